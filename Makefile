@@ -1,0 +1,1 @@
+# make run | test | check | bench: every target sets up what it needs.

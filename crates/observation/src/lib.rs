@@ -1,0 +1,82 @@
+//! One observation is one sighting of one frame; a simulated frame and a captured one look the same.
+//!
+//! [`Sighting`] is the row that hot paths hand over: numbers only. What the numbers mean (tap and stream names,
+//! stages, clocks) is a [`Legend`], stored once per file.
+
+use serde::{Deserialize, Serialize};
+
+/// One sighting of one frame, as handed over by a backend.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// Where: index into [`Legend::taps`].
+    pub tap: u16,
+    /// Which stream: index into [`Legend::streams`].
+    pub stream: u32,
+    /// The talker's sequence number, from 0.
+    pub seq: u64,
+    /// Which copy of a replicated frame (FRER); 0 when there is one.
+    pub copy: u8,
+    /// When, in ns on the tap's clock; none when the stamp is missing.
+    pub t_ns: Option<i64>,
+    /// Octets from destination address to FCS.
+    pub octets: u32,
+    /// Priority code point.
+    pub pcp: u8,
+    /// VLAN identifier; 0 when untagged.
+    pub vid: u16,
+}
+
+/// Takes sightings; a file, a capture writer, or a test's vector.
+pub trait Sink {
+    /// One sighting.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the run then ends.
+    fn sight(&mut self, sighting: Sighting) -> std::io::Result<()>;
+}
+
+impl Sink for Vec<Sighting> {
+    fn sight(&mut self, sighting: Sighting) -> std::io::Result<()> {
+        self.push(sighting);
+        Ok(())
+    }
+}
+
+/// What the numbers of a file's sightings mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Legend {
+    /// The Plan's content hash, where there is a Plan.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// Taps in order of their number.
+    pub taps: Vec<TapLegend>,
+    /// Streams in order of their number.
+    pub streams: Vec<StreamLegend>,
+}
+
+/// What a tap's number means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TapLegend {
+    /// `zgw1 -> zgw2 tx`.
+    pub name: String,
+    /// The node it is on.
+    pub node: String,
+    /// `send`, `tx`, `rx`, ….
+    pub stage: String,
+    /// Whose clock stamps: `true` for the simulator's own time.
+    pub clock: String,
+    /// `start` or `end` of the frame.
+    pub point: String,
+    /// Why stamps are missing here, where they are.
+    #[serde(default)]
+    pub missing: Option<String>,
+}
+
+/// What a stream's number means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamLegend {
+    /// The flow: `f1-cc.1`.
+    pub name: String,
+    /// The scenario stream: `f1-cc`.
+    pub group: String,
+}

@@ -1,0 +1,91 @@
+//! The Plan: the one document that every backend obeys.
+//!
+//! Everything before it is for people, everything after it for machines. Nothing is left to decide in a Plan:
+//! two Plans with the same hash are the same experiment. Integers only: nanoseconds, octets, bit/s (and
+//! picoseconds for propagation, because a cable can be shorter than a nanosecond).
+//!
+//! References between parts are indices into the Plan's own lists; [`Plan::read`] proves that they hold.
+
+mod check;
+mod port;
+mod read;
+mod stream;
+
+pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port};
+pub use read::{PlanError, content_hash};
+pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Size, Stream};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The format that this version reads and writes.
+pub const FORMAT: &str = "tsnbench-plan/1";
+
+/// A whole experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The scenario's name.
+    pub name: String,
+    /// Which run of a sweep this is: parameter name to value, as written.
+    #[serde(default)]
+    pub variant: BTreeMap<String, String>,
+    /// Seed of all randomness; a draw is addressed by seed and name.
+    pub seed: u64,
+    /// How long talkers talk, in ns. What is under way then is still delivered (see `drain_ns`).
+    pub duration_ns: u64,
+    /// How long after `duration_ns` frames under way may still arrive, in ns.
+    pub drain_ns: u64,
+    /// Every node; ports refer to nodes by their place here.
+    pub nodes: Vec<Node>,
+    /// Every port: one egress and one ingress each; a link is a pair of ports that are each other's peer.
+    pub ports: Vec<Port>,
+    /// Every stream: one talker, one sequence of frames.
+    pub streams: Vec<Stream>,
+    /// Where frames are sighted.
+    pub taps: Vec<Tap>,
+    /// SHA-256 of the Plan's canonical JSON without this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+}
+
+/// A place where frames are sighted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tap {
+    /// How observations call it: `zgw1 -> zgw2 tx`.
+    pub name: String,
+    /// The port: index into [`Plan::ports`].
+    pub port: u32,
+    /// What is sighted there.
+    pub stage: Stage,
+    /// Which point of the frame the timestamp means.
+    pub point: Point,
+    /// Ticks of the timestamp, in ns: 1, or 8 for an I210.
+    pub granularity_ns: u32,
+}
+
+/// A stage on a frame's way (OCORA Fig. 9).
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// The talker hands the frame to its port's queue.
+    Send,
+    /// The frame leaves the port.
+    Tx,
+    /// The frame arrives at the port.
+    Rx,
+}
+
+/// Which point of the frame a `tx` or `rx` timestamp means.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Point {
+    /// The message timestamp point: the first bit after the start frame delimiter. What hardware stamps.
+    /// IEEE 802.3-2022, 90.7.
+    Start,
+    /// The last bit of the FCS: when a listener can use the frame.
+    End,
+}

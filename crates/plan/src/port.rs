@@ -1,0 +1,124 @@
+//! Nodes, ports, and what shapes a port's traffic.
+
+use serde::{Deserialize, Serialize};
+
+/// A node of the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Its name in the scenario.
+    pub name: String,
+    /// What it may do.
+    pub kind: NodeKind,
+    /// Time from a frame's last bit in to its place in the egress queue, in ns (store and forward).
+    pub processing_ns: u64,
+    /// Its IPv4 address, dotted.
+    pub ipv4: String,
+}
+
+/// What a node may do.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeKind {
+    /// An end station: talks and listens.
+    Station,
+    /// A bridge: forwards.
+    Bridge,
+    /// Both at once, as EnGINE's zonal gateways are.
+    Host,
+}
+
+/// One port: the egress of one node towards one peer, and the ingress back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Port {
+    /// `zgw1 -> zgw2`; parallel links are numbered: `node4 -> dut #2`.
+    pub name: String,
+    /// The node it belongs to.
+    pub node: u32,
+    /// The port at the other end of the link.
+    pub peer: u32,
+    /// Its MAC address, `02:…`.
+    pub mac: String,
+    /// Egress rate in bit/s.
+    pub rate_bps: u64,
+    /// From this port to its peer, in ps.
+    pub propagation_ps: u64,
+    /// Priority code point to traffic class. IEEE 802.1Q-2022, 8.6.6.
+    pub pcp_to_class: [u8; 8],
+    /// Traffic classes, lowest first: a higher index goes first. IEEE 802.1Q-2022, 8.6.8.1.
+    pub classes: Vec<Class>,
+    /// Scheduled traffic, where the port has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gates: Option<Gates>,
+}
+
+/// One traffic class of a port: a queue and what selects from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// Most frames that wait here; one more is dropped and counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_frames: Option<u32>,
+    /// Most octets that wait here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_octets: Option<u64>,
+    /// The credit-based shaper, where the class has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cbs: Option<Cbs>,
+}
+
+/// A credit-based shaper in the standard's units. IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6.
+///
+/// Credit runs while the frame and everything it costs on the wire pass (preamble to inter-frame gap), which is
+/// how EnGINE counts frame sizes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cbs {
+    /// Credit gained, bit/s.
+    pub idle_slope_bps: i64,
+    /// Credit spent while sending, bit/s; negative.
+    pub send_slope_bps: i64,
+    /// Highest credit, bit.
+    pub hi_credit_bits: i64,
+    /// Lowest credit, bit; negative.
+    pub lo_credit_bits: i64,
+    /// The same for `tc`.
+    pub linux: CbsLinux,
+}
+
+/// The numbers of `tc qdisc … cbs`: kbit/s and octets, rounded away from zero.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CbsLinux {
+    /// kbit/s.
+    pub idleslope: i64,
+    /// kbit/s, negative.
+    pub sendslope: i64,
+    /// Octets.
+    pub hicredit: i64,
+    /// Octets, negative.
+    pub locredit: i64,
+}
+
+/// A gate control list in force. IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gates {
+    /// When a cycle begins, in ns (`AdminBaseTime`); cycles reach back before it.
+    pub base_time_ns: i64,
+    /// Sum of all intervals, in ns.
+    pub cycle_ns: u64,
+    /// The list.
+    pub entries: Vec<GateEntry>,
+}
+
+/// One entry of a gate control list.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateEntry {
+    /// Bit n set: the gate of traffic class n is open.
+    pub open: u8,
+    /// How long, in ns.
+    pub interval_ns: u64,
+}

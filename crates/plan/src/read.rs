@@ -1,0 +1,75 @@
+//! Reading a Plan from JSON, and its content hash.
+
+use crate::{FORMAT, Plan};
+use sha2::{Digest, Sha256};
+
+/// Why a Plan cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Not JSON, or not a Plan's shape.
+    #[error("the plan cannot be read: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A Plan of another version.
+    #[error("the plan has format {found:?}; this version reads {FORMAT:?}. Plan the scenario again")]
+    Format {
+        /// What was found.
+        found: String,
+    },
+    /// Edited by hand, or cut.
+    #[error(
+        "the plan's content hash is {found}, but its content hashes to {computed}. Plan the scenario again, or remove \"hash\" if the change is meant"
+    )]
+    Hash {
+        /// As written in the plan.
+        found: String,
+        /// As computed from the content.
+        computed: String,
+    },
+    /// A part that contradicts another.
+    #[error("{path}: {problem}")]
+    Inconsistent {
+        /// Where: `ports[3].peer`.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// SHA-256 of canonical JSON (keys sorted, no white space) without the field `hash`, as lower-case hex.
+///
+/// # Errors
+/// When the text is not a JSON object.
+pub fn content_hash(json: &str) -> Result<String, PlanError> {
+    let mut tree: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json)?;
+    tree.remove("hash");
+    // serde_json's map is sorted (feature preserve_order is off), and its compact form has no white space.
+    let canonical = serde_json::to_string(&tree)?;
+    let digest = Sha256::digest(canonical.as_bytes());
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+impl Plan {
+    /// Reads a Plan and proves it consistent.
+    ///
+    /// # Errors
+    /// See [`PlanError`]: never panics, whatever the text.
+    pub fn read(json: &str) -> Result<Self, PlanError> {
+        #[derive(serde::Deserialize)]
+        struct Head {
+            format: String,
+        }
+        let head: Head = serde_json::from_str(json)?;
+        if head.format != FORMAT {
+            return Err(PlanError::Format { found: head.format });
+        }
+        let plan: Self = serde_json::from_str(json)?;
+        if let Some(found) = &plan.hash {
+            let computed = content_hash(json)?;
+            if *found != computed {
+                return Err(PlanError::Hash { found: found.clone(), computed });
+            }
+        }
+        plan.check()?;
+        Ok(plan)
+    }
+}

@@ -1,0 +1,148 @@
+//! Streams: who sends what to whom, when, by which way, and what is required of it.
+
+use serde::{Deserialize, Serialize};
+
+/// One stream: a talker's sequence of frames to one or more listeners.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// Unique; the flows of one scenario stream are `name.1`, `name.2`, ….
+    pub name: String,
+    /// The scenario stream that it belongs to.
+    pub group: String,
+    /// The talker's node.
+    pub talker: u32,
+    /// Priority code point, 0 to 7.
+    pub pcp: u8,
+    /// VLAN identifier, 1 to 4094; absent for untagged frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vid: Option<u16>,
+    /// Destination MAC address.
+    pub destination_mac: String,
+    /// Destination IPv4 address.
+    pub destination_ipv4: String,
+    /// UDP source and destination port.
+    pub udp_port: u16,
+    /// When frames are released.
+    pub pattern: Pattern,
+    /// How long each is.
+    pub size: Size,
+    /// First release not before this, in ns.
+    pub start_ns: u64,
+    /// No release at or after this, in ns.
+    pub stop_ns: u64,
+    /// The way, as a tree of egress ports.
+    pub route: Vec<Route>,
+    /// Who listens.
+    pub listeners: Vec<Destination>,
+    /// What is required.
+    #[serde(default)]
+    pub requirements: Requirements,
+}
+
+/// One egress port of a stream's tree. Parents come before children; the first entries are the talker's own ports.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// The egress port.
+    pub port: u32,
+    /// The entry that leads here (index into the same list); none at the talker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+}
+
+/// A listener, and by which entry of the route its frames come.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Destination {
+    /// The node.
+    pub node: u32,
+    /// The last entry of the route.
+    pub route: u32,
+}
+
+/// When a talker releases its data units.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Pattern {
+    /// The n-th data unit at `start_ns + offset_ns + n * period_ns`, plus a draw uniform in `[0, jitter_ns]`.
+    Periodic {
+        /// ns.
+        period_ns: u64,
+        /// ns.
+        offset_ns: u64,
+        /// ns; 0 for none.
+        jitter_ns: u64,
+    },
+    /// Independent exponential gaps.
+    Poisson {
+        /// Mean gap in ps (finer than ns, so that a rate is met exactly).
+        mean_interval_ps: u64,
+    },
+    /// Always a frame ready: as fast as the port takes them (iperf3 without `-b`).
+    Saturating {
+        /// Frames that the talker keeps in its port's queue.
+        backlog: u32,
+    },
+}
+
+/// How many octets a data unit has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Size {
+    /// Every data unit is one frame of this size.
+    Frame {
+        /// Octets from destination address to FCS, tag included.
+        octets: u32,
+    },
+    /// Every data unit is drawn from this list, each entry equally likely, and cut into frames sent back to back.
+    Units {
+        /// Application octets, ascending.
+        octets: Vec<u32>,
+        /// Most application octets in one frame.
+        most_per_frame: u32,
+        /// Octets that each frame adds to its application octets (Ethernet, tag, IPv4, UDP, FCS).
+        overhead: u32,
+    },
+}
+
+/// What a stream requires, of each of its listeners.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirements {
+    /// Highest delay, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ns: Option<u64>,
+    /// Delay that a share of the frames must keep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delay_percentiles: Vec<Percentile>,
+    /// Limits of jitter, each by its named kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jitter: Vec<Jitter>,
+    /// Most frames lost on the way, in parts per million of those sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_ppm: Option<u64>,
+    /// Least rate received, in bit/s of frames (destination address to FCS).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<u64>,
+}
+
+/// A delay that a share of the frames must keep.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Percentile {
+    /// The share, in parts per million: 999 000 for p99.9.
+    pub share_ppm: u32,
+    /// ns.
+    pub delay_ns: u64,
+}
+
+/// A limit of one named kind of jitter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jitter {
+    /// `delay-step-abs`, `deviation`, `spread` or `interval`; see the measures.
+    pub kind: String,
+    /// ns.
+    pub limit_ns: u64,
+}

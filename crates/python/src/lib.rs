@@ -1,0 +1,11 @@
+//! The native half of the Python package: conversions only, no decisions.
+
+mod plan;
+
+use pyo3::prelude::*;
+
+/// Private: users import the Python names.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    plan::register(module)
+}

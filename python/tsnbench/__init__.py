@@ -1,0 +1,1 @@
+"""Find out whether a time-sensitive network is on time."""

@@ -1,0 +1,192 @@
+"""What people write, as types: every quantity is an integer in the unit its name says.
+
+The YAML spelling (units, sweeps, patterns by name) is read by :mod:`tsnbench.scenario.load`; by the time a
+:class:`Scenario` exists every catalogue name is resolved and every sweep is expanded.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tsnbench.scenario.units import (
+    BitRate,
+    Duration,
+    Length,
+    Size,
+)
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.+-]*$", max_length=64)]
+PortSelector = str
+"""``zgw1 -> zgw2``, ``zgw1 -> *``, ``* -> zgw2``, ``*``; ``node4 -> dut #2`` names one of parallel links."""
+
+
+class Part(BaseModel):
+    """A part of a scenario: unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Node(Part):
+    """A node; ``processing`` is the time from a frame's last bit in to its place in the egress queue."""
+
+    kind: Literal["station", "bridge", "host"]
+    processing: Duration = 0
+
+
+class Link(Part):
+    """A full-duplex link. ``rate`` and ``cable`` count both ways unless ``back`` says otherwise for b -> a."""
+
+    a: Name
+    b: Name
+    rate: BitRate
+    cable: Length = 0
+    back_rate: BitRate | None = None
+    back_cable: Length | None = None
+
+
+class Queues(Part):
+    """How a port's traffic classes queue: ``classes`` maps PCP to class; limits are per class."""
+
+    classes: dict[int, int] | None = None
+    limit_frames: int | None = 1000
+    limit_octets: Size | None = None
+
+
+class Network(Part):
+    """All nodes and links, generators already expanded."""
+
+    nodes: dict[Name, Node]
+    links: tuple[Link, ...]
+    queues: Queues = Queues()
+
+
+class Periodic(Part):
+    kind: Literal["periodic"] = "periodic"
+    period: Duration
+    offset: Duration = 0
+    jitter: Duration = 0
+
+
+class Poisson(Part):
+    """Independent exponential gaps; the mean rate counts frames from destination address to FCS."""
+
+    kind: Literal["poisson"] = "poisson"
+    rate: BitRate
+
+
+class Saturating(Part):
+    kind: Literal["saturating"] = "saturating"
+    backlog: int = 2
+
+
+class FixedSize(Part):
+    """One frame per data unit; octets from destination address to FCS, VLAN tag included."""
+
+    kind: Literal["frame"] = "frame"
+    octets: Size
+
+
+class UnitSizes(Part):
+    """Data units drawn from equally likely application sizes, cut into frames."""
+
+    kind: Literal["units"] = "units"
+    octets: tuple[int, ...]
+    most_per_frame: Size = 1472
+
+
+class JitterLimit(Part):
+    kind: Literal["delay-step-abs", "deviation", "spread", "interval"]
+    limit: Duration
+
+
+class Requirements(Part):
+    delay: Duration | None = None
+    percentiles: dict[int, Duration] = {}
+    """Share in parts per million -> delay."""
+    jitter: tuple[JitterLimit, ...] = ()
+    loss_ppm: int | None = None
+    rate: BitRate | None = None
+
+
+class Stream(Part):
+    talker: Name
+    listeners: tuple[Name, ...]
+    pcp: Annotated[int, Field(ge=0, le=7)]
+    sr_class: Literal["A", "B", "C", "D"] | None = None
+    """The SR class whose CBS reservation counts this stream."""
+    vid: Annotated[int, Field(ge=1, le=4094)] | None = 100
+    pattern: Annotated[Periodic | Poisson | Saturating, Field(discriminator="kind")]
+    size: Annotated[FixedSize | UnitSizes, Field(discriminator="kind")]
+    count: Annotated[int, Field(ge=1, le=10_000)] = 1
+    via: tuple[Name, ...] | None = None
+    """Explicit hops, talker and listener included; None: shortest path."""
+    start: Duration = 0
+    stop: Duration | None = None
+    requires: Requirements = Requirements()
+
+
+class GateEntry(Part):
+    """``open`` lists PCPs or class numbers as the scenario's ``by`` says."""
+
+    open: tuple[int, ...]
+    duration: Duration
+
+
+class Gates(Part):
+    """A gate control list as written. ``by``: whether ``open`` counts priority code points or traffic classes."""
+
+    entries: tuple[GateEntry, ...]
+    by: Literal["pcp", "class"] = "pcp"
+    base_time: Duration = 0
+    cycle: Duration | None = None
+    """Checked against the sum of entries where given."""
+
+
+class CbsClass(Part):
+    """One class under credit-based shaping. Bandwidth from the streams that cross the port unless given."""
+
+    pcp: Annotated[int, Field(ge=0, le=7)]
+    bandwidth: BitRate | None = None
+    most_frame: Size | None = None
+    """Largest PHY frame of the class (``MFS_X``); from the streams unless given."""
+
+
+class Shaper(Part):
+    """What shapes the ports of one selector; later selectors override earlier ones, key by key."""
+
+    queues: Queues | None = None
+    cbs: tuple[CbsClass, ...] | None = None
+    """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
+    gates: Gates | None = None
+    real_rate: BitRate | None = None
+    """A port whose egress rate differs from its link's nominal rate (the X552 of the COTS lessons)."""
+
+
+class Taps(Part):
+    """Where frames are sighted. ``ends`` puts a tx tap at every talker's and an rx tap at every listener's port."""
+
+    ends: bool = True
+    ports: tuple[PortSelector, ...] = ()
+    """Both directions of each: tx at the port, rx at its peer."""
+    send: bool = False
+    """Also sight the moment at which a talker hands the frame to its port's queue."""
+    tx_point: Literal["start", "end"] = "start"
+    rx_point: Literal["start", "end"] = "end"
+    granularity: Duration = 1
+
+
+class Scenario(Part):
+    name: Name
+    title: str = ""
+    source: str = ""
+    duration: Duration
+    drain: Duration = 100_000_000
+    seed: int = 1
+    network: Network
+    streams: dict[Name, Stream]
+    shapers: dict[PortSelector, Shaper] = {}
+    taps: Taps = Taps()
+    variant: dict[str, str] = {}
+    """Which run of a sweep this is: parameter to value as written; empty without a sweep."""
