@@ -1,1 +1,71 @@
-# make run | test | check | bench: every target sets up what it needs.
+# tsnbench: run | test | check | bench. Every target sets up what it needs; the first one compiles.
+#
+#   make run     plan, simulate, measure and report EnGINE's in-vehicle network
+#   make test    all tests, Rust and Python
+#   make check   formatting, lint, types
+#   make bench   measurements for docs/performance.md
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SCENARIO ?= scenarios/papers/engine/ex-ucc.yaml
+
+# The extension module finds Python's symbols in the interpreter that loads it.
+export PYO3_BUILD_EXTENSION_MODULE := 1
+export PYTHONDONTWRITEBYTECODE := 1
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: run test test-rust test-python check bench lock clean packages help
+
+help:
+	@sed -n 's/^#  *make/make/p' Makefile
+
+run: $(VENV)/.built
+	@$(BIN)/tsnbench run $(SCENARIO) --force; status=$$?; \
+	if [ $$status -le 1 ]; then exit 0; else exit $$status; fi
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --locked --workspace --exclude tsn-python
+
+test-python: $(VENV)/.built packages
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.locked
+	cargo fmt --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.built
+	$(BIN)/python benches/bench.py
+
+# The virtual environment, from the lock file with hashes.
+$(VENV)/.locked: requirements/build.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo 'tsnbench needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3' >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.lock
+	@touch $@
+
+# The package itself: Python files are used in place, the native module is compiled into them.
+$(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
+	@command -v cargo >/dev/null \
+	  || { echo 'tsnbench needs a stable Rust toolchain (cargo); see https://rustup.rs' >&2; exit 2; }
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+# Writes the lock file anew; `uv` is needed for this only.
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
+	  pyproject.toml requirements/build.in --output-file requirements/build.lock
+
+# Programs that some tests look at the results with. Without root these tests are skipped with the reason.
+packages:
+	@sh .ci/packages chromium tshark
+
+clean:
+	rm -rf $(VENV) target python/tsnbench/_native*.so

@@ -1,0 +1,71 @@
+"""Where words go: data on stdout, talk on stderr, and what the exit code says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+
+talk = Console(stderr=True, highlight=False)
+"""For people: progress, notes, errors."""
+
+
+def data() -> Console:
+    """For results; wide enough not to break tables when piped."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, width=120)
+
+
+class Exit(IntEnum):
+    """What the exit code says (the same for every command)."""
+
+    MET = 0
+    REQUIREMENT_FAILED = 1
+    INPUT_WRONG = 2
+    BACKEND_FAILED = 3
+    INTERRUPTED = 130
+
+
+def fail(code: Exit, text: str) -> NoReturn:
+    """Say why on stderr and end with ``code``."""
+    talk.print(text, markup=False, soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn the errors that a person can cause into words and an exit code; bugs keep their traceback."""
+    from tsnbench.errors import BackendError, InputError
+
+    try:
+        yield
+    except InputError as error:
+        fail(Exit.INPUT_WRONG, str(error))
+    except BackendError as error:
+        fail(Exit.BACKEND_FAILED, str(error))
+    except FileNotFoundError as error:
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found none")
+    except IsADirectoryError as error:
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found a folder")
+    except PermissionError as error:
+        fail(Exit.INPUT_WRONG, f"{error.filename}: no permission")
+    except KeyboardInterrupt:
+        fail(Exit.INTERRUPTED, "interrupted; what was measured until then is kept")
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough; point stdout elsewhere so that Python does not complain at exit.
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(Exit.MET) from None
