@@ -1,0 +1,69 @@
+"""``tsnbench check``, ``schema`` and ``catalogue``: what can be said without planning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.output import Exit, data, print_json, talk, told
+
+
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Scenario files.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Problems as JSON on stdout.")] = False,
+) -> None:
+    """Read scenarios and plan them; say everything that is wrong with them, all at once."""
+    from tsnbench.errors import InputError
+    from tsnbench.planning import plan as make_plan
+    from tsnbench.scenario import load_variants
+    from tsnbench.scenario.errors import ScenarioErrors
+
+    problems: list[dict[str, object]] = []
+    wrong = False
+    for file in files:
+        with told():
+            try:
+                scenarios = load_variants(file)
+                plans = [make_plan(scenario) for scenario in scenarios]
+            except ScenarioErrors as errors:
+                wrong = True
+                problems += [problem.as_dict() for problem in errors.problems]
+                if not as_json:
+                    talk.print(str(errors), markup=False, soft_wrap=True)
+                continue
+            except InputError as error:
+                wrong = True
+                problems.append({"file": str(file), "text": str(error)})
+                if not as_json:
+                    talk.print(str(error), markup=False, soft_wrap=True)
+                continue
+        if not as_json:
+            runs = "1 run" if len(plans) == 1 else f"{len(plans)} runs"
+            streams = len(plans[0].document["streams"])
+            data().print(f"{file}: ok: {runs}, {streams} flows", markup=False, soft_wrap=True)
+            for warning in dict.fromkeys(str(w) for p in plans for w in p.warnings):
+                talk.print(f"{file}: warning: {warning}", markup=False, soft_wrap=True)
+    if as_json:
+        print_json({"ok": not wrong, "problems": problems})
+    if wrong:
+        raise typer.Exit(Exit.INPUT_WRONG)
+
+
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    from tsnbench.scenario.schema import json_schema
+
+    print_json(json_schema())
+
+
+def catalogue(
+    prefix: Annotated[str, typer.Argument(help="Only names that start so: engine/, flextest/gcl.")] = "",
+) -> None:
+    """List what a scenario can name instead of numbers: patterns, classes, gate control lists."""
+    from tsnbench.catalogue import entries
+
+    for name, text in entries():
+        if name.startswith(prefix):
+            data().print(f"{name:32} {text}", markup=False, soft_wrap=True)

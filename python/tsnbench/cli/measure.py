@@ -1,0 +1,64 @@
+"""``tsnbench measure``: figures from a run folder, or from captures anybody made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
+
+
+def measure(
+    folder: Annotated[Path | None, typer.Argument(help="Run folder.", show_default=False)] = None,
+    tx: Annotated[
+        list[Path] | None, typer.Option(help="Capture at the talker; may be repeated.", show_default=False)
+    ] = None,
+    rx: Annotated[
+        list[Path] | None, typer.Option(help="Capture at the listener; may be repeated.", show_default=False)
+    ] = None,
+    offset: Annotated[
+        str | None,
+        typer.Option(
+            help="Offset to take off the delays: 37s for TAI against UTC, or 'auto' for the one that is found.",
+            show_default=False,
+        ),
+    ] = None,
+    frames: Annotated[
+        Path | None, typer.Option(help="Also write one row per frame (Parquet).", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The measures as JSON on stdout.")] = False,
+) -> None:
+    """Delay, jitter and loss per stream. Give a run folder, or captures of both ends with --tx and --rx."""
+    from tsnbench.measure import measure_captures, measure_run, measures_table
+
+    if (folder is None) == (not tx and not rx):
+        fail(Exit.INPUT_WRONG, "expected a run folder, or captures with --tx and --rx")
+    with told():
+        if folder is not None:
+            from tsnbench.measure import judge, verdict_table
+            from tsnbench.runs import Run
+            from tsnbench.runs.campaign import write_json
+
+            one = Run.open(folder)
+            measures = measure_run(folder)
+            verdict = judge(one.plan.document, measures)
+            write_json(folder / "verdict.json", verdict)
+            if as_json:
+                print_json({"measures": measures, "verdict": verdict})
+            else:
+                data().print(measures_table(measures))
+                data().print(verdict_table(verdict))
+            raise typer.Exit(Exit.MET if verdict["met"] else Exit.REQUIREMENT_FAILED)
+        if not tx or not rx:
+            fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
+        measures = measure_captures(tx, rx, offset=offset, frames=frames)
+    for warning in measures.get("source", {}).get("warnings", []):
+        talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    if measures.get("offset"):
+        talk.print(measures["offset"]["text"], markup=False, soft_wrap=True)
+    if as_json:
+        print_json(measures)
+    else:
+        data().print(measures_table(measures))

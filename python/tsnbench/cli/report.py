@@ -1,0 +1,30 @@
+"""``tsnbench report``: the report of one run, or of several side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.output import Exit, data, fail, told
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Run folders.", show_default=False)],
+    into: Annotated[
+        Path | None, typer.Option(help="Where the report goes; default the run folder.", show_default=False)
+    ] = None,
+    figures: Annotated[str, typer.Option(help="Also write figures: svg,pdf,png.")] = "",
+) -> None:
+    """Write one self-contained HTML file; several run folders are compared in it."""
+    from tsnbench.report import write
+    from tsnbench.runs import Run
+
+    kinds = tuple(kind for kind in figures.split(",") if kind)
+    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
+        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    with told():
+        runs = [Run.open(folder) for folder in folders]
+        where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds)
+    data().print(str(where), markup=False, soft_wrap=True)

@@ -1,0 +1,122 @@
+"""``tsnbench run``: from scenario to verdict."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+    from tsnbench.runs.campaign import Outcome
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="Scenario file.", show_default=False)],
+    into: Annotated[
+        Path | None, typer.Option(help="Run folder; default runs/<scenario name>.", show_default=False)
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only the runs with this parameter: hops=3.", show_default=False)
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(help="Instead of the scenario's: 200ms.", show_default=False)
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Instead of the scenario's.", show_default=False)] = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
+    figures: Annotated[str, typer.Option(help="Also write figures: svg,pdf,png.")] = "",
+    report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Run again, whatever is in the folder.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON on stdout.")] = False,
+) -> None:
+    """Plan, simulate, measure, judge and report a scenario; all runs of it where it is a sweep."""
+    from tsnbench.planning import plan as make_plan
+    from tsnbench.runs.campaign import Options, folder_of, report_all, run_one, selected, shortened
+    from tsnbench.scenario import load_variants
+
+    kinds = tuple(kind for kind in figures.split(",") if kind)
+    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
+        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    options = Options(pcap=pcap, force=force, figures=kinds, report=report)
+    with told():
+        scenarios = selected(load_variants(file), only or [])
+        scenarios = [shortened(scenario, _duration(duration), seed) for scenario in scenarios]
+        plans = [make_plan(scenario) for scenario in scenarios]
+        into = into or Path("runs") / scenarios[0].name
+        outcomes: list[Outcome] = []
+        for number, (scenario, plan) in enumerate(zip(scenarios, plans, strict=True), 1):
+            for warning in plan.warnings:
+                talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
+            label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
+            with _progress(f"{label} ({number}/{len(plans)})", plan) as progress:
+                outcomes.append(run_one(plan, folder_of(scenario, into), options, progress))
+        where = report_all(outcomes, into, options) if report else None
+    _tell(outcomes, as_json)
+    talk.print(f"run folder: {into}", markup=False, soft_wrap=True)
+    if where is not None:
+        talk.print(f"report: {where}", markup=False, soft_wrap=True)
+    raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)
+
+
+def _duration(text: str | None) -> int | None:
+    """Nanoseconds of ``--duration``."""
+    if text is None:
+        return None
+    from tsnbench.errors import InputError
+    from tsnbench.scenario.units import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise InputError(f"--duration: {error}") from None
+
+
+def _tell(outcomes: list[Outcome], as_json: bool) -> None:
+    """The verdicts, as tables for people or JSON for machines."""
+    if as_json:
+        print_json(
+            [
+                {"folder": str(o.run.folder), "variant": o.run.plan.document["variant"], "verdict": o.verdict}
+                for o in outcomes
+            ]
+        )
+        return
+    from tsnbench.measure import measures_table, verdict_table
+
+    console = data()
+    for outcome in outcomes:
+        variant = outcome.run.plan.document["variant"]
+        if variant:
+            console.rule(", ".join(f"{key} {value}" for key, value in variant.items()))
+        console.print(measures_table(outcome.run.measures()))
+        console.print(verdict_table(outcome.verdict))
+
+
+@contextmanager
+def _progress(label: str, plan: Plan) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar of simulated time on stderr; nothing where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    total = plan.document["duration_ns"]
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %  {task.fields[hops]:,} frame-hops"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=talk, transient=True) as bar:
+        task = bar.add_task(label, total=total, hops=0)
+
+        def tell(simulated_ns: int, frame_hops: int) -> None:
+            bar.update(task, completed=min(simulated_ns, total), hops=frame_hops)
+
+        yield tell
