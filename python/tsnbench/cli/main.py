@@ -30,7 +30,8 @@ def root(
 ) -> None:
     """Find out whether a time-sensitive network is on time.
 
-    Exit codes: 0 every requirement was met, 1 a requirement failed, 2 the input is wrong, 3 the backend failed.
+    Exit codes: 0 every requirement was met, 1 a requirement failed, 2 the input is wrong,
+    3 the backend failed.
     """
     if version:
         from tsnbench import __version__

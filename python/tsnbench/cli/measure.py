@@ -21,7 +21,7 @@ def measure(
     offset: Annotated[
         str | None,
         typer.Option(
-            help="Offset to take off the delays: 37s for TAI against UTC, or 'auto' for the one that is found.",
+            help="Taken off every delay: 37s for TAI against UTC, or auto for the offset that is found.",
             show_default=False,
         ),
     ] = None,

@@ -64,7 +64,7 @@ def told() -> Iterator[None]:
     except KeyboardInterrupt:
         fail(Exit.INTERRUPTED, "interrupted; what was measured until then is kept")
     except BrokenPipeError:
-        # The reader (`| head`) has seen enough; point stdout elsewhere so that Python does not complain at exit.
+        # The reader (`| head`) has seen enough; point stdout elsewhere, or Python complains at exit.
         import os
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

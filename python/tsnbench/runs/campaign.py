@@ -71,10 +71,8 @@ def run_one(
     if run is None:
         _clear(into, options)
         run = (on or Simulation()).execute(plan, into, pcap=options.pcap, progress=progress)
-    if reused and (into / "measures.json").exists():
-        measures = run.measures()
-    else:
-        measures = measure_run(into)
+    measured = reused and (into / "measures.json").exists()
+    measures = run.measures() if measured else measure_run(into)
     verdict = judge(plan.document, measures)
     write_json(into / "verdict.json", verdict)
     if options.report and not (reused and (into / "report.html").exists() and not options.figures):
@@ -148,7 +146,7 @@ def _finished(plan: Plan, into: Path, options: Options) -> Run | None:
 
 
 def _clear(into: Path, options: Options) -> None:
-    """Make room for a run: what is ours and unfinished, or forced, goes; anything else stays and is an error."""
+    """Make room for a run: what is ours and unfinished, or forced, goes; all else stays and is an error."""
     if not into.exists() or not any(into.iterdir()):
         return
     manifest = into / "manifest.json"
@@ -162,7 +160,8 @@ def _clear(into: Path, options: Options) -> None:
             state = None
     if state == "complete" and not options.force:
         raise InputError(
-            f"{into}: holds the run of another plan or version\nhint: name another folder with --into, or --force"
+            f"{into}: holds the run of another plan or version\n"
+            "hint: name another folder with --into, or --force"
         )
     shutil.rmtree(into)
 
