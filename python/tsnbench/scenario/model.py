@@ -6,7 +6,7 @@ The YAML spelling (units, sweeps, patterns by name) is read by :mod:`tsnbench.sc
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,9 +17,15 @@ from tsnbench.scenario.units import (
     Size,
 )
 
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.+-]*$", max_length=64)]
 PortSelector = str
-"""``zgw1 -> zgw2``, ``zgw1 -> *``, ``* -> zgw2``, ``*``; ``node4 -> dut #2`` names one of parallel links."""
+"""``zgw1 -> zgw2``, ``zgw1 -> *``, ``* -> zgw2``, ``*``; ``node4 -> dut #2`` names one of parallel links.
+
+Parallel links count from 1 in the order of ``Network.links``, whichever end is named first there. In a loaded
+scenario every selector meets at least one port, and a selector of two nodes exactly one."""
 
 
 class Part(BaseModel):
@@ -36,7 +42,10 @@ class Node(Part):
 
 
 class Link(Part):
-    """A full-duplex link. ``rate`` and ``cable`` count both ways unless ``back`` says otherwise for b -> a."""
+    """A full-duplex link. ``rate`` and ``cable`` count both ways unless ``back_…`` says otherwise for b -> a.
+
+    Cables are in mm; :func:`tsnbench.scenario.units.propagation_ps` says how long a signal takes.
+    """
 
     a: Name
     b: Name
@@ -120,8 +129,11 @@ class Stream(Part):
     pattern: Annotated[Periodic | Poisson | Saturating, Field(discriminator="kind")]
     size: Annotated[FixedSize | UnitSizes, Field(discriminator="kind")]
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
+    """Flows. Where a hop has parallel links and ``via_links`` does not choose, flow k (from 0) takes link k mod n."""
     via: tuple[Name, ...] | None = None
-    """Explicit hops, talker and listener included; None: shortest path."""
+    """Explicit hops, talker and listener included (one listener); None: shortest path."""
+    via_links: tuple[int | None, ...] | None = None
+    """With ``via``: the parallel link (from 1) of each hop, one less than ``via`` has names; None: not chosen."""
     start: Duration = 0
     stop: Duration | None = None
     requires: Requirements = Requirements()
@@ -190,3 +202,9 @@ class Scenario(Part):
     taps: Taps = Taps()
     variant: dict[str, str] = {}
     """Which run of a sweep this is: parameter to value as written; empty without a sweep."""
+
+    def plan(self) -> Plan:
+        """The Plan of this scenario; raises the planner's errors where it cannot be planned."""
+        from tsnbench.planning import plan
+
+        return plan(self)

@@ -1,0 +1,35 @@
+"""What is wrong with a scenario file, as data: where, what was expected, what was found, how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One mistake. ``line`` and ``column`` count from 1; ``path`` is ``streams.cam.period``, empty for the file."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    expected: str
+    found: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}:{self.column}: "
+        text = f"{where}{self.path + ': ' if self.path else ''}expected {self.expected}, found {self.found}"
+        return f"{text}\n  hint: {self.hint}" if self.hint else text
+
+    def as_dict(self) -> dict[str, str | int]:
+        return asdict(self)
+
+
+class ScenarioErrors(ValueError):
+    """All mistakes of one file, in the order of their places."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(sorted(set(problems)))
+        super().__init__("\n".join(str(problem) for problem in self.problems))

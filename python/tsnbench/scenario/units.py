@@ -1,0 +1,207 @@
+"""Quantities as people write them (``250 us``, ``1 Gbit/s``) and as the machine counts them: exact, or refused.
+
+Every quantity becomes an integer: durations in ns, rates in bit/s, sizes in octets, lengths in mm, shares in ppm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+_QUANTITY = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*([0-9]+))?\s*(\S*)\s*")
+_LONGEST = 40
+"""Characters of a quantity; what is longer is no quantity, and big integers cost time."""
+
+
+class UnitError(ValueError):
+    """A text that is no quantity of the dimension: what was expected, and how to write it."""
+
+    def __init__(self, expected: str, hint: str) -> None:
+        super().__init__(f"expected {expected} ({hint})")
+        self.expected = expected
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One kind of quantity. ``units`` gives each unit's worth in ``base``; ``usual`` is the unit that hints name."""
+
+    name: str
+    article: str
+    base: str
+    usual: str
+    units: Mapping[str, Fraction]
+    aliases: Mapping[str, str]
+    """What people write by mistake -> what they mean; for hints only."""
+
+    @property
+    def expected(self) -> str:
+        return f"{self.article} {self.name} with a unit"
+
+    @property
+    def spellings(self) -> str:
+        return ", ".join(unit for unit in self.units if unit not in ("µs", "μs"))
+
+    def read(self, text: str) -> tuple[Fraction, str]:
+        """The number and the unit of a text, as written.
+
+        Raises :class:`UnitError` where the text is no number with a unit of this dimension.
+        """
+        found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
+        example = f"write it like 250{self.usual}; units are {self.spellings}"
+        if found is None:
+            raise UnitError(self.expected, example)
+        number, divisor, unit = found.groups()
+        if divisor is not None and int(divisor) == 0:
+            raise UnitError(self.expected, "a number cannot be divided by zero")
+        if not unit:
+            raise UnitError(self.expected, f"write {text.strip()}{self.usual}")
+        if unit not in self.units:
+            meant = self.aliases.get(unit) or self.aliases.get(unit.lower())
+            bare = text.strip().removesuffix(unit).rstrip()
+            raise UnitError(self.expected, f"write {bare}{meant}" if meant else example)
+        value = Fraction(number) / int(divisor or 1)
+        if value < 0:
+            raise UnitError(f"{self.article} {self.name} of 0 or more", "leave the minus sign out")
+        return value, unit
+
+    def parse(self, text: str) -> int:
+        """The text's worth in ``base``; raises :class:`UnitError` where that is not a whole number."""
+        value, unit = self.read(text)
+        worth = value * self.units[unit]
+        if worth.denominator != 1:
+            below = worth.numerator // worth.denominator
+            raise UnitError(
+                f"a whole number of {self.base}", f"write {below}{self.base} or {below + 1}{self.base}"
+            )
+        return worth.numerator
+
+    def accept(self, value: Any) -> Any:
+        """For pydantic: text is parsed, an integer is already in ``base``."""
+        return self.parse(value) if isinstance(value, str) else value
+
+    def schema(self) -> dict[str, Any]:
+        """How the quantity is written, as JSON Schema."""
+        units = "|".join(re.escape(unit) for unit in self.units)
+        return {
+            "type": "string",
+            "description": f"{self.expected}: {self.spellings}",
+            "pattern": rf"^\s*[0-9]+(\.[0-9]+)?(\s*/\s*[0-9]+)?\s*({units})\s*$",
+            "examples": [f"250 {self.usual}"],
+        }
+
+
+def _units(**worth: int) -> dict[str, Fraction]:
+    return {name: Fraction(value) for name, value in worth.items()}
+
+
+DURATION = Dimension(
+    name="duration",
+    article="a",
+    base="ns",
+    usual="us",
+    units={
+        **_units(ns=1, us=1_000),
+        "µs": Fraction(1_000),
+        "μs": Fraction(1_000),
+        **_units(ms=1_000_000, s=10**9, min=60 * 10**9, h=3600 * 10**9),
+    },
+    aliases={
+        "usec": "us",
+        "msec": "ms",
+        "nsec": "ns",
+        "sec": "s",
+        "seconds": "s",
+        "second": "s",
+        "m": "min",
+        "hours": "h",
+        "hour": "h",
+        "minutes": "min",
+        "US": "us",
+        "Ms": "ms",
+        "S": "s",
+    },
+)
+RATE = Dimension(
+    name="rate",
+    article="a",
+    base="bit/s",
+    usual="Mbit/s",
+    units={
+        "bit/s": Fraction(1),
+        "kbit/s": Fraction(10**3),
+        "Mbit/s": Fraction(10**6),
+        "Gbit/s": Fraction(10**9),
+        "Tbit/s": Fraction(10**12),
+    },
+    aliases={
+        "bps": "bit/s",
+        "kbps": "kbit/s",
+        "mbps": "Mbit/s",
+        "gbps": "Gbit/s",
+        "b/s": "bit/s",
+        "kb/s": "kbit/s",
+        "mb/s": "Mbit/s",
+        "gb/s": "Gbit/s",
+        "kbit": "kbit/s",
+        "mbit": "Mbit/s",
+        "gbit": "Gbit/s",
+        "mbit/s": "Mbit/s",
+        "gbit/s": "Gbit/s",
+    },
+)
+SIZE = Dimension(
+    name="size",
+    article="a",
+    base="B",
+    usual="B",
+    units={
+        "B": Fraction(1),
+        "octets": Fraction(1),
+        "kB": Fraction(1_000),
+        "MB": Fraction(10**6),
+        "KiB": Fraction(1 << 10),
+        "MiB": Fraction(1 << 20),
+    },
+    aliases={"b": "B", "byte": "B", "bytes": "B", "octet": "octets", "kb": "kB", "mb": "MB", "kib": "KiB"},
+)
+LENGTH = Dimension(
+    name="length",
+    article="a",
+    base="mm",
+    usual="m",
+    units=_units(mm=1, cm=10, m=1_000, km=1_000_000),
+    aliases={"metre": "m", "metres": "m", "meter": "m", "meters": "m"},
+)
+SHARE = Dimension(
+    name="share",
+    article="a",
+    base="ppm",
+    usual="ppm",
+    units={"%": Fraction(10_000), "ppm": Fraction(1)},
+    aliases={"percent": "%"},
+)
+"""A share of a whole, as loss is: ``0.1 %``, ``100 ppm``."""
+
+PROPAGATION_PS_PER_MM = 5
+"""5 ns per metre: a signal at two thirds of the speed of light, the usual assumption for copper and fibre."""
+
+
+def propagation_ps(length_mm: int) -> int:
+    """Time that a signal takes along a cable, in ps."""
+    return length_mm * PROPAGATION_PS_PER_MM
+
+
+Duration = Annotated[int, BeforeValidator(DURATION.accept), Field(ge=0), WithJsonSchema(DURATION.schema())]
+"""ns."""
+BitRate = Annotated[int, BeforeValidator(RATE.accept), Field(ge=0), WithJsonSchema(RATE.schema())]
+"""bit/s."""
+Size = Annotated[int, BeforeValidator(SIZE.accept), Field(ge=0), WithJsonSchema(SIZE.schema())]
+"""Octets."""
+Length = Annotated[int, BeforeValidator(LENGTH.accept), Field(ge=0), WithJsonSchema(LENGTH.schema())]
+"""mm; see :func:`propagation_ps`."""
