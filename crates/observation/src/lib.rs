@@ -3,6 +3,8 @@
 //! [`Sighting`] is the row that hot paths hand over: numbers only. What the numbers mean (tap and stream names,
 //! stages, clocks) is a [`Legend`], stored once per file.
 
+pub mod parquet;
+
 use serde::{Deserialize, Serialize};
 
 /// One sighting of one frame, as handed over by a backend.

@@ -1,0 +1,48 @@
+//! Observations as Parquet: one row per sighting, numbers only, the legend once in the file's metadata.
+
+mod reader;
+mod writer;
+
+pub use reader::Reader;
+pub use writer::Writer;
+
+/// Where the file keeps its [`Legend`](crate::Legend), as JSON.
+pub const LEGEND_KEY: &str = "tsnbench.legend";
+
+/// The columns; unsigned numbers are stored in signed ones of the same width, as Parquet does.
+const SCHEMA: &str = "message observations {
+    REQUIRED INT32 tap (INTEGER(16,false));
+    REQUIRED INT32 stream (INTEGER(32,false));
+    REQUIRED INT64 seq (INTEGER(64,false));
+    REQUIRED INT32 copy (INTEGER(8,false));
+    OPTIONAL INT64 t_ns (INTEGER(64,true));
+    REQUIRED INT32 octets (INTEGER(32,false));
+    REQUIRED INT32 pcp (INTEGER(8,false));
+    REQUIRED INT32 vid (INTEGER(16,false));
+}";
+
+/// Why a file of observations cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The disk said no.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// Not a Parquet file, or a broken one.
+    #[error("not a readable Parquet file: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+    /// Parquet, but without our columns.
+    #[error("not a file of observations: {0}")]
+    Columns(String),
+    /// The legend is missing or broken.
+    #[error("no readable legend ({LEGEND_KEY}) in the file: {0}")]
+    Legend(String),
+}
+
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io(error) => error,
+            other => Self::other(other),
+        }
+    }
+}
