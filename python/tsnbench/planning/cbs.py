@@ -1,0 +1,117 @@
+"""The four parameters of credit-based shapers, exactly, from bandwidths and frame sizes.
+
+IEEE 802.1Q-2022, 8.6.8.2 and annex L; EnGINE eq. 2-6.
+
+All frame sizes here are PHY sizes: preamble, delimiter, frame, FCS and inter-frame gap. Nothing is rounded
+until a parameter is asked for in one of the two systems of units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import NamedTuple
+
+LARGEST_FRAME = 1542
+"""PHY octets of a full VLAN-tagged frame: ``MFS_0`` unless something larger may be in the way."""
+
+
+class CbsError(ValueError):
+    """Bandwidths that a port cannot reserve."""
+
+
+class Parameters(NamedTuple):
+    """Rounded parameters: bit/s and bit, or kbit/s and octets as ``tc … cbs`` takes them."""
+
+    idle_slope: int
+    send_slope: int
+    hi_credit: int
+    lo_credit: int
+
+
+@dataclass(frozen=True)
+class SrClass:
+    """What one stream reservation class needs at a port."""
+
+    bandwidth: Fraction | int
+    """bit/s, PHY."""
+    most_frame: int = LARGEST_FRAME
+    """``MFS_X``, PHY octets."""
+
+
+@dataclass(frozen=True)
+class CreditBasedShaper:
+    """The shaper of one class at one port; slopes in bit/s, credits in bit."""
+
+    rate: int
+    """``PTR``, bit/s."""
+    most_frame: int
+    """``MFS_X``, PHY octets."""
+    idle_slope: Fraction
+    send_slope: Fraction
+    hi_credit: Fraction
+    lo_credit: Fraction
+
+    @property
+    def share(self) -> Fraction:
+        """``B_X``, the share of the port's rate. EnGINE eq. 2."""
+        return self.idle_slope / self.rate
+
+    def standard(self) -> Parameters:
+        """bit/s and bit; rounded away from zero, sendSlope so that EnGINE eq. 3 still holds exactly."""
+        idle = ceil(self.idle_slope)
+        return Parameters(idle, idle - self.rate, ceil(self.hi_credit), floor(self.lo_credit))
+
+    def linux(self) -> Parameters:
+        """kbit/s and octets, as ``tc-cbs(8)`` takes them; same rounding."""
+        idle = ceil(self.idle_slope / 1000)
+        return Parameters(idle, idle - self.rate // 1000, ceil(self.hi_credit / 8), floor(self.lo_credit / 8))
+
+
+def bandwidth(frames: Iterable[tuple[int, int]]) -> Fraction:
+    """The PHY bit rate of periodic frames, given as (PHY octets, period in ns).
+
+    >>> bandwidth([(1250, 100_000)])
+    Fraction(100000000, 1)
+    """
+    return sum((Fraction(octets * 8 * 10**9, period) for octets, period in frames), Fraction(0))
+
+
+def credit_based_shapers(
+    classes: Sequence[SrClass], rate: int, most_other_frame: int = LARGEST_FRAME
+) -> tuple[CreditBasedShaper, ...]:
+    """The shapers of a port's SR classes, highest class first.
+
+    Args:
+        classes: highest class first; each class waits for one frame of what is below the SR classes, and
+            for every class before it (EnGINE eq. 5 and 6).
+        rate: the port's rate (``PTR``) in bit/s, the real one where it differs from the nominal.
+        most_other_frame: ``MFS_0``, PHY octets of the largest frame of a lower class.
+
+    Raises:
+        CbsError: a class without bandwidth, or with as much as the port has.
+
+    >>> credit_based_shapers([SrClass(100_000_000, 1250)], 1_000_000_000)[0].linux()
+    Parameters(idle_slope=100000, send_slope=-900000, hi_credit=155, lo_credit=-1125)
+    """
+    shapers: list[CreditBasedShaper] = []
+    # What may be in front of the class, as a time in seconds: EnGINE eq. 5, the parenthesis.
+    interference = Fraction(most_other_frame * 8, rate)
+    for place, sr in enumerate(classes):
+        idle_slope = Fraction(sr.bandwidth)
+        if not 0 < idle_slope < rate:
+            raise CbsError(
+                f"SR class number {place + 1} needs {float(idle_slope):g} bit/s of a port of {rate} bit/s"
+            )
+        send_slope = idle_slope - rate
+        size = Fraction(sr.most_frame * 8)
+        hi_credit = idle_slope * interference
+        shapers.append(
+            CreditBasedShaper(
+                rate, sr.most_frame, idle_slope, send_slope, hi_credit, size * send_slope / rate
+            )
+        )
+        interference += hi_credit / -send_slope + size / rate
+    return tuple(shapers)
