@@ -1,0 +1,89 @@
+"""Flows, and the addresses of everything: MAC, IPv4, VLAN, UDP port.
+
+IEEE 802-2014, 8.4 (locally administered addresses); RFC 1112, 6.4 (multicast); RFC 2365, 6.2.
+"""
+
+from __future__ import annotations
+
+from tsnbench.planning.draft import Draft, Flow, Port
+
+FIRST_UDP_PORT = 5001
+"""Where iperf3's own numbers begin; flows count up from here."""
+
+
+def _dotted(address: int) -> str:
+    return ".".join(str(address >> shift & 0xFF) for shift in (24, 16, 8, 0))
+
+
+def _mac(number: int) -> str:
+    return ":".join(f"{number >> shift & 0xFF:02x}" for shift in range(40, -8, -8))
+
+
+def node_ipv4(number: int) -> str:
+    """``10.0.0.1`` for the first node."""
+    return _dotted((10 << 24) + number + 1)
+
+
+def port_mac(node: int, port: int) -> str:
+    """``02:00:nn:nn:pp:pp``: node and port of the node, both from 1."""
+    return _mac((0x02 << 40) + (node + 1 << 16) + port + 1)
+
+
+def multicast_ipv4(group: int) -> str:
+    """``239.192.0.1`` for the first group: organisation-local scope."""
+    return _dotted((239 << 24) + (192 << 16) + group + 1)
+
+
+def multicast_mac(group: int) -> str:
+    """The low 23 bits of the group's IPv4 address under ``01:00:5e``."""
+    address = (239 << 24) + (192 << 16) + group + 1
+    return _mac((0x01005E << 24) + (address & 0x7FFFFF))
+
+
+def address_nodes(draft: Draft) -> None:
+    """Fills the nodes' IPv4 and the ports' MAC addresses."""
+    for number, node in enumerate(draft.nodes):
+        node.ipv4 = node_ipv4(number)
+    used: list[int] = [0] * len(draft.nodes)
+    for port in draft.ports:
+        port.mac = port_mac(port.node, used[port.node])
+        used[port.node] += 1
+
+
+def name_flows(draft: Draft) -> None:
+    """Fills ``flows``: a stream with ``count: n`` becomes ``name.1`` to ``name.n``."""
+    numbers = draft.node_numbers
+    names: set[str] = set()
+    for group, stream in draft.scenario.streams.items():
+        path = f"streams.{group}"
+        unknown = [name for name in (stream.talker, *stream.listeners) if name not in numbers]
+        if unknown:
+            draft.problem(path, "nodes of the network", repr(unknown[0]))
+            continue
+        if not stream.listeners:
+            draft.problem(f"{path}.to", "at least one listener", "none")
+            continue
+        if stream.talker in stream.listeners or len(set(stream.listeners)) < len(stream.listeners):
+            draft.problem(f"{path}.to", "different nodes", ", ".join((stream.talker, *stream.listeners)))
+            continue
+        for number in range(stream.count):
+            name = group if stream.count == 1 else f"{group}.{number + 1}"
+            if name in names:
+                draft.problem(path, "a name that no other flow has", repr(name))
+            names.add(name)
+            listeners = tuple(numbers[listener] for listener in stream.listeners)
+            draft.flows.append(Flow(name, group, number, stream, numbers[stream.talker], listeners))
+
+
+def address_flows(draft: Draft) -> None:
+    """Fills destination addresses and UDP ports; unicast goes to the port where the route ends."""
+    for number, flow in enumerate(draft.flows):
+        # Streams are told apart by their payload; the port only has to be a valid one.
+        flow.udp_port = FIRST_UDP_PORT + number % (65_536 - FIRST_UDP_PORT)
+        if len(flow.listeners) > 1:
+            flow.destination_mac = multicast_mac(number)
+            flow.destination_ipv4 = multicast_ipv4(number)
+        else:
+            last: Port = draft.ports[flow.route[flow.ends[0]].port]
+            flow.destination_mac = draft.ports[last.peer].mac
+            flow.destination_ipv4 = draft.nodes[flow.listeners[0]].ipv4

@@ -1,0 +1,110 @@
+"""The last pass: a finished draft as the Plan's document, in exactly the words of ``crates/plan``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.requirements import requirements_document
+
+FORMAT = "tsnbench-plan/1"
+
+
+def assemble(draft: Draft) -> dict[str, Any]:
+    """The document, without its hash."""
+    scenario = draft.scenario
+    return {
+        "format": FORMAT,
+        "name": scenario.name,
+        "variant": dict(scenario.variant),
+        "seed": scenario.seed,
+        "duration_ns": scenario.duration,
+        "drain_ns": scenario.drain,
+        "nodes": [
+            {"name": node.name, "kind": node.kind, "processing_ns": node.processing_ns, "ipv4": node.ipv4}
+            for node in draft.nodes
+        ],
+        "ports": [_port(port) for port in draft.ports],
+        "streams": [_flow(flow) for flow in draft.flows],
+        "taps": [
+            {
+                "name": tap.name,
+                "port": tap.port,
+                "stage": tap.stage,
+                "point": tap.point,
+                "granularity_ns": tap.granularity_ns,
+            }
+            for tap in draft.taps
+        ],
+    }
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    """Absent is how the Plan spells none."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _port(port: Port) -> dict[str, Any]:
+    frames, octets = port.limits
+    classes = [
+        _given(limit_frames=frames, limit_octets=octets, cbs=_cbs(port, number))
+        for number in range(port.classes)
+    ]
+    gates = port.gates and {
+        "base_time_ns": port.gates.base_time_ns,
+        "cycle_ns": port.gates.cycle_ns,
+        "entries": [{"open": mask, "interval_ns": interval} for mask, interval in port.gates.entries],
+    }
+    return {
+        "name": port.name,
+        "node": port.node,
+        "peer": port.peer,
+        "mac": port.mac,
+        "rate_bps": port.rate_bps,
+        "propagation_ps": port.propagation_ps,
+        "pcp_to_class": list(port.pcp_to_class),
+        "classes": classes,
+        **_given(gates=gates),
+    }
+
+
+def _cbs(port: Port, traffic_class: int) -> dict[str, Any] | None:
+    shaper = port.cbs.get(traffic_class)
+    if shaper is None:
+        return None
+    standard, linux = shaper.standard(), shaper.linux()
+    return {
+        "idle_slope_bps": standard.idle_slope,
+        "send_slope_bps": standard.send_slope,
+        "hi_credit_bits": standard.hi_credit,
+        "lo_credit_bits": standard.lo_credit,
+        "linux": {
+            "idleslope": linux.idle_slope,
+            "sendslope": linux.send_slope,
+            "hicredit": linux.hi_credit,
+            "locredit": linux.lo_credit,
+        },
+    }
+
+
+def _flow(flow: Flow) -> dict[str, Any]:
+    stream = flow.stream
+    return {
+        "name": flow.name,
+        "group": flow.group,
+        "talker": flow.talker,
+        "pcp": stream.pcp,
+        **_given(vid=stream.vid),
+        "destination_mac": flow.destination_mac,
+        "destination_ipv4": flow.destination_ipv4,
+        "udp_port": flow.udp_port,
+        "pattern": flow.pattern,
+        "size": flow.size,
+        "start_ns": flow.start_ns,
+        "stop_ns": flow.stop_ns,
+        "route": [{"port": hop.port, **_given(parent=hop.parent)} for hop in flow.route],
+        "listeners": [
+            {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)
+        ],
+        "requirements": requirements_document(stream.requires),
+    }

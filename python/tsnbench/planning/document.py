@@ -1,0 +1,108 @@
+"""The Plan as Python sees it: the document, its content hash, and what to look at before trusting it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.planning.assemble import FORMAT
+from tsnbench.planning.errors import PlanReadError
+
+if TYPE_CHECKING:
+    from tsnbench.backends.protocol import Backend
+    from tsnbench.runs import Run
+
+
+@dataclass(frozen=True)
+class PlanWarning:
+    """Something to look at before trusting a result: what kind, at which port or stream, in words."""
+
+    kind: str
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+def canonical(document: dict[str, Any]) -> str:
+    """JSON with sorted keys and no white space, byte for byte what ``crates/plan`` hashes."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def content_hash(document: dict[str, Any]) -> str:
+    """SHA-256 of the canonical JSON without the field ``hash``, as lower-case hex."""
+    content = {name: value for name, value in document.items() if name != "hash"}
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole experiment with nothing left to decide. Plans with the same hash are the same experiment."""
+
+    document: dict[str, Any]
+    """Exactly the types of ``crates/plan``, without the hash."""
+    warnings: tuple[PlanWarning, ...] = field(default=(), compare=False)
+
+    @property
+    def hash(self) -> str:
+        return content_hash(self.document)
+
+    @property
+    def name(self) -> str:
+        return str(self.document["name"])
+
+    def to_json(self) -> str:
+        """The canonical content with its hash; the same scenario gives the same bytes."""
+        return canonical({**self.document, "hash": self.hash}) + "\n"
+
+    @classmethod
+    def read(cls, path: str | Path) -> Plan:
+        """A Plan from its file.
+
+        Raises:
+            PlanReadError: the file is missing, no Plan, of another version, changed, or contradicts itself.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise PlanReadError(f"{path}: the plan cannot be read: {reason}") from error
+        try:
+            document = json.loads(text)
+            check(text, document)
+        except (ValueError, RecursionError) as error:
+            raise PlanReadError(f"{path}: {error}") from error
+        return cls({name: value for name, value in document.items() if name != "hash"})
+
+    def run(self, on: Backend, into: str | Path) -> Run:
+        """Runs the Plan on a backend; the run folder ``into`` is made."""
+        return on.execute(self, Path(into))
+
+
+def check(text: str, document: Any) -> None:
+    """Proves that a Plan's text can be obeyed.
+
+    The native module knows every rule; where it is not built, format and hash are checked alone.
+
+    Raises:
+        ValueError: with the first problem.
+    """
+    if not isinstance(document, dict):
+        raise ValueError("the plan cannot be read: not a JSON object")
+    try:
+        from tsnbench import _native
+    except ImportError:
+        if document.get("format") != FORMAT:
+            raise ValueError(f"the plan has format {document.get('format')!r}, not {FORMAT!r}") from None
+        found = document.get("hash")
+        if found is not None and found != content_hash(document):
+            raise ValueError(
+                f"the plan's content hash is {found}, but its content hashes to another"
+            ) from None
+    else:
+        _native.check_plan(text)

@@ -1,0 +1,148 @@
+"""The Plan while it is being made: what each planning pass reads and fills in.
+
+A pass is a function of a :class:`Draft`; it fills what earlier passes left empty and changes nothing else.
+Nodes, ports and flows are in the order in which the scenario names them; that order breaks every tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tsnbench.planning.cbs import CreditBasedShaper
+from tsnbench.planning.errors import PlanningErrors, PlanningProblem
+from tsnbench.scenario import model
+
+
+@dataclass
+class Node:
+    """A node; ``forwards``: whether routes may lead through it."""
+
+    name: str
+    kind: str
+    processing_ns: int
+    ipv4: str = ""
+
+    @property
+    def forwards(self) -> bool:
+        return self.kind in ("bridge", "host")
+
+
+@dataclass
+class Gates:
+    """A gate control list: (bit mask of open classes, ns) per entry."""
+
+    base_time_ns: int
+    entries: tuple[tuple[int, int], ...]
+
+    @property
+    def cycle_ns(self) -> int:
+        return sum(interval for _, interval in self.entries)
+
+
+@dataclass
+class Port:
+    """The egress of ``node`` towards ``to`` and the ingress back; ``copy`` numbers parallel links from 1."""
+
+    number: int
+    name: str
+    node: int
+    to: int
+    copy: int
+    peer: int
+    rate_bps: int
+    propagation_ps: int
+    shaper: model.Shaper = field(default_factory=model.Shaper)
+    mac: str = ""
+    pcp_to_class: tuple[int, ...] = ()
+    limits: tuple[int | None, int | None] = (None, None)
+    """Most frames and most octets of one class's queue."""
+    cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
+    """Traffic class to its shaper."""
+    gates: Gates | None = None
+
+    @property
+    def classes(self) -> int:
+        return max(self.pcp_to_class) + 1
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One egress port of a flow's tree, and the place in the tree of the hop before it."""
+
+    port: int
+    parent: int | None
+
+
+@dataclass
+class Flow:
+    """One sequence of frames: a scenario stream, or one of its ``count``."""
+
+    name: str
+    group: str
+    number: int
+    """From 0, within its group."""
+    stream: model.Stream
+    talker: int
+    listeners: tuple[int, ...]
+    route: tuple[Hop, ...] = ()
+    ends: tuple[int, ...] = ()
+    """Per listener the place in ``route`` of its last hop."""
+    size: dict[str, Any] = field(default_factory=dict)
+    """As the Plan spells it; so is ``pattern``."""
+    pattern: dict[str, Any] = field(default_factory=dict)
+    destination_mac: str = ""
+    destination_ipv4: str = ""
+    udp_port: int = 0
+    start_ns: int = 0
+    stop_ns: int = 0
+
+
+@dataclass(frozen=True)
+class Tap:
+    """Where frames are sighted."""
+
+    name: str
+    port: int
+    stage: str
+    point: str
+    granularity_ns: int
+
+
+@dataclass
+class Draft:
+    """Everything known so far."""
+
+    scenario: model.Scenario
+    nodes: list[Node] = field(default_factory=list)
+    ports: list[Port] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+    taps: list[Tap] = field(default_factory=list)
+    problems: list[PlanningProblem] = field(default_factory=list)
+
+    def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
+        self.problems.append(PlanningProblem(path, expected, found, hint))
+
+    def raise_problems(self) -> None:
+        """Ends planning where a pass has found problems.
+
+        Raises:
+            PlanningErrors: with all of them.
+        """
+        if self.problems:
+            raise PlanningErrors(self.problems)
+
+    def node_number(self, name: str) -> int | None:
+        return self.node_numbers.get(name)
+
+    @property
+    def node_numbers(self) -> dict[str, int]:
+        return {node.name: number for number, node in enumerate(self.nodes)}
+
+    def flows_through(self) -> list[list[Flow]]:
+        """Per port the flows that cross it."""
+        crossing: list[list[Flow]] = [[] for _ in self.ports]
+        for flow in self.flows:
+            for hop in flow.route:
+                crossing[hop.port].append(flow)
+        return crossing

@@ -1,0 +1,54 @@
+"""Gate control lists as written, as bit masks of traffic classes.
+
+IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
+"""
+
+from __future__ import annotations
+
+from tsnbench.planning.draft import Draft, Gates, Port
+from tsnbench.scenario import model
+
+MOST_ENTRIES = 65_536
+"""More is a mistake, not a schedule."""
+
+
+def open_gates(draft: Draft) -> None:
+    """Fills ``gates`` of the ports that have them."""
+    for port in draft.ports:
+        if port.shaper.gates is not None:
+            _open_port(draft, port, port.shaper.gates)
+
+
+def _open_port(draft: Draft, port: Port, gates: model.Gates) -> None:
+    path = f"shapers.{port.name}.gates"
+    if not 1 <= len(gates.entries) <= MOST_ENTRIES:
+        draft.problem(f"{path}.entries", f"1 to {MOST_ENTRIES} entries", str(len(gates.entries)))
+        return
+    entries: list[tuple[int, int]] = []
+    for place, entry in enumerate(gates.entries):
+        classes = [_class(port, gates, number) for number in entry.open]
+        wrong = [number for number, known in zip(entry.open, classes, strict=True) if known is None]
+        if wrong:
+            expected = "priority code points 0 to 7" if gates.by == "pcp" else f"classes below {port.classes}"
+            draft.problem(f"{path}.entries[{place}].open", expected, str(wrong[0]))
+        if entry.duration <= 0:
+            draft.problem(f"{path}.entries[{place}].for", "more than 0", str(entry.duration))
+        mask = 0
+        for traffic_class in classes:
+            mask |= 1 << (traffic_class or 0) if traffic_class is not None else 0
+        entries.append((mask, entry.duration))
+    port.gates = Gates(gates.base_time, tuple(entries))
+    if gates.cycle is not None and gates.cycle != port.gates.cycle_ns:
+        draft.problem(
+            f"{path}.cycle",
+            f"{port.gates.cycle_ns} ns, the sum of the entries",
+            f"{gates.cycle} ns",
+            "leave `cycle` out, or make the entries fill it",
+        )
+
+
+def _class(port: Port, gates: model.Gates, number: int) -> int | None:
+    """The class that a number in ``open`` means; None for no class of this port."""
+    if gates.by == "pcp":
+        return port.pcp_to_class[number] if 0 <= number <= 7 else None
+    return number if 0 <= number < port.classes else None

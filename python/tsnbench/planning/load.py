@@ -1,0 +1,61 @@
+"""How much of every port its flows ask for, per traffic class.
+
+Load counts PHY bits: preamble to inter-frame gap, as a link's rate does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from tsnbench.planning.sizes import sizes
+
+
+@dataclass
+class ClassLoad:
+    """What crosses one traffic class of a port; saturating flows take what is left and have no rate."""
+
+    flows: list[tuple[str, Fraction]] = field(default_factory=list)
+    """(flow, bit/s)."""
+    saturating: list[str] = field(default_factory=list)
+
+    @property
+    def rate_bps(self) -> Fraction:
+        """The sum over the flows that have a rate."""
+        return sum((rate for _, rate in self.flows), Fraction(0))
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing crosses it."""
+        return not self.flows and not self.saturating
+
+
+def flow_rate(pattern: Mapping[str, Any], size: Mapping[str, Any]) -> Fraction | None:
+    """PHY bit/s that a flow offers; None for one that takes what it gets."""
+    if pattern["kind"] == "periodic":
+        return Fraction(sizes(size).phy_bits * 10**9, pattern["period_ns"])
+    if pattern["kind"] == "poisson":
+        return Fraction(sizes(size).phy_bits * 10**12, pattern["mean_interval_ps"])
+    return None
+
+
+def class_loads(document: Mapping[str, Any]) -> list[list[ClassLoad]]:
+    """Per port and traffic class of a Plan's document."""
+    ports = document["ports"]
+    loads = [[ClassLoad() for _ in port["classes"]] for port in ports]
+    for flow in document["streams"]:
+        rate = flow_rate(flow["pattern"], flow["size"])
+        for hop in flow["route"]:
+            load = loads[hop["port"]][ports[hop["port"]]["pcp_to_class"][flow["pcp"]]]
+            if rate is None:
+                load.saturating.append(flow["name"])
+            else:
+                load.flows.append((flow["name"], rate))
+    return loads
+
+
+def total(loads: Sequence[ClassLoad]) -> Fraction:
+    """bit/s over all classes of a port."""
+    return sum((load.rate_bps for load in loads), Fraction(0))

@@ -1,0 +1,60 @@
+"""All passes in their order: from a scenario to a Plan.
+
+A pass that finds problems ends planning with all of them; the next one can rely on what it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tsnbench.planning.addressing import address_flows, address_nodes, name_flows
+from tsnbench.planning.assemble import assemble
+from tsnbench.planning.document import Plan
+from tsnbench.planning.draft import Draft
+from tsnbench.planning.gates import open_gates
+from tsnbench.planning.phases import set_phases
+from tsnbench.planning.ports import name_ports, shape_ports
+from tsnbench.planning.priorities import assign_classes
+from tsnbench.planning.reservations import reserve
+from tsnbench.planning.routes import route_flows
+from tsnbench.planning.sizes import size_flows
+from tsnbench.planning.taps import place_taps
+from tsnbench.scenario.model import Scenario
+
+PASSES: tuple[Callable[[Draft], None], ...] = (
+    name_ports,
+    shape_ports,
+    address_nodes,
+    name_flows,
+    assign_classes,
+    route_flows,
+    address_flows,
+    size_flows,
+    set_phases,
+    reserve,
+    open_gates,
+    place_taps,
+)
+
+
+def draft(scenario: Scenario) -> Draft:
+    """Everything that is decided, still typed.
+
+    Raises:
+        PlanningErrors: with all problems of the first pass that found any.
+    """
+    result = Draft(scenario)
+    for each in PASSES:
+        each(result)
+        result.raise_problems()
+    return result
+
+
+def plan(scenario: Scenario) -> Plan:
+    """The Plan of a scenario; the same scenario always gives the same bytes.
+
+    Raises:
+        PlanningErrors: what the scenario asks for cannot be planned.
+    """
+    done = draft(scenario)
+    return Plan(assemble(done))

@@ -1,0 +1,57 @@
+"""Credit-based shapers of every port, from the streams that cross it or from a given bandwidth.
+
+IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from tsnbench.planning import cbs
+from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.load import flow_rate
+from tsnbench.planning.sizes import sizes
+
+
+def reserve(draft: Draft) -> None:
+    """Fills ``cbs``: a class with neither stream nor bandwidth at a port gets no shaper there."""
+    for port, flows in zip(draft.ports, draft.flows_through(), strict=True):
+        if port.shaper.cbs:
+            _reserve_port(draft, port, flows)
+
+
+def _reserve_port(draft: Draft, port: Port, flows: list[Flow]) -> None:
+    path = f"shapers.{port.name}.cbs"
+    reserved: dict[int, cbs.SrClass] = {}
+    for part in port.shaper.cbs or ():
+        traffic_class = port.pcp_to_class[part.pcp]
+        if traffic_class in reserved:
+            draft.problem(path, "one shaper per traffic class", f"two for class {traffic_class}")
+            return
+        own = [flow for flow in flows if port.pcp_to_class[flow.stream.pcp] == traffic_class]
+        bandwidth = Fraction(part.bandwidth) if part.bandwidth is not None else _rate(own)
+        if not bandwidth:
+            continue
+        if bandwidth >= port.rate_bps:
+            found = f"{float(bandwidth) / 1e6:g} Mbit/s for class {traffic_class}"
+            draft.problem(path, f"a reservation below the port's {port.rate_bps / 1e6:g} Mbit/s", found)
+            return
+        most = part.most_frame or max(
+            (sizes(flow.size).largest_phy for flow in own), default=cbs.LARGEST_FRAME
+        )
+        reserved[traffic_class] = cbs.SrClass(bandwidth, most)
+    # Frames of classes without a shaper can be in the way of every SR class, jumbo frames too.
+    others = (
+        sizes(flow.size).largest_phy for flow in flows if port.pcp_to_class[flow.stream.pcp] not in reserved
+    )
+    order = sorted(reserved, reverse=True)
+    shapers = cbs.credit_based_shapers(
+        [reserved[traffic_class] for traffic_class in order],
+        port.rate_bps,
+        max((cbs.LARGEST_FRAME, *others)),
+    )
+    port.cbs = dict(zip(order, shapers, strict=True))
+
+
+def _rate(flows: list[Flow]) -> Fraction:
+    return sum((flow_rate(flow.pattern, flow.size) or Fraction(0) for flow in flows), Fraction(0))

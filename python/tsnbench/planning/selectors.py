@@ -1,0 +1,59 @@
+"""Port selectors: ``a -> b``, ``a -> *``, ``* -> b``, ``*``, and ``a -> b #2`` for one of parallel links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tsnbench.planning.draft import Draft, Port
+
+_SELECTOR = re.compile(r"\s*(?P<node>\S+?)\s*->\s*(?P<to>[^\s#]+)\s*(?:#\s*(?P<copy>[1-9][0-9]{0,5}))?\s*")
+FORMS = "`a -> b`, `a -> *`, `* -> b`, `*` or `a -> b #2`"
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Which ports are meant; None stands for any."""
+
+    node: str | None
+    to: str | None
+    copy: int | None
+
+    def matches(self, node: str, to: str, copy: int) -> bool:
+        return self.node in (None, node) and self.to in (None, to) and self.copy in (None, copy)
+
+
+def parse(text: str) -> Selector | None:
+    """The selector that a text spells; None where it spells none."""
+    if text.strip() == "*":
+        return Selector(None, None, None)
+    match = _SELECTOR.fullmatch(text)
+    if match is None:
+        return None
+    node, to = (None if name == "*" else name for name in match.group("node", "to"))
+    copy = match["copy"]
+    return Selector(node, to, int(copy) if copy else None)
+
+
+def select(draft: Draft, text: str, path: str) -> Sequence[Port]:
+    """The ports that a selector names, in order; a selector that names none is a problem."""
+    selector = parse(text)
+    if selector is None:
+        draft.problem(path, f"a port selector: {FORMS}", repr(text))
+        return ()
+    names = [node.name for node in draft.nodes]
+    ports = [port for port in draft.ports if selector.matches(names[port.node], names[port.to], port.copy)]
+    if not ports:
+        unknown = [name for name in (selector.node, selector.to) if name is not None and name not in names]
+        found = f"no node {unknown[0]!r}" if unknown else f"no link for {text!r}"
+        draft.problem(path, "the name of a port", found, _neighbours(draft, selector))
+    return ports
+
+
+def _neighbours(draft: Draft, selector: Selector) -> str | None:
+    names = [node.name for node in draft.nodes]
+    if selector.node not in names:
+        return None
+    own = [port.name for port in draft.ports if names[port.node] == selector.node]
+    return f"its ports are {', '.join(own[:8])}" if own else "it has no links"

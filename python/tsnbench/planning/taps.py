@@ -1,0 +1,43 @@
+"""Where frames are sighted: the ends by default, and every port that the scenario names.
+
+A tap is named after the link and the direction of its frames: ``a -> b tx`` where they leave a, ``a -> b rx``
+where they reach b. IEEE 802.3-2022, 90.7.
+"""
+
+from __future__ import annotations
+
+from tsnbench.planning.draft import Draft, Port, Tap
+from tsnbench.planning.selectors import select
+from tsnbench.scenario import model
+
+
+def place_taps(draft: Draft) -> None:
+    """Fills ``taps``; what is asked for twice is there once."""
+    taps = draft.scenario.taps
+    wanted: dict[Tap, None] = {}
+    for flow in draft.flows:
+        first = {hop.port for hop in flow.route if hop.parent is None}
+        last = {flow.route[end].port for end in flow.ends}
+        for number in sorted(first):
+            for stage, asked in (("send", taps.send), ("tx", taps.ends)):
+                if asked:
+                    wanted[_tap(draft.ports[number], stage, taps)] = None
+        for number in sorted(last) if taps.ends else ():
+            wanted[_tap(draft.ports[number], "rx", taps)] = None
+    for place, text in enumerate(taps.ports):
+        for port in select(draft, text, f"taps[{place}]"):
+            for stage in ("tx", "rx"):
+                wanted[_tap(port, stage, taps)] = None
+    draft.taps = sorted(wanted, key=lambda tap: _order(draft, tap))
+
+
+def _tap(port: Port, stage: str, taps: model.Taps) -> Tap:
+    point = taps.rx_point if stage == "rx" else taps.tx_point
+    at = port.peer if stage == "rx" else port.number
+    return Tap(f"{port.name} {stage}", at, stage, point, taps.granularity)
+
+
+def _order(draft: Draft, tap: Tap) -> tuple[int, int]:
+    """By link and direction, in the order in which a frame passes."""
+    port = draft.ports[tap.port].peer if tap.stage == "rx" else tap.port
+    return port, ("send", "tx", "rx").index(tap.stage)
