@@ -1,0 +1,62 @@
+"""Reports: one self-contained HTML file per run or comparison, and figures for papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.report.data import HasFolder
+
+KINDS = ("svg", "pdf", "png")
+
+
+def write(
+    run_or_runs: HasFolder | Path | str | Sequence[HasFolder | Path | str],
+    into: Path | None = None,
+    figures: tuple[str, ...] = (),
+) -> Path:
+    """Write ``report.html`` for a run, or one that compares several, and figure files for papers.
+
+    Args:
+        run_or_runs: a Run or run folder, or several.
+        into: the folder for ``report.html`` and ``figures/``, or the HTML file itself (``*.html``); by default the
+            run folder, or the folder that holds all the runs.
+        figures: kinds of figure files to write beside it: ``svg``, ``pdf``, ``png``.
+
+    Returns:
+        The HTML file.
+
+    Raises:
+        InputError: a folder is no run folder, or its files are broken; no run at all; an unknown kind of figure.
+    """
+    from tsnbench.errors import InputError
+    from tsnbench.report.data import gather
+    from tsnbench.report.files import destination, write_figures, write_text
+
+    if unknown := [kind for kind in figures if kind not in KINDS]:
+        raise InputError(f"figures: expected {', '.join(KINDS)}, found {', '.join(map(str, unknown))}")
+    one = isinstance(run_or_runs, str | Path) or hasattr(run_or_runs, "folder")
+    runs = [run_or_runs] if one else list(run_or_runs)  # type: ignore[list-item, arg-type]
+    if not runs:
+        raise InputError("report: expected at least one run, found none")
+    page = destination(runs, into)
+    facts = [gather(run) for run in runs]
+    if len(facts) == 1:
+        from tsnbench.report.page import drawings, render
+
+        drawn = drawings(facts[0])
+        text = render(facts[0], drawn)
+    else:
+        from tsnbench.report.comparison import drawings as compare_drawings
+        from tsnbench.report.comparison import render as compare
+
+        drawn = compare_drawings(facts)
+        text = compare(facts, drawn)
+    write_text(page, text)
+    write_figures(page.parent / "figures", drawn, figures)
+    return page
+
+
+__all__ = ["KINDS", "write"]

@@ -1,0 +1,205 @@
+"""From a run folder to :mod:`tsnbench.report.facts`: the only file of the report that knows the folder's layout."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from tsnbench.errors import InputError
+from tsnbench.report.facts import Flow, Gates, Judged, Measure, Network, Port, RunFacts, Stat, Tap
+
+FILES = {
+    "manifest.json": "nothing is known of when, where and with which versions it ran",
+    "measures.json": "nothing was measured yet",
+    "verdict.json": "no requirement was judged",
+    "counters.json": "ports and drops were not counted",
+    "frames.parquet": "there is no table of single frames, so there are no distributions",
+    "observations.parquet": "there are no sightings, so nothing is drawn over the gate schedule or over time per port",
+}
+"""Parts of a run folder, and what a report lacks without them."""
+
+
+class HasFolder(Protocol):
+    """What the report needs of a run."""
+
+    @property
+    def folder(self) -> Path: ...
+
+
+def gather(run: HasFolder | Path | str) -> RunFacts:
+    """Everything that a report tells of a run.
+
+    Raises:
+        InputError: the folder has no readable Plan, or one of its files is broken.
+    """
+    folder = Path(run) if isinstance(run, str | Path) else run.folder
+    if not (folder / "plan.json").is_file():
+        raise InputError(f"{folder}: expected a run folder with a plan.json, found none")
+    absent = tuple(f"{name}: {lack}" for name, lack in FILES.items() if not (folder / name).is_file())
+    try:
+        network = _network(_json(folder / "plan.json"))
+        measures = _json(folder / "measures.json")
+        flows = _flows(measures, network)
+        return RunFacts(
+            manifest=_json(folder / "manifest.json"),
+            network=network,
+            flows=flows,
+            groups=_groups(measures, flows),
+            offset=measures.get("offset"),
+            judged=tuple(_judged(row) for row in _json(folder / "verdict.json").get("rows", ())),
+            counters=_json(folder / "counters.json"),
+            frames=_there(folder / "frames.parquet"),
+            observations=_there(folder / "observations.parquet"),
+            absent=absent,
+        )
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
+
+
+def _there(path: Path) -> Path | None:
+    return path if path.is_file() else None
+
+
+def _json(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    value = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(value, dict):
+        raise ValueError(f"{path.name} is not a JSON object")
+    return value
+
+
+def _network(plan: Mapping[str, Any]) -> Network:
+    return Network(
+        name=plan["name"],
+        variant=plan.get("variant") or {},
+        seed=plan["seed"],
+        duration_ns=plan["duration_ns"],
+        hash=plan.get("hash") or "",
+        nodes=tuple((node["name"], node["kind"]) for node in plan["nodes"]),
+        ports=tuple(_port(port) for port in plan["ports"]),
+        flows=tuple(_flow(stream) for stream in plan["streams"]),
+        taps=tuple(Tap(t["name"], t["port"], t["stage"], t["point"]) for t in plan["taps"]),
+    )
+
+
+def _port(port: Mapping[str, Any]) -> Port:
+    gates = port.get("gates")
+    return Port(
+        name=port["name"],
+        node=port["node"],
+        peer=port["peer"],
+        rate_bps=port["rate_bps"],
+        propagation_ps=port["propagation_ps"],
+        pcp_to_class=tuple(port["pcp_to_class"]),
+        reserved_bps=tuple((c.get("cbs") or {}).get("idle_slope_bps") for c in port["classes"]),
+        gates=Gates(
+            gates["base_time_ns"],
+            gates["cycle_ns"],
+            tuple((entry["open"], entry["interval_ns"]) for entry in gates["entries"]),
+        )
+        if gates
+        else None,
+    )
+
+
+def _flow(stream: Mapping[str, Any]) -> Flow:
+    return Flow(
+        name=stream["name"],
+        group=stream["group"],
+        talker=stream["talker"],
+        pcp=stream["pcp"],
+        route=tuple((hop["port"], hop.get("parent")) for hop in stream["route"]),
+        listeners=tuple((listener["node"], listener["route"]) for listener in stream["listeners"]),
+    )
+
+
+def _stat(value: Mapping[str, Any] | None) -> Stat | None:
+    if value is None:
+        return None
+    plain = {key: value[key] for key in ("count", "min", "max", "mean", "std", "median", "p90", "p99", "p99_9")}
+    return Stat(
+        **plain,
+        min_seq=value.get("min_seq"),
+        max_seq=value.get("max_seq"),
+        max_stream=value.get("max_stream"),
+    )
+
+
+def _measure(value: Mapping[str, Any], **more: Any) -> Measure:
+    tx, rx = (
+        " on clock ".join(str(part) for part in (value.get(f"{side}_tap"), value.get(f"{side}_clock")) if part)
+        for side in ("tx", "rx")
+    )
+    return Measure(
+        stream=value["stream"],
+        group=value.get("group") or value["stream"],
+        listener=value["listener"],
+        counts=value["count"],
+        lost_where=tuple((str(at["after_tap"]), int(at["frames"])) for at in value.get("lost_where") or ()),
+        delay=_stat(value.get("delay")),
+        jitter={kind: _stat(stat) for kind, stat in (value.get("jitter") or {}).items()},
+        spread_ns=value.get("spread"),
+        rates={key: number for key, number in (value.get("rate") or {}).items() if number is not None},
+        flows=value.get("flows", 1),
+        tx=tx,
+        rx=rx,
+        **more,
+    )
+
+
+def _flows(measures: Mapping[str, Any], network: Network) -> tuple[Measure, ...]:
+    planned = {flow.name: flow for flow in network.flows}
+    node_names = [name for name, _ in network.nodes]
+    found = []
+    for number, path in enumerate(measures.get("paths", ())):
+        flow = planned.get(path["stream"])
+        hops = None
+        if flow is not None:
+            ways = [len(flow.way(e)) for node, e in flow.listeners if node_names[node] == path["listener"]]
+            hops = ways[0] if ways else None
+        found.append(_measure(path, paths=(number,), pcp=flow.pcp if flow else None, hops=hops))
+    return tuple(found)
+
+
+def _groups(measures: Mapping[str, Any], flows: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Streams, highest priority first, then in the order in which the Plan names them."""
+    members: dict[tuple[str, str], list[Measure]] = defaultdict(list)
+    for flow in flows:
+        members[flow.group, flow.listener].append(flow)
+    found = []
+    for group in measures.get("groups", ()):
+        own = members.get((group.get("group") or group["stream"], group["listener"]), [])
+        pcps = {flow.pcp for flow in own}
+        hops = {flow.hops for flow in own}
+        found.append(
+            _measure(
+                group,
+                paths=tuple(path for flow in own for path in flow.paths),
+                pcp=pcps.pop() if len(pcps) == 1 else None,
+                hops=hops.pop() if len(hops) == 1 else None,
+            )
+        )
+    order = {key: place for place, key in enumerate(members)}
+    found.sort(
+        key=lambda g: (-1 if g.pcp is None else -g.pcp, order.get((g.group, g.listener), len(order)))
+    )
+    return tuple(found)
+
+
+def _judged(row: Mapping[str, Any]) -> Judged:
+    return Judged(
+        stream=row["stream"],
+        group=row.get("group") or row["stream"],
+        listener=row["listener"],
+        requirement=row["requirement"],
+        limit=row.get("limit"),
+        unit=row.get("limit_unit") or "",
+        found=row.get("found"),
+        margin=row.get("margin"),
+        worst_seq=row.get("worst_seq"),
+        met=row["met"],
+    )

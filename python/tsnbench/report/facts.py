@@ -1,0 +1,171 @@
+"""What a report is drawn from: plain typed tables, so that figures and pages are pure functions over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Gates:
+    """A gate control list: cycle and entries in ns; bit n of a mask is the gate of traffic class n."""
+
+    base_time_ns: int
+    cycle_ns: int
+    entries: tuple[tuple[int, int], ...]
+    """(mask of open gates, ns)."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """One port; ``reserved_bps`` is each class's idle slope, None where it has no credit-based shaper."""
+
+    name: str
+    node: int
+    peer: int
+    rate_bps: int
+    propagation_ps: int
+    pcp_to_class: tuple[int, ...]
+    reserved_bps: tuple[int | None, ...]
+    gates: Gates | None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One talker's sequence of frames, with its tree of egress ports."""
+
+    name: str
+    group: str
+    talker: int
+    pcp: int
+    route: tuple[tuple[int, int | None], ...]
+    """(port, index of the entry before it)."""
+    listeners: tuple[tuple[int, int], ...]
+    """(node, last entry of its route)."""
+
+    def way(self, entry: int) -> tuple[int, ...]:
+        """The egress ports from the talker to the end of one entry of the route."""
+        ports: list[int] = []
+        at: int | None = entry
+        while at is not None and len(ports) <= len(self.route):
+            port, at = self.route[at]
+            ports.append(port)
+        return tuple(reversed(ports))
+
+
+@dataclass(frozen=True)
+class Tap:
+    """A place where frames are sighted."""
+
+    name: str
+    port: int
+    stage: str
+    point: str
+
+
+@dataclass(frozen=True)
+class Network:
+    """The Plan, as far as a report tells of it."""
+
+    name: str
+    variant: Mapping[str, str]
+    seed: int
+    duration_ns: int
+    hash: str
+    nodes: tuple[tuple[str, str], ...]
+    """(name, kind)."""
+    ports: tuple[Port, ...]
+    flows: tuple[Flow, ...]
+    taps: tuple[Tap, ...]
+
+
+@dataclass(frozen=True)
+class Stat:
+    """One measure's statistics in ns, from exact integers; see the measures for each definition."""
+
+    count: int
+    min: int
+    max: int
+    mean: float
+    std: float
+    median: int
+    p90: int
+    p99: int
+    p99_9: int
+    min_seq: int | None = None
+    max_seq: int | None = None
+    max_stream: str | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What was measured of one flow, or of a stream's flows pooled, at one listener."""
+
+    stream: str
+    group: str
+    listener: str
+    counts: Mapping[str, int]
+    lost_where: tuple[tuple[str, int], ...]
+    delay: Stat | None
+    jitter: Mapping[str, Stat | None]
+    spread_ns: float | None
+    rates: Mapping[str, float]
+    flows: int = 1
+    tx: str = ""
+    rx: str = ""
+    pcp: int | None = None
+    hops: int | None = None
+    paths: tuple[int, ...] = ()
+    """Which rows of the frame table are its own."""
+
+    @property
+    def label(self) -> str:
+        """How figures and tables call it."""
+        flows = f" ({self.flows} flows)" if self.flows > 1 else ""
+        return f"{self.stream} to {self.listener}{flows}"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One requirement of one flow at one listener, and whether it was met."""
+
+    stream: str
+    group: str
+    listener: str
+    requirement: str
+    limit: float | None
+    unit: str
+    found: float | None
+    margin: float | None
+    worst_seq: int | None
+    met: str
+    """``yes``, ``mean-and-median``, ``no`` or ``no-data``."""
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """One run. A part that is not in the folder is empty, and ``absent`` says why."""
+
+    manifest: Mapping[str, Any]
+    network: Network
+    flows: tuple[Measure, ...] = ()
+    groups: tuple[Measure, ...] = ()
+    offset: Mapping[str, Any] | None = None
+    judged: tuple[Judged, ...] = ()
+    counters: Mapping[str, Any] = field(default_factory=dict)
+    frames: Path | None = None
+    observations: Path | None = None
+    absent: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """``complete``, ``running``, ``interrupted`` or ``failed``."""
+        return str(self.manifest.get("state", "unknown"))
+
+    @property
+    def label(self) -> str:
+        """The run among others of a sweep."""
+        variant = ", ".join(f"{key} {value}" for key, value in self.network.variant.items())
+        return variant or self.network.name

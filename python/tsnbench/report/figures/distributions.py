@@ -1,0 +1,192 @@
+"""How delays and jitter are distributed: CCDF of delay, ECDF of jitter, box plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.report.curves import Curve, Panel
+from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, legend
+from tsnbench.report.words import count, micros, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def left_out(panels: Sequence[Panel]) -> str:
+    """Says which streams a figure does not show."""
+    missing = sum(panel.left_out for panel in panels)
+    if not missing:
+        return ""
+    return (
+        f" Of each priority the six streams with the greatest delay are drawn; {count(missing)} more are in the "
+        "statistics table."
+    )
+
+
+def ccdf(panels: Sequence[Panel]) -> Drawing:
+    """The share of frames with a delay greater than x, on a log axis."""
+
+    def draw(size: Size) -> Figure:
+        figure, axes = axis_of(panels, size, 1.75)
+        for at, panel in zip(axes, panels, strict=True):
+            handles, labels = [], []
+            bottom = 0.5 / max(curve.frames for curve in panel.curves)
+            for place, curve in enumerate(panel.curves):
+                handles.append(draw_ccdf(at, curve, bottom, place))
+                labels.append(shortened(curve.measure.label))
+            log_share(at, bottom)
+            at.set_title(panel.title)
+            at.set_ylabel("share later")
+            legend(at, handles, labels, size)
+        axes[-1].set_xlabel("delay (µs)")
+        return figure
+
+    return Drawing(
+        "ccdf",
+        "Delay: share of frames later than x",
+        "Complementary distribution of the delay, log axis; the marker is the slowest frame." + left_out(panels),
+        "; ".join(
+            f"{c.measure.label}: 99 percent within {micros(c.box.p99 * 1e3)} µs, "
+            f"slowest {micros(c.box.high * 1e3)} µs"
+            for p in panels
+            for c in p.curves
+        ),
+        draw,
+    )
+
+
+def draw_ccdf(at: Axes, curve: Curve, bottom: float, place: int) -> Any:
+    """One curve; no frame is later than the slowest, so there the curve leaves a log axis downwards."""
+    x, y = curve.ccdf.x, [max(share, bottom) for share in curve.ccdf.y]
+    style: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
+    (line,) = at.step([x[0], *x], [1.0, *y], where="post", **style)
+    at.plot(x[-1], y[-2] if len(y) > 1 else 1.0, MARKERS[place % len(MARKERS)], color=style["color"], markersize=4)
+    return line
+
+
+def log_share(at: Axes, bottom: float) -> None:
+    """A log axis of shares, down to what so many frames can show."""
+    at.set_yscale("log")
+    at.set_ylim(bottom, 1.6)
+    at.minorticks_off()
+
+
+def jitter(panels: Sequence[Panel]) -> Drawing:
+    """The share of frames whose delay-step-abs is at most x."""
+    shown = [panel for panel in panels if any(curve.jitter for curve in panel.curves)]
+
+    def draw(size: Size) -> Figure:
+        figure, axes = axis_of(shown, size, 1.75)
+        for at, panel in zip(axes, shown, strict=True):
+            handles, labels = [], []
+            for place, curve in enumerate(panel.curves):
+                if curve.jitter is None:
+                    continue
+                x, y = curve.jitter.x, curve.jitter.y
+                (line,) = at.step(
+                    [x[0], *x], [0.0, *y], where="post", color=COLOURS[place], linestyle=DASHES[place]
+                )
+                at.plot(x[-1], y[-1], MARKERS[place], color=COLOURS[place], markersize=4, clip_on=False)
+                handles.append(line)
+                labels.append(shortened(curve.measure.label))
+            at.set_ylim(0, 1.02)
+            at.set_title(panel.title)
+            at.set_ylabel("share of frames")
+            legend(at, handles, labels, size)
+        axes[-1].set_xlabel("delay-step-abs (µs)")
+        return figure
+
+    return Drawing(
+        "jitter-ecdf",
+        "Jitter: share of frames with a step of at most x",
+        "Distribution of the jitter delay-step-abs, |delay(i) − delay(i−1)| within a flow; the marker is the "
+        "greatest step." + left_out(shown),
+        "; ".join(
+            f"{c.measure.label}: greatest step {micros(c.jitter.x[-1] * 1e3)} µs"
+            for p in shown
+            for c in p.curves
+            if c.jitter
+        ),
+        draw,
+    )
+
+
+def boxes(panels: Sequence[Panel]) -> Drawing:
+    """A box per stream, streams with fewer hops first within their priority."""
+    rows = [
+        (panel, curve)
+        for panel in panels
+        for curve in sorted(panel.curves, key=lambda c: c.measure.hops or 0)
+    ]
+
+    def draw(size: Size) -> Figure:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(size.width, 0.24 * len(rows) + 0.7))
+        at = figure.subplots()
+        draw_boxes(at, [curve for _, curve in rows], horizontal=True)
+        names = [
+            f"{shortened(c.measure.label, 30)}, {hops(c.measure.hops)}" if c.measure.hops else shortened(c.measure.label)
+            for _, c in rows
+        ]
+        at.set_yticks(range(len(rows)), names)
+        at.set_ylim(len(rows) - 0.4, -0.6)
+        at.set_xlabel("delay (µs)")
+        at.grid(axis="y", visible=False)
+        last = None
+        for place, (panel, _) in enumerate(rows):
+            if last is not None and panel is not last:
+                at.axhline(place - 0.5, color=INK, linewidth=0.4)
+            last = panel
+        return figure
+
+    return Drawing(
+        "boxes",
+        "Delay by stream and hop count",
+        "Box: 25th to 75th percentile, line: median, whiskers: 1st to 99th percentile, dots: fastest and slowest "
+        "frame. Lines part the priorities, highest first." + left_out(panels),
+        "; ".join(
+            f"{c.measure.label}: median {micros(c.box.median * 1e3)} µs, "
+            f"1st to 99th percentile {micros(c.box.p1 * 1e3)} to {micros(c.box.p99 * 1e3)} µs"
+            for _, c in rows
+        ),
+        draw,
+    )
+
+
+def hops(number: int | None) -> str:
+    """``1 hop``, ``3 hops``."""
+    return "" if number is None else f"{number} hop" if number == 1 else f"{number} hops"
+
+
+def draw_boxes(at: Axes, curves: Sequence[Curve], *, horizontal: bool, colour: str = COLOURS[0]) -> None:
+    """Boxes at 0, 1, 2, … of an axis."""
+    for place, curve in enumerate(curves):
+        box = curve.box
+        stats = {
+            "med": box.median,
+            "q1": box.p25,
+            "q3": box.p75,
+            "whislo": box.p1,
+            "whishi": box.p99,
+            "fliers": [box.low, box.high],
+        }
+        at.bxp(
+            [stats],
+            positions=[place],
+            widths=0.55,
+            orientation="horizontal" if horizontal else "vertical",
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": colour + "33", "edgecolor": colour, "linewidth": 0.8},
+            medianprops={"color": LIMIT_FREE, "linewidth": 1.4},
+            whiskerprops={"color": colour, "linewidth": 0.8},
+            capprops={"color": colour, "linewidth": 0.8},
+            flierprops={"marker": ".", "markersize": 4, "markerfacecolor": INK, "markeredgecolor": "none"},
+        )
+
+
+LIMIT_FREE = "#d55e00"
+"""The median's colour: the palette's, so that it is not taken for a limit."""

@@ -1,0 +1,164 @@
+"""How figures look: colours that colour-blind readers tell apart, each with a line style and a marker of its own.
+
+The palette is that of Okabe and Ito without its yellow, which vanishes on white.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0568f", "#c98a00", "#3b9fd6")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1)), (0, (8, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P")
+INK = "#1b1f24"
+GRID = "#d5d9de"
+PAPER = "#fefefe"
+"""Stand-ins that a page replaces by its own colours; no curve uses them."""
+LIMIT = "#b3261e"
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a figure is drawn for: its width in inches, its letters in points."""
+
+    name: str
+    width: float
+    letters: float
+    text_as_paths: bool
+    legend_below: bool
+
+
+PAGE = Size("page", 6.3, 8.5, text_as_paths=False, legend_below=False)
+"""Inline in a page; the browser sets the text."""
+COLUMN = Size("column", 3.5, 7.0, text_as_paths=True, legend_below=True)
+"""One column of a two-column paper."""
+
+Draw = Callable[[Size], "Figure"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One figure: how files call it, what it shows (caption), what a reader without eyes is told, and how to draw it."""
+
+    name: str
+    title: str
+    caption: str
+    spoken: str
+    draw: Draw
+    wide: bool = False
+    """Takes the page's whole width."""
+
+
+@contextmanager
+def _look(size: Size) -> Iterator[None]:
+    import matplotlib
+
+    look = {
+        "font.family": "sans-serif",
+        "font.sans-serif": ["DejaVu Sans"],
+        "font.size": size.letters,
+        "axes.titlesize": size.letters,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.labelsize": size.letters,
+        "axes.edgecolor": INK,
+        "axes.labelcolor": INK,
+        "axes.facecolor": "none",
+        "axes.linewidth": 0.6,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.unicode_minus": True,
+        "grid.color": GRID,
+        "grid.linewidth": 0.5,
+        "text.color": INK,
+        "text.parse_math": False,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "xtick.labelsize": size.letters - 0.5,
+        "ytick.labelsize": size.letters - 0.5,
+        "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6,
+        "ytick.minor.width": 0.4,
+        "legend.fontsize": size.letters - 0.5,
+        "legend.frameon": False,
+        "lines.linewidth": 1.3,
+        "figure.facecolor": "none",
+        "savefig.facecolor": "none",
+        "figure.constrained_layout.use": True,
+        "figure.constrained_layout.h_pad": 0.05,
+        "svg.fonttype": "path" if size.text_as_paths else "none",
+        "svg.hashsalt": "tsnbench",
+        "pdf.fonttype": 42,
+        "path.simplify": False,
+    }
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(look)
+        yield
+
+
+def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
+    """The figure as ``svg``, ``pdf`` or ``png``; the same bytes for the same data."""
+    import warnings
+
+    metadata: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None, "Creator": None, "Title": drawing.title},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": drawing.title},
+        "png": {"Software": None},
+    }
+    into = BytesIO()
+    with _look(size), warnings.catch_warnings():
+        # A name in a script that the font lacks: a browser has it, a paper shows a box.
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
+        figure = drawing.draw(size)
+        face = {} if kind == "svg" and not size.text_as_paths else {"facecolor": "white"}
+        figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], **face)
+    return into.getvalue()
+
+
+def inline(drawing: Drawing) -> str:
+    """The figure as an ``<svg>`` element for a page: the page's colours and fonts, no ids that could clash."""
+    text = bytes_of(drawing, PAGE, "svg").decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)
+    text = text.replace("xlink:href", "href")
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+    text = re.sub(r'\sid="([^"]*)"', lambda m: f' id="{drawing.name}-{m[1]}"' if m[1] in used else "", text)
+    text = re.sub(r'(href="#|url\(#)([^")]+)', lambda m: f"{m[1]}{drawing.name}-{m[2]}", text)
+    for stand_in, variable in ((INK, "--ink"), (GRID, "--grid"), (PAPER, "--paper")):
+        text = text.replace(stand_in, f"var({variable})")
+    text = re.sub(r"'DejaVu Sans'(?:, ?'?[\w ]+'?)*", "inherit", text)
+    width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
+    head = f'<svg class="chart" role="img" aria-labelledby="{drawing.name}-title" viewBox="0 0 {width} {height}">'
+    return head + text[text.index(">") + 1 :]
+
+
+def axis_of(panels: Sequence[Any], size: Size, each: float, *, share_x: bool = True) -> tuple[Figure, list[Axes]]:
+    """A figure of panels, one under the other, ``each`` inches high."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(size.width, each * len(panels) + 0.35))
+    axes = figure.subplots(len(panels), 1, sharex=share_x, squeeze=False)
+    return figure, [row[0] for row in axes]
+
+
+def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], size: Size) -> None:
+    """Beside the data or under it, never over it."""
+    if not handles:
+        return
+    if size.legend_below:
+        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, -0.28), borderaxespad=0, ncols=1)
+    else:
+        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0)

@@ -1,0 +1,57 @@
+"""Delay over time: what each frame met, from the run's first to its last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tsnbench.report.curves import Panel
+from tsnbench.report.figures.distributions import left_out
+from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Size, axis_of, legend
+from tsnbench.report.words import micros, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def delay_over_time(panels: Sequence[Panel]) -> Drawing:
+    """Envelope of least and greatest delay with the mean as a line; single frames as points."""
+    shown = [panel for panel in panels if any(curve.over_time for curve in panel.curves)]
+
+    def draw(size: Size) -> Figure:
+        figure, axes = axis_of(shown, size, 1.75)
+        for at, panel in zip(axes, shown, strict=True):
+            handles, labels = [], []
+            for place, curve in enumerate(panel.curves):
+                line = curve.over_time
+                if line is None:
+                    continue
+                colour = COLOURS[place]
+                if line.single:
+                    (handle,) = at.plot(
+                        line.t, line.mean, MARKERS[place], color=colour, markersize=2.2, markeredgewidth=0
+                    )
+                else:
+                    at.fill_between(line.t, line.low, line.high, color=colour, alpha=0.28, linewidth=0)
+                    at.plot(line.t, line.high, color=colour, linewidth=0.5)
+                    (handle,) = at.plot(line.t, line.mean, color=colour, linewidth=1.3)
+                handles.append(handle)
+                labels.append(shortened(curve.measure.label))
+            at.set_title(panel.title)
+            at.set_ylabel("delay (µs)")
+            legend(at, handles, labels, size)
+        axes[-1].set_xlabel("time of sending (ms)")
+        return figure
+
+    return Drawing(
+        "delay-over-time",
+        "Delay over time",
+        "By time of sending. Band: least to greatest delay in each pixel column, thick line: its mean; points where "
+        "there are few frames." + left_out(shown),
+        "; ".join(
+            f"{c.measure.label}: between {micros(c.box.low * 1e3)} and {micros(c.box.high * 1e3)} µs"
+            for p in shown
+            for c in p.curves
+        ),
+        draw,
+    )

@@ -1,0 +1,46 @@
+"""Where a report goes, and writing it in one step, so that a reader never sees half of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench.report.figures.style import COLUMN, Drawing, bytes_of
+
+if TYPE_CHECKING:
+    from tsnbench.report.data import HasFolder
+
+
+def destination(runs: Sequence[HasFolder | Path | str], into: Path | None) -> Path:
+    """The HTML file; its folder is made when it is written."""
+    if into is not None:
+        return into if into.suffix.lower() in (".html", ".htm") else into / "report.html"
+    folders = [Path(run) if isinstance(run, str | Path) else run.folder for run in runs]
+    if len(folders) == 1:
+        return folders[0] / "report.html"
+    return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / "report.html"
+
+
+def write_text(path: Path, text: str) -> None:
+    """UTF-8, replaced in one step."""
+    _write(path, text.encode("utf-8"))
+
+
+def write_figures(folder: Path, drawings: Sequence[Drawing], kinds: Sequence[str]) -> list[Path]:
+    """Every figure in every kind, one column wide."""
+    written = []
+    for drawing in drawings:
+        for kind in kinds:
+            path = folder / f"{drawing.name}.{kind}"
+            _write(path, bytes_of(drawing, COLUMN, kind))
+            written.append(path)
+    return written
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(content)
+    part.replace(path)

@@ -1,0 +1,102 @@
+"""What a run does not have: frames never sent, lost, dropped, without a stamp; and parts of the run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tsnbench.report.facts import Measure, RunFacts
+from tsnbench.report.words import count
+
+REASONS = {
+    "never_sent": "never sent: a gap in the sequence numbers already at the first tap",
+    "lost": "sent, but never sighted at the listener",
+    "late": "arrived after the end of the measurement",
+    "duplicate": "sighted more than once at the listener; only the first counts",
+    "reordered": "arrived after a frame with a higher sequence number",
+    "unmatched_rx": "sighted at the listener but never at the talker, so without a delay",
+    "missing_timestamp": "sighted, but without a timestamp, so without a delay",
+}
+"""Counts of the measures that take away from what was sent, and what each means."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How many frames something happened to."""
+
+    who: str
+    frames: int
+    reason: str
+
+
+def gaps(run: RunFacts) -> list[Gap]:
+    """Everything that is missing, stream by stream; empty when nothing is."""
+    found = [
+        Gap(group.label, group.counts[kind], reason)
+        for group in run.groups
+        for kind, reason in REASONS.items()
+        if group.counts.get(kind)
+    ]
+    for group in run.groups:
+        members = [flow for flow in run.flows if flow.group == group.group and flow.listener == group.listener]
+        found += [Gap(group.label, frames, f"last sighted at {tap}") for tap, frames in _where(members, group)]
+        if group.delay is None:
+            found.append(Gap(group.label, 0, "no frame has a delay, so there is no statistic"))
+    for stream in run.counters.get("streams", ()):
+        for key, words in (
+            ("dropped_at_talker", "dropped at the talker, before the first link"),
+            ("dropped_in_network", "dropped by a full queue on the way"),
+        ):
+            if stream.get(key):
+                found.append(Gap(str(stream["name"]), stream[key], words))
+    if under_way := run.counters.get("in_network_at_end"):
+        found.append(Gap("all streams", under_way, "still under way when the simulation ended"))
+    return found
+
+
+def _where(members: list[Measure], group: Measure) -> list[tuple[str, int]]:
+    if group.lost_where:
+        return list(group.lost_where)
+    total: dict[str, int] = {}
+    for flow in members:
+        for tap, frames in flow.lost_where:
+            total[tap] = total.get(tap, 0) + frames
+    return [(tap, frames) for tap, frames in total.items() if frames]
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Frames that a traffic class of a port refused, and how full it was."""
+
+    port: str
+    traffic_class: str
+    sent: str
+    dropped: str
+    octets: str
+    most_frames: str
+    most_octets: str
+
+
+def drops(counters: Mapping[str, Any]) -> list[Drop]:
+    """Every class of every port that had to drop."""
+    found = []
+    for port in counters.get("ports", ()):
+        if port.get("dropped_faults"):
+            found.append(
+                Drop(port["port"], "any: a fault", "\u2013", count(port["dropped_faults"]), *["\u2013"] * 3)
+            )
+        found += [
+            Drop(
+                port["port"],
+                str(own["class"]),
+                count(own["sent_frames"]),
+                count(own["dropped_frames"]),
+                count(own["dropped_octets"]),
+                count(own["most_frames"]),
+                count(own["most_octets"]),
+            )
+            for own in port["classes"]
+            if own["dropped_frames"]
+        ]
+    return found

@@ -1,0 +1,112 @@
+"""The page of one run: everything in its order, drawn and put into words; no file is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.report import words
+from tsnbench.report.curves import Panel, panels
+from tsnbench.report.definitions import definitions
+from tsnbench.report.facts import Measure, RunFacts, Stat
+from tsnbench.report.figures.distributions import boxes, ccdf, jitter
+from tsnbench.report.figures.style import Drawing, inline
+from tsnbench.report.figures.time import delay_over_time
+from tsnbench.report.missing import drops, gaps
+from tsnbench.report.provenance import command, provenance
+from tsnbench.report.verdicts import KINDS, every_flow, rows, summary
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Templates; everything that is not marked up by this room is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = Environment(
+        loader=PackageLoader("tsnbench.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"count": words.count, "micros": words.micros, "span": words.span, "rate": words.rate}
+    found.globals["VERDICTS"] = words.VERDICTS
+    return found
+
+
+def drawings(run: RunFacts) -> list[Drawing]:
+    """Every figure for which the run has data, in the order of the page."""
+    drawn = panels(run)
+    return [*_distributions(drawn)]
+
+
+def _distributions(drawn: Sequence[Panel]) -> list[Drawing]:
+    if not drawn:
+        return []
+    found = [ccdf(drawn)]
+    if any(curve.jitter for panel in drawn for curve in panel.curves):
+        found.append(jitter(drawn))
+    found.append(boxes(drawn))
+    if any(curve.over_time for panel in drawn for curve in panel.curves):
+        found.append(delay_over_time(drawn))
+    return found
+
+
+def charts(figures: Sequence[Drawing]) -> list[dict[str, Any]]:
+    """Figures ready for a template."""
+    from markupsafe import Markup
+
+    return [
+        {"name": f.name, "title": f.title, "caption": f.caption, "spoken": f.spoken, "svg": Markup(inline(f)), "wide": f.wide}
+        for f in figures
+    ]
+
+
+def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
+    """The whole HTML file of one run."""
+    verdicts = rows(run.judged)
+    single = every_flow(run.judged)
+    return environment().get_template("run.html").render(
+        title=run.network.name,
+        run=run,
+        outcome=words.outcome(run.judged, run.groups),
+        met=words.worst(row.met for row in run.judged) if run.judged else None,
+        facts=headline(run),
+        verdicts=verdicts,
+        single=single if len(single) > len(verdicts) else [],
+        summary=summary(run),
+        kinds=KINDS,
+        charts=charts(figures),
+        groups=run.groups,
+        flows=run.flows if len(run.flows) > len(run.groups) else (),
+        statistics=statistics,
+        gaps=gaps(run),
+        drops=drops(run.counters),
+        definitions=definitions(run),
+        provenance=provenance(run),
+        command=command(run),
+    )
+
+
+def headline(run: RunFacts) -> list[tuple[str, str]]:
+    """The handful of numbers beside the outcome."""
+    sent = sum(group.counts.get("sent", 0) for group in run.groups)
+    received = sum(group.counts.get("received", 0) for group in run.groups)
+    lost = sum(group.counts.get("lost", 0) for group in run.groups)
+    return [
+        ("streams", words.count(len({group.group for group in run.groups}))),
+        ("flows", words.count(len(run.network.flows))),
+        ("frames sent", words.count(sent)),
+        ("received", words.count(received)),
+        ("lost", words.count(lost)),
+        ("duration", words.span(run.network.duration_ns)),
+    ]
+
+
+def statistics(measure: Measure) -> list[tuple[str, Stat | None]]:
+    """The rows of the statistics table for one stream: delay and every named jitter."""
+    return [("delay", measure.delay), *measure.jitter.items()]

@@ -1,0 +1,108 @@
+"""Numbers and outcomes in words: the one place that decides on units, digits and the wording of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tsnbench.report.facts import Judged, Measure
+
+THIN = "\u202f"
+"""Narrow no-break space: between digits and before units."""
+MINUS = "\u2212"
+
+VERDICTS = {"yes": "YES", "mean-and-median": "YES*", "no": "NO", "no-data": "NO DATA"}
+"""Words of EnGINE Table 14, and one for what could not be judged."""
+_WORST_FIRST = ("no", "no-data", "mean-and-median", "yes")
+
+
+def count(number: int | None) -> str:
+    """``1 234 567`` with narrow spaces; a dash for what is not known."""
+    return "\u2013" if number is None else f"{number:,}".replace(",", THIN)
+
+
+def span(ns: float | None, digits: int = 3) -> str:
+    """A time in the unit that reads best."""
+    if ns is None:
+        return "\u2013"
+    sign, size = (MINUS, -ns) if ns < 0 else ("", ns)
+    for limit, unit, scale in ((1e3, "ns", 1), (1e6, "µs", 1e3), (1e9, "ms", 1e6)):
+        if size < limit:
+            text = f"{size / scale:.{digits}f}" if unit != "ns" else f"{size:.10g}" if size == int(size) else f"{size:.1f}"
+            return f"{sign}{_trimmed(text)}{THIN}{unit}"
+    return f"{sign}{_trimmed(f'{size / 1e9:.{digits}f}')}{THIN}s"
+
+
+def rate(bps: float | None) -> str:
+    """A rate in bit/s with the prefix that reads best."""
+    if bps is None:
+        return "\u2013"
+    for limit, unit, scale in ((1e3, "bit/s", 1.0), (1e6, "kbit/s", 1e3), (1e9, "Mbit/s", 1e6)):
+        if abs(bps) < limit:
+            return f"{_trimmed(f'{bps / scale:.3f}')}{THIN}{unit}".replace("-", MINUS)
+    return f"{_trimmed(f'{bps / 1e9:.3f}')}{THIN}Gbit/s".replace("-", MINUS)
+
+
+def micros(ns: float | None) -> str:
+    """A time in µs with the ns in its digits, for columns."""
+    if ns is None:
+        return "\u2013"
+    return f"{ns / 1e3:,.3f}".replace(",", THIN).replace("-", MINUS)
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A limit, a finding or a margin in its own unit."""
+    if value is None:
+        return "\u2013"
+    if unit == "ns":
+        return span(value)
+    if unit in ("bps", "bit/s"):
+        return rate(value)
+    text = _trimmed(f"{value:.3f}").replace("-", MINUS)
+    return f"{text}{THIN}{unit}" if unit else text
+
+
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def printable(text: str) -> str:
+    """A name from a file without what would break a figure: control characters, a leading underscore's magic."""
+    clean = "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return f" {clean}" if clean.startswith("_") else clean
+
+
+def shortened(text: str, length: int = 34) -> str:
+    """A name that fits a legend; the middle goes, because the ends tell names apart."""
+    clean = printable(text)
+    if len(clean) <= length:
+        return clean
+    head = (length - 1) // 2
+    return f"{clean[:head]}…{clean[-(length - 1 - head):]}"
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The verdict of a whole from those of its parts."""
+    there = set(verdicts)
+    return next((verdict for verdict in _WORST_FIRST if verdict in there), "no-data")
+
+
+def outcome(judged: Sequence[Judged], groups: Sequence[Measure]) -> str:
+    """One sentence: how many streams met every requirement."""
+    parts: dict[str, list[str]] = {}
+    for row in judged:
+        parts.setdefault(row.group, []).append(row.met)
+    every = list(dict.fromkeys([*parts, *(group.group for group in groups)]))
+    free = len(every) - len(parts)
+    if not parts:
+        streams = "1 stream was" if len(every) == 1 else f"{len(every)} streams were"
+        return f"{streams} measured; none has a requirement." if every else "Nothing was measured."
+    met = sum(worst(verdicts) == "yes" for verdicts in parts.values())
+    if met == len(parts):
+        text = "The stream met every requirement" if met == 1 else f"All {met} streams met every requirement"
+    elif len(parts) == 1:
+        text = "The stream did not meet every requirement"
+    else:
+        text = f"{met} of {len(parts)} streams met every requirement"
+    if free:
+        text += f"; {free} further {'stream has' if free == 1 else 'streams have'} none"
+    return text + "."
