@@ -1,0 +1,131 @@
+//! Whole frames with tsnbench's test payload: Ethernet, VLAN tag, IPv4, UDP.
+//! RFC 791, 3.1; RFC 768.
+
+use crate::ethernet::{self, EtherType, Mac, Tag};
+use crate::{Error, payload::tsnbench};
+use etherparse::{IpNumber, Ipv4Header, UdpHeader};
+use tsn_units::FCS;
+
+/// Octets of the IPv4 and UDP headers.
+const IPV4_AND_UDP: usize = 28;
+/// Time to live of what we send.
+const TIME_TO_LIVE: u8 = 64;
+/// The smallest frame, without its FCS.
+const SMALLEST: usize = 60;
+
+/// One frame to build.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FrameSpec {
+    /// Destination address.
+    pub destination: Mac,
+    /// Source address.
+    pub source: Mac,
+    /// Customer tag, where there is one.
+    pub tag: Option<Tag>,
+    /// Source address.
+    pub ipv4_source: [u8; 4],
+    /// Destination address.
+    pub ipv4_destination: [u8; 4],
+    /// Source and destination port.
+    pub udp_port: u16,
+    /// Octets from destination address to FCS, tag included; less than 64 is built as 64.
+    pub octets: u32,
+    /// The stream's number.
+    pub stream: u32,
+    /// The frame's number in its stream.
+    pub seq: u64,
+    /// When the talker means to send it, in ns.
+    pub intended_ns: i64,
+}
+
+/// Replaces `into` with the frame, without its FCS: captures end before it.
+///
+/// The IPv4 identification is the sequence number's lowest 16 bits, so that tools that look there find it too.
+///
+/// # Errors
+/// When the frame is longer than IPv4 can say.
+pub fn frame(spec: &FrameSpec, into: &mut Vec<u8>) -> Result<(), Error> {
+    into.clear();
+    let header = ethernet::Repr {
+        destination: spec.destination,
+        source: spec.source,
+        tag: spec.tag,
+        ether_type: EtherType::IPV4,
+    };
+    let whole = (spec.octets as usize).saturating_sub(FCS.0 as usize).max(SMALLEST);
+    let length = whole - header.length() - IPV4_AND_UDP;
+    let too_large = |_| Error::TooLarge { field: "the IPv4 length", value: whole as u64 };
+    let udp_length = u16::try_from(length + 8)
+        .map_err(|_| Error::TooLarge { field: "the UDP length", value: length as u64 })?;
+    let mut ip =
+        Ipv4Header::new(udp_length, TIME_TO_LIVE, IpNumber::UDP, spec.ipv4_source, spec.ipv4_destination)
+            .map_err(too_large)?;
+    ip.identification = (spec.seq & 0xffff) as u16;
+    ip.header_checksum = ip.calc_header_checksum();
+    header.emit(into);
+    into.extend_from_slice(&ip.to_bytes());
+    let udp_at = into.len();
+    into.extend_from_slice(&[0; 8]);
+    tsnbench::Repr { stream: spec.stream, seq: spec.seq, intended_ns: Some(spec.intended_ns) }
+        .emit(length, into);
+    let udp = UdpHeader::with_ipv4_checksum(spec.udp_port, spec.udp_port, &ip, &into[udp_at + 8..])
+        .map_err(|_| Error::TooLarge { field: "the UDP length", value: length as u64 })?;
+    into[udp_at..udp_at + 8].copy_from_slice(&udp.to_bytes());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(octets: u32, tag: Option<Tag>) -> FrameSpec {
+        FrameSpec {
+            destination: Mac([2, 0, 0, 0, 0, 1]),
+            source: Mac([2, 0, 0, 0, 0, 2]),
+            tag,
+            ipv4_source: [10, 0, 0, 2],
+            ipv4_destination: [10, 0, 0, 1],
+            udp_port: 5001,
+            octets,
+            stream: 3,
+            seq: 0x1_0005,
+            intended_ns: 1_000_000,
+        }
+    }
+
+    #[test]
+    fn the_smallest_tagged_frame_octet_by_octet() {
+        let mut bytes = Vec::new();
+        frame(&spec(64, Some(Tag { pcp: 6, dei: false, vid: 100 })), &mut bytes).unwrap();
+        let expected: &[u8] = &[
+            2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, // addresses
+            0x81, 0x00, 0xc0, 0x64, 0x08, 0x00, // tag and EtherType
+            0x45, 0, 0, 42, 0, 5, 0x40, 0, 64, 17, 0x26, 0xbc, 10, 0, 0, 2, 10, 0, 0, 1, // IPv4
+            0x13, 0x89, 0x13, 0x89, 0, 22, 0x22, 0x50, // UDP
+            b'T', b'S', b'N', 1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 5, // test payload, short
+        ];
+        assert_eq!(bytes, expected, "{bytes:02x?}");
+    }
+
+    #[test]
+    fn frames_are_as_long_as_told_and_say_so() {
+        for tag in [None, Some(Tag { pcp: 0, dei: false, vid: 1 })] {
+            for octets in [0, 64, 65, 70, 1230, 1518, 1522, 9000, 65_535] {
+                let mut bytes = vec![1; 3];
+                frame(&spec(octets, tag), &mut bytes).unwrap();
+                assert_eq!(bytes.len(), octets.max(64) as usize - 4);
+                let inside = ethernet::Frame::new(&bytes).unwrap().contents().unwrap();
+                let ip = etherparse::Ipv4HeaderSlice::from_slice(inside.payload).unwrap();
+                assert_eq!(ip.header_checksum(), ip.to_header().calc_header_checksum());
+                assert_eq!(usize::from(ip.total_len()), inside.payload.len());
+                let udp = etherparse::UdpHeaderSlice::from_slice(&inside.payload[20..]).unwrap();
+                assert_eq!(usize::from(udp.length()), inside.payload.len() - 20);
+                let payload = &inside.payload[28..];
+                assert_eq!(Ok(udp.checksum()), udp.to_header().calc_checksum_ipv4(&ip.to_header(), payload));
+                let found = tsnbench::Repr::parse(payload).unwrap();
+                assert_eq!((found.stream, found.seq), (3, 0x1_0005));
+            }
+        }
+        assert!(frame(&spec(70_000, None), &mut Vec::new()).is_err());
+    }
+}
