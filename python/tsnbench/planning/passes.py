@@ -19,6 +19,7 @@ from tsnbench.planning.reservations import reserve
 from tsnbench.planning.routes import route_flows
 from tsnbench.planning.sizes import size_flows
 from tsnbench.planning.taps import place_taps
+from tsnbench.planning.warning import warnings
 from tsnbench.scenario.model import Scenario
 
 PASSES: tuple[Callable[[Draft], None], ...] = (
@@ -56,5 +57,5 @@ def plan(scenario: Scenario) -> Plan:
     Raises:
         PlanningErrors: what the scenario asks for cannot be planned.
     """
-    done = draft(scenario)
-    return Plan(assemble(done))
+    document = assemble(draft(scenario))
+    return Plan(document, warnings(document))

@@ -1,0 +1,84 @@
+"""The smallest delay that a frame can have on its way: store and forward, every queue empty, every gate open.
+
+IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tsnbench.planning.sizes import sizes
+
+PREAMBLE = 8
+"""Octets before the message timestamp point: preamble and start frame delimiter."""
+
+Document = Mapping[str, Any]
+
+
+def transmission_ps(octets: int, rate_bps: int) -> int:
+    """How long octets take at a rate, in ps, rounded up."""
+    return -(-octets * 8 * 10**12 // rate_bps)
+
+
+def way(stream: Document, listener: int) -> tuple[int, ...]:
+    """The ports from the talker to the listener with this place in the stream's ``listeners``."""
+    ports: list[int] = []
+    place: int | None = stream["listeners"][listener]["route"]
+    while place is not None:
+        hop = stream["route"][place]
+        ports.append(hop["port"])
+        place = hop.get("parent")
+    return tuple(reversed(ports))
+
+
+def stamped_points(document: Document) -> dict[str, str]:
+    """Tap name to the point of the frame that it stamps."""
+    return {tap["name"]: tap["point"] for tap in document["taps"]}
+
+
+def smallest_delay_ps(
+    document: Document,
+    stream: Document,
+    listener: int,
+    octets: int | None = None,
+    points: Mapping[str, str] | None = None,
+) -> int:
+    """Delay of a lone frame between the stamps at both ends, in ps.
+
+    Per link: the frame, its preamble on every link but the first (the stamp at the talker is behind it), and
+    the cable; per node on the way: its processing. Where the Plan's taps stamp other points, these count.
+
+    Args:
+        document: a Plan's document.
+        stream: one of its ``streams``.
+        listener: place in the stream's ``listeners``.
+        octets: the frame, destination address to FCS; the stream's largest one unless given.
+        points: :func:`stamped_points`, for callers who ask often.
+    """
+    if points is None:
+        points = stamped_points(document)
+    if octets is None:
+        octets = sizes(stream["size"]).largest
+    ports = [document["ports"][number] for number in way(stream, listener)]
+    first, last = ports[0], ports[-1]
+    delay: int = sum(port["propagation_ps"] for port in ports)
+    delay += sum(transmission_ps(PREAMBLE + octets, port["rate_bps"]) for port in ports)
+    delay += sum(document["nodes"][port["node"]]["processing_ns"] * 1_000 for port in ports[1:])
+    stamped = PREAMBLE if points.get(f"{first['name']} tx", "start") == "start" else PREAMBLE + octets
+    delay -= transmission_ps(stamped, first["rate_bps"])
+    if points.get(f"{last['name']} rx", "end") == "start":
+        delay -= transmission_ps(PREAMBLE + octets, last["rate_bps"])
+        delay += transmission_ps(PREAMBLE, last["rate_bps"])
+    return delay
+
+
+def smallest_delay_ns(
+    document: Document,
+    stream: Document,
+    listener: int,
+    octets: int | None = None,
+    points: Mapping[str, str] | None = None,
+) -> int:
+    """The same in whole ns, rounded down: no measured delay may be below it."""
+    return smallest_delay_ps(document, stream, listener, octets, points) // 1_000

@@ -1,0 +1,71 @@
+"""Classes whose gates never open, open too shortly for a frame, or let less through than is asked for.
+
+IEEE 802.1Q-2022, 8.6.8.4.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tsnbench.planning import words
+from tsnbench.planning.delay import PREAMBLE, transmission_ps
+from tsnbench.planning.load import ClassLoad, class_loads
+from tsnbench.planning.sizes import sizes
+from tsnbench.planning.windows import open_ns, open_windows
+
+Doubt = tuple[str, str, str]
+
+
+def gate_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
+    """Kinds: gate-never-open, gate-too-short, gate-overload."""
+    if not any("gates" in port for port in document["ports"]):
+        return
+    crossing: dict[tuple[int, int], list[Mapping[str, Any]]] = defaultdict(list)
+    for stream in document["streams"]:
+        for hop in stream["route"]:
+            crossing[hop["port"], document["ports"][hop["port"]]["pcp_to_class"][stream["pcp"]]].append(
+                stream
+            )
+    loads = class_loads(document)
+    for (number, traffic_class), streams in sorted(crossing.items(), key=lambda item: item[0]):
+        port = document["ports"][number]
+        if "gates" in port:
+            yield from _class(port, traffic_class, streams, loads[number][traffic_class])
+
+
+def _class(
+    port: Mapping[str, Any], traffic_class: int, streams: list[Mapping[str, Any]], load: ClassLoad
+) -> Iterator[Doubt]:
+    gates, where = port["gates"], port["name"]
+    windows = open_windows(gates, traffic_class)
+    if windows is None:
+        return
+    if not windows:
+        names = words.some(list(dict.fromkeys(stream["group"] for stream in streams)))
+        yield "gate-never-open", where, f"the gate of class {traffic_class} never opens: {names} stays"
+        return
+    longest = max(windows)
+    for group, octets in sorted(_largest(streams).items()):
+        needs_ps = transmission_ps(PREAMBLE + octets, port["rate_bps"])
+        if needs_ps > longest * 1_000:
+            yield (
+                "gate-too-short",
+                where,
+                f"a frame of {group} ({octets} B, {words.time(-(-needs_ps // 1_000))}) fits no window "
+                f"of class {traffic_class}, the longest is {words.time(longest)}",
+            )
+    open_rate = port["rate_bps"] * open_ns(gates, traffic_class) // gates["cycle_ns"]
+    if load.rate_bps > open_rate:
+        asked = f"class {traffic_class} is asked for {words.rate(load.rate_bps)}"
+        yield "gate-overload", where, f"{asked}, its gate is open for {words.rate(open_rate)}"
+
+
+def _largest(streams: list[Mapping[str, Any]]) -> dict[str, int]:
+    """Stream to its largest frame."""
+    largest: dict[str, int] = {}
+    for stream in streams:
+        if stream["group"] not in largest:
+            largest[stream["group"]] = sizes(stream["size"]).largest
+    return largest

@@ -1,0 +1,96 @@
+"""Ports and classes that are asked for more than they have.
+
+IEEE 802.1Q-2022, 8.6.8.1 and 8.6.8.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from tsnbench.planning import words
+from tsnbench.planning.load import ClassLoad, class_loads, total
+
+Doubt = tuple[str, str, str]
+
+
+def load_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
+    """Kinds: port-overload, over-reserved, class-over-reservation, saturating-reservation, starvation."""
+    groups = {stream["name"]: stream["group"] for stream in document["streams"]}
+    for port, loads in zip(document["ports"], class_loads(document), strict=True):
+        asked = total(loads)
+        if asked > port["rate_bps"]:
+            who = contributors([flow for load in loads for flow in load.flows], groups)
+            text = f"asked for {words.rate(asked)} of its {words.rate(port['rate_bps'])} by {who}"
+            yield "port-overload", port["name"], text
+        yield from _reservations(port, loads, groups)
+        yield from _starvation(port, loads, groups)
+
+
+def contributors(flows: list[tuple[str, Fraction]], groups: Mapping[str, str]) -> str:
+    """``cam (80 Mbit/s), radar (12 Mbit/s) and 3 more``: streams, largest first."""
+    sums: dict[str, Fraction] = {}
+    for name, rate in flows:
+        sums[groups[name]] = sums.get(groups[name], Fraction(0)) + rate
+    order = sorted(sums.items(), key=lambda item: -item[1])
+    return words.some([f"{group} ({words.rate(rate)})" for group, rate in order])
+
+
+def _streams(flows: list[str], groups: Mapping[str, str]) -> str:
+    return words.some(list(dict.fromkeys(groups[flow] for flow in flows)))
+
+
+def _reservations(
+    port: Mapping[str, Any], loads: list[ClassLoad], groups: Mapping[str, str]
+) -> Iterator[Doubt]:
+    reserved = 0
+    for number, (traffic_class, load) in enumerate(zip(port["classes"], loads, strict=True)):
+        cbs = traffic_class.get("cbs")
+        if cbs is None:
+            continue
+        idle = cbs["idle_slope_bps"]
+        reserved += idle
+        if load.rate_bps > idle:
+            who = contributors(load.flows, groups)
+            text = f"class {number} is asked for {words.rate(load.rate_bps)}"
+            text = f"{text}, its shaper passes {words.rate(idle)}: {who}"
+            yield "class-over-reservation", port["name"], text
+        if load.saturating:
+            text = (
+                f"{_streams(load.saturating, groups)} takes all it gets in class {number}, "
+                f"whose shaper passes {words.rate(idle)}: frames wait without end, or are dropped"
+            )
+            yield "saturating-reservation", port["name"], text
+    if reserved > port["rate_bps"]:
+        text = f"its shapers reserve {words.rate(reserved)} of its {words.rate(port['rate_bps'])}"
+        yield "over-reserved", port["name"], text
+
+
+def _starvation(
+    port: Mapping[str, Any], loads: list[ClassLoad], groups: Mapping[str, str]
+) -> Iterator[Doubt]:
+    for number, load in enumerate(loads):
+        if not load.saturating or "cbs" in port["classes"][number]:
+            continue
+        below = [
+            lower for lower in range(number) if not loads[lower].idle and not _own_time(port, lower, number)
+        ]
+        starved = [name for lower in reversed(below) for name in _names(loads[lower])]
+        if starved:
+            yield (
+                "starvation",
+                port["name"],
+                f"{_streams(load.saturating, groups)} takes all it gets in class {number}: "
+                f"nothing may be left for {_streams(starved, groups)} in lower classes",
+            )
+
+
+def _own_time(port: Mapping[str, Any], lower: int, upper: int) -> bool:
+    """Whether the gates leave the lower class a time in which the upper one is closed."""
+    entries = port.get("gates", {"entries": ()})["entries"]
+    return any(entry["open"] >> lower & 1 and not entry["open"] >> upper & 1 for entry in entries)
+
+
+def _names(load: ClassLoad) -> list[str]:
+    return [name for name, _ in load.flows] + load.saturating

@@ -1,0 +1,63 @@
+"""Streams that cannot do what is required of them, whatever the network does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tsnbench.planning import words
+from tsnbench.planning.delay import smallest_delay_ns, stamped_points
+from tsnbench.planning.load import flow_rate
+from tsnbench.planning.sizes import sizes
+
+Doubt = tuple[str, str, str]
+
+
+def stream_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
+    """Kinds: impossible-delay, impossible-rate, silent, untagged-priority."""
+    points = stamped_points(document)
+    for stream in document["streams"]:
+        where = stream["group"]
+        first = stream["start_ns"] + stream["pattern"].get("offset_ns", 0)
+        if first >= stream["stop_ns"]:
+            text = f"sends nothing: its first frame is due at {words.time(first)}"
+            yield "silent", where, f"{text}, it stops at {words.time(stream['stop_ns'])}"
+        if stream["pcp"] and "vid" not in stream:
+            text = f"has priority {stream['pcp']}, but its frames carry no tag to say so"
+            yield "untagged-priority", where, f"{text}: other bridges treat them as priority 0"
+        yield from _delay(document, stream, points)
+        yield from _rate(stream)
+
+
+def _delay(
+    document: Mapping[str, Any], stream: Mapping[str, Any], points: Mapping[str, str]
+) -> Iterator[Doubt]:
+    required = stream["requirements"]
+    limits = [("delay", required["delay_ns"])] if "delay_ns" in required else []
+    for percentile in required.get("delay_percentiles", ()):
+        limits.append((f"delay p{percentile['share_ppm'] / 10_000:g}", percentile["delay_ns"]))
+    if not limits:
+        return
+    frames = sizes(stream["size"])
+    for place, listener in enumerate(stream["listeners"]):
+        for name, limit in limits:
+            # Every frame must keep the first limit, the largest too; for a share the smallest ones may do.
+            octets = frames.largest if name == "delay" else frames.smallest
+            least = smallest_delay_ns(document, stream, place, octets, points)
+            if least > limit:
+                to = document["nodes"][listener["node"]]["name"]
+                text = f"{name} {words.time(limit)} can never hold"
+                why = f"a frame to {to} takes {words.time(least)} in an empty network"
+                yield "impossible-delay", stream["group"], f"{text}: {why}"
+
+
+def _rate(stream: Mapping[str, Any]) -> Iterator[Doubt]:
+    required = stream["requirements"].get("rate_bps")
+    offered = flow_rate(stream["pattern"], stream["size"])
+    if required is None or offered is None:
+        return
+    frames = sizes(stream["size"])
+    offered *= frames.frame_bits / frames.phy_bits
+    if offered < required:
+        text = f"rate {words.rate(required)} can never hold: it sends {words.rate(offered)}"
+        yield "impossible-rate", stream["group"], text

@@ -1,0 +1,37 @@
+"""What to look at before trusting a result: a Plan that can be obeyed, but hardly says what was meant.
+
+Every check is a function of the Plan's document and yields (kind, where, text); the same text at several
+ports becomes one warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tsnbench.planning.document import PlanWarning
+from tsnbench.planning.gate_warnings import gate_doubts
+from tsnbench.planning.load_warnings import load_doubts
+from tsnbench.planning.stream_warnings import stream_doubts
+
+Doubt = tuple[str, str, str]
+CHECKS: tuple[Callable[[Mapping[str, Any]], Iterator[Doubt]], ...] = (load_doubts, gate_doubts, stream_doubts)
+
+
+def warnings(document: Mapping[str, Any]) -> tuple[PlanWarning, ...]:
+    """All warnings of a Plan, in the order of the checks and of the document."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for check in CHECKS:
+        for kind, where, text in check(document):
+            places = found.setdefault((kind, text), [])
+            if where not in places:
+                places.append(where)
+    return tuple(PlanWarning(kind, _places(places), text) for (kind, text), places in found.items())
+
+
+def _places(places: list[str]) -> str:
+    if len(places) == 1:
+        return places[0]
+    return (
+        f"{places[0]} and {len(places) - 1} more ({', '.join(places[1:4])}{', …' if len(places) > 4 else ''})"
+    )
