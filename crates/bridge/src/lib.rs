@@ -1,1 +1,29 @@
-//! Placeholder.
+//! How the egress of a TSN port behaves: queues, strict priority, credit-based shapers, gates.
+//!
+//! IEEE 802.1Q-2022, 8.6.6 to 8.6.8. Pure state machines: no clock is read and nothing is sent. An
+//! [`EgressPort`] is told what happens ([`Event`]) and writes what it wants done into the caller's [`Actions`];
+//! a simulator and a live forwarder drive the same machine.
+//!
+//! The machines pay per frame, not per slot: no gate edge and no credit crossing is an event. When a frame
+//! needs to know, the next opening that fits it and the moment its class has credit are computed.
+
+mod credit;
+mod gates;
+mod line;
+mod port;
+mod queue;
+
+pub use credit::CreditBasedShaper;
+pub use gates::{Gate, GateControlList, Window};
+pub use line::Line;
+pub use port::{Actions, Drop, EgressPort, Event, Transmission};
+pub use queue::{Counters, Frame, Limits, Queue};
+
+/// Why a frame was dropped.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum DropCause {
+    /// Its queue was full.
+    QueueFull,
+    /// No window of its class is long enough for it, so it would wait for ever.
+    FitsNoWindow,
+}

@@ -1,1 +1,70 @@
-//! Placeholder.
+//! The event kernel: builds nodes from a Plan, runs them, hands over what taps sight.
+//!
+//! # The order of events
+//!
+//! Events are handled in one total order, whatever the machine: by
+//! 1. time, in integer picoseconds;
+//! 2. phase: at one instant, first everything that reaches a queue (a talker's release, a frame that comes out of
+//!    a bridge's forwarding process), then everything that chooses among queues (a port free again, a gate that
+//!    opens, credit that is back);
+//! 3. node, in the Plan's order;
+//! 4. a counter per node, in the order in which events for this node were scheduled.
+//!
+//! So frames that arrive at the same instant are all chosen among, and of two in the same class the one that was
+//! on its way first goes first.
+//!
+//! # Randomness
+//!
+//! A draw is addressed by the Plan's seed and a name such as `stream/camera/jitter` (see [`random`]). Adding a node
+//! or a stream changes nobody else's draws.
+//!
+//! # What an event costs
+//!
+//! A frame-hop is one frame sent over one link. It takes one event (its arrival at the queue) and, where it had to
+//! wait, one more (the choice). Delivery at a listener is computed when the last link's transmission begins, so it
+//! is handed over ahead of time; what would arrive after the end of the run is not sighted and counts as still in
+//! the network. Within one tap, sightings come in order of time.
+//!
+//! ```
+//! # fn main() -> Result<(), tsn_sim::SimError> {
+//! # let json = include_str!("../tests/plans/one-hop.json");
+//! let plan = tsn_plan::Plan::read(json)?;
+//! let mut sightings = Vec::new();
+//! let counters = tsn_sim::Simulation::new(&plan)?.run(&mut sightings, &mut tsn_sim::unwatched)?;
+//! assert_eq!(counters.streams[0].released, 10);
+//! # Ok(())
+//! # }
+//! ```
+
+mod calendar;
+mod counters;
+mod event;
+mod network;
+pub mod random;
+mod simulation;
+mod sources;
+mod talker;
+
+pub use counters::{ClassCounters, PortCounters, RunCounters, StreamCounters};
+pub use simulation::{Progress, Simulation, unwatched};
+
+/// Why a simulation cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// The plan cannot be used.
+    #[error(transparent)]
+    Plan(#[from] tsn_plan::PlanError),
+    /// More than the kernel's event order has room for.
+    #[error("the plan has {found} {what}; the simulator takes at most {most}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Observations or counters cannot be written.
+    #[error("the run cannot be written: {0}")]
+    Output(#[from] std::io::Error),
+}

@@ -1,0 +1,207 @@
+//! A gate control list in force, as windows per traffic class.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
+
+use tsn_plan::Gates;
+use tsn_units::{Duration, Instant};
+
+/// An opening of one class's gate. Adjacent open entries are one window, also across the end of the cycle.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// When the gate opens.
+    pub opens: Instant,
+    /// When it closes.
+    pub closes: Instant,
+}
+
+impl Window {
+    /// No opening: nothing fits into it.
+    pub const NONE: Self = Self { opens: Instant::MAX, closes: Instant::MAX };
+}
+
+/// Open time within the cycle, in picoseconds from its start.
+#[derive(Copy, Clone, Debug)]
+struct Span {
+    from: i64,
+    to: i64,
+    /// Open time in this cycle before `from`.
+    before: i64,
+}
+
+/// One class's part of the list.
+#[derive(Clone, Debug, Default)]
+struct Openings {
+    /// Open for ever: no window has an end.
+    always: bool,
+    /// In order and apart; cut at the end of the cycle.
+    spans: Vec<Span>,
+    /// The last span goes on in the first one of the next cycle.
+    wraps: bool,
+    /// Open time in every cycle.
+    per_cycle: i64,
+    /// The longest window.
+    longest: i64,
+}
+
+/// The gates of one port; cycles reach back before the base time.
+#[derive(Clone, Debug)]
+pub struct GateControlList {
+    base: i64,
+    cycle: i64,
+    classes: [Openings; 8],
+}
+
+impl GateControlList {
+    /// The list of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
+    #[must_use]
+    pub fn new(gates: &Gates) -> Self {
+        let cycle = Duration::from_ns(i64::try_from(gates.cycle_ns).unwrap_or(i64::MAX)).ps();
+        Self {
+            base: Instant::<tsn_units::True>::from_ns(gates.base_time_ns).ps(),
+            cycle: cycle.max(1),
+            classes: std::array::from_fn(|class| Openings::new(gates, class, cycle)),
+        }
+    }
+
+    /// The gate of one class.
+    #[must_use]
+    pub fn gate(&self, class: u8) -> Gate<'_> {
+        let openings = &self.classes[usize::from(class & 7)];
+        Gate(if openings.always { None } else { Some((self, openings)) })
+    }
+
+    /// Start of the cycle that `now` is in, and how far in.
+    fn phase(&self, now: Instant) -> (i64, i64) {
+        let phase = (now.ps() - self.base).rem_euclid(self.cycle);
+        (now.ps() - phase, phase)
+    }
+}
+
+impl Openings {
+    fn new(gates: &Gates, class: usize, cycle: i64) -> Self {
+        let mut spans: Vec<Span> = Vec::new();
+        let (mut at, mut before) = (0, 0);
+        for entry in &gates.entries {
+            let to = at + Duration::from_ns(i64::try_from(entry.interval_ns).unwrap_or(i64::MAX)).ps();
+            if entry.open >> class & 1 == 1 {
+                match spans.last_mut() {
+                    Some(last) if last.to == at => last.to = to,
+                    _ => spans.push(Span { from: at, to, before }),
+                }
+                before += to - at;
+            }
+            at = to;
+        }
+        let wraps = spans.len() > 1 && spans[0].from == 0 && spans[spans.len() - 1].to == cycle;
+        let longest = spans.iter().map(|span| span.to - span.from).max().unwrap_or(0);
+        let around = if wraps { spans[0].to + cycle - spans[spans.len() - 1].from } else { 0 };
+        Self { always: before == cycle, wraps, per_cycle: before, longest: longest.max(around), spans }
+    }
+
+    /// Open time of one cycle up to `phase`.
+    fn open_until(&self, phase: i64) -> i64 {
+        match self.spans.partition_point(|span| span.from < phase) {
+            0 => 0,
+            next => {
+                let span = self.spans[next - 1];
+                span.before + phase.min(span.to) - span.from
+            }
+        }
+    }
+}
+
+/// The gate of one class: open for ever, or as its list says.
+#[derive(Copy, Clone, Debug)]
+pub struct Gate<'a>(Option<(&'a GateControlList, &'a Openings)>);
+
+impl Gate<'_> {
+    /// A gate without a list.
+    pub const ALWAYS_OPEN: Self = Self(None);
+
+    /// Whether it never closes.
+    #[inline]
+    #[must_use]
+    pub fn is_always_open(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether any window has room for something that takes this long.
+    #[inline]
+    #[must_use]
+    pub fn ever_fits(&self, needs: Duration) -> bool {
+        self.0.is_none_or(|(_, openings)| needs.ps() <= openings.longest)
+    }
+
+    /// The first window that has room for `needs` at or after `now`; the whole of it, so it may have begun before.
+    ///
+    /// None where no window ever has. The work is at most one pass over the list, however long until then.
+    #[must_use]
+    pub fn next_window(&self, now: Instant, needs: Duration) -> Option<Window> {
+        let Some((list, openings)) = self.0 else {
+            return Some(Window { opens: Instant::from_ps(i64::MIN), closes: Instant::MAX });
+        };
+        if !self.ever_fits(needs) {
+            return None;
+        }
+        let (mut cycle_start, phase) = list.phase(now);
+        let spans = &openings.spans;
+        let count = spans.len();
+        let mut next = spans.partition_point(|span| span.to <= phase);
+        // Every window comes past once in one cycle and the one that a wrap splits; two laps are more than enough.
+        for _ in 0..=2 * count + 1 {
+            if next >= count {
+                next = 0;
+                cycle_start = cycle_start.checked_add(list.cycle)?;
+            }
+            let Span { from, to, .. } = spans[next];
+            let (mut opens, mut closes) = (cycle_start + from, cycle_start + to);
+            if openings.wraps && next == 0 {
+                opens = cycle_start - list.cycle + spans[count - 1].from;
+            }
+            if openings.wraps && next == count - 1 {
+                closes = cycle_start.checked_add(list.cycle)? + spans[0].to;
+            }
+            if opens.max(now.ps()).checked_add(needs.ps())? <= closes {
+                return Some(Window { opens: Instant::from_ps(opens), closes: Instant::from_ps(closes) });
+            }
+            next += 1;
+        }
+        None
+    }
+
+    /// How long it is open between two instants.
+    #[must_use]
+    pub fn open_between(&self, from: Instant, to: Instant) -> Duration {
+        let Some((list, openings)) = self.0 else { return to - from };
+        let ((from_cycle, from_phase), (to_cycle, to_phase)) = (list.phase(from), list.phase(to));
+        let cycles = (to_cycle - from_cycle) / list.cycle;
+        Duration::from_ps(
+            cycles * openings.per_cycle + openings.open_until(to_phase) - openings.open_until(from_phase),
+        )
+    }
+
+    /// When it will have been open for `needed` since `from`; [`Instant::MAX`] for never.
+    #[must_use]
+    pub fn after_open(&self, from: Instant, needed: Duration) -> Instant {
+        let Some((list, openings)) = self.0 else {
+            return Instant::from_ps(from.ps().saturating_add(needed.ps()));
+        };
+        if needed.ps() <= 0 {
+            return from;
+        }
+        if openings.per_cycle == 0 {
+            return Instant::MAX;
+        }
+        let (cycle_start, phase) = list.phase(from);
+        let total = openings.open_until(phase).saturating_add(needed.ps());
+        let cycles = (total - 1) / openings.per_cycle;
+        let rest = total - cycles * openings.per_cycle;
+        let last = openings.spans.partition_point(|span| span.before < rest).saturating_sub(1);
+        let span = openings.spans[last];
+        let at = cycles
+            .checked_mul(list.cycle)
+            .and_then(|whole| cycle_start.checked_add(whole))
+            .and_then(|start| start.checked_add(span.from + rest - span.before));
+        at.map_or(Instant::MAX, Instant::from_ps)
+    }
+}

@@ -1,0 +1,293 @@
+//! The egress of one port: which frame goes next, and when.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.
+
+use crate::{
+    Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, Window,
+};
+use tsn_plan::{Class, Port};
+use tsn_units::{BitRate, Instant, Octets};
+
+/// Later than any run reaches (53 days); beyond, arithmetic on instants could overflow.
+const FAR: Instant = Instant::from_ps(i64::MAX / 2);
+
+/// What a port is told.
+#[derive(Copy, Clone, Debug)]
+pub enum Event<F> {
+    /// A frame reaches its queue.
+    Arrive {
+        /// Its traffic class.
+        class: u8,
+        /// The frame.
+        frame: F,
+        /// More frames are about to arrive at this same instant: the choice among them waits for a
+        /// [`Event::Wake`], which the port then asks for.
+        more: bool,
+    },
+    /// The instant has come that the port asked for with [`Actions::wake`].
+    Wake,
+}
+
+/// What a port wants done; at most one of each after one event.
+#[derive(Copy, Clone, Debug)]
+pub struct Actions<F> {
+    /// A transmission begins now.
+    pub start: Option<Transmission<F>>,
+    /// Tell me [`Event::Wake`] then. Comes in addition to wakes asked for before.
+    pub wake: Option<Instant>,
+    /// The frame was not taken.
+    pub dropped: Option<Drop<F>>,
+}
+
+impl<F> Default for Actions<F> {
+    fn default() -> Self {
+        Self { start: None, wake: None, dropped: None }
+    }
+}
+
+/// A frame that goes onto the wire.
+#[derive(Copy, Clone, Debug)]
+pub struct Transmission<F> {
+    /// The frame.
+    pub frame: F,
+    /// The class whose queue it left.
+    pub class: u8,
+    /// When the last bit of its FCS leaves.
+    pub last_bit: Instant,
+}
+
+/// A frame that was dropped.
+#[derive(Copy, Clone, Debug)]
+pub struct Drop<F> {
+    /// The frame.
+    pub frame: F,
+    /// The class that it was meant for.
+    pub class: u8,
+    /// Why.
+    pub cause: DropCause,
+}
+
+/// One traffic class: a queue and what selects from it.
+#[derive(Clone, Debug)]
+struct Selector<F> {
+    queue: Queue<F>,
+    shaper: Option<CreditBasedShaper>,
+    gated: bool,
+    /// The window found last; most questions are about the same one again.
+    window: Window,
+}
+
+/// The egress of one port.
+#[derive(Clone, Debug)]
+pub struct EgressPort<F> {
+    /// The medium is busy until then.
+    free: Instant,
+    /// The earliest wake asked for and still to come.
+    wake: Instant,
+    /// Bit n: frames of class n wait.
+    waiting: u8,
+    line: Line,
+    classes: Vec<Selector<F>>,
+    gates: Option<Box<GateControlList>>,
+}
+
+impl<F: Frame> EgressPort<F> {
+    /// The port of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]), idle and without credit.
+    #[must_use]
+    pub fn new(port: &Port) -> Self {
+        let gates = port.gates.as_ref().map(|gates| Box::new(GateControlList::new(gates)));
+        let selector = |(number, class): (usize, &Class)| Selector {
+            queue: Queue::new(Limits {
+                frames: class.limit_frames.map_or(u64::MAX, u64::from),
+                octets: class.limit_octets.unwrap_or(u64::MAX),
+            }),
+            shaper: class.cbs.as_ref().map(CreditBasedShaper::new),
+            gated: gates.as_ref().is_some_and(|list| !list.gate(number as u8).is_always_open()),
+            window: Window::NONE,
+        };
+        Self {
+            free: Instant::from_ps(i64::MIN),
+            wake: Instant::MAX,
+            waiting: 0,
+            line: Line::new(BitRate(port.rate_bps)),
+            classes: port.classes.iter().take(8).enumerate().map(selector).collect(),
+            gates,
+        }
+    }
+
+    /// Takes an event and writes what follows from it. `class` beyond the port's classes means the lowest one.
+    #[inline]
+    pub fn handle(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
+        *actions = Actions::default();
+        match event {
+            Event::Arrive { class, frame, more } => self.arrive(now, class, frame, more, actions),
+            Event::Wake if now == self.wake => {
+                self.wake = Instant::MAX;
+                if self.free <= now {
+                    self.select(now, actions);
+                } else {
+                    self.ask_for_next_start(actions);
+                }
+            }
+            // A wake that an earlier one has made pointless.
+            Event::Wake => {}
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Instant, class: u8, frame: F, more: bool, actions: &mut Actions<F>) {
+        let class = if usize::from(class) < self.classes.len() { class } else { 0 };
+        let index = usize::from(class);
+        if self.classes[index].gated {
+            let needs = self.line.until_last_bit(frame.octets());
+            if !self.gate(class).ever_fits(needs) {
+                self.classes[index].queue.count_drop(frame.octets());
+                actions.dropped = Some(Drop { frame, class, cause: DropCause::FitsNoWindow });
+                return;
+            }
+        }
+        let selector = &mut self.classes[index];
+        if !selector.queue.push(frame) {
+            actions.dropped = Some(Drop { frame, class, cause: DropCause::QueueFull });
+            return;
+        }
+        if self.waiting >> class & 1 == 1 {
+            // The head of the queue is the same as before, so nothing else changes.
+            return;
+        }
+        self.waiting |= 1 << class;
+        if let Some(shaper) = &mut selector.shaper {
+            let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
+            shaper.advance(now, false, gate);
+        }
+        let start = self.earliest_start(class, now.max(self.free));
+        if start > now {
+            self.ask(start, actions);
+        } else if more || self.wake == now {
+            // Others of this same instant are to be chosen among, too.
+            self.ask(now, actions);
+        } else {
+            // Whatever else waits may not start yet, or it would have.
+            self.transmit(now, class, actions);
+        }
+    }
+
+    /// Starts the frame of the highest class that may go now, or asks to be woken when one may.
+    fn select(&mut self, now: Instant, actions: &mut Actions<F>) {
+        let mut earliest = Instant::MAX;
+        let mut rest = self.waiting;
+        while rest != 0 {
+            let class = 7 - rest.leading_zeros() as u8;
+            rest ^= 1 << class;
+            let start = self.earliest_start(class, now);
+            if start <= now {
+                self.transmit(now, class, actions);
+                return;
+            }
+            earliest = earliest.min(start);
+        }
+        self.ask(earliest, actions);
+    }
+
+    fn transmit(&mut self, now: Instant, class: u8, actions: &mut Actions<F>) {
+        let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
+        let selector = &mut self.classes[usize::from(class)];
+        let Some(frame) = selector.queue.pop() else { return };
+        let occupied = self.line.until_free(frame.octets());
+        if let Some(shaper) = &mut selector.shaper {
+            shaper.advance(now, true, gate);
+            shaper.spend(now, occupied);
+        }
+        if selector.queue.is_empty() {
+            self.waiting &= !(1 << class);
+        }
+        self.free = now + occupied;
+        let last_bit = now + self.line.until_last_bit(frame.octets());
+        actions.start = Some(Transmission { frame, class, last_bit });
+        if self.waiting != 0 {
+            self.ask_for_next_start(actions);
+        }
+    }
+
+    /// Asks to be woken when, the medium being free again, the next waiting frame may start.
+    fn ask_for_next_start(&mut self, actions: &mut Actions<F>) {
+        let from = self.free;
+        let mut earliest = Instant::MAX;
+        let mut rest = self.waiting;
+        while rest != 0 && earliest > from {
+            let class = 7 - rest.leading_zeros() as u8;
+            rest ^= 1 << class;
+            earliest = earliest.min(self.earliest_start(class, from));
+        }
+        self.ask(earliest, actions);
+    }
+
+    /// When the head of a class may start, not before `from`; [`Instant::MAX`] for never.
+    #[inline]
+    fn earliest_start(&mut self, class: u8, from: Instant) -> Instant {
+        let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
+        let selector = &mut self.classes[usize::from(class)];
+        let mut start = from;
+        if let Some(shaper) = &selector.shaper {
+            start = start.max(shaper.eligible_from(gate));
+        }
+        if !selector.gated {
+            return start;
+        }
+        let Some(head) = selector.queue.head() else { return Instant::MAX };
+        if start > FAR {
+            return Instant::MAX;
+        }
+        let needs = self.line.until_last_bit(head.octets());
+        let Window { opens, closes } = selector.window;
+        if opens > start || start + needs > closes {
+            match gate.next_window(start, needs) {
+                Some(window) => selector.window = window,
+                None => return Instant::MAX,
+            }
+        }
+        start.max(selector.window.opens)
+    }
+
+    fn ask(&mut self, when: Instant, actions: &mut Actions<F>) {
+        if when < self.wake {
+            self.wake = when;
+            actions.wake = Some(when);
+        }
+    }
+
+    fn gate(&self, class: u8) -> Gate<'_> {
+        self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class))
+    }
+
+    /// The medium.
+    #[must_use]
+    pub fn line(&self) -> &Line {
+        &self.line
+    }
+
+    /// Whether a frame of this size finds room in its queue.
+    #[must_use]
+    pub fn has_room(&self, class: u8, frame: Octets) -> bool {
+        self.classes.get(usize::from(class)).is_some_and(|selector| selector.queue.has_room(frame))
+    }
+
+    /// The credit of a class at `now` in 1e-12 bit; none without a shaper.
+    #[must_use]
+    pub fn credit(&self, class: u8, now: Instant) -> Option<i128> {
+        let selector = self.classes.get(usize::from(class))?;
+        let shaper = selector.shaper.as_ref()?;
+        Some(shaper.credit(now, !selector.queue.is_empty(), self.gate(class)))
+    }
+
+    /// How many frames wait.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.classes.iter().map(|selector| selector.queue.len()).sum()
+    }
+
+    /// What passed through each class, lowest first.
+    pub fn counters(&self) -> impl Iterator<Item = &Counters> {
+        self.classes.iter().map(|selector| selector.queue.counters())
+    }
+}

@@ -1,0 +1,128 @@
+//! The queue of one traffic class, its limits and its counters.
+//!
+//! IEEE 802.1Q-2022, 8.6.6 and 8.6.7.
+
+use std::collections::VecDeque;
+use tsn_units::Octets;
+
+/// What a port has to know of a frame. The rest is the driver's business, which is why ports are generic.
+pub trait Frame: Copy {
+    /// From destination address to FCS, tags included.
+    fn octets(&self) -> Octets;
+}
+
+/// How much may wait in a queue.
+#[derive(Copy, Clone, Debug)]
+pub struct Limits {
+    /// Most frames.
+    pub frames: u64,
+    /// Most octets.
+    pub octets: u64,
+}
+
+impl Limits {
+    /// No limits.
+    pub const NONE: Self = Self { frames: u64::MAX, octets: u64::MAX };
+}
+
+/// What passed through a queue. A frame that starts at once is counted as having waited for no time.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Counters {
+    pub enqueued_frames: u64,
+    pub enqueued_octets: u64,
+    pub dropped_frames: u64,
+    pub dropped_octets: u64,
+    pub sent_frames: u64,
+    pub sent_octets: u64,
+    /// Most frames that ever waited.
+    pub most_frames: u64,
+    /// Most octets that ever waited.
+    pub most_octets: u64,
+}
+
+/// First in, first out.
+#[derive(Clone, Debug)]
+pub struct Queue<F> {
+    waiting: VecDeque<F>,
+    octets: u64,
+    limits: Limits,
+    counters: Counters,
+}
+
+impl<F: Frame> Queue<F> {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { waiting: VecDeque::new(), octets: 0, limits, counters: Counters::default() }
+    }
+
+    /// Whether a frame of this size finds room.
+    #[inline]
+    #[must_use]
+    pub fn has_room(&self, frame: Octets) -> bool {
+        (self.waiting.len() as u64) < self.limits.frames
+            && self.octets + u64::from(frame.0) <= self.limits.octets
+    }
+
+    /// Appends a frame, or counts it as dropped and returns false.
+    #[inline]
+    pub fn push(&mut self, frame: F) -> bool {
+        let octets = u64::from(frame.octets().0);
+        if !self.has_room(frame.octets()) {
+            self.count_drop(frame.octets());
+            return false;
+        }
+        self.waiting.push_back(frame);
+        self.octets += octets;
+        self.counters.enqueued_frames += 1;
+        self.counters.enqueued_octets += octets;
+        self.counters.most_frames = self.counters.most_frames.max(self.waiting.len() as u64);
+        self.counters.most_octets = self.counters.most_octets.max(self.octets);
+        true
+    }
+
+    /// Counts a frame that never got in.
+    pub fn count_drop(&mut self, octets: Octets) {
+        self.counters.dropped_frames += 1;
+        self.counters.dropped_octets += u64::from(octets.0);
+    }
+
+    /// The frame that goes next.
+    #[inline]
+    #[must_use]
+    pub fn head(&self) -> Option<&F> {
+        self.waiting.front()
+    }
+
+    /// Takes the frame that goes next.
+    #[inline]
+    pub fn pop(&mut self) -> Option<F> {
+        let frame = self.waiting.pop_front()?;
+        let octets = u64::from(frame.octets().0);
+        self.octets -= octets;
+        self.counters.sent_frames += 1;
+        self.counters.sent_octets += octets;
+        Some(frame)
+    }
+
+    /// How many frames wait.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether none waits.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// What passed so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}

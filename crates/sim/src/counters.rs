@@ -1,0 +1,88 @@
+//! What a run counted.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tsn_bridge::Counters;
+
+/// Everything counted in one run; `counters.json` of a run folder.
+///
+/// Frames are conserved, copies of multicast frames included: over all streams, released + replicated =
+/// dropped at the talker + dropped in the network + delivered + in the network at the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RunCounters {
+    /// Simulated time, ns.
+    pub simulated_ns: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Frames sent over one link each.
+    pub frame_hops: u64,
+    /// Whether the run was ended before its time.
+    pub interrupted: bool,
+    /// Frames in queues, in bridges and on wires at the end.
+    pub in_network_at_end: u64,
+    /// Every port, in the Plan's order.
+    pub ports: Vec<PortCounters>,
+    /// Every stream, in the Plan's order.
+    pub streams: Vec<StreamCounters>,
+}
+
+/// One port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PortCounters {
+    /// Its name.
+    pub port: String,
+    /// Frames lost to faults.
+    pub dropped_faults: u64,
+    /// Its classes, lowest first.
+    pub classes: Vec<ClassCounters>,
+}
+
+/// One class of a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct ClassCounters {
+    pub class: u8,
+    pub enqueued_frames: u64,
+    pub enqueued_octets: u64,
+    pub dropped_frames: u64,
+    pub dropped_octets: u64,
+    pub sent_frames: u64,
+    pub sent_octets: u64,
+    pub most_frames: u64,
+    pub most_octets: u64,
+}
+
+impl ClassCounters {
+    pub(crate) fn new(class: usize, counters: &Counters) -> Self {
+        let Counters { enqueued_frames, enqueued_octets, dropped_frames, dropped_octets, .. } = *counters;
+        let Counters { sent_frames, sent_octets, most_frames, most_octets, .. } = *counters;
+        Self {
+            class: class as u8,
+            enqueued_frames,
+            enqueued_octets,
+            dropped_frames,
+            dropped_octets,
+            sent_frames,
+            sent_octets,
+            most_frames,
+            most_octets,
+        }
+    }
+}
+
+/// One stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StreamCounters {
+    /// Its name.
+    pub name: String,
+    /// Frames that the talker released.
+    pub released: u64,
+    /// Copies made for multicast, beyond the frame itself.
+    pub replicated: u64,
+    /// Frames that the talker's own port dropped.
+    pub dropped_at_talker: u64,
+    /// Frames that ports on the way dropped.
+    pub dropped_in_network: u64,
+    /// Frames that reached each listener.
+    pub delivered: BTreeMap<String, u64>,
+}

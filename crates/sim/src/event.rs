@@ -1,0 +1,136 @@
+//! Events, and the frames they carry.
+
+use tsn_bridge as bridge;
+use tsn_units::{Instant, Octets};
+
+/// A frame on its way: which it is and at which branch of its route.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Frame {
+    /// The talker's sequence number.
+    pub seq: u64,
+    /// Index into [`crate::network::Network::hops`], which knows the stream.
+    pub hop: u32,
+    /// From destination address to FCS.
+    pub octets: u32,
+}
+
+impl bridge::Frame for Frame {
+    #[inline]
+    fn octets(&self) -> Octets {
+        Octets(self.octets)
+    }
+}
+
+/// Of what happens at one instant, what comes first.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// Frames reach queues.
+    Reach = 0,
+    /// Ports choose among queues.
+    Choose = 1,
+}
+
+/// Bits of an [`Event`]'s order that count a node's events, and above them those that name the node.
+const COUNTER_BITS: u32 = 40;
+const NODE_BITS: u32 = 22;
+
+/// How many nodes the order of events has room for.
+pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
+
+/// Something that will happen: 32 octets, copied freely.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Event {
+    at: i64,
+    /// Phase, node, counter.
+    order: u64,
+    seq: u64,
+    /// A hop, a stream or a port.
+    id: u32,
+    /// Of a frame; 0 where there is none.
+    octets: u32,
+}
+
+/// What an event is.
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum What {
+    /// A frame reaches the queue of its hop.
+    Arrive(Frame),
+    /// A talker releases.
+    Release {
+        /// Its stream.
+        stream: u32,
+    },
+    /// A port asked to be woken.
+    Wake {
+        /// The port.
+        port: u32,
+    },
+}
+
+impl Event {
+    /// An event at a node, the `counter`-th one there.
+    #[inline]
+    pub fn new(at: Instant, node: u32, counter: u64, what: What) -> Self {
+        let (phase, seq, id, octets) = match what {
+            What::Arrive(frame) => (Phase::Reach, frame.seq, frame.hop, frame.octets),
+            What::Release { stream } => (Phase::Reach, 0, stream, 0),
+            What::Wake { port } => (Phase::Choose, 0, port, 0),
+        };
+        let order = (phase as u64) << (COUNTER_BITS + NODE_BITS)
+            | u64::from(node) << COUNTER_BITS
+            | counter & ((1 << COUNTER_BITS) - 1);
+        Self { at: at.ps(), order, seq, id, octets }
+    }
+
+    /// When.
+    #[inline]
+    pub fn at(&self) -> Instant {
+        Instant::from_ps(self.at)
+    }
+
+    /// The total order, as one number.
+    #[inline]
+    pub fn key(&self) -> u128 {
+        u128::from(self.at as u64) << 64 | u128::from(self.order)
+    }
+
+    /// Everything of the order but the counter: equal for events of one phase at one node and instant.
+    #[inline]
+    pub fn same_turn(&self, other: &Self) -> bool {
+        self.at == other.at && self.order >> COUNTER_BITS == other.order >> COUNTER_BITS
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn what(&self) -> What {
+        if self.order >> (COUNTER_BITS + NODE_BITS) == Phase::Choose as u64 {
+            What::Wake { port: self.id }
+        } else if self.octets == 0 {
+            What::Release { stream: self.id }
+        } else {
+            What::Arrive(Frame { seq: self.seq, hop: self.id, octets: self.octets })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_time_then_phase_then_node_then_counter() {
+        let event = |ps, node, counter, what| Event::new(Instant::from_ps(ps), node, counter, what);
+        let (release, wake) = (What::Release { stream: 0 }, What::Wake { port: 0 });
+        let ordered = [
+            event(1, 9, 9, wake),
+            event(2, 0, 5, release),
+            event(2, 0, 6, release),
+            event(2, 1, 0, release),
+            event(2, 0, 0, wake),
+            event(2, 0, 1, wake),
+            event(3, 0, 0, release),
+        ];
+        assert!(ordered.windows(2).all(|pair| pair[0].key() < pair[1].key()));
+        assert!(ordered[1].same_turn(&ordered[2]) && !ordered[2].same_turn(&ordered[3]));
+    }
+}

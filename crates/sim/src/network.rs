@@ -1,0 +1,203 @@
+//! A Plan as tables that a frame's way can be read from without searching.
+
+use crate::SimError;
+use crate::event::MOST_NODES;
+use std::ops::Range;
+use tsn_bridge::Line;
+use tsn_plan::{Plan, Point, Stage};
+use tsn_units::{BitRate, Duration};
+
+/// A part of one of the network's lists.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Part {
+    from: u32,
+    to: u32,
+}
+
+impl Part {
+    fn new(range: Range<usize>) -> Self {
+        Self { from: range.start as u32, to: range.end as u32 }
+    }
+
+    #[inline]
+    pub fn of<T>(self, list: &[T]) -> &[T] {
+        list.get(self.from as usize..self.to as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    pub fn indices(self) -> Range<u32> {
+        self.from..self.to
+    }
+}
+
+/// One branch of one stream's route.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Hop {
+    pub stream: u32,
+    /// The egress port.
+    pub port: u32,
+    /// The traffic class there.
+    pub class: u8,
+    /// Whether the port is the talker's.
+    pub at_talker: bool,
+    pub pcp: u8,
+    pub vid: u16,
+    /// Where the frame goes on: part of [`Network::branches`].
+    pub branches: Part,
+    /// Who takes it at the other end: part of [`Network::listeners`].
+    pub listeners: Part,
+}
+
+/// What the kernel has to know of an egress port besides its machine.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Link {
+    /// The node that it belongs to.
+    pub node: u32,
+    /// The node at the other end.
+    pub peer: u32,
+    /// Last bit out to last bit in.
+    pub propagation: Duration,
+    /// Last bit in to the next queue.
+    pub processing: Duration,
+    /// First bit of the preamble out to the message timestamp point.
+    pub until_timestamp_point: Duration,
+    /// Taps that sight what talkers hand over here.
+    pub send: Part,
+    /// Taps that sight what leaves here.
+    pub tx: Part,
+    /// Taps that sight what arrives at the other end.
+    pub rx: Part,
+}
+
+/// A tap as the kernel sees it.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Tap {
+    pub number: u16,
+    pub point: Point,
+    pub granularity_ns: i64,
+}
+
+/// One listener of one stream.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Listener {
+    pub stream: u32,
+    pub node: u32,
+}
+
+/// The tables.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub links: Vec<Link>,
+    pub hops: Vec<Hop>,
+    pub branches: Vec<u32>,
+    pub listeners: Vec<Listener>,
+    pub taps: Vec<Tap>,
+    /// For every stream, its talker's own hops, as part of [`Self::branches`].
+    pub roots: Vec<Part>,
+    pub nodes: usize,
+}
+
+fn limited(what: &'static str, found: usize, most: usize) -> Result<(), SimError> {
+    if found <= most { Ok(()) } else { Err(SimError::TooMany { what, found, most }) }
+}
+
+impl Network {
+    /// Reads the tables off a Plan whose consistency is proved.
+    pub fn new(plan: &Plan) -> Result<Self, SimError> {
+        let most = u32::MAX as usize / 2;
+        limited("nodes", plan.nodes.len(), MOST_NODES)?;
+        limited("ports", plan.ports.len(), most)?;
+        limited("streams", plan.streams.len(), most)?;
+        limited("route entries", plan.streams.iter().map(|stream| stream.route.len()).sum(), most)?;
+        limited("listeners", plan.streams.iter().map(|stream| stream.listeners.len()).sum(), most)?;
+        let mut network = Self {
+            links: Vec::with_capacity(plan.ports.len()),
+            hops: Vec::new(),
+            branches: Vec::new(),
+            listeners: Vec::new(),
+            taps: Vec::new(),
+            roots: Vec::new(),
+            nodes: plan.nodes.len(),
+        };
+        let at_ports = network.add_taps(plan);
+        for (number, port) in plan.ports.iter().enumerate() {
+            let peer = plan.ports[port.peer as usize].node;
+            let processing_ns = plan.nodes[peer as usize].processing_ns;
+            network.links.push(Link {
+                node: port.node,
+                peer,
+                propagation: Duration::from_ps(i64::try_from(port.propagation_ps).unwrap_or(i64::MAX)),
+                processing: Duration::from_ns(i64::try_from(processing_ns).unwrap_or(i64::MAX)),
+                until_timestamp_point: Line::new(BitRate(port.rate_bps)).until_timestamp_point(),
+                send: at_ports[number][0],
+                tx: at_ports[number][1],
+                rx: at_ports[port.peer as usize][2],
+            });
+        }
+        for number in 0..plan.streams.len() {
+            network.add_stream(plan, number);
+        }
+        Ok(network)
+    }
+
+    /// Sorts the taps by port and stage; gives every port's send, tx and rx taps.
+    fn add_taps(&mut self, plan: &Plan) -> Vec<[Part; 3]> {
+        let mut at_ports = vec![[Part::default(); 3]; plan.ports.len()];
+        let place = |stage| match stage {
+            Stage::Send => 0,
+            Stage::Tx => 1,
+            Stage::Rx => 2,
+        };
+        let mut order: Vec<usize> = (0..plan.taps.len()).collect();
+        order.sort_by_key(|number| (plan.taps[*number].port, place(plan.taps[*number].stage), *number));
+        for number in order {
+            let tap = &plan.taps[number];
+            let part = &mut at_ports[tap.port as usize][place(tap.stage)];
+            let next = self.taps.len();
+            let from = if part.from == part.to { next } else { part.from as usize };
+            *part = Part::new(from..next + 1);
+            self.taps.push(Tap {
+                number: number as u16,
+                point: tap.point,
+                granularity_ns: i64::from(tap.granularity_ns),
+            });
+        }
+        at_ports
+    }
+
+    fn add_stream(&mut self, plan: &Plan, number: usize) {
+        let stream = &plan.streams[number];
+        let first_hop = self.hops.len();
+        let mut after: Vec<Vec<u32>> = vec![Vec::new(); stream.route.len() + 1];
+        for (place, hop) in stream.route.iter().enumerate() {
+            let parent = hop.parent.map_or(stream.route.len(), |parent| parent as usize);
+            after[parent].push((first_hop + place) as u32);
+        }
+        let mut listening: Vec<Vec<u32>> = vec![Vec::new(); stream.route.len()];
+        for listener in &stream.listeners {
+            listening[listener.route as usize].push(listener.node);
+        }
+        let mut branches = |list: &[u32]| {
+            let from = self.branches.len();
+            self.branches.extend_from_slice(list);
+            Part::new(from..self.branches.len())
+        };
+        self.roots.push(branches(&after[stream.route.len()]));
+        for (place, hop) in stream.route.iter().enumerate() {
+            let from = self.listeners.len();
+            let stream_number = number as u32;
+            self.listeners
+                .extend(listening[place].iter().map(|node| Listener { stream: stream_number, node: *node }));
+            self.hops.push(Hop {
+                stream: stream_number,
+                port: hop.port,
+                class: plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)],
+                at_talker: hop.parent.is_none(),
+                pcp: stream.pcp,
+                vid: stream.vid.unwrap_or(0),
+                branches: branches(&after[place]),
+                listeners: Part::new(from..self.listeners.len()),
+            });
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! The run: takes events in order, drives the ports' machines, and does what they want done.
+
+use crate::calendar::Calendar;
+use crate::counters::{ClassCounters, PortCounters, RunCounters, StreamCounters};
+use crate::event::{Event, Frame, What};
+use crate::network::{Hop, Network, Part};
+use crate::sources::Sources;
+use crate::talker::Talker;
+use crate::{SimError, network};
+use std::io;
+use std::ops::ControlFlow;
+use tsn_bridge as bridge;
+use tsn_bridge::EgressPort;
+use tsn_observation::{Sighting, Sink};
+use tsn_plan::{Plan, Point};
+use tsn_units::{Duration, Instant};
+
+/// How many events pass between two reports of progress.
+const PROGRESS_EVERY: u64 = 1 << 14;
+
+/// How far a run is.
+#[derive(Copy, Clone, Debug)]
+pub struct Progress {
+    /// Simulated time so far.
+    pub now: Instant,
+    /// Frame-hops so far.
+    pub frame_hops: u64,
+}
+
+/// For [`Simulation::run`]: nobody watches, nobody interrupts.
+pub fn unwatched(_: Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// A run of one Plan.
+#[derive(Debug)]
+pub struct Simulation<'a> {
+    plan: &'a Plan,
+    network: Network,
+    ports: Vec<EgressPort<Frame>>,
+    talkers: Vec<Talker>,
+    sources: Sources,
+    calendar: Calendar,
+    /// Events scheduled so far for every node.
+    scheduled: Vec<u64>,
+    now: Instant,
+    end: Instant,
+    events: u64,
+    frame_hops: u64,
+    tallies: Vec<Tally>,
+    /// Frames that reached each of [`Network::listeners`].
+    delivered: Vec<u64>,
+    /// Frames on the last wire that arrive after the end.
+    late: u64,
+}
+
+/// What is counted per stream.
+#[derive(Copy, Clone, Debug, Default)]
+struct Tally {
+    released: u64,
+    replicated: u64,
+    dropped_at_talker: u64,
+    dropped_in_network: u64,
+}
+
+impl<'a> Simulation<'a> {
+    /// Builds the nodes. The plan's consistency is proved first.
+    ///
+    /// # Errors
+    /// [`SimError::Plan`] and [`SimError::TooMany`].
+    pub fn new(plan: &'a Plan) -> Result<Self, SimError> {
+        plan.check()?;
+        let network = Network::new(plan)?;
+        let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
+        let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
+        let mut simulation = Self {
+            plan,
+            ports: plan.ports.iter().map(EgressPort::new).collect(),
+            sources: Sources::new(&network, &talkers),
+            calendar: Calendar::default(),
+            scheduled: vec![0; network.nodes],
+            now: Instant::EPOCH,
+            end: Instant::from_ns(end_ns),
+            events: 0,
+            frame_hops: 0,
+            tallies: vec![Tally::default(); plan.streams.len()],
+            delivered: vec![0; network.listeners.len()],
+            late: 0,
+            talkers,
+            network,
+        };
+        for stream in 0..plan.streams.len() as u32 {
+            simulation.schedule_release(stream);
+        }
+        Ok(simulation)
+    }
+
+    /// Runs to the end of the Plan's duration and drain, or until `watch` breaks; then all that was sighted so far
+    /// is handed over and the counters are those of the part that ran.
+    ///
+    /// # Errors
+    /// [`SimError::Output`] when the sink refuses a sighting.
+    pub fn run<S: Sink>(
+        mut self,
+        sink: &mut S,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<RunCounters, SimError> {
+        let mut interrupted = false;
+        let mut report_at = PROGRESS_EVERY;
+        while let Some(event) = self.calendar.next() {
+            if event.at() > self.end {
+                self.calendar.put_back();
+                break;
+            }
+            self.now = event.at();
+            self.events += 1;
+            self.handle(event, sink)?;
+            if self.events >= report_at {
+                report_at += PROGRESS_EVERY;
+                if watch(Progress { now: self.now, frame_hops: self.frame_hops }).is_break() {
+                    interrupted = true;
+                    break;
+                }
+            }
+        }
+        if !interrupted {
+            self.now = self.end;
+        }
+        Ok(self.count(interrupted))
+    }
+
+    #[inline]
+    fn handle<S: Sink>(&mut self, event: Event, sink: &mut S) -> io::Result<()> {
+        match event.what() {
+            What::Arrive(frame) => {
+                let more = self.more_to_come(&event);
+                self.arrive(frame, more, sink)
+            }
+            What::Wake { port } => self.tell(port, bridge::Event::Wake, sink),
+            What::Release { stream } => self.release(stream, &event, sink),
+        }
+    }
+
+    /// Whether the next event, too, brings a frame to a queue of this node at this instant.
+    #[inline]
+    fn more_to_come(&self, event: &Event) -> bool {
+        self.calendar.peek().is_some_and(|next| next.same_turn(event))
+    }
+
+    fn release<S: Sink>(&mut self, stream: u32, event: &Event, sink: &mut S) -> io::Result<()> {
+        if self.talkers[stream as usize].backlog() > 0 {
+            let port = self.sources.start(stream);
+            return self.refill(port, sink);
+        }
+        self.schedule_release(stream);
+        let mut more = self.more_to_come(event);
+        loop {
+            let talker = &mut self.talkers[stream as usize];
+            let octets = talker.next_size();
+            let seq = talker.take();
+            let in_unit = talker.in_unit();
+            more |= in_unit;
+            self.emit(stream, seq, octets, more, sink)?;
+            if !in_unit {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands one frame to the talker's ports.
+    #[inline]
+    fn emit<S: Sink>(
+        &mut self,
+        stream: u32,
+        seq: u64,
+        octets: u32,
+        more: bool,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let roots = self.network.roots[stream as usize].indices();
+        let tally = &mut self.tallies[stream as usize];
+        tally.released += 1;
+        tally.replicated += (roots.len() as u64).saturating_sub(1);
+        for root in roots {
+            let hop_number = self.network.branches[root as usize];
+            let frame = Frame { seq, hop: hop_number, octets };
+            let hop = self.network.hops[hop_number as usize];
+            let send = self.network.links[hop.port as usize].send;
+            self.sight(send, &hop, frame, self.now, self.now, sink)?;
+            self.arrive(frame, more, sink)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn arrive<S: Sink>(&mut self, frame: Frame, more: bool, sink: &mut S) -> io::Result<()> {
+        let Hop { port, class, .. } = self.network.hops[frame.hop as usize];
+        self.tell(port, bridge::Event::Arrive { class, frame, more }, sink)
+    }
+
+    /// Tells a port's machine what happens, and does what it wants done.
+    #[inline]
+    fn tell<S: Sink>(&mut self, port: u32, event: bridge::Event<Frame>, sink: &mut S) -> io::Result<()> {
+        let mut actions = bridge::Actions::default();
+        self.ports[port as usize].handle(self.now, event, &mut actions);
+        if let Some(drop) = actions.dropped {
+            self.count_drop(drop.frame);
+        }
+        if let Some(at) = actions.wake {
+            let node = self.network.links[port as usize].node;
+            self.schedule(at, node, What::Wake { port });
+        }
+        if let Some(transmission) = actions.start {
+            self.transmit(port, transmission.frame, transmission.last_bit, sink)?;
+            if self.sources.left(port, transmission.frame) {
+                self.refill(port, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A frame goes over a link: sightings at both ends, listeners, and the queues where it goes on.
+    #[inline]
+    fn transmit<S: Sink>(
+        &mut self,
+        port: u32,
+        frame: Frame,
+        last_bit: Instant,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        self.frame_hops += 1;
+        let hop = self.network.hops[frame.hop as usize];
+        let link = self.network.links[port as usize];
+        let timestamp_point = self.now + link.until_timestamp_point;
+        let arrival = last_bit + link.propagation;
+        self.sight(link.tx, &hop, frame, timestamp_point, last_bit, sink)?;
+        self.sight(link.rx, &hop, frame, timestamp_point + link.propagation, arrival, sink)?;
+        for listener in hop.listeners.indices() {
+            if arrival <= self.end {
+                self.delivered[listener as usize] += 1;
+            } else {
+                self.late += 1;
+            }
+        }
+        let branches = hop.branches.indices();
+        let copies = branches.len() + hop.listeners.indices().len();
+        if copies > 1 {
+            self.tallies[hop.stream as usize].replicated += copies as u64 - 1;
+        }
+        for branch in branches {
+            let hop = self.network.branches[branch as usize];
+            self.schedule(arrival + link.processing, link.peer, What::Arrive(Frame { hop, ..frame }));
+        }
+        Ok(())
+    }
+
+    /// Lets saturating talkers at `port` top up their backlog.
+    fn refill<S: Sink>(&mut self, port: u32, sink: &mut S) -> io::Result<()> {
+        while let Some(stream) =
+            self.sources.next(port, self.now, &mut self.talkers, &self.ports[port as usize])
+        {
+            let talker = &mut self.talkers[stream as usize];
+            let octets = talker.next_size();
+            let seq = talker.take();
+            self.emit(stream, seq, octets, true, sink)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn schedule_release(&mut self, stream: u32) {
+        if let Some(at) = self.talkers[stream as usize].next_release(self.now) {
+            let node = self.plan.streams[stream as usize].talker;
+            self.schedule(at, node, What::Release { stream });
+        }
+    }
+
+    #[inline]
+    fn schedule(&mut self, at: Instant, node: u32, what: What) {
+        let counter = &mut self.scheduled[node as usize];
+        self.calendar.push(Event::new(at, node, *counter, what));
+        *counter += 1;
+    }
+
+    /// Hands sightings over, unless they would be after the end.
+    #[inline]
+    fn sight<S: Sink>(
+        &self,
+        taps: Part,
+        hop: &Hop,
+        frame: Frame,
+        start: Instant,
+        end: Instant,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        for tap in taps.of(&self.network.taps) {
+            let at = match tap.point {
+                Point::Start => start,
+                Point::End => end,
+            };
+            if at <= self.end {
+                sink.sight(Sighting {
+                    tap: tap.number,
+                    stream: hop.stream,
+                    seq: frame.seq,
+                    copy: 0,
+                    t_ns: Some(at.ticked_ns(tap.granularity_ns)),
+                    octets: frame.octets,
+                    pcp: hop.pcp,
+                    vid: hop.vid,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count_drop(&mut self, frame: Frame) {
+        let Hop { stream, at_talker, .. } = self.network.hops[frame.hop as usize];
+        let tally = &mut self.tallies[stream as usize];
+        if at_talker {
+            tally.dropped_at_talker += 1;
+        } else {
+            tally.dropped_in_network += 1;
+        }
+    }
+
+    fn count(&self, interrupted: bool) -> RunCounters {
+        let queued: usize = self.ports.iter().map(EgressPort::queued).sum();
+        let mut streams: Vec<StreamCounters> =
+            self.plan.streams.iter().zip(&self.tallies).map(named).collect();
+        for (listener, delivered) in self.network.listeners.iter().zip(&self.delivered) {
+            let network::Listener { stream, node } = *listener;
+            let name = self.plan.nodes[node as usize].name.clone();
+            *streams[stream as usize].delivered.entry(name).or_default() += delivered;
+        }
+        let port = |(port, machine): (&tsn_plan::Port, &EgressPort<Frame>)| PortCounters {
+            port: port.name.clone(),
+            dropped_faults: 0,
+            classes: machine
+                .counters()
+                .enumerate()
+                .map(|(n, counters)| ClassCounters::new(n, counters))
+                .collect(),
+        };
+        RunCounters {
+            simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())
+                .unwrap_or(0),
+            events: self.events,
+            frame_hops: self.frame_hops,
+            interrupted,
+            in_network_at_end: queued as u64 + self.calendar.frames() + self.late,
+            ports: self.plan.ports.iter().zip(&self.ports).map(port).collect(),
+            streams,
+        }
+    }
+}
+
+fn named((stream, tally): (&tsn_plan::Stream, &Tally)) -> StreamCounters {
+    StreamCounters {
+        name: stream.name.clone(),
+        released: tally.released,
+        replicated: tally.replicated,
+        dropped_at_talker: tally.dropped_at_talker,
+        dropped_in_network: tally.dropped_in_network,
+        delivered: Default::default(),
+    }
+}
