@@ -1,0 +1,7 @@
+"""What papers and standards name, as data files with their sources: classes, traffic patterns, gate control lists."""
+
+from __future__ import annotations
+
+from tsnbench.catalogue.read import GateList, SrClass, gate_lists, patterns, pcp_to_class, printed, sr_classes
+
+__all__ = ["GateList", "SrClass", "gate_lists", "patterns", "pcp_to_class", "printed", "sr_classes"]

@@ -1,0 +1,410 @@
+"""The kinds of values that the grammar is made of: each reads its part of the tree and describes itself as JSON Schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping as Map
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+from tsnbench.scenario.reading import BAD, NAME, Bad, Named, Reading, meant
+from tsnbench.scenario.source import Mapping, Place, Scalar, Sequence, Value, describe, shown
+from tsnbench.scenario.units import Dimension, UnitError
+
+Schema = dict[str, Any]
+PARAMETER: Schema = {"type": "string", "pattern": r"\$\{"}
+
+
+class Kind(Protocol):
+    """Reads one value, or notes why not and returns :data:`BAD`."""
+
+    @property
+    def expected(self) -> str: ...
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any: ...
+
+    def schema(self) -> Schema: ...
+
+
+def sweepable(one: Schema) -> Schema:
+    """The schema of a value where a list makes a sweep."""
+    item = {"anyOf": [one, {"type": "string", "pattern": r"^\.\.\. "}, PARAMETER]}
+    return {"anyOf": [one, PARAMETER, {"type": "array", "items": item, "minItems": 1}]}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with a unit, as an integer in the dimension's base unit."""
+
+    dimension: Dimension
+    least: int = 0
+    most: int = 1 << 62
+    zero: bool = False
+    """Whether a bare 0 needs no unit."""
+
+    @property
+    def expected(self) -> str:
+        return self.dimension.expected
+
+    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        if self.zero and scalar.text.strip() == "0":
+            return 0
+        found = shown(scalar.text)
+        try:
+            number = self.dimension.parse(scalar.text)
+        except UnitError as error:
+            return reading.problem(scalar.place, path, error.expected, found, error.hint)
+        if not self.least <= number <= self.most:
+            return reading.problem(scalar.place, path, f"{self.dimension.article} {self.range}", found)
+        return number
+
+    @property
+    def range(self) -> str:
+        base, name = self.dimension.base, self.dimension.name
+        if self.most == 1 << 62:
+            return f"{name} of at least {self.least} {base}"
+        return f"{name} from {self.least} {base} to {self.most} {base}"
+
+    def schema(self) -> Schema:
+        one = self.dimension.schema()
+        return sweepable({"anyOf": [one, {"const": 0}]} if self.zero else one)
+
+
+@dataclass(frozen=True)
+class Average:
+    """A number with a unit that need not be whole, as a fraction of the dimension's base unit."""
+
+    dimension: Dimension
+
+    @property
+    def expected(self) -> str:
+        return self.dimension.expected
+
+    def read(self, reading: Reading, value: Value, path: str) -> Fraction | Bad:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        try:
+            number, unit = self.dimension.read(scalar.text)
+        except UnitError as error:
+            return reading.problem(scalar.place, path, error.expected, shown(scalar.text), error.hint)
+        return number * self.dimension.units[unit]
+
+    def schema(self) -> Schema:
+        return sweepable(self.dimension.schema())
+
+
+@dataclass(frozen=True)
+class Count:
+    """A whole number without a unit."""
+
+    least: int
+    most: int
+    what: str = "a whole number"
+
+    @property
+    def expected(self) -> str:
+        return f"{self.what} from {self.least} to {self.most}"
+
+    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        text = scalar.text.strip()
+        if not re.fullmatch(r"-?[0-9]{1,18}", text) or not self.least <= int(text) <= self.most:
+            return reading.problem(scalar.place, path, self.expected, shown(text))
+        return int(text)
+
+    def schema(self) -> Schema:
+        return sweepable({"type": "integer", "minimum": self.least, "maximum": self.most})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words; ``true`` and ``false`` are words too."""
+
+    words: Map[str, Any]
+    what: str
+
+    @property
+    def expected(self) -> str:
+        listed = list(self.words)
+        return f"{self.what}: {', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        text = scalar.text.strip()
+        if text not in self.words:
+            hint = meant(text, self.words)
+            found = shown(text)
+            hint = hint if hint.startswith("did") else ""
+            return reading.problem(scalar.place, path, self.expected, found, hint)
+        return self.words[text]
+
+    def schema(self) -> Schema:
+        words = [{"true": True, "false": False}.get(word, word) for word in self.words]
+        return sweepable({"enum": words})
+
+
+YES_NO = Choice({"true": True, "false": False}, "a yes or no")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that remembers its place. ``named``: it must be a name; ``swept``: a list makes a sweep."""
+
+    what: str
+    named: bool = False
+    swept: bool = True
+    pattern: str = ""
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> Named | Bad:
+        if not self.swept and isinstance(value, Sequence):
+            return reading.problem(value.place, path, self.expected, describe(value))
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        text = scalar.text.strip()
+        if self.named and not NAME.fullmatch(text):
+            return reading.problem(scalar.place, path, self.expected, shown(text), NAME_HINT)
+        return Named.at(text, scalar.place, path)
+
+    def schema(self) -> Schema:
+        one: Schema = {"type": "string", "description": self.what}
+        if self.named:
+            one["pattern"] = rf"^({NAME.pattern})$|\$\{{"
+        elif self.pattern:
+            one["pattern"] = rf"({self.pattern})|\$\{{"
+        return sweepable(one) if self.swept else one
+
+
+NAME_HINT = "a name starts with a letter; then letters, digits and _ . + - follow, 64 at most"
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list; a single value counts as a list of one. ``least`` and ``most`` bound its length."""
+
+    item: Kind
+    what: str
+    least: int = 1
+    most: int = 100_000
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> list[Any] | Bad:
+        found = reading.resolve(value, path)
+        if isinstance(found, Bad):
+            return BAD
+        if not isinstance(found, Sequence):
+            alone = self.item.read(reading, found, path)
+            return BAD if isinstance(alone, Bad) else [alone]
+        if not self.least <= len(found.items) <= self.most:
+            return reading.problem(found.place, path, self.what, f"{len(found.items)} of them")
+        items = [self.item.read(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
+        return BAD if any(isinstance(item, Bad) for item in items) else items
+
+    def schema(self) -> Schema:
+        item = self.item.schema()
+        return {"anyOf": [{"type": "array", "items": item, "minItems": self.least}, item]}
+
+
+class Fields(dict[str, Any]):
+    """What a mapping held, without what could not be read; remembers every key's place."""
+
+    def __init__(self, place: Place, path: str) -> None:
+        super().__init__()
+        self.place = place
+        self.path = path
+        self.places: dict[str, Place] = {}
+        self.bad: set[str] = set()
+
+    def at(self, key: str) -> Place:
+        return self.places.get(key, self.place)
+
+    def path_of(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+
+@dataclass(frozen=True)
+class Field:
+    """One key of a record; ``doc`` is for the schema."""
+
+    kind: Kind
+    doc: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class KeyPattern:
+    """Keys of one shape, as ``bridge dut``: ``example`` stands for them in hints."""
+
+    pattern: str
+    field: Field
+    example: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """A mapping with known keys."""
+
+    what: str
+    fields: Map[str, Field]
+    patterns: tuple[KeyPattern, ...] = ()
+    empty: bool = False
+    """Whether nothing at all counts as no keys."""
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> Fields | Bad:
+        found = reading.resolve(value, path)
+        if isinstance(found, Bad):
+            return BAD
+        if self.empty and isinstance(found, Scalar) and found.plain and not found.text.strip():
+            return Fields(found.place, path)
+        if not isinstance(found, Mapping):
+            keys = ", ".join(list(self.fields)[:6])
+            hint = f"write {path.rsplit('.', 1)[-1]}: {{key: value, …}} with keys such as {keys}"
+            return reading.problem(found.place, path, self.expected, describe(found), hint)
+        fields = Fields(found.place, path)
+        for key, part in keys_of(reading, found, path):
+            spec = self.fields.get(key) or self.by_pattern(key)
+            if spec is None:
+                known = [*self.fields, *(pattern.example for pattern in self.patterns)]
+                hint = meant(key, known)
+                reading.problem(key.place, key.path, f"a key of {self.what}", shown(key), hint)
+                continue
+            fields.places[key] = part.place
+            content = spec.kind.read(reading, part, key.path)
+            if isinstance(content, Bad):
+                fields.bad.add(key)
+            else:
+                fields[key] = content
+        for name, spec in self.fields.items():
+            if spec.required and name not in fields.places:
+                hint = f"add {name}: {spec.doc}" if spec.doc else ""
+                reading.problem(found.place, path, f"the key {name} in {self.what}", "none", hint)
+                fields.bad.add(name)
+        return fields
+
+    def by_pattern(self, key: str) -> Field | None:
+        return next((p.field for p in self.patterns if re.fullmatch(p.pattern, key)), None)
+
+    def schema(self) -> Schema:
+        schema: Schema = {
+            "type": ["object", "null"] if self.empty else "object",
+            "properties": {name: described(spec) for name, spec in self.fields.items()},
+            "additionalProperties": False,
+        }
+        if self.patterns:
+            schema["patternProperties"] = {f"^({p.pattern})$": described(p.field) for p in self.patterns}
+        required = [name for name, spec in self.fields.items() if spec.required]
+        if required:
+            schema["required"] = required
+        return schema
+
+
+def described(spec: Field) -> Schema:
+    return {**spec.kind.schema(), "description": spec.doc} if spec.doc else spec.kind.schema()
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """A mapping whose keys the writer chooses."""
+
+    what: str
+    value: Kind
+    key: re.Pattern[str] = field(default=NAME)
+    key_what: str = "a name"
+    key_hint: str = NAME_HINT
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> dict[Named, Any] | Bad:
+        found = reading.resolve(value, path)
+        if isinstance(found, Bad):
+            return BAD
+        if not isinstance(found, Mapping):
+            return reading.problem(found.place, path, self.expected, describe(found))
+        read: dict[Named, Any] = {}
+        for key, part in keys_of(reading, found, path):
+            if not self.key.fullmatch(key):
+                reading.problem(key.place, key.path, self.key_what, shown(key), self.key_hint)
+            else:
+                read[key] = self.value.read(reading, part, key.path)
+        return read
+
+    def schema(self) -> Schema:
+        pattern = rf"^({self.key.pattern})$|\$\{{"
+        return {
+            "type": "object",
+            "patternProperties": {pattern: self.value.schema()},
+            "additionalProperties": False,
+        }
+
+
+def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Named, Value]]:
+    """Keys with parameters replaced, and their values; two that become the same are a mistake."""
+    seen: set[str] = set()
+    for key, value in mapping.entries:
+        name = reading.resolve(key, path)
+        if isinstance(name, Bad):
+            continue
+        if not isinstance(name, Scalar):
+            reading.problem(key.place, path, "a plain parameter in a key", shown(key.text))
+            continue
+        text = " ".join(name.text.split())
+        own = f"{path}.{shown(text)}" if path else shown(text)
+        if text in seen:
+            reading.problem(key.place, own, "each key once", f"{shown(text)} again")
+            continue
+        seen.add(text)
+        yield Named.at(text, key.place, own), value
+
+
+@dataclass(frozen=True)
+class Either:
+    """A value that may be written in several shapes, told apart by whether it is a text, a list or a mapping."""
+
+    what: str
+    text: Kind | None = None
+    listing: Kind | None = None
+    mapping: Kind | None = None
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        found = reading.resolve(value, path)
+        if isinstance(found, Bad):
+            return BAD
+        if isinstance(found, Mapping) and self.mapping:
+            return self.mapping.read(reading, found, path)
+        if isinstance(found, Sequence) and self.listing:
+            return self.listing.read(reading, found, path)
+        if isinstance(found, Sequence) and self.text and self.mapping:
+            return self.text.read(reading, found, path)
+        if self.text is None or isinstance(found, Mapping):
+            return reading.problem(found.place, path, self.expected, describe(found))
+        return self.text.read(reading, found, path)
+
+    def schema(self) -> Schema:
+        shapes = [kind.schema() for kind in (self.text, self.listing, self.mapping) if kind is not None]
+        return {"anyOf": [*shapes, PARAMETER], "description": self.what}

@@ -1,0 +1,226 @@
+"""The network as written -> nodes and links, and the ways between them."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from tsnbench.scenario import model
+from tsnbench.scenario.classes import queues_of
+from tsnbench.scenario.generators import SHAPES, Shape, attach
+from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.reading import Bad, Named, Reading, meant
+from tsnbench.scenario.source import Place
+
+_NUMBERED = re.compile(r"(.*?)\s*#\s*([0-9]{1,5})")
+_KINDS = {"stations": "station", "bridges": "bridge", "hosts": "host"}
+
+
+class Net:
+    """Nodes and links while a scenario is read. ``whole``: nothing in it was wrong, so the checks of others may
+    rely on it; ``named``: at least all nodes are known."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.nodes: dict[str, model.Node] = {}
+        self.links: list[model.Link] = []
+        self.between: dict[tuple[str, str], list[int]] = {}
+        self.neighbours: dict[str, list[str]] = {}
+        self.aliases: dict[str, str] = {}
+        self.shapers: list[tuple[str, model.Shaper]] = []
+        self.queues = model.Queues()
+        self.named = True
+        self.whole = True
+
+    def forwards(self, node: str) -> bool:
+        return self.nodes[node].kind != "station"
+
+    def node(self, name: Named, what: str = "a node of the network") -> str | None:
+        """The node's name, aliases resolved; notes a mistake where there is none."""
+        known = self.aliases.get(name, str(name)) if name not in self.nodes else str(name)
+        if known in self.nodes:
+            return known
+        if self.named:
+            self.reading.problem(name.place, name.path, what, name, meant(name, self.nodes))
+        return None
+
+    def parallel(self, a: str, b: str) -> int:
+        """How many links there are between two nodes."""
+        return len(self.between.get((a, b), ()))
+
+    def add_node(self, name: str, kind: Any, processing: int, place: Place, path: str) -> None:
+        if name in self.nodes:
+            hint = f"{name} is a {self.nodes[name].kind} already; give the other one another name"
+            self.reading.problem(place, path, "a name of its own for each node", f"{name} again", hint)
+            return
+        self.nodes[name] = model.Node(kind=kind, processing=processing)
+        self.neighbours[name] = []
+
+    def add_link(self, link: model.Link) -> None:
+        number = len(self.links)
+        self.links.append(link)
+        for a, b in ((link.a, link.b), (link.b, link.a)):
+            if (a, b) not in self.between:
+                self.neighbours[a].append(b)
+            self.between.setdefault((a, b), []).append(number)
+
+    def reach(self, talker: str) -> set[str]:
+        """All nodes that frames of a talker can get to; only bridges and hosts forward."""
+        seen, queue = {talker}, deque([talker])
+        while queue:
+            node = queue.popleft()
+            if node != talker and not self.forwards(node):
+                continue
+            for other in self.neighbours[node]:
+                if other not in seen:
+                    seen.add(other)
+                    queue.append(other)
+        return seen
+
+
+def build(reading: Reading, fields: Fields) -> Net:
+    """Nodes first, in the order of the file, then generated links, then written ones."""
+    net = Net(reading)
+    before = len(reading.problems)
+    net.whole = not fields.bad
+    generated: list[tuple[Fields, Shape]] = []
+    for key, value in fields.items():
+        if key in _KINDS:
+            _nodes(net, _KINDS[key], value)
+        elif " " in key:
+            kind, _, name = key.partition(" ")
+            _node(net, kind, Named.at(name, fields.at(key), fields.path_of(key)), value)
+        elif key in SHAPES:
+            for one in value if isinstance(value, list) else [value]:
+                shape = _generate(net, key, one)
+                generated.append((one, shape))
+        elif key == "queues":
+            net.queues = queues_of(reading, value)
+    net.named = not fields.bad and len(reading.problems) == before
+    for one, shape in generated:
+        _wire(net, fields, one, shape.pairs)
+    if "links" in fields:
+        for group in fields["links"] if isinstance(fields["links"], list) else [fields["links"]]:
+            _links(net, fields, group)
+    if not net.nodes and net.whole:
+        hint = "write stations: [node1, node2] and links, or a generator such as line: {hops: 2}"
+        reading.problem(fields.place, fields.path, "nodes", "a network without any", hint)
+    net.whole = net.whole and len(reading.problems) == before
+    return net
+
+
+def _nodes(net: Net, kind: str, value: Any) -> None:
+    if isinstance(value, dict):
+        for name, options in value.items():
+            _node(net, kind, name, options)
+    else:
+        for name in value if isinstance(value, list) else [value]:
+            net.add_node(str(name), kind, 0, name.place, name.path)
+
+
+def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
+    read = Fields(name.place, name.path) if isinstance(options, Bad) else options
+    forwarding = read.get("forwarding")
+    mode = forwarding.get("mode") if isinstance(forwarding, Fields) else forwarding
+    if mode == "cut-through":
+        hint = "cut-through is not modelled yet; leave forwarding out, and delays include each frame's whole length"
+        net.reading.problem(
+            read.at("forwarding"), read.path_of("forwarding"), "store-and-forward", "cut-through", hint
+        )
+    net.add_node(str(name), kind, read.get("processing", 0), name.place, name.path)
+    queues: dict[str, Any] = {}
+    if "queues" in read:
+        queues = queues_of(net.reading, read["queues"]).model_dump(exclude_unset=True)
+    if "classes" in read:
+        own = Fields(read.place, read.path)
+        own["classes"], own.places["classes"] = read["classes"], read.at("classes")
+        queues |= queues_of(net.reading, own).model_dump(exclude_unset=True)
+    if queues:
+        net.shapers.append((f"{name} -> *", model.Shaper(queues=model.Queues(**queues))))
+
+
+def _generate(net: Net, name: str, fields: Fields) -> Shape:
+    if fields.bad:
+        net.whole = False
+        return Shape()
+    shape = SHAPES[name](fields)
+    if shape.problem is None:
+        attach(shape, fields)
+    if shape.problem is not None:
+        key, expected, found, hint = shape.problem
+        net.reading.problem(fields.at(key), fields.path_of(key), expected, found, hint)
+        return Shape()
+    for node, kind in shape.nodes:
+        processing = fields.get("processing", 0) if kind != "station" else 0
+        net.add_node(node, kind, processing, fields.place, fields.path)
+    if shape.ends:
+        again = "first" in net.aliases
+        net.aliases = {} if again else {"first": shape.ends[0], "last": shape.ends[1]}
+    return shape
+
+
+def _links(net: Net, network: Fields, group: Fields | Named) -> None:
+    if isinstance(group, Fields):
+        if "between" in group.bad:
+            return
+        pairs, own = group["between"], group
+    else:
+        pairs, own = [group], Fields(group.place, group.path)
+    ends = [pair for pair in (_pair(net, pair) for pair in pairs) if pair is not None]
+    _wire(net, network, own, ends)
+
+
+def _wire(net: Net, network: Fields, own: Fields, pairs: Iterable[tuple[str, str]]) -> None:
+    """Links of one group: rate and cable from the group, else from the network."""
+    back = own.get("back") or Fields(own.place, own.path)
+    rate = own.get("rate", network.get("rate"))
+    if rate is None:
+        if "rate" not in own.bad and "rate" not in network.bad:
+            hint = "write rate: 1 Gbit/s here, or once for all links under network"
+            net.reading.problem(own.place, own.path_of("rate"), "the rate of these links", "none", hint)
+        net.whole = False
+        return
+    for a, b in pairs:
+        if a not in net.nodes or b not in net.nodes:
+            continue
+        if a == b:
+            net.reading.problem(own.place, own.path, "a link between two nodes", f"{a} twice")
+            continue
+        cable = own.get("cable", network.get("cable", 0))
+        back_rate, back_cable = back.get("rate"), back.get("cable")
+        net.add_link(model.Link(a=a, b=b, rate=rate, cable=cable, back_rate=back_rate, back_cable=back_cable))
+
+
+def _pair(net: Net, text: Named) -> tuple[str, str] | None:
+    """``a -- b``, or ``a-b`` where only one hyphen parts two known names."""
+    if "->" in text:
+        hint = f"a link goes both ways: write {text.replace('->', '--')}"
+        net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
+        return None
+    if "--" in text:
+        left, _, right = (part.strip() for part in text.partition("--"))
+        splits = [(left, right)]
+    else:
+        hyphens = [n for n, letter in enumerate(text) if letter == "-"]
+        every = [(text[:n].strip(), text[n + 1 :].strip()) for n in hyphens]
+        known = set(net.nodes) | set(net.aliases)
+        splits = [pair for pair in every if pair[0] in known and pair[1] in known] or every
+    if not splits or not all(all(pair) for pair in splits):
+        hint = "write node1 -- node2"
+        net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
+        return None
+    if len(splits) > 1:
+        ways = " or ".join(f"{a} -- {b}" for a, b in splits[:2])
+        found = f"{text}, which can be read in {len(splits)} ways"
+        net.reading.problem(text.place, text.path, "two nodes", found, f"write {ways}")
+        return None
+    a, b = (net.node(Named.at(end, text.place, text.path), "two nodes of the network") for end in splits[0])
+    return (a, b) if a is not None and b is not None else None
+
+
+def numbered(text: str) -> tuple[str, int | None]:
+    """``dut#2`` -> (``dut``, 2); ``dut`` -> (``dut``, None)."""
+    found = _NUMBERED.fullmatch(text)
+    return (found[1], int(found[2])) if found else (text, None)

@@ -1,0 +1,113 @@
+"""One pass over a scenario's tree: collects mistakes, chooses from each sweep, replaces parameters."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping as Map
+from typing import Final
+
+from tsnbench.scenario.errors import Problem
+from tsnbench.scenario.source import MOST_VALUES, Place, Scalar, Sequence, Value, describe, failure, shown
+from tsnbench.scenario.sweep import Axis, SweepError, axis_of, substitute
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
+
+
+class Bad:
+    """What stands for a value that could not be read; its mistake is already noted."""
+
+    def __repr__(self) -> str:
+        return "BAD"
+
+
+BAD: Final = Bad()
+
+
+class Named(str):
+    """A text that remembers where it stands."""
+
+    place: Place
+    path: str
+
+    @classmethod
+    def at(cls, text: str, place: Place, path: str) -> Named:
+        named = cls(text)
+        named.place, named.path = place, path
+        return named
+
+
+class Reading:
+    """What one pass knows. ``choices``: for each axis, by its path, which value this run takes."""
+
+    def __init__(self, file: str, choices: Map[str, int]) -> None:
+        self.file = file
+        self.choices = choices
+        self.problems: list[Problem] = []
+        self.axes: dict[str, Axis] = {}
+        self.parameters: dict[str, Value] = {}
+        self.used: set[str] = set()
+        self.values = 0
+
+    def problem(self, place: Place, path: str, expected: str, found: str, hint: str = "") -> Bad:
+        """Notes a mistake; returns :data:`BAD` for the caller to return."""
+        problem = Problem(self.file, place.line, place.column, path, expected, shown_found(found), hint)
+        self.problems.append(problem)
+        return BAD
+
+    def resolve(self, value: Value, path: str) -> Value | Bad:
+        """The value, with ``${…}`` replaced where it is a text."""
+        self.values += 1
+        if self.values > MOST_VALUES:
+            raise failure(self.file, f"at most {MOST_VALUES} values", "more", place=value.place)
+        if not isinstance(value, Scalar) or "${" not in value.text:
+            return value
+        try:
+            return substitute(value, self.parameters, self.used)
+        except SweepError as error:
+            return self.problem(error.place, path, error.expected, error.found, error.hint)
+
+    def choose(self, values: Sequence, path: str) -> Value | Bad:
+        """This run's value from a list that stands where one value is expected."""
+        axis = self.axes.get(path)
+        if axis is None:
+            try:
+                axis = axis_of(path, values)
+            except SweepError as error:
+                return self.problem(error.place, path, error.expected, error.found, error.hint)
+        return self.take(axis)
+
+    def take(self, axis: Axis) -> Value:
+        self.axes[axis.path] = axis
+        return axis.values[min(self.choices.get(axis.path, 0), len(axis.values) - 1)]
+
+    def scalar(self, value: Value, path: str, expected: str) -> Scalar | Bad:
+        """A text where one is expected; a list makes a sweep."""
+        found = self.resolve(value, path)
+        if isinstance(found, Sequence):
+            chosen = self.choose(found, path)
+            found = self.resolve(chosen, path) if not isinstance(chosen, Bad) else BAD
+        if isinstance(found, Scalar) and (found.text.strip() or not found.plain):
+            return found
+        if isinstance(found, Bad):
+            return BAD
+        return self.problem(found.place, path, expected, describe(found))
+
+
+def shown_found(text: str) -> str:
+    return shown(text) if len(text) > 200 or not text.isprintable() else text
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """A hint for a word that is not known: the one that was probably meant, or all there are."""
+    words = list(known)
+    lower = {other.lower(): other for other in words}
+    if word.lower() in lower:
+        return f"did you mean {lower[word.lower()]}?"
+    near = difflib.get_close_matches(word[:80], words, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]}?"
+    if not words:
+        return ""
+    listed = ", ".join(words[:12])
+    return f"known: {listed}{', …' if len(words) > 12 else ''}"

@@ -1,0 +1,287 @@
+"""Streams as written, with their catalogue patterns -> streams of the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench import catalogue
+from tsnbench.scenario import model, sizes
+from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.network import Net, numbered
+from tsnbench.scenario.reading import Bad, Named, Reading, meant
+from tsnbench.scenario.requirements import requirements, sr_class
+
+_WHEN = ("period", "poisson", "saturating")
+_SIZE = ("frame", "phy", "payload", "units")
+
+
+def build(reading: Reading, net: Net, streams: dict[Named, Any]) -> dict[str, model.Stream]:
+    built: dict[str, model.Stream] = {}
+    for name, fields in streams.items():
+        if isinstance(fields, Bad):
+            continue
+        before = len(reading.problems)
+        stream = _stream(reading, net, fields)
+        if stream is not None and len(reading.problems) == before:
+            built[str(name)] = stream
+    return built
+
+
+def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
+    ends = _ends(reading, net, written)
+    fields = _with_pattern(reading, written)
+    if fields is None:
+        return None
+    vid = _vid(reading, fields)
+    priority = sr_class(reading, fields)
+    pcp = fields.get("pcp", priority.pcp if priority else 0)
+    if priority and "pcp" in fields and fields["pcp"] != priority.pcp:
+        hint = f"leave pcp out: {fields['class']} has PCP {priority.pcp}"
+        found = f"{fields['pcp']} with class {fields['class']}"
+        reading.problem(fields.at("pcp"), fields.path_of("pcp"), f"PCP {priority.pcp}", found, hint)
+    if vid is None and pcp:
+        hint = "the PCP is a part of the VLAN tag; leave vlan: none out"
+        reading.problem(fields.at("vlan"), fields.path_of("vlan"), "a tagged frame for a PCP", "none", hint)
+    when = _when(reading, fields)
+    size = _size(reading, fields, vid is not None)
+    requires = requirements(reading, fields)
+    start, stop = fields.get("start", 0), fields.get("stop")
+    if stop is not None and stop <= start:
+        hint = "a stream stops after it starts"
+        reading.problem(
+            fields.at("stop"), fields.path_of("stop"), "a stop after the start", "an earlier one", hint
+        )
+        return None
+    if ends is None or when is None or size is None or fields.bad:
+        return None
+    talker, listeners = ends
+    via = _via(reading, net, written, talker, listeners)
+    return model.Stream(
+        talker=talker,
+        listeners=tuple(listeners),
+        pcp=pcp,
+        sr_class=priority.letter if priority else None,
+        vid=vid,
+        pattern=when,
+        size=size,
+        count=fields.get("count", 1),
+        via=via[0] if via else None,
+        via_links=via[1] if via else None,
+        start=start,
+        stop=stop,
+        requires=requires,
+    )
+
+
+def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
+    """The stream's own keys over those of its pattern; a size or a rhythm of its own replaces the pattern's."""
+    for key, what in (("from", "the talker: from: node1"), ("to", "the listener: to: node2")):
+        if key not in written.places:
+            reading.problem(written.place, written.path, f"the key {key} in a stream", "none", f"name {what}")
+            written.bad.add(key)
+    if "pattern" in written.bad:
+        return None
+    if "pattern" not in written:
+        return written
+    name = written["pattern"]
+    patterns = catalogue.patterns()
+    if name not in patterns:
+        hint = meant(name, patterns)
+        reading.problem(name.place, name.path, "the name of a catalogue pattern", name, hint)
+        return None
+    base = patterns[name]
+    drop: set[str] = set()
+    for group in (_WHEN, _SIZE):
+        if any(key in written.places for key in group):
+            drop |= set(group)
+    if any(key in written.places for key in ("poisson", "saturating")):
+        drop |= {"offset", "jitter"}
+    if "pcp" in written.places or "class" in written.places:
+        drop |= {"pcp", "class"}
+    fields = Fields(written.place, written.path)
+    fields.update({key: value for key, value in base.items() if key not in drop})
+    fields.update(written)
+    fields.places, fields.bad = written.places, written.bad
+    return fields
+
+
+def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] | None:
+    """Talker and listeners, all of which can be reached."""
+    talker = net.node(fields["from"]) if "from" in fields else None
+    listeners: list[str] = []
+    for name in fields.get("to", ()):
+        listener = net.node(name)
+        if listener is None:
+            continue
+        if listener == talker:
+            hint = "name another node"
+            reading.problem(name.place, name.path, "a listener other than the talker", name, hint)
+        elif listener in listeners:
+            reading.problem(name.place, name.path, "each listener once", f"{name} again")
+        else:
+            listeners.append(listener)
+    for key, nodes in (("from", [talker] if talker else []), ("to", listeners)):
+        for node in nodes:
+            if net.nodes[node].kind == "bridge":
+                hint = "make it a host, which is both; or attach a station to it"
+                found = f"{node}, a bridge"
+                reading.problem(fields.at(key), fields.path_of(key), "a station or host", found, hint)
+    if talker is None or not listeners or not net.whole:
+        return None
+    reached = net.reach(talker)
+    for name in fields["to"]:
+        listener = net.aliases.get(name, str(name)) if name not in net.nodes else str(name)
+        if listener in listeners and listener not in reached:
+            hint = "add the missing link; only bridges and hosts forward, stations do not"
+            found = f"{listener}, to which no way leads"
+            reading.problem(name.place, name.path, f"a listener that {talker} can reach", found, hint)
+    return talker, listeners
+
+
+def _via(
+    reading: Reading, net: Net, fields: Fields, talker: str, listeners: list[str]
+) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
+    """Hops with both ends, each linked to the next, and the parallel link of each where one is named."""
+    if "via" not in fields:
+        return None
+    problem = reading.problem
+    if len(listeners) > 1:
+        hint = "leave via out, or make one stream per listener"
+        problem(fields.at("via"), fields.path_of("via"), "one listener with via", f"{len(listeners)}", hint)
+        return None
+    hops: list[tuple[str, int | None, Named]] = []
+    for name in fields["via"]:
+        bare, number = numbered(name)
+        node = net.node(Named.at(bare, name.place, name.path))
+        if node is None:
+            return None
+        hops.append((node, number, name))
+    if hops[0][0] != talker:
+        hops.insert(0, (talker, None, Named.at(talker, hops[0][2].place, hops[0][2].path)))
+    if hops[-1][0] != listeners[0]:
+        hops.append((listeners[0], None, Named.at(listeners[0], hops[-1][2].place, hops[-1][2].path)))
+    seen: set[str] = set()
+    for place, (node, number, name) in enumerate(hops):
+        if node in seen:
+            problem(name.place, name.path, "each hop once", f"{node} again")
+        seen.add(node)
+        if 0 < place < len(hops) - 1 and not net.forwards(node):
+            problem(
+                name.place, name.path, "a bridge or host between talker and listener", f"{node}, a station"
+            )
+        if place == 0:
+            continue
+        before = hops[place - 1][0]
+        parallel = net.parallel(before, node)
+        if parallel == 0:
+            near = ", ".join(net.neighbours[before][:8])
+            found = f"{before} then {node}, which are not linked"
+            problem(
+                name.place, name.path, "hops that follow each other", found, f"{before} is linked to {near}"
+            )
+        elif number is not None and not 1 <= number <= parallel:
+            problem(name.place, name.path, f"a link number from 1 to {parallel}", f"{number}")
+    return tuple(hop[0] for hop in hops), tuple(hop[1] for hop in hops[1:])
+
+
+def _vid(reading: Reading, fields: Fields) -> int | None:
+    text = fields.get("vlan")
+    if text is None or isinstance(text, int):
+        return 100 if text is None else text
+    if text == "none":
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 4 or not 1 <= int(text) <= 4094:
+        reading.problem(text.place, text.path, "a VLAN identifier from 1 to 4094, or none", text)
+        return 100
+    return int(text)
+
+
+def _when(reading: Reading, fields: Fields) -> model.Periodic | model.Poisson | model.Saturating | None:
+    given = [key for key in _WHEN if key in fields.places or key in fields]
+    if fields.get("saturating") is False:
+        given = [key for key in given if key != "saturating"]
+    if len(given) > 1:
+        hint = f"keep one of {', '.join(given)}"
+        reading.problem(
+            fields.at(given[1]), fields.path_of(given[1]), "one rhythm", " and ".join(given), hint
+        )
+        return None
+    if not given:
+        hint = "write period: 1 ms, poisson: 10 Mbit/s or saturating: true; or name a pattern"
+        reading.problem(fields.place, fields.path, "when a stream sends", "nothing", hint)
+        return None
+    for key, only in (("offset", "period"), ("jitter", "period"), ("backlog", "saturating")):
+        if key in fields and given[0] != only:
+            found = f"{key} with {given[0]}"
+            reading.problem(fields.at(key), fields.path_of(key), f"{key} only with {only}", found)
+    if given[0] not in fields:
+        return None
+    if given[0] == "period":
+        return model.Periodic(
+            period=fields["period"], offset=fields.get("offset", 0), jitter=fields.get("jitter", 0)
+        )
+    if given[0] == "poisson":
+        mean = fields["poisson"]
+        rate = mean.get("rate") if isinstance(mean, Fields) else mean
+        return model.Poisson(rate=rate) if rate is not None else None
+    return model.Saturating(backlog=fields.get("backlog", 2))
+
+
+def _size(reading: Reading, fields: Fields, tagged: bool) -> model.FixedSize | model.UnitSizes | None:
+    given = [key for key in _SIZE if key in fields.places or key in fields]
+    if len(given) > 1:
+        hint = "frame, phy and payload are three ways to say one size"
+        reading.problem(fields.at(given[1]), fields.path_of(given[1]), "one size", " and ".join(given), hint)
+        return None
+    if not given:
+        hint = "write frame: 1250 B, phy: 1270 B or payload: 1200 B; or units for sizes that vary"
+        reading.problem(fields.place, fields.path, "how large a stream's frames are", "nothing", hint)
+        return None
+    key = given[0]
+    if key not in fields:
+        return None
+    if key == "units":
+        return _units(reading, fields, tagged)
+    written = fields[key]
+    frame = {
+        "frame": lambda: written,
+        "phy": lambda: sizes.frame_from_phy(written),
+        "payload": lambda: sizes.frame_from_payload(written, tagged),
+    }[key]()
+    most = sizes.largest(tagged)
+    if frame > most:
+        units = sizes.MOST_PAYLOAD
+        limits = {"frame": most, "phy": most + sizes.PHY_OVERHEAD, "payload": units}
+        hint = "larger data units are cut into frames: write units: [4000 B]"
+        expected = f"a {key} of at most {limits[key]} B{' with a VLAN tag' if tagged else ''}"
+        reading.problem(fields.at(key), fields.path_of(key), expected, f"{written} B", hint)
+        return None
+    return model.FixedSize(octets=frame)
+
+
+def _units(reading: Reading, fields: Fields, tagged: bool) -> model.UnitSizes | None:
+    units = fields["units"]
+    if not isinstance(units, Fields):
+        return model.UnitSizes(octets=tuple(sorted(units)))
+    if units.bad:
+        return None
+    most = units.get("most-per-frame", sizes.MOST_PAYLOAD)
+    if most > sizes.MOST_PAYLOAD:
+        expected = f"at most {sizes.MOST_PAYLOAD} B in one frame"
+        reading.problem(units.at("most-per-frame"), units.path_of("most-per-frame"), expected, f"{most} B")
+        return None
+    if "sizes" in units and ("mean" in units or "deviation" in units):
+        reading.problem(units.at("sizes"), units.path_of("sizes"), "sizes, or mean and deviation", "both")
+        return None
+    if "sizes" in units:
+        return model.UnitSizes(octets=tuple(sorted(units["sizes"])), most_per_frame=most)
+    if "mean" not in units or "deviation" not in units:
+        hint = "write units: {mean: 8000 B, deviation: 2000 B}"
+        reading.problem(units.place, units.path, "sizes, or mean and deviation", "neither", hint)
+        return None
+    try:
+        drawn = sizes.lognormal_sizes(units["mean"], units["deviation"])
+    except (ValueError, OverflowError) as error:
+        reading.problem(units.at("deviation"), units.path_of("deviation"), str(error), "another")
+        return None
+    return model.UnitSizes(octets=drawn, most_per_frame=most)
