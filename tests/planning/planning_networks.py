@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from tsnbench.scenario import model
@@ -76,12 +77,12 @@ def line(hops: int = 2, **changes: Any) -> model.Scenario:
     """talker, bridges, listener: one stream of 1230 octets every 100 us over ``hops`` links of 1 Gbit/s."""
     names = ["talker", *(f"b{number}" for number in range(1, hops)), "listener"]
     nodes = " ".join(f"{name}:{'bridge' if name[0] == 'b' else 'station'}" for name in names)
-    wires = links(" ".join(f"{a}-{b}" for a, b in zip(names, names[1:], strict=False)))
+    wires = links(" ".join(f"{a}-{b}" for a, b in pairwise(names)))
     return scenario(network(nodes, wires), {"cam": periodic("talker", "listener")}, **changes)
 
 
 def engine_use_case() -> model.Scenario:
-    """EnGINE's in-vehicle use case: Table 7 on the network of Fig. 21, CBS for priorities 3 and 2 everywhere."""
+    """EnGINE's in-vehicle use case: Table 7 on the network of Fig. 21, CBS for priorities 3 and 2."""
     nodes = " ".join(f"{name}:host" for name in ("zgw1", "zgw2", "zgw3", "zgw4", "zgw5", "zgw6", "vcc1"))
     streams = {}
     for name, (path, pcp, phy, period, flows) in ENGINE_TABLE_7.items():

@@ -10,7 +10,7 @@ from planning_networks import ENGINE_PATHS, engine_use_case
 from tsnbench.planning import plan
 from tsnbench.planning.load import class_loads, total
 
-# Table 8: interface to (queue's class, idleSlope, sendSlope, hiCredit, loCredit); interfaces named by Fig. 21.
+# Table 8: interface and class to (idleSlope, sendSlope, hiCredit, loCredit); interfaces named by Fig. 21.
 SR_A, SR_B = 3, 2
 CONFIGURATION_1 = {SR_B: (12_820, -987_180, 20, -1234)}
 CONFIGURATION_2 = {SR_A: (26_400, -973_600, 41, -1461)}

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from tsnbench.planning.sizes import sizes
+from tsnbench.scenario.sizes import PREAMBLE, START_DELIMITER
 
-PREAMBLE = 8
-"""Octets before the message timestamp point: preamble and start frame delimiter."""
+BEFORE_STAMP = PREAMBLE + START_DELIMITER
+"""Octets before the message timestamp point."""
 
 Document = Mapping[str, Any]
 
@@ -63,13 +64,13 @@ def smallest_delay_ps(
     ports = [document["ports"][number] for number in way(stream, listener)]
     first, last = ports[0], ports[-1]
     delay: int = sum(port["propagation_ps"] for port in ports)
-    delay += sum(transmission_ps(PREAMBLE + octets, port["rate_bps"]) for port in ports)
+    delay += sum(transmission_ps(BEFORE_STAMP + octets, port["rate_bps"]) for port in ports)
     delay += sum(document["nodes"][port["node"]]["processing_ns"] * 1_000 for port in ports[1:])
-    stamped = PREAMBLE if points.get(f"{first['name']} tx", "start") == "start" else PREAMBLE + octets
+    stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else BEFORE_STAMP + octets
     delay -= transmission_ps(stamped, first["rate_bps"])
     if points.get(f"{last['name']} rx", "end") == "start":
-        delay -= transmission_ps(PREAMBLE + octets, last["rate_bps"])
-        delay += transmission_ps(PREAMBLE, last["rate_bps"])
+        delay -= transmission_ps(BEFORE_STAMP + octets, last["rate_bps"])
+        delay += transmission_ps(BEFORE_STAMP, last["rate_bps"])
     return delay
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tsnbench.planning import words
-from tsnbench.planning.delay import PREAMBLE, transmission_ps
+from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.planning.load import ClassLoad, class_loads
 from tsnbench.planning.sizes import sizes
 from tsnbench.planning.windows import open_ns, open_windows
@@ -44,11 +44,11 @@ def _class(
         return
     if not windows:
         names = words.some(list(dict.fromkeys(stream["group"] for stream in streams)))
-        yield "gate-never-open", where, f"the gate of class {traffic_class} never opens: {names} stays"
+        yield "gate-never-open", where, f"the gate of class {traffic_class} never opens: {names} cannot pass"
         return
     longest = max(windows)
     for group, octets in sorted(_largest(streams).items()):
-        needs_ps = transmission_ps(PREAMBLE + octets, port["rate_bps"])
+        needs_ps = transmission_ps(BEFORE_STAMP + octets, port["rate_bps"])
         if needs_ps > longest * 1_000:
             yield (
                 "gate-too-short",

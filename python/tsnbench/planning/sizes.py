@@ -12,15 +12,10 @@ from typing import Any
 
 from tsnbench.planning.draft import Draft, Flow
 from tsnbench.scenario import model
+from tsnbench.scenario.sizes import PHY_OVERHEAD, SMALLEST_FRAME, header
 
-PHY_OVERHEAD = 20
-"""Octets of preamble (7), start frame delimiter (1) and inter-frame gap (12)."""
-SMALLEST_FRAME = 64
 LARGEST_FRAME = 65_535
-ETHERNET = 18
-"""Octets of addresses, type and FCS."""
-VLAN_TAG = 4
-IPV4_UDP = 28
+"""What a Plan can name; scenario files are stricter."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +32,6 @@ class Sizes:
     @property
     def largest_phy(self) -> int:
         return self.largest + PHY_OVERHEAD
-
-
-def overhead(tagged: bool) -> int:
-    """What a frame adds to its UDP payload: 50 octets with a VLAN tag, 46 without."""
-    return ETHERNET + (VLAN_TAG if tagged else 0) + IPV4_UDP
 
 
 def frames_of(unit: int, most_per_frame: int, frame_overhead: int) -> list[tuple[int, int]]:
@@ -81,7 +71,7 @@ def size_flows(draft: Draft) -> None:
                 "kind": "units",
                 "octets": sorted(size.octets),
                 "most_per_frame": size.most_per_frame,
-                "overhead": overhead(flow.stream.vid is not None),
+                "overhead": header(flow.stream.vid is not None),
             }
         else:
             draft.problem(f"streams.{flow.group}.size", "at least one octet", "none")

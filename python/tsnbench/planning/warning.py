@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tsnbench.planning import words
 from tsnbench.planning.document import PlanWarning
 from tsnbench.planning.gate_warnings import gate_doubts
 from tsnbench.planning.load_warnings import load_doubts
@@ -26,12 +27,4 @@ def warnings(document: Mapping[str, Any]) -> tuple[PlanWarning, ...]:
             places = found.setdefault((kind, text), [])
             if where not in places:
                 places.append(where)
-    return tuple(PlanWarning(kind, _places(places), text) for (kind, text), places in found.items())
-
-
-def _places(places: list[str]) -> str:
-    if len(places) == 1:
-        return places[0]
-    return (
-        f"{places[0]} and {len(places) - 1} more ({', '.join(places[1:4])}{', …' if len(places) > 4 else ''})"
-    )
+    return tuple(PlanWarning(kind, words.some(places, 3), text) for (kind, text), places in found.items())
