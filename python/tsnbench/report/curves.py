@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_CURVES = 6
 """Curves in one panel; more cannot be told apart."""
-COLUMNS = 420
+COLUMNS = 300
 """Pixel columns of a figure over time."""
 STEPS = 400
 """Ranks of a distribution that are drawn."""

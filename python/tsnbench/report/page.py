@@ -11,10 +11,16 @@ from tsnbench.report.curves import Panel, panels
 from tsnbench.report.definitions import definitions
 from tsnbench.report.facts import Measure, RunFacts, Stat
 from tsnbench.report.figures.distributions import boxes, ccdf, jitter
+from tsnbench.report.figures.gates import gantt
+from tsnbench.report.figures.load import load_over_time, port_loads
 from tsnbench.report.figures.style import Drawing, inline
 from tsnbench.report.figures.time import delay_over_time
+from tsnbench.report.figures.topology import topology
+from tsnbench.report.layout import MOST_NODES
 from tsnbench.report.missing import drops, gaps
+from tsnbench.report.ports import loads, over_time, tapped_ports
 from tsnbench.report.provenance import command, provenance
+from tsnbench.report.schedule import folded
 from tsnbench.report.verdicts import KINDS, every_flow, rows, summary
 
 if TYPE_CHECKING:
@@ -40,8 +46,17 @@ def environment() -> Environment:
 
 def drawings(run: RunFacts) -> list[Drawing]:
     """Every figure for which the run has data, in the order of the page."""
-    drawn = panels(run)
-    return [*_distributions(drawn)]
+    found = _distributions(panels(run))
+    sent = loads(run)
+    if sent:
+        found.append(port_loads(sent))
+    if flowed := over_time(run):
+        found.append(load_over_time(flowed, len(tapped_ports(run.network))))
+    if gated := folded(run):
+        found.append(gantt(gated))
+    if 1 < len(run.network.nodes) <= MOST_NODES:
+        found.append(topology(run.network, sent))
+    return found
 
 
 def _distributions(drawn: Sequence[Panel]) -> list[Drawing]:
@@ -74,7 +89,7 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
         title=run.network.name,
         run=run,
         outcome=words.outcome(run.judged, run.groups),
-        met=words.worst(row.met for row in run.judged) if run.judged else None,
+        all_met=words.worst(row.met for row in run.judged) == "yes" if run.judged else None,
         facts=headline(run),
         verdicts=verdicts,
         single=single if len(single) > len(verdicts) else [],

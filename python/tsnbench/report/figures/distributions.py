@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
                 labels.append(shortened(curve.measure.label))
             log_share(at, bottom)
             at.set_title(panel.title)
-            at.set_ylabel("share later")
+            at.set_ylabel("frames later")
             legend(at, handles, labels, size)
         axes[-1].set_xlabel("delay (µs)")
         return figure
@@ -71,6 +72,9 @@ def log_share(at: Axes, bottom: float) -> None:
     at.set_yscale("log")
     at.set_ylim(bottom, 1.6)
     at.minorticks_off()
+    decades = max(1, math.ceil(-math.log10(bottom)))
+    ticks = range(0, decades, 1 if decades <= 5 else 2)
+    at.set_yticks([10.0**-n for n in ticks], [f"{100 / 10**n:.10g} %" for n in ticks])
 
 
 def jitter(panels: Sequence[Panel]) -> Drawing:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,8 @@ class Size:
 
 PAGE = Size("page", 6.3, 8.5, text_as_paths=False, legend_below=False)
 """Inline in a page; the browser sets the text."""
+PAGE_WIDE = 9.0
+"""Inches of a figure that takes the page's whole width."""
 COLUMN = Size("column", 3.5, 7.0, text_as_paths=True, legend_below=True)
 """One column of a two-column paper."""
 
@@ -129,7 +131,8 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
 
 def inline(drawing: Drawing) -> str:
     """The figure as an ``<svg>`` element for a page: the page's colours and fonts, no ids that could clash."""
-    text = bytes_of(drawing, PAGE, "svg").decode()
+    size = replace(PAGE, width=PAGE_WIDE) if drawing.wide else PAGE
+    text = bytes_of(drawing, size, "svg").decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)
@@ -139,13 +142,20 @@ def inline(drawing: Drawing) -> str:
     text = re.sub(r'(href="#|url\(#)([^")]+)', lambda m: f"{m[1]}{drawing.name}-{m[2]}", text)
     for stand_in, variable in ((INK, "--ink"), (GRID, "--grid"), (PAPER, "--paper")):
         text = text.replace(stand_in, f"var({variable})")
-    text = re.sub(r"'DejaVu Sans'(?:, ?'?[\w ]+'?)*", "inherit", text)
+    text = re.sub(r"font: (bold )?([\d.]+px) [^;\"]*", _letters, text)
+    text = re.sub(r"-?\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
-    head = f'<svg class="chart" role="img" aria-labelledby="{drawing.name}-title" viewBox="0 0 {width} {height}">'
+    kind = "chart wide" if drawing.wide else "chart"
+    head = f'<svg class="{kind}" role="img" aria-labelledby="{drawing.name}-title" viewBox="0 0 {width} {height}">'
     return head + text[text.index(">") + 1 :]
 
 
-def axis_of(panels: Sequence[Any], size: Size, each: float, *, share_x: bool = True) -> tuple[Figure, list[Axes]]:
+def _letters(match: re.Match[str]) -> str:
+    """Size and weight only: the family is the page's."""
+    return f"font-size: {match[2]}" + ("; font-weight: bold" if match[1] else "")
+
+
+def axis_of(panels: Sequence[Any], size: Size, each: float, *, share_x: bool = False) -> tuple[Figure, list[Axes]]:
     """A figure of panels, one under the other, ``each`` inches high."""
     from matplotlib.figure import Figure
 

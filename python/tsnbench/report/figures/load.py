@@ -1,0 +1,106 @@
+"""Bandwidth: what each port carried against its rate and its reservations, and over time where a tap tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tsnbench.report.figures.style import COLOURS, DASHES, GRID, INK, Drawing, Size, axis_of, legend
+from tsnbench.report.ports import MOST_PORTS, Flowed, Load, priorities
+from tsnbench.report.words import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_BARS = 24
+
+
+def _colour(traffic_class: int) -> tuple[str, object]:
+    place = traffic_class % len(COLOURS)
+    return COLOURS[place], DASHES[place]
+
+
+def port_loads(loads: Sequence[Load]) -> Drawing:
+    """Per port and class the share of the port's rate, with the reservation as a mark."""
+    busiest = sorted(loads, key=lambda load: (-load.total, load.number))[:MOST_BARS]
+    shown = [load for load in loads if load in busiest]
+    reserved = any(load.reserved(own) is not None for load in shown for own in load.by_class)
+
+    def draw(size: Size) -> Figure:
+        from matplotlib.figure import Figure
+
+        lanes = [max(1, len(load.by_class)) for load in shown]
+        figure = Figure(figsize=(size.width, 0.11 * sum(lanes) + 0.12 * len(shown) + 0.75))
+        at = figure.subplots()
+        y, ticks, handles = 0.0, [], {}
+        for load, lane in zip(shown, lanes, strict=True):
+            ticks.append(y + lane / 2)
+            at.barh(y + lane / 2, load.total * 100, height=lane + 0.5, color=GRID, linewidth=0)
+            at.text(load.total * 100 + 0.8, y + lane / 2, f"{load.total:.1%}".replace("%", " %"), va="center")
+            for own in sorted(load.by_class, reverse=True):
+                colour, _ = _colour(own)
+                bar = at.barh(y + 0.5, load.by_class[own] * 100, height=0.8, color=colour, linewidth=0)
+                handles.setdefault(own, (bar, f"class {own} ({priorities(load.port, own)})"))
+                slope = load.reserved(own)
+                if slope is not None:
+                    at.plot([slope * 100] * 2, [y - 0.05, y + 1.05], color=INK, linewidth=1.6)
+                y += 1
+            y += 1.1
+        at.set_yticks(ticks, [printable(load.port.name) for load in shown])
+        at.set_ylim(y - 0.6, -0.8)
+        at.set_xlim(0, max(100.0, max(load.total for load in shown) * 100) * 1.08)
+        at.set_xlabel("sent, share of the port's rate (%)")
+        at.grid(axis="y", visible=False)
+        keys = sorted(handles, reverse=True)
+        lines, labels = [handles[own][0] for own in keys], [handles[own][1] for own in keys]
+        if reserved:
+            from matplotlib.lines import Line2D
+
+            lines.append(Line2D([], [], color=INK, linewidth=1.6, marker="|", linestyle="none", markersize=7))
+            labels.append("reserved (idle slope)")
+        figure.legend(lines, labels, loc="outside lower center", ncols=1 if size.legend_below else 3)
+        return figure
+
+    left = len(loads) - len(shown)
+    return Drawing(
+        "port-loads",
+        "Bandwidth per port and class",
+        "Grey: all that the port sent; bars: by traffic class; marks: what credit-based shapers reserve. Frames count "
+        "with preamble and inter-frame gap, over the time in which talkers talked."
+        + (f" The {MOST_BARS} busiest ports; {left} more sent less." if left else ""),
+        "; ".join(f"{load.port.name}: {load.total:.1%}" for load in shown),
+        draw,
+    )
+
+
+def load_over_time(flowed: Sequence[Flowed], tapped: int) -> Drawing:
+    """Rate per class over time at ports with a tap."""
+
+    def draw(size: Size) -> Figure:
+        figure, axes = axis_of(flowed, size, 1.5)
+        for at, one in zip(axes, flowed, strict=True):
+            handles, labels = [], []
+            for own, rates in one.by_class.items():
+                colour, dashes = _colour(own)
+                (line,) = at.step(one.t, rates, where="post", color=colour, linestyle=dashes, linewidth=1.1)
+                handles.append(line)
+                labels.append(f"class {own} ({priorities(one.port, own)})")
+                slope = one.port.reserved_bps[own]
+                if slope is not None:
+                    handles.append(at.axhline(slope / 1e6, color=colour, linewidth=0.7, linestyle=(0, (1, 2))))
+                    labels.append(f"class {own} reserved")
+            at.set_ylim(bottom=0)
+            at.set_title(printable(one.port.name))
+            at.set_ylabel("Mbit/s")
+            legend(at, handles, labels, size)
+        axes[-1].set_xlabel("time (ms)")
+        return figure
+
+    return Drawing(
+        "load-over-time",
+        "Bandwidth per class over time",
+        f"At ports with a tap, mean over {flowed[0].width_ms:.3g} ms each; frames count with preamble and inter-frame "
+        "gap." + (f" The {MOST_PORTS} busiest of {tapped} such ports." if tapped > len(flowed) else ""),
+        "; ".join(f"{one.port.name}: {len(one.by_class)} classes" for one in flowed),
+        draw,
+    )

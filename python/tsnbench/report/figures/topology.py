@@ -1,0 +1,163 @@
+"""The network, its streams' routes, and how loaded each link is in each direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tsnbench.report.facts import Network
+from tsnbench.report.figures.style import COLOURS, DASHES, GRID, INK, PAPER, Drawing, Size
+from tsnbench.report.layout import place
+from tsnbench.report.ports import Load
+from tsnbench.report.words import printable, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_ROUTES = 6
+SHAPES = {"station": "round,pad=0.45,rounding_size=0.9", "bridge": "square,pad=0.45", "host": "round,pad=0.45"}
+LANE = 0.045
+"""Inches between routes that share a link."""
+
+Point = tuple[float, float]
+
+
+def topology(network: Network, loads: Sequence[Load]) -> Drawing:
+    """Nodes at distances like their hops; parallel links are one line with a number."""
+    links = _links(network)
+    routes = _routes(network)
+    drawn = list(routes.items())[:MOST_ROUTES] if len(routes) <= MOST_ROUTES else []
+    share = {load.number: load.total for load in loads}
+
+    def draw(size: Size) -> Figure:
+        from matplotlib.figure import Figure
+
+        at, width, height = _inches(place(len(network.nodes), list(links)), size)
+        figure = Figure(figsize=(width, height), layout="none")
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_xlim(0, width)
+        axes.set_ylim(0, height)
+        axes.axis("off")
+        for (a, b), ports in links.items():
+            axes.plot(*zip(at[a], at[b], strict=True), color=GRID, linewidth=7, solid_capstyle="round", zorder=1)
+            if len(ports) > 2:
+                axes.text(*_between(at[a], at[b], 0.5), f"×{len(ports) // 2}", ha="center", va="center", zorder=6)
+        for number, (ports_of, _) in enumerate(drawn):
+            _route(axes, network, at, ports_of, number, len(drawn))
+        for number, load in share.items():
+            port = network.ports[number]
+            _load(axes, at[port.node], at[network.ports[port.peer].node], load, len(drawn))
+        for (name, kind), where in zip(network.nodes, at, strict=True):
+            axes.text(
+                *where,
+                shortened(name, 16),
+                ha="center",
+                va="center",
+                zorder=5,
+                bbox={"boxstyle": SHAPES.get(kind, SHAPES["host"]), "facecolor": PAPER, "edgecolor": INK},
+            )
+        _key(axes, [label for _, label in drawn])
+        return figure
+
+    kinds = {kind for _, kind in network.nodes}
+    return Drawing(
+        "topology",
+        "Network, routes and loads",
+        ("Square corners: bridges; round ends: stations. " if {"bridge", "station"} <= kinds else "")
+        + ("Coloured lines: routes, arrows point to the listener. " if drawn else "")
+        + ("" if drawn or not routes else f"{len(routes)} different routes are too many to draw. ")
+        + ("Numbers: load of the link in the direction away from the node beside it." if share else ""),
+        "; ".join(f"{label}: " + ", ".join(network.ports[p].name for p in ports) for ports, label in drawn)
+        + ". Loads: "
+        + ", ".join(f"{network.ports[n].name} {load:.1%}" for n, load in share.items()),
+        draw,
+        wide=True,
+    )
+
+
+def _links(network: Network) -> dict[tuple[int, int], list[int]]:
+    """Pairs of nodes, each with the ports of all links between them."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for number, port in enumerate(network.ports):
+        other = network.ports[port.peer].node
+        found.setdefault((min(port.node, other), max(port.node, other)), []).append(number)
+    return found
+
+
+def _routes(network: Network) -> dict[tuple[int, ...], str]:
+    """Different ways through the network, each with the streams that take it."""
+    names: dict[tuple[int, ...], list[str]] = {}
+    for flow in network.flows:
+        own = names.setdefault(tuple(port for port, _ in flow.route), [])
+        if flow.group not in own:
+            own.append(flow.group)
+    return {ports: shortened(", ".join(groups), 60) for ports, groups in names.items()}
+
+
+def _inches(at: Sequence[Point], size: Size) -> tuple[list[Point], float, float]:
+    """Coordinates in inches, and the figure that holds them."""
+    margin_x, margin_y = 0.55, 0.45
+    xs, ys = [x for x, _ in at], [y for _, y in at]
+    wide, tall = max(xs) - min(xs) or 1.0, max(ys) - min(ys)
+    scale = min((size.width - 2 * margin_x) / wide, (0.62 * size.width - 2 * margin_y) / max(tall, 1e-6), 2.2)
+    height = max(tall * scale + 2 * margin_y, 1.0)
+    shift_x = (size.width - wide * scale) / 2
+    placed = [
+        (shift_x + (x - min(xs)) * scale, height / 2 + (y - (max(ys) + min(ys)) / 2) * scale) for x, y in at
+    ]
+    return placed, size.width, height
+
+
+def _between(a: Point, b: Point, share: float, aside: float = 0.0) -> Point:
+    """A point on the way from a to b, ``aside`` inches to the right of it."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    length = math.hypot(dx, dy) or 1.0
+    return a[0] + dx * share + dy / length * aside, a[1] + dy * share - dx / length * aside
+
+
+def _route(axes: Axes, network: Network, at: Sequence[Point], ports: Sequence[int], number: int, total: int) -> None:
+    colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+    for own in ports:
+        a, b = network.ports[own].node, network.ports[network.ports[own].peer].node
+        # A lane keeps its side of the link whichever way it is travelled.
+        lane = (number - (total - 1) / 2) * LANE * (1 if a < b else -1)
+        start, end = _between(at[a], at[b], 0.0, lane), _between(at[a], at[b], 1.0, lane)
+        axes.plot(*zip(start, end, strict=True), color=colour, linestyle=dashes, linewidth=1.5, zorder=2)
+        share = 0.42 + 0.16 * number / max(1, total - 1)
+        axes.annotate(
+            "",
+            xy=_between(start, end, share + 0.03),
+            xytext=_between(start, end, share),
+            arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.2, "mutation_scale": 8},
+            zorder=3,
+        )
+
+
+def _load(axes: Axes, a: Point, b: Point, load: float, routes: int) -> None:
+    length = math.hypot(b[0] - a[0], b[1] - a[1]) or 1.0
+    where = _between(a, b, min(0.42, 0.52 / length), 0.16 + routes * LANE / 2)
+    axes.text(
+        *where,
+        f"{load * 100:.3g} %",
+        ha="center",
+        va="center",
+        fontsize="small",
+        fontweight="bold" if load > 0.9 else "normal",
+        zorder=4,
+        bbox={"boxstyle": "round,pad=0.1", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.85},
+    )
+
+
+def _key(axes: Axes, labels: Sequence[str]) -> None:
+    """Which line is whose, under the drawing."""
+    from matplotlib.lines import Line2D
+
+    if not labels:
+        return
+    handles = [
+        Line2D([], [], color=COLOURS[n % len(COLOURS)], linestyle=DASHES[n % len(DASHES)], linewidth=1.5)
+        for n in range(len(labels))
+    ]
+    axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(0.01, 0.0), borderaxespad=0)

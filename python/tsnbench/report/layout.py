@@ -1,0 +1,71 @@
+"""Where nodes go in a drawing: distances on paper like distances in hops, by stress majorisation.
+
+Gansner, Koren, North: Graph Drawing by Stress Majorization (2004). Deterministic: it starts from a circle.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+MOST_NODES = 200
+"""Beyond these a drawing tells nothing."""
+
+
+def hop_distances(nodes: int, links: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Links on the shortest way between any two nodes; parts that are not connected are put side by side."""
+    near: list[list[int]] = [[] for _ in range(nodes)]
+    for a, b in links:
+        near[a].append(b)
+        near[b].append(a)
+    rows = []
+    for start in range(nodes):
+        row = [-1] * nodes
+        row[start] = 0
+        todo = deque([start])
+        while todo:
+            at = todo.popleft()
+            for node in near[at]:
+                if row[node] < 0:
+                    row[node] = row[at] + 1
+                    todo.append(node)
+        rows.append(row)
+    apart = max((distance for row in rows for distance in row), default=0) + 1
+    return [[apart if distance < 0 else distance for distance in row] for row in rows]
+
+
+def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Coordinates in units of one link, the longest extent horizontal."""
+    import numpy as np
+
+    if nodes < 2:
+        return [(0.0, 0.0)] * nodes
+    wanted = np.array(hop_distances(nodes, links), dtype=float)
+    np.fill_diagonal(wanted, 1.0)
+    weight = wanted**-2
+    np.fill_diagonal(weight, 0.0)
+    laplacian = np.diag(weight.sum(axis=1)) - weight
+    inverse = np.linalg.pinv(laplacian)
+    turn = 2 * np.pi * np.arange(nodes) / nodes
+    # Slightly unequal radii: a perfect circle can be a saddle point, from which a symmetric net would not move.
+    radius = nodes / np.pi * (1 + 0.05 * np.cos(3 * turn + 1))
+    at = np.column_stack([np.cos(turn) * radius, np.sin(turn) * radius])
+    for _ in range(400):
+        offset = at[:, None, :] - at[None, :, :]
+        length = np.sqrt((offset**2).sum(axis=2))
+        np.fill_diagonal(length, 1.0)
+        pull = -weight * wanted / np.maximum(length, 1e-9)
+        np.fill_diagonal(pull, 0.0)
+        np.fill_diagonal(pull, -pull.sum(axis=1))
+        moved = inverse @ pull @ at
+        still = float(np.abs(moved - at).max()) < 1e-6
+        at = moved
+        if still:
+            break
+    at -= at.mean(axis=0)
+    _, _, axes = np.linalg.svd(at, full_matrices=False)
+    at = at @ axes.T
+    # The same way round every time: the first node to the left and not below the middle.
+    at[:, 0] *= -1 if at[0, 0] > 0 else 1
+    at[:, 1] *= -1 if at[0, 1] < -1e-9 else 1
+    return [(round(float(x), 4), round(float(y), 4)) for x, y in at]
