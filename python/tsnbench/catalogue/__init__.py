@@ -1,4 +1,4 @@
-"""What papers and standards name, as data files with their sources: classes, traffic patterns, gate control lists."""
+"""What papers and standards name, as data files with their sources: classes, patterns, gate lists."""
 
 from __future__ import annotations
 

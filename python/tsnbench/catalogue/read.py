@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,8 +14,6 @@ from tsnbench.scenario.grammar import GATE_LIST, PROSE, SPAN, TRAFFIC
 from tsnbench.scenario.kinds import Count, Field, Fields, ListOf, MapOf, Record, Text
 from tsnbench.scenario.reading import Reading
 from tsnbench.scenario.source import parse
-
-import re
 
 _NAME = re.compile(r"[A-Za-z0-9.]+/[A-Za-z0-9-]+")
 _FILES = ("engine.yaml", "flextest.yaml")

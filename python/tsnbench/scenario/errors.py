@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One mistake. ``line`` and ``column`` count from 1; ``path`` is ``streams.cam.period``, empty for the file."""
+    """One mistake. Lines and columns count from 1; ``path`` is ``streams.cam.period``, empty for the file."""
 
     file: str
     line: int
@@ -27,7 +27,7 @@ class Problem:
         return asdict(self)
 
 
-class ScenarioErrors(ValueError):
+class ScenarioErrors(ValueError):  # noqa: N818 - it holds several
     """All mistakes of one file, in the order of their places."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

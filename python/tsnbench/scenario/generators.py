@@ -1,13 +1,14 @@
 """Networks by shape: line, ring, mesh, star, grid, tree. Names and links only; who attaches what is one rule.
 
-Nodes count from 1: ``zgw1``, ``zgw2``; in a grid by row and column: ``b1.1``, ``b1.2``. Attached stations carry the
-number of their node: ``station3`` at ``bridge3``, or ``station3.1``, ``station3.2`` where there are several.
+Nodes count from 1: ``zgw1``, ``zgw2``; in a grid by row and column: ``b1.1``, ``b1.2``. Attached stations
+carry the number of their node: ``station3`` at ``bridge3``; ``station3.1``, ``station3.2`` where several are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from tsnbench.scenario.kinds import Fields
 
@@ -35,7 +36,7 @@ def line(fields: Fields) -> Shape:
     prefix = fields.get("prefix", kind)
     names = [f"{prefix}{n}" for n in range(1, count + 1)]
     kinds = [ends or kind, *[kind] * (count - 2), ends or kind]
-    shape = Shape(list(zip(names, kinds, strict=True)), list(zip(names, names[1:], strict=False)))
+    shape = Shape(list(zip(names, kinds, strict=True)), list(pairwise(names)))
     shape.ends = (names[0], names[-1])
     return shape
 

@@ -58,7 +58,7 @@ QUEUES = Record(
     },
 )
 
-# Network ------------------------------------------------------------------------------------------------------
+# Network ------------------------------------------------------------------------------------------
 
 FORWARDING = Either(
     "store-and-forward",
@@ -209,7 +209,7 @@ NETWORK = Record(
     patterns=_NODE_KEYS,
 )
 
-# Streams ------------------------------------------------------------------------------------------------------
+# Streams ------------------------------------------------------------------------------------------
 
 JITTER_KINDS = ("delay-step-abs", "deviation", "spread", "interval")
 LIMITS = Record(
@@ -296,7 +296,7 @@ STREAM = Record(
     },
 )
 
-# Shapers, taps --------------------------------------------------------------------------------------------------
+# Shapers, taps ------------------------------------------------------------------------------------
 
 OPEN = Either(
     "PCPs (or classes) whose gates are open",
@@ -390,7 +390,7 @@ TAPS = Either(
     ),
 )
 
-# The whole ----------------------------------------------------------------------------------------------------
+# The whole ----------------------------------------------------------------------------------------
 
 PROSE = Text("a text", swept=False)
 SCENARIO = Record(
@@ -413,7 +413,7 @@ SCENARIO = Record(
                 re.compile(r".+"),
                 "a port such as node1 -> node2",
             ),
-            "what shapes the ports: {dut -> node0: {…}, all: {…}}; later ones override earlier ones, key by key",
+            "what shapes the ports: {dut -> node0: {…}, all: {…}}; later ones override, key by key",
         ),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
     },

@@ -1,9 +1,10 @@
-"""The kinds of values that the grammar is made of: each reads its part of the tree and describes itself as JSON Schema."""
+"""What the grammar is made of: each kind of value reads its part of the tree and gives its JSON Schema."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping as Map
+from collections.abc import Iterable
+from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -380,7 +381,7 @@ def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Nam
 
 @dataclass(frozen=True)
 class Either:
-    """A value that may be written in several shapes, told apart by whether it is a text, a list or a mapping."""
+    """A value with several shapes, told apart by whether it is a text, a list or a mapping."""
 
     what: str
     text: Kind | None = None

@@ -1,6 +1,6 @@
 """What people write, as types: every quantity is an integer in the unit its name says.
 
-The YAML spelling (units, sweeps, patterns by name) is read by :mod:`tsnbench.scenario.load`; by the time a
+The YAML spelling (units, sweeps, patterns by name) is read by :mod:`tsnbench.scenario.loader`; by the time a
 :class:`Scenario` exists every catalogue name is resolved and every sweep is expanded.
 """
 
@@ -129,11 +129,11 @@ class Stream(Part):
     pattern: Annotated[Periodic | Poisson | Saturating, Field(discriminator="kind")]
     size: Annotated[FixedSize | UnitSizes, Field(discriminator="kind")]
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
-    """Flows. Where a hop has parallel links and ``via_links`` does not choose, flow k (from 0) takes link k mod n."""
+    """Flows. Over n parallel links, flow k (from 0) takes link k mod n unless ``via_links`` chooses."""
     via: tuple[Name, ...] | None = None
     """Explicit hops, talker and listener included (one listener); None: shortest path."""
     via_links: tuple[int | None, ...] | None = None
-    """With ``via``: the parallel link (from 1) of each hop, one less than ``via`` has names; None: not chosen."""
+    """With ``via``: the parallel link (from 1) of each hop, one fewer than names; None: not chosen."""
     start: Duration = 0
     stop: Duration | None = None
     requires: Requirements = Requirements()
@@ -147,7 +147,7 @@ class GateEntry(Part):
 
 
 class Gates(Part):
-    """A gate control list as written. ``by``: whether ``open`` counts priority code points or traffic classes."""
+    """A gate control list as written. ``by``: whether ``open`` counts PCPs or traffic classes."""
 
     entries: tuple[GateEntry, ...]
     by: Literal["pcp", "class"] = "pcp"
@@ -177,7 +177,7 @@ class Shaper(Part):
 
 
 class Taps(Part):
-    """Where frames are sighted. ``ends`` puts a tx tap at every talker's and an rx tap at every listener's port."""
+    """Where frames are sighted. ``ends``: a tx tap at every talker's, an rx tap at every listener's port."""
 
     ends: bool = True
     ports: tuple[PortSelector, ...] = ()

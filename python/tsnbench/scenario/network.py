@@ -19,8 +19,10 @@ _KINDS = {"stations": "station", "bridges": "bridge", "hosts": "host"}
 
 
 class Net:
-    """Nodes and links while a scenario is read. ``whole``: nothing in it was wrong, so the checks of others may
-    rely on it; ``named``: at least all nodes are known."""
+    """Nodes and links while a scenario is read.
+
+    ``whole``: nothing in it was wrong, so that others may rely on it; ``named``: all nodes are known.
+    """
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
@@ -125,7 +127,7 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     forwarding = read.get("forwarding")
     mode = forwarding.get("mode") if isinstance(forwarding, Fields) else forwarding
     if mode == "cut-through":
-        hint = "cut-through is not modelled yet; leave forwarding out, and delays include each frame's whole length"
+        hint = "cut-through is not modelled yet; without it a frame is received whole at every bridge"
         net.reading.problem(
             read.at("forwarding"), read.path_of("forwarding"), "store-and-forward", "cut-through", hint
         )

@@ -1,6 +1,6 @@
 """Which ports a text means: ``a -> b``, ``a -> all``, ``all -> b``, ``all``, ``a -> b#2``.
 
-``*`` says the same as ``all`` but needs quotes in YAML; ``#`` must touch its node, or YAML takes it for a comment.
+``*`` says the same as ``all`` but needs quotes in YAML; ``#`` touches its node, or YAML reads a comment.
 """
 
 from __future__ import annotations

@@ -68,9 +68,9 @@ def iperf3_settings(phy: int, period_ns: int, tagged: bool = True) -> Iperf3Sett
 def lognormal_sizes(mean: Fraction, deviation: Fraction, count: int = 1000) -> tuple[int, ...]:
     """``count`` equally likely sizes whose own mean and standard deviation are the given ones, none below 1.
 
-    The quantiles (n + 1/2)/count of a lognormal distribution. Lognormal, because compressed video and audio frames
-    are positive and skewed to the right, and because its quantiles are exact in the standard library. The quantiles
-    cut off the tail beyond the last one, so the shape is fitted to the list itself, not to the distribution.
+    The quantiles (n + 1/2)/count of a lognormal distribution. Lognormal, because compressed video and audio
+    frames are positive and skewed to the right, and because the standard library has its quantiles. They cut
+    off the tail beyond the last one, so the shape is fitted to the list itself, not to the distribution.
 
     Raises ValueError where no such list exists.
     """

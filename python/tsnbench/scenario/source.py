@@ -1,6 +1,6 @@
 """YAML text -> a tree in which everything knows its place; no value is interpreted here.
 
-YAML 1.2. Scalars stay text (``1:30`` and ``on`` are what they look like); what each means is for the grammar to say.
+YAML 1.2. Scalars stay text (``1:30`` and ``on`` are what they look like); the grammar says what each means.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_VALUES = 200_000
 
 _PARAMETER = re.compile(r"\$\{([^{}\n]*)\}")
 _OPEN, _CLOSE = "\ue000", "\ue001"
-"""Stand-ins for the braces of ``${…}``, which would end a plain scalar inside ``{…}``; as wide as the originals."""
+"""Stand-ins for the braces of ``${…}``, which would end a plain scalar inside ``{…}``; of the same width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,10 @@ def failure(
 
 
 def parse(text: str, file: str) -> Mapping:
-    """The tree of a YAML text, whose top is a mapping; raises :class:`ScenarioErrors` with the first mistake of
-    spelling, or with every key that is given twice."""
+    """The tree of a YAML text, whose top is a mapping.
+
+    Raises :class:`ScenarioErrors` with the first mistake of spelling, or with every key that is given twice.
+    """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 

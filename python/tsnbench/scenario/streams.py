@@ -74,7 +74,7 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
 
 
 def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
-    """The stream's own keys over those of its pattern; a size or a rhythm of its own replaces the pattern's."""
+    """The stream's own keys over its pattern's; a size or rhythm of its own replaces the pattern's."""
     for key, what in (("from", "the talker: from: node1"), ("to", "the listener: to: node2")):
         if key not in written.places:
             reading.problem(written.place, written.path, f"the key {key} in a stream", "none", f"name {what}")
@@ -243,11 +243,11 @@ def _size(reading: Reading, fields: Fields, tagged: bool) -> model.FixedSize | m
     if key == "units":
         return _units(reading, fields, tagged)
     written = fields[key]
-    frame = {
-        "frame": lambda: written,
-        "phy": lambda: sizes.frame_from_phy(written),
-        "payload": lambda: sizes.frame_from_payload(written, tagged),
-    }[key]()
+    frame = written
+    if key == "phy":
+        frame = sizes.frame_from_phy(written)
+    elif key == "payload":
+        frame = sizes.frame_from_payload(written, tagged)
     most = sizes.largest(tagged)
     if frame > most:
         units = sizes.MOST_PAYLOAD

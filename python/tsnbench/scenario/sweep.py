@@ -77,7 +77,8 @@ def _spread(values: Sequence) -> tuple[Value, ...]:
 def _steps(first: Value, second: Value, last: Scalar) -> list[Scalar]:
     """What follows ``second`` in the steps from ``first`` to ``second``, up to and with ``last``."""
     texts = [value.text if isinstance(value, Scalar) else "" for value in (first, second, last)]
-    numbers, unit = [], ""
+    numbers: list[Fraction] = []
+    unit = ""
     for text in texts:
         found = _NUMBER.fullmatch(text)
         if found is None:

@@ -1,6 +1,6 @@
-"""Quantities as people write them (``250 us``, ``1 Gbit/s``) and as the machine counts them: exact, or refused.
+"""Quantities as people write them (``250 us``) and as the machine counts them: exact, or refused.
 
-Every quantity becomes an integer: durations in ns, rates in bit/s, sizes in octets, lengths in mm, shares in ppm.
+Every quantity becomes an integer: duration ns, rate bit/s, size octets, length mm, share ppm.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class UnitError(ValueError):
 
 @dataclass(frozen=True)
 class Dimension:
-    """One kind of quantity. ``units`` gives each unit's worth in ``base``; ``usual`` is the unit that hints name."""
+    """One kind of quantity: ``units`` gives each unit's worth in ``base``; hints name the ``usual`` one."""
 
     name: str
     article: str

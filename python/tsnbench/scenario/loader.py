@@ -136,7 +136,7 @@ def _optional(top: Fields) -> dict[str, int | str]:
 
 
 def _parameters(reading: Reading, tree: Mapping) -> None:
-    """Each parameter's value in this run: a list makes an axis, and so does a mapping of named alternatives."""
+    """Each parameter's value in this run: a list makes an axis, a mapping one of named alternatives."""
     written = tree.get("parameters")
     if written is None:
         return
