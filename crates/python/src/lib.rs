@@ -1,11 +1,13 @@
 //! The native half of the Python package: conversions only, no decisions.
 
 mod plan;
+mod sim;
 
 use pyo3::prelude::*;
 
 /// Private: users import the Python names.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    plan::register(module)
+    plan::register(module)?;
+    sim::register(module)
 }

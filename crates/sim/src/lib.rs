@@ -37,10 +37,12 @@
 //! ```
 
 mod calendar;
+mod captures;
 mod counters;
 mod event;
 mod network;
 pub mod random;
+pub mod record;
 mod simulation;
 mod sources;
 mod talker;
@@ -67,4 +69,7 @@ pub enum SimError {
     /// Observations or counters cannot be written.
     #[error("the run cannot be written: {0}")]
     Output(#[from] std::io::Error),
+    /// The file of observations cannot be written.
+    #[error("the run cannot be written: {0}")]
+    Observations(#[from] tsn_observation::parquet::Error),
 }

@@ -1,0 +1,67 @@
+//! The simulator: runs a plan into a folder, with progress and Ctrl-C.
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tsn_plan::Plan;
+use tsn_sim::{Progress, SimError, record::record};
+
+/// How often Python hears of progress and is asked for signals.
+const TELL_EVERY: Duration = Duration::from_millis(100);
+
+/// Runs a plan and writes observations, counters and captures into an existing folder; returns the counters as JSON.
+///
+/// `on_progress` is called with simulated ns and frame-hops. What it raises, and Ctrl-C, ends the run: the files
+/// are completed with what was sighted so far, then it is raised.
+#[pyfunction]
+#[pyo3(signature = (plan_json, folder, pcap, on_progress=None))]
+fn simulate(
+    py: Python<'_>,
+    plan_json: &str,
+    folder: PathBuf,
+    pcap: bool,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let mut raised: Option<PyErr> = None;
+    let result = py.detach(|| {
+        let plan = Plan::read(plan_json)?;
+        let mut told = Instant::now();
+        let mut watch = |progress: Progress| {
+            if told.elapsed() < TELL_EVERY {
+                return ControlFlow::Continue(());
+            }
+            told = Instant::now();
+            match Python::attach(|py| tell(py, on_progress.as_ref(), progress)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        record(&plan, &folder, pcap, &mut watch)
+    });
+    let counters = result.map_err(|error| match error {
+        SimError::Plan(_) | SimError::TooMany { .. } => PyValueError::new_err(error.to_string()),
+        SimError::Output(_) | SimError::Observations(_) => PyOSError::new_err(error.to_string()),
+    })?;
+    match raised {
+        Some(error) => Err(error),
+        None => serde_json::to_string(&counters).map_err(|error| PyValueError::new_err(error.to_string())),
+    }
+}
+
+fn tell(py: Python<'_>, on_progress: Option<&Py<PyAny>>, progress: Progress) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(callable) = on_progress {
+        let simulated_ns = (progress.now - tsn_units::Instant::EPOCH).floor_ns();
+        callable.call1(py, (simulated_ns, progress.frame_hops))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(simulate, module)?)
+}

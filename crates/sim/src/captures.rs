@@ -1,0 +1,134 @@
+//! What taps sight, as capture files with real frames: one pcapng per tap.
+
+use std::collections::HashSet;
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use tsn_capture::write::PcapNg;
+use tsn_observation::{Sighting, Sink};
+use tsn_plan::{Pattern, Plan, Size, Stream};
+use tsn_units::{Clock, True};
+use tsn_wire::build::FrameSpec;
+use tsn_wire::{Mac, Tag};
+
+/// One file per tap.
+#[derive(Debug)]
+pub(crate) struct Captures {
+    files: Vec<PcapNg>,
+    streams: Vec<Template>,
+    bytes: Vec<u8>,
+}
+
+/// What all frames of a stream share.
+#[derive(Debug)]
+struct Template {
+    frame: FrameSpec,
+    /// First intended release and period in ns, where frames have a timetable.
+    timetable: Option<(i64, i64)>,
+}
+
+impl Captures {
+    /// Creates the folder and a file per tap, called like the tap.
+    pub fn create(folder: &Path, plan: &Plan) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let mut taken = HashSet::new();
+        let mut files = Vec::with_capacity(plan.taps.len());
+        for tap in &plan.taps {
+            let name = file_name(&tap.name, &mut taken);
+            files.push(PcapNg::create(&folder.join(name), &tap.name, True::NAME)?);
+        }
+        let streams =
+            plan.streams.iter().zip(0..).map(|(stream, number)| Template::new(plan, stream, number));
+        Ok(Self { files, streams: streams.collect::<io::Result<_>>()?, bytes: Vec::new() })
+    }
+
+    /// Writes what waits.
+    pub fn finish(self) -> io::Result<()> {
+        self.files.into_iter().try_for_each(PcapNg::finish)
+    }
+}
+
+impl Sink for Captures {
+    fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
+        let template = self.streams.get(sighting.stream as usize);
+        let file = self.files.get_mut(usize::from(sighting.tap));
+        let (Some(template), Some(file), Some(t_ns)) = (template, file, sighting.t_ns) else { return Ok(()) };
+        let intended_ns = template.timetable.map_or(0, |(first, period)| {
+            i64::try_from(sighting.seq).unwrap_or(i64::MAX).saturating_mul(period).saturating_add(first)
+        });
+        let frame = FrameSpec { octets: sighting.octets, seq: sighting.seq, intended_ns, ..template.frame };
+        tsn_wire::build::frame(&frame, &mut self.bytes).map_err(io::Error::other)?;
+        file.frame(t_ns, &self.bytes, self.bytes.len() as u32)
+    }
+}
+
+impl Template {
+    fn new(plan: &Plan, stream: &Stream, number: u32) -> io::Result<Self> {
+        let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+        let mac = |text: &str| text.parse::<Mac>().map_err(|error| wrong(error.to_string()));
+        let ipv4 = |text: &str| {
+            let address = text.parse::<Ipv4Addr>();
+            address
+                .map(|ip| ip.octets())
+                .map_err(|_| wrong(format!("expected an IPv4 address, found {text:?}")))
+        };
+        let port = stream.route.first().and_then(|hop| plan.ports.get(hop.port as usize));
+        let talker = plan.nodes.get(stream.talker as usize);
+        let (Some(port), Some(talker)) = (port, talker) else {
+            return Err(wrong(format!("stream {:?} has no route", stream.name)));
+        };
+        let timetable = match (&stream.pattern, &stream.size) {
+            (Pattern::Periodic { period_ns, offset_ns, .. }, Size::Frame { .. }) => {
+                let ns = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+                Some((ns(stream.start_ns.saturating_add(*offset_ns)), ns(*period_ns)))
+            }
+            _ => None,
+        };
+        let frame = FrameSpec {
+            destination: mac(&stream.destination_mac)?,
+            source: mac(&port.mac)?,
+            tag: stream.vid.map(|vid| Tag { pcp: stream.pcp, dei: false, vid }),
+            ipv4_source: ipv4(&talker.ipv4)?,
+            ipv4_destination: ipv4(&stream.destination_ipv4)?,
+            udp_port: stream.udp_port,
+            octets: 0,
+            stream: number,
+            seq: 0,
+            intended_ns: 0,
+        };
+        Ok(Self { frame, timetable })
+    }
+}
+
+/// A tap's name as a file's: `zgw1 -> zgw2 tx` is `zgw1-zgw2-tx.pcapng`. Names that fall together are numbered.
+fn file_name(tap: &str, taken: &mut HashSet<String>) -> String {
+    let words = tap.split(|letter: char| !letter.is_alphanumeric() && !"_.".contains(letter));
+    let mut stem = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    if stem.trim_matches('.').is_empty() {
+        stem = "tap".into();
+    }
+    let stem: String = stem.chars().take(50).collect();
+    let numbered =
+        (1..).map(|n| if n == 1 { format!("{stem}.pcapng") } else { format!("{stem}-{n}.pcapng") });
+    numbered.into_iter().find(|name| taken.insert(name.to_lowercase())).unwrap_or(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taps_are_files_of_their_own() {
+        let mut taken = HashSet::new();
+        for (tap, file) in [
+            ("zgw1 -> zgw2 tx", "zgw1-zgw2-tx.pcapng"),
+            ("zgw1->zgw2/tx", "zgw1-zgw2-tx-2.pcapng"),
+            ("../../etc", "..-..-etc.pcapng"),
+            ("..", "tap.pcapng"),
+            ("", "tap-2.pcapng"),
+            ("träger", "träger.pcapng"),
+        ] {
+            assert_eq!(file_name(tap, &mut taken), file, "{tap}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A run on disk: observations as Parquet, counters as JSON, captures where asked for.
+
+use crate::captures::Captures;
+use crate::{Progress, RunCounters, SimError, Simulation};
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use tsn_observation::{Legend, Sighting, Sink, StreamLegend, TapLegend, parquet::Writer};
+use tsn_plan::{Plan, Point, Stage};
+use tsn_units::{Clock, True};
+
+/// The run folder's file of observations.
+pub const OBSERVATIONS: &str = "observations.parquet";
+/// The run folder's counters.
+pub const COUNTERS: &str = "counters.json";
+/// The run folder's folder of captures.
+pub const CAPTURES: &str = "captures";
+
+/// Runs a plan into an existing folder. Interrupted or not, what is written can be read.
+///
+/// # Errors
+/// See [`SimError`].
+pub fn record(
+    plan: &Plan,
+    folder: &Path,
+    pcap: bool,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<RunCounters, SimError> {
+    let simulation = Simulation::new(plan)?;
+    let observations = Writer::create(&folder.join(OBSERVATIONS), &legend(plan))?;
+    let counters = if pcap {
+        let captures = Captures::create(&folder.join(CAPTURES), plan)?;
+        let mut both = Both { observations, captures };
+        let counters = simulation.run(&mut both, watch)?;
+        both.captures.finish()?;
+        both.observations.finish()?;
+        counters
+    } else {
+        let mut observations = observations;
+        let counters = simulation.run(&mut observations, watch)?;
+        observations.finish()?;
+        counters
+    };
+    let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
+    text.push(b'\n');
+    File::create(folder.join(COUNTERS))?.write_all(&text)?;
+    Ok(counters)
+}
+
+/// What the numbers of a plan's sightings mean.
+#[must_use]
+pub fn legend(plan: &Plan) -> Legend {
+    let tap = |tap: &tsn_plan::Tap| {
+        let node = plan.ports.get(tap.port as usize).and_then(|port| plan.nodes.get(port.node as usize));
+        let stage = match tap.stage {
+            Stage::Send => "send",
+            Stage::Tx => "tx",
+            Stage::Rx => "rx",
+        };
+        let point = match tap.point {
+            Point::Start => "start",
+            Point::End => "end",
+        };
+        TapLegend {
+            name: tap.name.clone(),
+            node: node.map(|node| node.name.clone()).unwrap_or_default(),
+            stage: stage.into(),
+            clock: True::NAME.into(),
+            point: point.into(),
+            missing: None,
+        }
+    };
+    let stream =
+        |stream: &tsn_plan::Stream| StreamLegend { name: stream.name.clone(), group: stream.group.clone() };
+    Legend {
+        plan: plan.hash.clone(),
+        taps: plan.taps.iter().map(tap).collect(),
+        streams: plan.streams.iter().map(stream).collect(),
+    }
+}
+
+/// Sightings to two places.
+struct Both {
+    observations: Writer,
+    captures: Captures,
+}
+
+impl Sink for Both {
+    fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
+        self.observations.sight(sighting)?;
+        self.captures.sight(sighting)
+    }
+}
