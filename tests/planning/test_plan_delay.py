@@ -1,0 +1,48 @@
+"""The closed form of the smallest delay, against sums by hand."""
+
+from __future__ import annotations
+
+import pytest
+from planning_networks import line, links, network, periodic, scenario
+
+from tsnbench.planning import plan
+from tsnbench.planning.delay import smallest_delay_ns, smallest_delay_ps
+from tsnbench.scenario import model
+
+
+@pytest.mark.parametrize(
+    ("hops", "ns"),
+    # 1230 octets take 9.84 us at 1 Gbit/s; every further link adds 9.84 us and 64 ns of preamble.
+    [(1, 9_840), (2, 19_744), (7, 9_840 + 6 * 9_904)],
+)
+def test_a_line(hops: int, ns: int) -> None:
+    document = plan(line(hops)).document
+    assert smallest_delay_ns(document, document["streams"][0], 0) == ns
+
+
+def test_rates_cables_and_processing_add_up() -> None:
+    wires = (*links("t-b", rate=10**8, cable=100_000), *links("b-l", rate=10**9, cable=2_000))
+    net = network("t:station b:bridge l:station", wires)
+    nodes = net.nodes | {
+        "b": model.Node(kind="bridge", processing=1_500),
+        "t": model.Node(kind="station", processing=9),
+    }
+    made = scenario(net.model_copy(update={"nodes": nodes}), {"s": periodic("t", "l")})
+    document = plan(made).document
+    expected = 98_400_000 + 500_000 + 1_500_000 + 9_904_000 + 10_000
+    assert smallest_delay_ps(document, document["streams"][0], 0) == expected
+
+
+def test_hardware_stamps_see_one_frame_less() -> None:
+    """From start to start, one link costs its cable alone."""
+    document = plan(line(1, taps=model.Taps(rx_point="start"))).document
+    assert smallest_delay_ps(document, document["streams"][0], 0) == 0
+    document = plan(line(2, taps=model.Taps(rx_point="start"))).document
+    assert smallest_delay_ps(document, document["streams"][0], 0) == 9_904_000
+    document = plan(line(2, taps=model.Taps(tx_point="end"))).document
+    assert smallest_delay_ps(document, document["streams"][0], 0) == 9_904_000
+
+
+def test_a_smaller_frame_is_faster() -> None:
+    document = plan(line(2)).document
+    assert smallest_delay_ps(document, document["streams"][0], 0, 64) == 2 * 512_000 + 64_000
