@@ -1,0 +1,1 @@
+"""Where Plans run: one protocol (prepare, run, collect, restore), one backend per file."""

@@ -1,0 +1,53 @@
+"""What every backend does with a Plan: prepare, run, collect, restore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+    from tsnbench.runs import Run
+
+Progress = Callable[[int, int], None]
+"""Called with (simulated or passed ns, frame-hops so far) a few times a second."""
+
+
+class Backend(Protocol):
+    """A place where Plans run: the simulator, the local kernel, other hosts.
+
+    The four steps are apart for campaigns that share one machine; ``execute`` is all of them in order.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the manifest calls it."""
+        ...
+
+    def prepare(self, plan: Plan, folder: Path) -> None:
+        """Make the folder and whatever the run needs. Nothing that is not ours is touched."""
+        ...
+
+    def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
+        """Run the Plan; raw results go into the folder.
+
+        Raises:
+            BackendError: the backend could not do it; the manifest then says ``failed``.
+            KeyboardInterrupt: what there is so far can be read; the manifest then says ``interrupted``.
+        """
+        ...
+
+    def collect(self, folder: Path) -> Run:
+        """The run as one can work with it."""
+        ...
+
+    def restore(self) -> None:
+        """Leave the machine as it was; also after an error, and safe to repeat."""
+        ...
+
+    def execute(
+        self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
+    ) -> Run:
+        """Prepare, run, collect and, whatever happens, restore."""
+        ...

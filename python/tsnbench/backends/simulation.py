@@ -1,0 +1,70 @@
+"""The simulator as a backend: integer picoseconds, and the same Plan gives the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.protocol import Progress
+from tsnbench.errors import BackendError
+from tsnbench.runs.folder import begin, end
+from tsnbench.runs.manifest import State
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+    from tsnbench.runs import Run
+
+
+class Simulation:
+    """Runs a Plan in the simulator. It leaves nothing behind but the run folder."""
+
+    name = "simulation"
+
+    def prepare(self, plan: Plan, folder: Path) -> None:
+        """Make the run folder, in state ``running``.
+
+        Raises:
+            FolderError: something else is in the way.
+        """
+        begin(plan, folder, backend=self.name)
+
+    def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
+        """Simulate; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
+        try:
+            from tsnbench import _native
+        except ImportError as error:
+            end(folder, State.FAILED, str(error))
+            raise BackendError(f"the native module is not built: {error}\nhint: make run") from error
+        try:
+            _native.simulate(plan.to_json(), str(folder), pcap, progress)
+        except (ValueError, OSError) as error:
+            end(folder, State.FAILED, str(error))
+            raise BackendError(f"the simulator failed: {error}") from error
+        except KeyboardInterrupt:
+            end(folder, State.INTERRUPTED)
+            raise
+        except BaseException as error:
+            end(folder, State.FAILED, str(error))
+            raise
+        end(folder, State.COMPLETE)
+
+    def collect(self, folder: Path) -> Run:
+        """The run as one can work with it."""
+        from tsnbench.runs import Run
+
+        return Run.open(folder)
+
+    def restore(self) -> None:
+        """Nothing to put back: the simulator changes nothing outside the run folder."""
+
+    def execute(
+        self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
+    ) -> Run:
+        """Prepare, run, collect and restore."""
+        folder = Path(into)
+        try:
+            self.prepare(plan, folder)
+            self.run(plan, folder, pcap=pcap, progress=progress)
+            return self.collect(folder)
+        finally:
+            self.restore()

@@ -1,0 +1,68 @@
+"""The delays of one stream's frames, and how they are distributed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+
+class DelaySeries:
+    """Delay in ns per frame, in order of sending; null where a frame was lost or a stamp is missing."""
+
+    def __init__(self, stream: str, frames: pl.DataFrame) -> None:
+        self.stream = stream
+        self.frames = frames
+        """path, seq, t_tx_ns, t_rx_ns, delay_ns, octets."""
+
+    @property
+    def missing(self) -> int:
+        """How many frames have no delay."""
+        return self.frames["delay_ns"].null_count()
+
+    def ccdf(self) -> pl.DataFrame:
+        """``delay_ns`` and ``later``, the share of frames with a greater delay; one row per distinct delay.
+
+        Frames without a delay are left out; see ``missing``.
+        """
+        import polars as pl
+
+        counted = (
+            self.frames.lazy()
+            .filter(pl.col("delay_ns").is_not_null())
+            .group_by("delay_ns")
+            .len("frames")
+            .sort("delay_ns")
+            .with_columns(not_later=pl.col("frames").cum_sum())
+        )
+        return counted.select(
+            "delay_ns", later=(pl.col("frames").sum() - pl.col("not_later")) / pl.col("frames").sum()
+        ).collect()
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draws the CCDF on a log axis; a new figure where no axes are given."""
+        if axes is None:
+            from matplotlib.figure import Figure
+
+            axes = Figure().add_subplot()
+        table = self.ccdf()
+        delays = [delay / 1e3 for delay in table["delay_ns"]]
+        later = table["later"].to_list()
+        if delays:
+            # The last share is zero, which a log axis cannot show: the curve ends at the slowest frame.
+            axes.step(
+                [delays[0], *delays], [1.0, *later[:-1], later[-2] if len(later) > 1 else 1.0], where="post"
+            )
+            axes.set_yscale("log")
+        axes.set_xlabel("delay (µs)")
+        axes.set_ylabel("share of frames later")
+        axes.set_title(self.stream)
+        return axes
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __repr__(self) -> str:
+        return f"DelaySeries({self.stream!r}, {len(self)} frames, {self.missing} without a delay)"

@@ -1,0 +1,115 @@
+"""The manifest of a run folder: what ran, where, when, and in which state the folder is."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.runs.errors import FolderError
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+
+FORMAT = "tsnbench-run/1"
+NAME = "manifest.json"
+
+
+class State(StrEnum):
+    """How far a run folder is."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+def opening(plan: Plan, backend: str) -> dict[str, Any]:
+    """The manifest of a run that begins now."""
+    from tsnbench import __version__
+
+    return {
+        "format": FORMAT,
+        "state": State.RUNNING.value,
+        "name": plan.name,
+        "plan": plan.hash,
+        "seed": plan.document["seed"],
+        "variant": plan.document.get("variant", {}),
+        "duration_ns": plan.document["duration_ns"],
+        "backend": backend,
+        "versions": {"tsnbench": __version__, "python": platform.python_version()},
+        "machine": machine_facts(),
+        "started": now(),
+        "ended": None,
+        "wall_seconds": None,
+        "problem": None,
+        # Who writes; a folder that says "running" while nobody does is half-written.
+        "process": os.getpid(),
+    }
+
+
+def machine_facts() -> dict[str, Any]:
+    """What explains a run's speed, and nothing that tells whose machine it was."""
+    return {
+        "cpu": _cpu_model(),
+        "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "architecture": platform.machine(),
+        "system": platform.system(),
+        "kernel": platform.release(),
+    }
+
+
+def now() -> str:
+    """UTC, to the microsecond."""
+    return datetime.now(UTC).isoformat()
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """The manifest of a run folder, in any state.
+
+    Raises:
+        FolderError: there is none, or it is not one of ours.
+    """
+    path = folder / NAME
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FolderError(folder, "expected a run folder, found no manifest.json in it") from None
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise FolderError(folder, f"its manifest.json cannot be read: {reason}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        found = manifest.get("format") if isinstance(manifest, dict) else None
+        raise FolderError(folder, f"expected a manifest.json of format {FORMAT}, found {found}")
+    if manifest.get("state") not in list(State):
+        raise FolderError(folder, f"its manifest.json has an unknown state: {manifest.get('state')}")
+    return manifest
+
+
+def write(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write in one step and to the disk, so that a reader or a crash never leaves half of it."""
+    path = folder / NAME
+    part = path.with_name(f"{NAME}.{os.getpid()}.part")
+    with part.open("w", encoding="utf-8") as file:
+        json.dump(manifest, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _cpu_model() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                key, _, value = line.partition(":")
+                if key.strip() in ("model name", "Model"):
+                    return value.strip()
+    except (OSError, UnicodeDecodeError):
+        pass
+    return platform.processor() or (f"unknown {sys.platform} processor")
