@@ -52,9 +52,8 @@ class DelaySeries:
         later = table["later"].to_list()
         if delays:
             # The last share is zero, which a log axis cannot show: the curve ends at the slowest frame.
-            axes.step(
-                [delays[0], *delays], [1.0, *later[:-1], later[-2] if len(later) > 1 else 1.0], where="post"
-            )
+            shares = [1.0, *later[:-1]]
+            axes.step([delays[0], *delays], [*shares, shares[-1]], where="post")
             axes.set_yscale("log")
         axes.set_xlabel("delay (µs)")
         axes.set_ylabel("share of frames later")

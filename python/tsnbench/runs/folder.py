@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 PLAN = "plan.json"
 COUNTERS = "counters.json"
 OBSERVATIONS = "observations.parquet"
-OURS = {
-    manifest.NAME, PLAN, COUNTERS, OBSERVATIONS, "captures", "measures.json", "frames.parquet", "verdict.json",
-    "report.html", "figures",
-}  # fmt: skip
+OURS = frozenset(
+    (manifest.NAME, PLAN, COUNTERS, OBSERVATIONS, "captures", "measures.json", "frames.parquet")
+    + ("verdict.json", "report.html", "figures")
+)
 """All that a run folder holds."""
 
 

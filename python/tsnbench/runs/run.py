@@ -96,7 +96,10 @@ class Run:
         )
 
     def frames(self) -> pl.DataFrame:
-        """One row per sent frame and listener: path, seq, t_tx_ns, t_rx_ns, delay_ns, octets; null is missing."""
+        """One row per sent frame and listener: path, seq, t_tx_ns, t_rx_ns, delay_ns, octets.
+
+        Null is lost or missing.
+        """
         import polars as pl
 
         self.measures()
