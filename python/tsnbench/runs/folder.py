@@ -17,10 +17,18 @@ if TYPE_CHECKING:
 PLAN = "plan.json"
 COUNTERS = "counters.json"
 OBSERVATIONS = "observations.parquet"
-OURS = frozenset(
-    (manifest.NAME, PLAN, COUNTERS, OBSERVATIONS, "captures", "measures.json", "frames.parquet")
-    + ("verdict.json", "report.html", "figures")
-)
+OURS = {
+    manifest.NAME,
+    PLAN,
+    COUNTERS,
+    OBSERVATIONS,
+    "captures",
+    "measures.json",
+    "frames.parquet",
+    "verdict.json",
+    "report.html",
+    "figures",
+}
 """All that a run folder holds."""
 
 
