@@ -62,7 +62,7 @@ def catalogue(
     prefix: Annotated[str, typer.Argument(help="Only names that start so: engine/, flextest/gcl.")] = "",
 ) -> None:
     """List what a scenario can name instead of numbers: patterns, classes, gate control lists."""
-    from tsnbench.catalogue import entries
+    from tsnbench.catalogue.listing import entries
 
     for name, text in entries():
         if name.startswith(prefix):
