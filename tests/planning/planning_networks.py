@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from hypothesis import strategies as st
+
 from tsnbench.scenario import model
 
 CLASSES_4 = {0: 0, 1: 1, 2: 2, 3: 3}
@@ -101,3 +103,16 @@ def engine_use_case() -> model.Scenario:
         streams,
         shapers={"*": model.Shaper(cbs=(model.CbsClass(pcp=3), model.CbsClass(pcp=2)))},
     )
+
+
+@st.composite
+def connected(draw: st.DrawFn) -> tuple[model.Scenario, int]:
+    """A random connected network of hosts with one stream to some of the others."""
+    size = draw(st.integers(2, 12))
+    pairs = {(draw(st.integers(0, node - 1)), node) for node in range(1, size)}
+    pairs |= draw(st.sets(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=12))
+    wires = " ".join(f"n{a}-n{b}" for a, b in sorted(pairs) if a != b)
+    net = network(" ".join(f"n{node}:host" for node in range(size)), links(wires))
+    others = st.lists(st.integers(1, size - 1), min_size=1, max_size=5, unique=True)
+    listeners = tuple(f"n{node}" for node in draw(others))
+    return scenario(net, {"s": periodic("n0", listeners, count=2)}), size

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planning_networks import engine_use_case, line
+from planning_networks import connected, engine_use_case, line
 
 from tsnbench.errors import InputError
 from tsnbench.planning import Plan, PlanReadError, plan
 from tsnbench.planning.document import canonical, content_hash
+from tsnbench.scenario import model
 
 try:
     from tsnbench import _native
@@ -44,6 +45,13 @@ def test_the_native_module_obeys_and_hashes_alike(made: Any) -> None:
     planned = plan(made)
     _native.check_plan(planned.to_json())
     assert _native.plan_hash(planned.to_json()) == planned.hash
+
+
+@native
+@given(connected())
+def test_whatever_can_be_planned_is_obeyed(made: tuple[model.Scenario, int]) -> None:
+    shaped = {"*": model.Shaper(cbs=(model.CbsClass(pcp=3),))}
+    _native.check_plan(plan(made[0].model_copy(update={"shapers": shaped})).to_json())
 
 
 @native

@@ -170,6 +170,13 @@ def test_gates_by_class() -> None:
     assert planned["gates"]["entries"] == [{"open": 0b1000_0010, "interval_ns": 10}]
 
 
+def test_all_means_the_classes_that_the_port_has() -> None:
+    shapers = gates((tuple(range(8)), 10), by="class")
+    shapers = {"*": model.Shaper(queues=model.Queues(classes={3: 1}))} | shapers
+    planned = port(plan(line(shapers=shapers)).document, "b1 -> listener")
+    assert planned["gates"]["entries"] == [{"open": 0b11, "interval_ns": 10}]
+
+
 def test_gates_that_cannot_be() -> None:
     assert problems(line(shapers=gates(((8,), 10), ((3,), 0), cycle=11))) == [
         ("shapers.b1 -> listener.gates.entries[0].open", "8"),

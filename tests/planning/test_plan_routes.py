@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from planning_networks import line, links, network, periodic, scenario
+from planning_networks import connected, line, links, network, periodic, scenario
 
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.planning.delay import way
@@ -116,19 +115,6 @@ def test_a_listener_may_forward_to_the_next() -> None:
     net = network("t:host a:host b:host", links("t-a a-b"))
     passed = ways(scenario(net, {"s": periodic("t", ("a", "b"))}))
     assert passed["s"] == [["t -> a"], ["t -> a", "a -> b"]]
-
-
-@st.composite
-def connected(draw: st.DrawFn) -> tuple[model.Scenario, int]:
-    """A random connected network of hosts with one stream to some of the others."""
-    size = draw(st.integers(2, 12))
-    pairs = {(draw(st.integers(0, node - 1)), node) for node in range(1, size)}
-    pairs |= draw(st.sets(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=12))
-    wires = " ".join(f"n{a}-n{b}" for a, b in sorted(pairs) if a != b)
-    net = network(" ".join(f"n{node}:host" for node in range(size)), links(wires))
-    others = st.lists(st.integers(1, size - 1), min_size=1, max_size=5, unique=True)
-    listeners = tuple(f"n{node}" for node in draw(others))
-    return scenario(net, {"s": periodic("n0", listeners, count=2)}), size
 
 
 @given(connected())

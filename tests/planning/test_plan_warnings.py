@@ -90,6 +90,19 @@ def test_gates_that_give_the_lower_class_its_own_time_prevent_starvation() -> No
     assert warned(with_streams(made, hog=hog, cam=periodic("talker", "listener"))) == {}
 
 
+def test_a_queue_that_others_fill() -> None:
+    net = network("a:station b:station sw:bridge l:station", links("a-sw b-sw sw-l"))
+    streams = {"hog": saturating("a", "l", pcp=3), "cam": periodic("b", "l")}
+    assert warned(scenario(net, streams))["full-queue"] == PlanWarning(
+        "full-queue", "sw -> l", "hog may fill the queue of class 3: cam waits behind it, or is dropped"
+    )
+    assert warned(scenario(net, streams | {"hog": saturating("a", "l", pcp=0)})) == {}
+    same_talker = {"hog": saturating("b", "l", pcp=3), "cam": periodic("b", "l")}
+    assert warned(scenario(net, same_talker)) == {}, (
+        "the talker's own queue never holds more than its backlog"
+    )
+
+
 def gated(*entries: tuple[tuple[int, ...], int]) -> model.Gates:
     return model.Gates(entries=tuple(model.GateEntry(open=pcps, duration=ns) for pcps, ns in entries))
 

@@ -11,6 +11,8 @@ from tsnbench.scenario import model
 MOST_ENTRIES = 65_536
 """More is a mistake, not a schedule."""
 
+_ALL = frozenset(range(8))
+
 
 def open_gates(draft: Draft) -> None:
     """Fills ``gates`` of the ports that have them."""
@@ -26,16 +28,16 @@ def _open_port(draft: Draft, port: Port, gates: model.Gates) -> None:
         return
     entries: list[tuple[int, int]] = []
     for place, entry in enumerate(gates.entries):
-        classes = [_class(port, gates, number) for number in entry.open]
-        wrong = [number for number, known in zip(entry.open, classes, strict=True) if known is None]
+        # All eight are how a scenario says all, however many classes the port has.
+        numbers = range(port.classes) if gates.by == "class" and set(entry.open) == _ALL else entry.open
+        classes = [_class(port, gates, number) for number in numbers]
+        wrong = [number for number, known in zip(numbers, classes, strict=True) if known is None]
         if wrong:
             expected = "priority code points 0 to 7" if gates.by == "pcp" else f"classes below {port.classes}"
             draft.problem(f"{path}.entries[{place}].open", expected, str(wrong[0]))
         if entry.duration <= 0:
             draft.problem(f"{path}.entries[{place}].for", "more than 0", str(entry.duration))
-        mask = 0
-        for traffic_class in classes:
-            mask |= 1 << (traffic_class or 0) if traffic_class is not None else 0
+        mask = sum({1 << known for known in classes if known is not None})
         entries.append((mask, entry.duration))
     port.gates = Gates(gates.base_time, tuple(entries))
     if gates.cycle is not None and gates.cycle != port.gates.cycle_ns:

@@ -5,20 +5,23 @@ IEEE 802.1Q-2022, 8.6.8.1 and 8.6.8.2.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from tsnbench.planning import words
-from tsnbench.planning.load import ClassLoad, class_loads, total
+from tsnbench.planning.load import ClassLoad, class_loads, flow_rate, total
 
 Doubt = tuple[str, str, str]
 
 
 def load_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
-    """Kinds: port-overload, over-reserved, class-over-reservation, saturating-reservation, starvation."""
+    """Kinds: port-overload, over-reserved, class-over-reservation, saturating-reservation, starvation,
+    full-queue."""
     groups = {stream["name"]: stream["group"] for stream in document["streams"]}
-    for port, loads in zip(document["ports"], class_loads(document), strict=True):
+    filled = _filled(document)
+    for number, (port, loads) in enumerate(zip(document["ports"], class_loads(document), strict=True)):
         asked = total(loads)
         if asked > port["rate_bps"]:
             who = contributors([flow for load in loads for flow in load.flows], groups)
@@ -26,6 +29,8 @@ def load_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
             yield "port-overload", port["name"], text
         yield from _reservations(port, loads, groups)
         yield from _starvation(port, loads, groups)
+        if number in filled:
+            yield from _full_queues(port, loads, groups)
 
 
 def contributors(flows: list[tuple[str, Fraction]], groups: Mapping[str, str]) -> str:
@@ -94,3 +99,38 @@ def _own_time(port: Mapping[str, Any], lower: int, upper: int) -> bool:
 
 def _names(load: ClassLoad) -> list[str]:
     return [name for name, _ in load.flows] + load.saturating
+
+
+def _filled(document: Mapping[str, Any]) -> set[int]:
+    """Ports that more may arrive for than they can send, because saturating flows come in over several links.
+
+    Where such a flow begins it waits for room; behind a link it arrives as fast as that link is.
+    """
+    ports = document["ports"]
+    entries: dict[int, set[int | None]] = defaultdict(set)
+    others: dict[int, list[tuple[int | None, Fraction]]] = defaultdict(list)
+    for stream in document["streams"]:
+        rate = flow_rate(stream["pattern"], stream["size"])
+        for hop in stream["route"]:
+            before = stream["route"][hop["parent"]]["port"] if "parent" in hop else None
+            if rate is None:
+                entries[hop["port"]].add(before)
+            else:
+                others[hop["port"]].append((before, rate))
+    filled = set()
+    for number, full in entries.items():
+        arriving = sum(ports[before]["rate_bps"] for before in full if before is not None)
+        beside = sum(rate for before, rate in others[number] if before not in full)
+        if arriving and arriving + beside > ports[number]["rate_bps"]:
+            filled.add(number)
+    return filled
+
+
+def _full_queues(
+    port: Mapping[str, Any], loads: list[ClassLoad], groups: Mapping[str, str]
+) -> Iterator[Doubt]:
+    for number, load in enumerate(loads):
+        if load.saturating and load.flows:
+            text = f"{_streams(load.saturating, groups)} may fill the queue of class {number}"
+            behind = _streams([name for name, _ in load.flows], groups)
+            yield "full-queue", port["name"], f"{text}: {behind} waits behind it, or is dropped"

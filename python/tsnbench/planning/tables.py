@@ -196,22 +196,27 @@ def print_plan(plan: Plan, console: Console) -> None:
         f"plan {plan.hash[:16]}",
         markup=False,
     )
-    console.print(_stream_table(document))
-    console.print(_class_table(document))
-    if any("cbs" in traffic_class for port in document["ports"] for traffic_class in port["classes"]):
-        console.print(_cbs_table(document))
+    tables = [("Streams", _stream_table(document)), ("Ports", _class_table(document))]
+    if shapers := cbs_rows(document):
+        tables.append(
+            ("Credit-based shapers: for tc in kbit/s and B, below in bit/s and bit", _cbs_table(shapers))
+        )
     for rows in gate_rows(document):
-        console.print(_gate_table(document, rows))
+        cycle = words.time(rows[-1].begin_ns + rows[-1].length_ns)
+        tables.append((f"Gates of {words.some(list(rows[0].ports))}: cycle {cycle}", _gate_table(rows)))
+    for title, table in tables:
+        console.print(title, style="bold", markup=False)
+        console.print(table)
     for warning in plan.warnings:
         console.print(f"warning ({warning.kind}): {warning}", markup=False)
 
 
-def _table(title: str, *columns: str, right: str = "") -> Table:
+def _table(*columns: str, right: str = "") -> Table:
     """Left-aligned columns but those named in ``right``."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, justify="right" if column in right.split(",") else "left", overflow="fold")
     return table
@@ -219,7 +224,7 @@ def _table(title: str, *columns: str, right: str = "") -> Table:
 
 def _stream_table(document: dict[str, Any]) -> Table:
     columns = ("stream", "pcp", "frame", "every", "way", "least delay", "limit")
-    table = _table("Streams", *columns, right="pcp,frame,every,least delay,limit")
+    table = _table(*columns, right="pcp,frame,every,least delay,limit")
     for row in stream_rows(document):
         table.add_row(
             row.stream if row.flows == 1 else f"{row.stream} x{row.flows}",
@@ -235,7 +240,7 @@ def _stream_table(document: dict[str, Any]) -> Table:
 
 def _class_table(document: dict[str, Any]) -> Table:
     columns = ("port", "class", "pcp", "flows", "load", "of rate", "shaped by")
-    table = _table("Ports", *columns, right="class,flows,load,of rate")
+    table = _table(*columns, right="class,flows,load,of rate")
     rates = {port["name"]: port["rate_bps"] for port in document["ports"]}
     loads = {port["name"]: load for port, load in zip(document["ports"], class_loads(document), strict=True)}
     for rows in class_rows(document):
@@ -267,20 +272,17 @@ def _class_table(document: dict[str, Any]) -> Table:
     return table
 
 
-def _cbs_table(document: dict[str, Any]) -> Table:
+def _cbs_table(rows: list[CbsRow]) -> Table:
     columns = ("idleSlope", "sendSlope", "hiCredit", "loCredit")
-    title = "Credit-based shapers (for tc in kbit/s and B, below in bit/s and bit)"
-    table = _table(title, "port", "class", *columns, right=",".join(("class", *columns)))
-    for row in cbs_rows(document):
+    table = _table("port", "class", *columns, right=",".join(("class", *columns)))
+    for row in rows:
         numbers = [f"{linux}\n{standard}" for linux, standard in zip(row.linux, row.standard, strict=True)]
         table.add_row(row.port, str(row.traffic_class), *numbers)
     return table
 
 
-def _gate_table(document: dict[str, Any], rows: list[GateRow]) -> Table:
-    gates = next(port["gates"] for port in document["ports"] if port["name"] == rows[0].ports[0])
-    title = f"Gates of {words.some(list(rows[0].ports))}: cycle {words.time(gates['cycle_ns'])}"
-    table = _table(title, "from", "for", "open classes", right="from,for")
+def _gate_table(rows: list[GateRow]) -> Table:
+    table = _table("from", "for", "open classes", right="from,for")
     for row in rows[:MOST_ENTRIES]:
         open_classes = ", ".join(str(number) for number in row.classes) or "none"
         table.add_row(words.time(row.begin_ns), words.time(row.length_ns), open_classes)
