@@ -92,7 +92,7 @@ def star() -> Case:
     """A FlexTest star: gated port, cross traffic on a second link's worth of load."""
     links = [("node0", "dut"), ("node1", "dut"), ("node2", "dut"), ("node3", "dut"), ("node4", "dut")]
     kinds = {"dut": "bridge"} | {f"node{n}": "station" for n in range(5)}
-    cycle = [(0b11000, 45_000), (0b10000, 45_000), (0b00100, 45_000), (0b00011, 45_000)]
+    cycle = [(0b1000000, 45_000), (0b1100000, 45_000), (0b0010000, 45_000), (0b0001111, 45_000)]
     return Case(
         "theta-through-one-bridge",
         links,
@@ -225,9 +225,10 @@ def _frames(case: Case, stream: Stream, number: int, rng: Any) -> tuple[dict[str
             if mask >> stream.pcp & 1:
                 break
             start += ns
-        leave = tx + delay
-        leave += np.maximum(0, start + wire - leave % cycle)
-        delay = leave - tx
+        # Begins at the opening of its gate, or right behind the frame before it.
+        begin = tx + wire + 64
+        begin += (start - begin % cycle) % cycle + rng.integers(0, 3, n) * (wire + 160)
+        delay = begin + wire + 5 - tx - 96
     lost = rng.random(n) < stream.loss
     seen = pl.DataFrame(
         {"path": np.full(n, number, dtype=np.uint32), "seq": np.arange(n, dtype=np.uint64), "t_tx_ns": tx,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,12 +43,12 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
     try:
         network = _network(_json(folder / "plan.json"))
         measures = _json(folder / "measures.json")
-        flows = _flows(measures, network)
+        flows = _told_apart(_flows(measures, network))
         return RunFacts(
             manifest=_json(folder / "manifest.json"),
             network=network,
             flows=flows,
-            groups=_groups(measures, flows),
+            groups=_told_apart(_groups(measures, flows)),
             offset=measures.get("offset"),
             judged=tuple(_judged(row) for row in _json(folder / "verdict.json").get("rows", ())),
             counters=_json(folder / "counters.json"),
@@ -163,6 +164,12 @@ def _flows(measures: Mapping[str, Any], network: Network) -> tuple[Measure, ...]
             hops = ways[0] if ways else None
         found.append(_measure(path, paths=(number,), pcp=flow.pcp if flow else None, hops=hops))
     return tuple(found)
+
+
+def _told_apart(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Marks streams that have several listeners, so that labels name the listener where it matters."""
+    times = Counter(measure.stream for measure in measures)
+    return tuple(replace(measure, only_listener=times[measure.stream] == 1) for measure in measures)
 
 
 def _groups(measures: Mapping[str, Any], flows: Sequence[Measure]) -> tuple[Measure, ...]:

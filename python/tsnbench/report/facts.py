@@ -119,12 +119,15 @@ class Measure:
     hops: int | None = None
     paths: tuple[int, ...] = ()
     """Which rows of the frame table are its own."""
+    only_listener: bool = True
+    """The stream has no other listener, so that its name says enough."""
 
     @property
     def label(self) -> str:
         """How figures and tables call it."""
+        listener = "" if self.only_listener else f" to {self.listener}"
         flows = f" ({self.flows} flows)" if self.flows > 1 else ""
-        return f"{self.stream} to {self.listener}{flows}"
+        return f"{self.stream}{listener}{flows}"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 WIRE_EXTRA = 20
 """Octets that a frame costs beside itself: preamble 7, start delimiter 1, inter-frame gap 12. IEEE 802.3-2022, 4.2.3."""
-MOMENTS = 240
+MOMENTS = 50
 """Points over time."""
 MOST_PORTS = 6
 """Ports drawn over time: those with the most octets."""
@@ -129,7 +129,7 @@ def _flowed(table: pl.DataFrame, port: Port, width: int) -> Flowed:
         own[moment - first] += octets * 8e3 / width
     return Flowed(
         port=port,
-        t=tuple((first + n) * width / 1e6 for n in range(last - first + 1)),
+        t=tuple((first + n + 0.5) * width / 1e6 for n in range(last - first + 1)),
         by_class={own: tuple(rates[own]) for own in sorted(rates, reverse=True)},
         width_ms=width / 1e6,
     )

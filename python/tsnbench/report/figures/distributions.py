@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.curves import Curve, Panel
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, legend
-from tsnbench.report.words import count, micros, shortened
+from tsnbench.report.words import THIN, count, micros, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
             log_share(at, bottom)
             at.set_title(panel.title)
             at.set_ylabel("frames later")
-            legend(at, handles, labels, size)
+            legend(at, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel("delay (µs)")
         return figure
 
@@ -58,10 +58,10 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
     )
 
 
-def draw_ccdf(at: Axes, curve: Curve, bottom: float, place: int) -> Any:
+def draw_ccdf(at: Axes, curve: Curve, bottom: float, place: int, colour: Any = None) -> Any:
     """One curve; no frame is later than the slowest, so there the curve leaves a log axis downwards."""
     x, y = curve.ccdf.x, [max(share, bottom) for share in curve.ccdf.y]
-    style: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
+    style: dict[str, Any] = {"color": colour or COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
     (line,) = at.step([x[0], *x], [1.0, *y], where="post", **style)
     at.plot(x[-1], y[-2] if len(y) > 1 else 1.0, MARKERS[place % len(MARKERS)], color=style["color"], markersize=4)
     return line
@@ -98,7 +98,7 @@ def jitter(panels: Sequence[Panel]) -> Drawing:
             at.set_ylim(0, 1.02)
             at.set_title(panel.title)
             at.set_ylabel("share of frames")
-            legend(at, handles, labels, size)
+            legend(at, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel("delay-step-abs (µs)")
         return figure
 
@@ -137,7 +137,11 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
         ]
         at.set_yticks(range(len(rows)), names)
         at.set_ylim(len(rows) - 0.4, -0.6)
-        at.set_xlabel("delay (µs)")
+        wide = max(c.box.high for _, c in rows) > 30 * max(1e-3, min(c.box.median for _, c in rows))
+        if wide and min(c.box.low for _, c in rows) > 0:
+            at.set_xscale("log")
+            at.xaxis.set_major_formatter(plain)
+        at.set_xlabel("delay (µs, log axis)" if wide else "delay (µs)")
         at.grid(axis="y", visible=False)
         last = None
         for place, (panel, _) in enumerate(rows):
@@ -160,14 +164,20 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
     )
 
 
+def plain(value: float, _place: int | None = None) -> str:
+    """A number on a log axis as a person writes it."""
+    return f"{value:,.10g}".replace(",", THIN)
+
+
 def hops(number: int | None) -> str:
     """``1 hop``, ``3 hops``."""
     return "" if number is None else f"{number} hop" if number == 1 else f"{number} hops"
 
 
-def draw_boxes(at: Axes, curves: Sequence[Curve], *, horizontal: bool, colour: str = COLOURS[0]) -> None:
-    """Boxes at 0, 1, 2, … of an axis."""
-    for place, curve in enumerate(curves):
+def draw_boxes(at: Axes, curves: Sequence[Curve], *, horizontal: bool, first: int = 0) -> None:
+    """Boxes at ``first``, ``first + 1``, … of an axis."""
+    colour = COLOURS[0]
+    for place, curve in enumerate(curves, first):
         box = curve.box
         stats = {
             "med": box.median,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.report.figures.style import COLOURS, GRID, INK, Drawing, Size
+from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, Drawing, Size
 from tsnbench.report.ports import priorities
 from tsnbench.report.schedule import BINS, Folded
 from tsnbench.report.words import count, printable
@@ -36,7 +36,7 @@ def gantt(ports: Sequence[Folded]) -> Drawing:
     return Drawing(
         "gates",
         "Gate schedule and departures",
-        "Hatched frames: the gate is open. Filled: share of cycles in which a frame of the class was on the wire just "
+        "Light boxes: the gate is open. Filled: share of cycles in which a frame of the class was on the wire just "
         "then (full height: in every cycle). "
         + " ".join(_told(one) for one in shown)
         + (f" {left} more ports with gates are not drawn." if left else ""),
@@ -66,7 +66,7 @@ def _chart(at: Axes, one: Folded) -> None:
     column = one.gates.cycle_ns / BINS / 1e3
     edges = [n * column for n in range(BINS + 1)]
     for place, own in enumerate(reversed(lanes)):
-        colour = COLOURS[own % len(COLOURS)]
+        colour = CLASS_COLOURS[own]
         for start, length in spans[own]:
             at.broken_barh(
                 [(start / 1e3, length / 1e3)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.report.figures.style import COLOURS, DASHES, GRID, INK, Drawing, Size, axis_of, legend
+from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, MARKERS, Drawing, Size, axis_of, legend
 from tsnbench.report.ports import MOST_PORTS, Flowed, Load, priorities
 from tsnbench.report.words import printable
 
@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_BARS = 24
-
-
-def _colour(traffic_class: int) -> tuple[str, object]:
-    place = traffic_class % len(COLOURS)
-    return COLOURS[place], DASHES[place]
 
 
 def port_loads(loads: Sequence[Load]) -> Drawing:
@@ -38,7 +33,7 @@ def port_loads(loads: Sequence[Load]) -> Drawing:
             at.barh(y + lane / 2, load.total * 100, height=lane + 0.5, color=GRID, linewidth=0)
             at.text(load.total * 100 + 0.8, y + lane / 2, f"{load.total:.1%}".replace("%", " %"), va="center")
             for own in sorted(load.by_class, reverse=True):
-                colour, _ = _colour(own)
+                colour = CLASS_COLOURS[own]
                 bar = at.barh(y + 0.5, load.by_class[own] * 100, height=0.8, color=colour, linewidth=0)
                 handles.setdefault(own, (bar, f"class {own} ({priorities(load.port, own)})"))
                 slope = load.reserved(own)
@@ -81,8 +76,10 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int) -> Drawing:
         for at, one in zip(axes, flowed, strict=True):
             handles, labels = [], []
             for own, rates in one.by_class.items():
-                colour, dashes = _colour(own)
-                (line,) = at.step(one.t, rates, where="post", color=colour, linestyle=dashes, linewidth=1.1)
+                colour = CLASS_COLOURS[own]
+                (line,) = at.plot(
+                    one.t, rates, color=colour, linewidth=1.1, marker=MARKERS[own % len(MARKERS)], markersize=2.5
+                )
                 handles.append(line)
                 labels.append(f"class {own} ({priorities(one.port, own)})")
                 slope = one.port.reserved_bps[own]
@@ -92,7 +89,7 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int) -> Drawing:
             at.set_ylim(bottom=0)
             at.set_title(printable(one.port.name))
             at.set_ylabel("Mbit/s")
-            legend(at, handles, labels, size)
+            legend(at, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel("time (ms)")
         return figure
 

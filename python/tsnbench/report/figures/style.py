@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0568f", "#c98a00", "#3b9fd6")
+CLASS_COLOURS = (*COLOURS, "#6a51a3", "#767676")
+"""One per traffic class."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1)), (0, (8, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#1b1f24"
@@ -164,11 +166,11 @@ def axis_of(panels: Sequence[Any], size: Size, each: float, *, share_x: bool = F
     return figure, [row[0] for row in axes]
 
 
-def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], size: Size) -> None:
-    """Beside the data or under it, never over it."""
+def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], size: Size, *, last: bool = False) -> None:
+    """Beside the data or under it, never over it; under the last panel there is the axis' label first."""
     if not handles:
         return
     if size.legend_below:
-        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, -0.28), borderaxespad=0, ncols=1)
+        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, -0.42 if last else -0.24), borderaxespad=0, ncols=1)
     else:
         axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0)

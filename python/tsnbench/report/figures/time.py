@@ -39,7 +39,7 @@ def delay_over_time(panels: Sequence[Panel]) -> Drawing:
                 labels.append(shortened(curve.measure.label))
             at.set_title(panel.title)
             at.set_ylabel("delay (µs)")
-            legend(at, handles, labels, size)
+            legend(at, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel("time of sending (ms)")
         return figure
 

@@ -34,7 +34,8 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
     def draw(size: Size) -> Figure:
         from matplotlib.figure import Figure
 
-        at, width, height = _inches(place(len(network.nodes), list(links)), size)
+        key = 0.04 + 0.024 * size.letters * len(drawn)
+        at, width, height = _inches(place(len(network.nodes), list(links)), size, key)
         figure = Figure(figsize=(width, height), layout="none")
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_xlim(0, width)
@@ -44,11 +45,13 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
             axes.plot(*zip(at[a], at[b], strict=True), color=GRID, linewidth=7, solid_capstyle="round", zorder=1)
             if len(ports) > 2:
                 axes.text(*_between(at[a], at[b], 0.5), f"×{len(ports) // 2}", ha="center", va="center", zorder=6)
-        for number, (ports_of, _) in enumerate(drawn):
-            _route(axes, network, at, ports_of, number, len(drawn))
+        lanes = _lanes(network, [ports_of for ports_of, _ in drawn])
+        for (number, link), lane in lanes.items():
+            _route(axes, at, link, drawn[number][0], network, number, lane)
         for number, load in share.items():
             port = network.ports[number]
-            _load(axes, at[port.node], at[network.ports[port.peer].node], load, len(drawn))
+            ends = (port.node, network.ports[port.peer].node)
+            _load(axes, at[ends[0]], at[ends[1]], load, sum(link == _link(*ends) for _, link in lanes))
         for (name, kind), where in zip(network.nodes, at, strict=True):
             axes.text(
                 *where,
@@ -58,7 +61,7 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
                 zorder=5,
                 bbox={"boxstyle": SHAPES.get(kind, SHAPES["host"]), "facecolor": PAPER, "edgecolor": INK},
             )
-        _key(axes, [label for _, label in drawn])
+        _key(axes, [label for _, label in drawn], key)
         return figure
 
     kinds = {kind for _, kind in network.nodes}
@@ -82,8 +85,27 @@ def _links(network: Network) -> dict[tuple[int, int], list[int]]:
     found: dict[tuple[int, int], list[int]] = {}
     for number, port in enumerate(network.ports):
         other = network.ports[port.peer].node
-        found.setdefault((min(port.node, other), max(port.node, other)), []).append(number)
+        found.setdefault(_link(port.node, other), []).append(number)
     return found
+
+
+def _link(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a < b else (b, a)
+
+
+def _lanes(network: Network, routes: Sequence[Sequence[int]]) -> dict[tuple[int, tuple[int, int]], float]:
+    """(route, link) -> how far from the link's middle the route is drawn, in inches to the right of low to high."""
+    users: dict[tuple[int, int], list[int]] = {}
+    for number, ports in enumerate(routes):
+        for own in ports:
+            link = _link(network.ports[own].node, network.ports[network.ports[own].peer].node)
+            if number not in users.setdefault(link, []):
+                users[link].append(number)
+    return {
+        (number, link): (place - (len(numbers) - 1) / 2) * LANE
+        for link, numbers in users.items()
+        for place, number in enumerate(numbers)
+    }
 
 
 def _routes(network: Network) -> dict[tuple[int, ...], str]:
@@ -96,18 +118,18 @@ def _routes(network: Network) -> dict[tuple[int, ...], str]:
     return {ports: shortened(", ".join(groups), 60) for ports, groups in names.items()}
 
 
-def _inches(at: Sequence[Point], size: Size) -> tuple[list[Point], float, float]:
-    """Coordinates in inches, and the figure that holds them."""
-    margin_x, margin_y = 0.55, 0.45
+def _inches(at: Sequence[Point], size: Size, key: float) -> tuple[list[Point], float, float]:
+    """Coordinates in inches, and the figure that holds them over a key of height ``key``."""
+    margin_x, margin_y = 0.55, 0.32
     xs, ys = [x for x, _ in at], [y for _, y in at]
     wide, tall = max(xs) - min(xs) or 1.0, max(ys) - min(ys)
     scale = min((size.width - 2 * margin_x) / wide, (0.62 * size.width - 2 * margin_y) / max(tall, 1e-6), 2.2)
     height = max(tall * scale + 2 * margin_y, 1.0)
     shift_x = (size.width - wide * scale) / 2
     placed = [
-        (shift_x + (x - min(xs)) * scale, height / 2 + (y - (max(ys) + min(ys)) / 2) * scale) for x, y in at
+        (shift_x + (x - min(xs)) * scale, key + height / 2 + (y - (max(ys) + min(ys)) / 2) * scale) for x, y in at
     ]
-    return placed, size.width, height
+    return placed, size.width, height + key
 
 
 def _between(a: Point, b: Point, share: float, aside: float = 0.0) -> Point:
@@ -117,15 +139,25 @@ def _between(a: Point, b: Point, share: float, aside: float = 0.0) -> Point:
     return a[0] + dx * share + dy / length * aside, a[1] + dy * share - dx / length * aside
 
 
-def _route(axes: Axes, network: Network, at: Sequence[Point], ports: Sequence[int], number: int, total: int) -> None:
+def _route(
+    axes: Axes,
+    at: Sequence[Point],
+    link: tuple[int, int],
+    ports: Sequence[int],
+    network: Network,
+    number: int,
+    lane: float,
+) -> None:
+    """One route on one link, with an arrow for each direction in which it uses the link."""
     colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
     for own in ports:
         a, b = network.ports[own].node, network.ports[network.ports[own].peer].node
-        # A lane keeps its side of the link whichever way it is travelled.
-        lane = (number - (total - 1) / 2) * LANE * (1 if a < b else -1)
-        start, end = _between(at[a], at[b], 0.0, lane), _between(at[a], at[b], 1.0, lane)
+        if _link(a, b) != link:
+            continue
+        aside = lane if a < b else -lane
+        start, end = _between(at[a], at[b], 0.0, aside), _between(at[a], at[b], 1.0, aside)
         axes.plot(*zip(start, end, strict=True), color=colour, linestyle=dashes, linewidth=1.5, zorder=2)
-        share = 0.42 + 0.16 * number / max(1, total - 1)
+        share = 0.5 + 0.03 * (number % 5)
         axes.annotate(
             "",
             xy=_between(start, end, share + 0.03),
@@ -140,7 +172,7 @@ def _load(axes: Axes, a: Point, b: Point, load: float, routes: int) -> None:
     where = _between(a, b, min(0.42, 0.52 / length), 0.16 + routes * LANE / 2)
     axes.text(
         *where,
-        f"{load * 100:.3g} %",
+        f"{load * 100:.1f} %",
         ha="center",
         va="center",
         fontsize="small",
@@ -150,7 +182,7 @@ def _load(axes: Axes, a: Point, b: Point, load: float, routes: int) -> None:
     )
 
 
-def _key(axes: Axes, labels: Sequence[str]) -> None:
+def _key(axes: Axes, labels: Sequence[str], height: float) -> None:
     """Which line is whose, under the drawing."""
     from matplotlib.lines import Line2D
 
@@ -160,4 +192,6 @@ def _key(axes: Axes, labels: Sequence[str]) -> None:
         Line2D([], [], color=COLOURS[n % len(COLOURS)], linestyle=DASHES[n % len(DASHES)], linewidth=1.5)
         for n in range(len(labels))
     ]
-    axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(0.01, 0.0), borderaxespad=0)
+    axes.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=(0.1, height), bbox_transform=axes.transData, borderaxespad=0
+    )

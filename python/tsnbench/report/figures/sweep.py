@@ -1,0 +1,198 @@
+"""Figures over several runs: delay along the axis, box plots per run, CCDFs laid over each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.report.curves import Curve
+from tsnbench.report.figures.distributions import draw_boxes, draw_ccdf, log_share
+from tsnbench.report.figures.style import COLOURS, DASHES, LIMIT, MARKERS, Drawing, Size
+from tsnbench.report.sweep import MOST_OVERLAID, Along, Sweep, spread
+from tsnbench.report.words import micros, printable, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STATISTICS = ("max", "p99", "mean", "median")
+
+
+def drawings(sweep: Sweep) -> list[Drawing]:
+    """Every figure for which the runs have data."""
+    if not sweep.drawn:
+        return []
+    found = [along_axis(sweep)]
+    if any(curve for _, curves in sweep.drawn for curve in curves):
+        found += [boxes(sweep), overlay(sweep)]
+    return found
+
+
+def _left_out(sweep: Sweep) -> str:
+    return f" {sweep.left_out} more streams are in the tables only." if sweep.left_out else ""
+
+
+def _axis_name(sweep: Sweep) -> str:
+    return printable(sweep.axis.name)
+
+
+def _grid(
+    sweep: Sweep, size: Size, height: float, fill: Callable[[Axes, Along, tuple[Curve | None, ...]], None]
+) -> tuple[Figure, list[Axes]]:
+    """A panel per stream, two in a row where there is room."""
+    from matplotlib.figure import Figure
+
+    many = len(sweep.drawn)
+    columns = 1 if size.legend_below or many == 1 else 2
+    rows = math.ceil(many / columns)
+    figure = Figure(figsize=(size.width if columns == 2 or size.legend_below else 6.3, height * rows + 0.5))
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for at, (along, curves) in zip(axes, sweep.drawn, strict=False):
+        fill(at, along, curves)
+        priority = "" if along.pcp is None else f" (priority {along.pcp})"
+        at.set_title(shortened(along.name) + priority)
+    for at in axes[many:]:
+        at.remove()
+    return figure, axes[:many]
+
+
+def along_axis(sweep: Sweep) -> Drawing:
+    """Mean, median, p99 and maximum of the delay along the axis."""
+
+    def fill(at: Axes, along: Along, _: tuple[Curve | None, ...]) -> None:
+        highest = 0.0
+        for place, statistic in enumerate(STATISTICS):
+            points = [
+                (x, getattr(m.delay, statistic) / 1e3)
+                for x, m in zip(sweep.axis.at, along.measures, strict=True)
+                if m is not None and m.delay is not None
+            ]
+            highest = max([highest, *(y for _, y in points)])
+            at.plot(
+                *zip(*points, strict=True),
+                color=COLOURS[place],
+                linestyle=DASHES[place],
+                marker=MARKERS[place],
+                markersize=4,
+                label=statistic,
+            )
+        if along.limit_ns is not None and along.limit_ns / 1e3 < 2.5 * highest:
+            at.axhline(along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit")
+        at.set_ylim(bottom=0)
+        at.set_ylabel("delay (µs)")
+        _ticks(at, sweep, sweep.axis.at)
+
+    def draw(size: Size) -> Figure:
+        figure, axes = _grid(sweep, size, 1.9, fill)
+        _legend_of(figure, axes, size)
+        return figure
+
+    return Drawing(
+        "delay-along-axis",
+        f"Delay over {_axis_name(sweep)}",
+        "Per stream and run; each panel has its own scale. A limit is drawn where it is near." + _left_out(sweep),
+        "; ".join(
+            f"{along.name}: "
+            + ", ".join(
+                f"{label} mean {micros(m.delay.mean)}, maximum {micros(m.delay.max)} µs"
+                for label, m in zip(sweep.labels, along.measures, strict=True)
+                if m is not None and m.delay is not None
+            )
+            for along, _ in sweep.drawn
+        ),
+        draw,
+        wide=True,
+    )
+
+
+def boxes(sweep: Sweep) -> Drawing:
+    """A box per run, a panel per stream."""
+
+    def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...]) -> None:
+        there = [(place, curve) for place, curve in enumerate(curves) if curve is not None]
+        for place, curve in there:
+            draw_boxes(at, [curve], horizontal=False, first=place)
+        at.set_ylabel("delay (µs)")
+        at.set_ylim(bottom=0)
+        at.set_xlim(-0.6, len(curves) - 0.4)
+        _ticks(at, sweep, [float(n) for n in range(len(curves))])
+        at.grid(axis="x", visible=False)
+
+    def draw(size: Size) -> Figure:
+        return _grid(sweep, size, 1.9, fill)[0]
+
+    return Drawing(
+        "boxes-along-axis",
+        f"Spread of the delay over {_axis_name(sweep)}",
+        "Box: 25th to 75th percentile, line: median, whiskers: 1st to 99th percentile, dots: fastest and slowest "
+        "frame." + _left_out(sweep),
+        "",
+        draw,
+        wide=True,
+    )
+
+
+def overlay(sweep: Sweep) -> Drawing:
+    """CCDFs of all runs in one panel per stream."""
+    kept = spread(len(sweep.runs), MOST_OVERLAID)
+
+    def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...]) -> None:
+        there = [(n, curve) for n, place in enumerate(kept) if (curve := curves[place]) is not None]
+        bottom = 0.5 / max([curve.frames for _, curve in there], default=1)
+        for n, curve in there:
+            line = draw_ccdf(at, curve, bottom, n, colour=_shade(n, len(kept)))
+            line.set_label(shortened(sweep.labels[kept[n]], 30))
+        log_share(at, bottom)
+        at.set_ylabel("frames later")
+        at.set_xlabel("delay (µs)")
+
+    def draw(size: Size) -> Figure:
+        figure, axes = _grid(sweep, size, 2.1, fill)
+        _legend_of(figure, axes, size)
+        return figure
+
+    left = len(sweep.runs) - len(kept)
+    return Drawing(
+        "ccdf-overlay",
+        "Delay: share of frames later than x, run by run",
+        "Complementary distribution of the delay, log axis; the marker is the slowest frame."
+        + (f" {len(kept)} runs of {len(sweep.runs)}, evenly chosen." if left else "")
+        + _left_out(sweep),
+        "",
+        draw,
+        wide=True,
+    )
+
+
+def _shade(place: int, many: int) -> Any:
+    """From dark to light along the axis; both readable on white and on black."""
+    import matplotlib
+
+    return matplotlib.colormaps["viridis"](0.08 + 0.72 * place / max(1, many - 1))
+
+
+def _ticks(at: Axes, sweep: Sweep, where: Sequence[float]) -> None:
+    """The runs on the x axis; names that do not fit are turned."""
+    labels = [shortened(tick, 18) for tick in sweep.axis.ticks]
+    kept = spread(len(labels), 16)
+    turned = sum(len(labels[n]) for n in kept) > 44
+    at.set_xticks(
+        [where[n] for n in kept],
+        [labels[n] for n in kept],
+        rotation=35 if turned else 0,
+        ha="right" if turned else "center",
+        rotation_mode="anchor",
+    )
+    at.set_xlabel("" if sweep.axis.name == "run" else _axis_name(sweep))
+
+
+def _legend_of(figure: Figure, axes: Sequence[Axes], size: Size) -> None:
+    """One key for all panels, with every line that any of them has."""
+    found: dict[str, Any] = {}
+    for at in axes:
+        for handle, label in zip(*at.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    columns = 3 if size.legend_below else 5
+    if found:
+        figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=min(columns, len(found)))
