@@ -52,7 +52,7 @@ def _read(name: str, record: Record) -> Fields:
 
 
 _SR_CLASS = Record("an SR class", {"pcp": Field(Count(0, 7)), "delay": Field(SPAN), "jitter": Field(SPAN)})
-_SOURCE = Field(PROSE, required=True)
+_SOURCE = Field(PROSE, example="a paper")
 
 
 @cache
@@ -86,8 +86,8 @@ _PRINTED = MapOf("the row as printed", Text("a word", swept=False), re.compile("
 _PATTERN = Record(
     "a pattern",
     {
-        "stream": Field(Record("a stream", TRAFFIC), required=True),
-        "printed": Field(_PRINTED, required=True),
+        "stream": Field(Record("a stream", TRAFFIC), example="{…}"),
+        "printed": Field(_PRINTED, example="{…}"),
         "note": Field(PROSE),
     },
 )
@@ -122,9 +122,9 @@ def gate_lists() -> Mapping[str, GateList]:
     one = Record(
         "a gate list",
         {
-            "slot": Field(GATE_LIST.fields["slot"].kind, required=True),
+            "slot": Field(GATE_LIST.fields["slot"].kind, example="15 us"),
             "guard": Field(SPAN),
-            "slots": Field(slots, required=True),
+            "slots": Field(slots, example="[[6]]"),
         },
     )
     file = _read(

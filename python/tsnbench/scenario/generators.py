@@ -84,7 +84,8 @@ def tree(fields: Fields) -> Shape:
     prefix = fields.get("prefix", kind)
     count = sum(fanout**level for level in range(depth + 1))
     if count > MOST_NODES:
-        return Shape(problem=("depth", f"at most {MOST_NODES} nodes", f"{count}", "make the tree smaller"))
+        found = f"{count}" if count < 10**9 else "a billion or more"
+        return Shape(problem=("depth", f"at most {MOST_NODES} nodes", found, "make the tree smaller"))
     inner = count - fanout**depth
     leaves = fields.get("leaves", kind)
     shape = Shape([(f"{prefix}{n}", kind if n <= inner else leaves) for n in range(1, count + 1)])

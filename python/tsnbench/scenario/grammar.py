@@ -29,9 +29,9 @@ LINK_RATE = Quantity(RATE, 10**6, 10**12)
 STREAM_RATE = Quantity(RATE, 1, 10**12)
 CABLE = Quantity(LENGTH, 0, 1_000_000_000)
 UNIT = Quantity(SIZE, 1, 1 << 30)
-FRAME = Quantity(SIZE, 64, 65_535)
+FRAME = Quantity(SIZE, 64)
 NODE = Text("the name of a node")
-NODES = ListOf(Text("the name of a node", swept=False), "the names of nodes")
+NODES = ListOf(Text("the name of a node", swept=False), "the names of nodes", partial=True)
 SELECTOR = Text("a port such as node1 -> node2", swept=False)
 PCP = Count(0, 7, "a priority code point")
 CLASS_NAME = Text("an SR class: sr/A, sr/B, sr/C, sr/D or sr/BE")
@@ -74,7 +74,7 @@ FORWARDING = Either(
                     "a way of forwarding",
                 ),
                 "store-and-forward",
-                required=True,
+                "store-and-forward",
             ),
             "after": Field(Quantity(SIZE), "octets that arrive before forwarding starts (cut-through)"),
         },
@@ -93,7 +93,7 @@ NODE_OPTIONS = Record(
 NODE_LIST = Either(
     "names of nodes, or a mapping of names to options",
     text=Text("the name of a node", named=True, swept=False),
-    listing=ListOf(Text("the name of a node", named=True, swept=False), "names of nodes"),
+    listing=ListOf(Text("the name of a node", named=True, swept=False), "names of nodes", partial=True),
     mapping=MapOf("a mapping of names to options", NODE_OPTIONS),
 )
 BACK = Record(
@@ -111,7 +111,11 @@ WIRE = {
 LINK_GROUP = Record(
     "links",
     {
-        "between": Field(ListOf(PAIR, "pairs of nodes"), "[node1 -- node2, node2 -- node3]", required=True),
+        "between": Field(
+            ListOf(PAIR, "pairs of nodes", partial=True),
+            "[node1 -- node2, node2 -- node3]",
+            "[node1 -- node2]",
+        ),
         **WIRE,
         "back": Field(BACK, "what differs from the second node to the first"),
     },
@@ -119,7 +123,7 @@ LINK_GROUP = Record(
 LINKS = Either(
     "links: a list of pairs, or {rate: …, between: […]}",
     text=PAIR,
-    listing=ListOf(Either("a link", text=PAIR, mapping=LINK_GROUP), "links"),
+    listing=ListOf(Either("a link", text=PAIR, mapping=LINK_GROUP), "links", partial=True),
     mapping=LINK_GROUP,
 )
 KIND = Choice({"station": "station", "bridge": "bridge", "host": "host"}, "a kind of node")
@@ -145,10 +149,11 @@ GENERATORS = {
         },
     ),
     "ring": Record(
-        "a ring", {"nodes": Field(Count(3, 10_000, "a number of nodes"), "8", required=True), **GENERATED}
+        "a ring", {"nodes": Field(Count(3, 10_000, "a number of nodes"), "number of nodes", "8"), **GENERATED}
     ),
     "mesh": Record(
-        "a full mesh", {"nodes": Field(Count(2, 200, "a number of nodes"), "4", required=True), **GENERATED}
+        "a full mesh",
+        {"nodes": Field(Count(2, 200, "a number of nodes"), "number of nodes", "4"), **GENERATED},
     ),
     "star": Record(
         "a star",
@@ -156,23 +161,23 @@ GENERATORS = {
             "centre": Field(
                 Text("a name", named=True), "the name of the bridge in the middle; default bridge"
             ),
-            "nodes": Field(NUMBER, "nodes around the centre", required=True),
+            "nodes": Field(NUMBER, "nodes around the centre", "5"),
             **{key: spec for key, spec in GENERATED.items() if key not in ("stations", "station-prefix")},
         },
     ),
     "grid": Record(
         "a grid",
         {
-            "rows": Field(Count(1, 1000, "a number of rows"), "4", required=True),
-            "columns": Field(Count(1, 1000, "a number of columns"), "5", required=True),
+            "rows": Field(Count(1, 1000, "a number of rows"), "number of rows", "4"),
+            "columns": Field(Count(1, 1000, "a number of columns"), "number of columns", "5"),
             **GENERATED,
         },
     ),
     "tree": Record(
         "a tree",
         {
-            "depth": Field(Count(1, 13, "a number of levels"), "levels below the root: 3", required=True),
-            "fanout": Field(Count(1, 100, "a number of branches"), "2", required=True),
+            "depth": Field(Count(1, 13, "a number of levels"), "levels below the root", "3"),
+            "fanout": Field(Count(1, 100, "a number of branches"), "nodes below each node", "2"),
             "leaves": Field(KIND, "kind of the lowest level, where it differs"),
             **GENERATED,
         },
@@ -263,17 +268,17 @@ TRAFFIC = {
         Either(
             "a mean rate",
             text=STREAM_RATE,
-            mapping=Record("a Poisson source", {"rate": Field(STREAM_RATE, "100 Mbit/s", required=True)}),
+            mapping=Record(
+                "a Poisson source", {"rate": Field(STREAM_RATE, "mean rate of frames", "100 Mbit/s")}
+            ),
         ),
         "independent exponential gaps, at this mean rate of frames (destination address to FCS)",
     ),
     "saturating": Field(YES_NO, "true: as fast as the port takes frames"),
     "backlog": Field(Count(1, 1000, "a number of frames"), "frames that a saturating talker keeps queued; 2"),
     "frame": Field(FRAME, "frame size from destination address to FCS, VLAN tag included"),
-    "phy": Field(
-        Quantity(SIZE, 84, 65_555), "the frame with preamble, SFD and inter-frame gap: frame + 20 B"
-    ),
-    "payload": Field(Quantity(SIZE, 0, 65_000), "UDP payload: frame - 46 B, - 50 B with VLAN tag"),
+    "phy": Field(Quantity(SIZE, 84), "the frame with preamble, SFD and inter-frame gap: frame + 20 B"),
+    "payload": Field(Quantity(SIZE), "UDP payload: frame - 46 B, - 50 B with VLAN tag"),
     "units": Field(UNITS, "application data units, cut into frames sent back to back"),
     "count": Field(Count(1, 10_000, "a number of flows"), "so many flows, each with its own sequence"),
 }
@@ -293,6 +298,18 @@ STREAM = Record(
             Either("requirements, or the name of an SR class", text=CLASS_NAME, mapping=LIMITS),
             "sr/A, or {delay: 2 ms, jitter: 125 us, loss: 0}",
         ),
+    },
+    slips={
+        "rate": "write poisson: 10 Mbit/s for random gaps, or period and a size",
+        **dict.fromkeys(("size", "length", "bytes"), "write frame, phy or payload: which size is meant?"),
+        **dict.fromkeys(("priority", "prio"), "did you mean pcp?"),
+        **dict.fromkeys(("talker", "source", "src", "sender"), "did you mean from?"),
+        **dict.fromkeys(("listener", "listeners", "destination", "dst", "sink"), "did you mean to?"),
+        **dict.fromkeys(("interval", "cycle", "every"), "did you mean period?"),
+        **dict.fromkeys(("route", "path", "hops"), "did you mean via?"),
+        **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
+        **dict.fromkeys(("flows", "number"), "did you mean count?"),
+        **dict.fromkeys(("delay", "latency", "deadline", "loss"), "write requires: {delay: 2 ms, loss: 0}"),
     },
 )
 
@@ -314,8 +331,8 @@ GATE_LIST = Record(
                 Record(
                     "a gate entry",
                     {
-                        "open": Field(OPEN, "[6, 5]", required=True),
-                        "for": Field(SPAN, "45 us", required=True),
+                        "open": Field(OPEN, "PCPs or classes whose gates are open", "[6, 5]"),
+                        "for": Field(SPAN, "how long", "45 us"),
                     },
                 ),
                 "gate entries",
@@ -351,7 +368,7 @@ SHAPER = Record(
                             {
                                 "bandwidth": Field(STREAM_RATE, "idle slope; from the streams unless given"),
                                 "phy": Field(
-                                    Quantity(SIZE, 84, 65_555),
+                                    Quantity(SIZE, 84),
                                     "largest PHY frame; from the streams unless given",
                                 ),
                             },
@@ -396,16 +413,18 @@ PROSE = Text("a text", swept=False)
 SCENARIO = Record(
     "a scenario",
     {
-        "name": Field(
-            Text("a name", named=True, swept=False), "a short name: my-first-network", required=True
-        ),
+        "name": Field(Text("a name", named=True, swept=False), "a short name", "my-first-network"),
         "title": Field(PROSE, "one line for reports"),
         "source": Field(PROSE, "where the scenario is from: a paper and its table"),
-        "duration": Field(SPAN, "100 ms", required=True),
+        "duration": Field(Quantity(DURATION, 1, LONGEST, usual="ms"), "how long talkers talk", "100 ms"),
         "drain": Field(TIME, "how long frames under way may still arrive; 100 ms unless given"),
         "seed": Field(Count(0, 2**53, "a seed"), "seed of all randomness; 1 unless given"),
-        "network": Field(NETWORK, "nodes and links", required=True),
-        "streams": Field(MapOf("streams by name", STREAM), "who sends what to whom", required=True),
+        "network": Field(NETWORK, "nodes and links", "{line: {hops: 3, kind: host, rate: 1 Gbit/s}}"),
+        "streams": Field(
+            MapOf("streams by name", STREAM),
+            "who sends what to whom",
+            "{s: {from: host1, to: host4, period: 1 ms, frame: 500 B}}",
+        ),
         "shapers": Field(
             MapOf(
                 "ports and what shapes them",

@@ -43,6 +43,8 @@ class Quantity:
     most: int = 1 << 62
     zero: bool = False
     """Whether a bare 0 needs no unit."""
+    usual: str = ""
+    """The unit that hints name, where it is not the dimension's usual one."""
 
     @property
     def expected(self) -> str:
@@ -56,7 +58,7 @@ class Quantity:
             return 0
         found = shown(scalar.text)
         try:
-            number = self.dimension.parse(scalar.text)
+            number = self.dimension.parse(scalar.text, self.usual)
         except UnitError as error:
             return reading.problem(scalar.place, path, error.expected, found, error.hint)
         if not self.least <= number <= self.most:
@@ -65,10 +67,10 @@ class Quantity:
 
     @property
     def range(self) -> str:
-        base, name = self.dimension.base, self.dimension.name
+        name, least = self.dimension.name, self.dimension.text(self.least)
         if self.most == 1 << 62:
-            return f"{name} of at least {self.least} {base}"
-        return f"{name} from {self.least} {base} to {self.most} {base}"
+            return f"{name} of at least {least}"
+        return f"{name} from {least} to {self.dimension.text(self.most)}"
 
     def schema(self) -> Schema:
         one = self.dimension.schema()
@@ -130,6 +132,8 @@ class Choice:
 
     words: Map[str, Any]
     what: str
+    slips: Map[str, str] = field(default_factory=dict)
+    """What people write by mistake -> what they mean."""
 
     @property
     def expected(self) -> str:
@@ -142,10 +146,9 @@ class Choice:
             return BAD
         text = scalar.text.strip()
         if text not in self.words:
-            hint = meant(text, self.words)
-            found = shown(text)
-            hint = hint if hint.startswith("did") else ""
-            return reading.problem(scalar.place, path, self.expected, found, hint)
+            hint = f"write {self.slips[text]}" if text in self.slips else meant(text, self.words)
+            hint = "" if hint.startswith("known") else hint
+            return reading.problem(scalar.place, path, self.expected, shown(text), hint)
         return self.words[text]
 
     def schema(self) -> Schema:
@@ -153,7 +156,8 @@ class Choice:
         return sweepable({"enum": words})
 
 
-YES_NO = Choice({"true": True, "false": False}, "a yes or no")
+_SLIPS = {"yes": "true", "on": "true", "True": "true", "no": "false", "off": "false", "False": "false"}
+YES_NO = Choice({"true": True, "false": False}, "a yes or no", _SLIPS)
 
 
 @dataclass(frozen=True)
@@ -194,12 +198,16 @@ NAME_HINT = "a name starts with a letter; then letters, digits and _ . + - follo
 
 @dataclass(frozen=True)
 class ListOf:
-    """A list; a single value counts as a list of one. ``least`` and ``most`` bound its length."""
+    """A list; a single value counts as a list of one. ``least`` and ``most`` bound its length.
+
+    ``partial``: what could be read is returned, although something could not.
+    """
 
     item: Kind
     what: str
     least: int = 1
     most: int = 100_000
+    partial: bool = False
 
     @property
     def expected(self) -> str:
@@ -215,7 +223,8 @@ class ListOf:
         if not self.least <= len(found.items) <= self.most:
             return reading.problem(found.place, path, self.what, f"{len(found.items)} of them")
         items = [self.item.read(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
-        return BAD if any(isinstance(item, Bad) for item in items) else items
+        good = [item for item in items if not isinstance(item, Bad)]
+        return good if self.partial or len(good) == len(items) else BAD
 
     def schema(self) -> Schema:
         item = self.item.schema()
@@ -241,11 +250,11 @@ class Fields(dict[str, Any]):
 
 @dataclass(frozen=True)
 class Field:
-    """One key of a record; ``doc`` is for the schema."""
+    """One key of a record; ``doc`` is for the schema, ``example`` makes the key required and shows how."""
 
     kind: Kind
     doc: str = ""
-    required: bool = False
+    example: str = ""
 
 
 @dataclass(frozen=True)
@@ -266,10 +275,12 @@ class Record:
     patterns: tuple[KeyPattern, ...] = ()
     empty: bool = False
     """Whether nothing at all counts as no keys."""
+    slips: Map[str, str] = field(default_factory=dict)
+    """Keys that people write by mistake -> a hint."""
 
     @property
     def expected(self) -> str:
-        return self.what
+        return f"{self.what} as keys and values"
 
     def read(self, reading: Reading, value: Value, path: str) -> Fields | Bad:
         found = reading.resolve(value, path)
@@ -286,8 +297,9 @@ class Record:
             spec = self.fields.get(key) or self.by_pattern(key)
             if spec is None:
                 known = [*self.fields, *(pattern.example for pattern in self.patterns)]
-                hint = meant(key, known)
+                hint = self.slips.get(key) or meant(key, known)
                 reading.problem(key.place, key.path, f"a key of {self.what}", shown(key), hint)
+                fields.bad.add(hint.removeprefix("did you mean ").removesuffix("?"))
                 continue
             fields.places[key] = part.place
             content = spec.kind.read(reading, part, key.path)
@@ -296,8 +308,8 @@ class Record:
             else:
                 fields[key] = content
         for name, spec in self.fields.items():
-            if spec.required and name not in fields.places:
-                hint = f"add {name}: {spec.doc}" if spec.doc else ""
+            if spec.example and name not in fields.places and name not in fields.bad:
+                hint = f"add {name}: {spec.example}"
                 reading.problem(found.place, path, f"the key {name} in {self.what}", "none", hint)
                 fields.bad.add(name)
         return fields
@@ -313,7 +325,7 @@ class Record:
         }
         if self.patterns:
             schema["patternProperties"] = {f"^({p.pattern})$": described(p.field) for p in self.patterns}
-        required = [name for name, spec in self.fields.items() if spec.required]
+        required = [name for name, spec in self.fields.items() if spec.example]
         if required:
             schema["required"] = required
         return schema
@@ -342,7 +354,8 @@ class MapOf:
         if isinstance(found, Bad):
             return BAD
         if not isinstance(found, Mapping):
-            return reading.problem(found.place, path, self.expected, describe(found))
+            hint = f"write {path.rsplit('.', 1)[-1]}: {{name: …, name: …}}"
+            return reading.problem(found.place, path, self.expected, describe(found), hint)
         read: dict[Named, Any] = {}
         for key, part in keys_of(reading, found, path):
             if not self.key.fullmatch(key):

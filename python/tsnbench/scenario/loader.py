@@ -113,6 +113,9 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     net.named = net.whole = False
     if "network" in top:
         net = network.build(reading, top["network"])
+    if "streams" in top and not top["streams"]:
+        hint = "write streams: {s: {from: a, to: b, period: 1 ms, frame: 500 B}}"
+        reading.problem(top.at("streams"), "streams", "at least one stream", "none", hint)
     built = streams.build(reading, net, top.get("streams", {}))
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
@@ -153,9 +156,11 @@ def _parameters(reading: Reading, tree: Mapping) -> None:
                 reading.parameters[key] = reading.take(axis_of(key.path, value))
             except SweepError as error:
                 reading.problem(error.place, key.path, error.expected, error.found, error.hint)
+                reading.broken.add(key)
         elif isinstance(value, Mapping):
             if not value.entries:
                 reading.problem(value.place, key.path, "named alternatives", "an empty mapping")
+                reading.broken.add(key)
                 continue
             names = tuple(name.text.strip() for name, _ in value.entries)
             parts = tuple(part for _, part in value.entries)
@@ -164,6 +169,7 @@ def _parameters(reading: Reading, tree: Mapping) -> None:
             reading.parameters[key] = value
         else:
             reading.problem(value.place, key.path, "a value, a list or named alternatives", "nothing")
+            reading.broken.add(key)
 
 
 def _unused(reading: Reading, tree: Mapping) -> None:

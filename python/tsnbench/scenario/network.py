@@ -85,8 +85,6 @@ class Net:
 def build(reading: Reading, fields: Fields) -> Net:
     """Nodes first, in the order of the file, then generated links, then written ones."""
     net = Net(reading)
-    before = len(reading.problems)
-    net.whole = not fields.bad
     generated: list[tuple[Fields, Shape]] = []
     for key, value in fields.items():
         if key in _KINDS:
@@ -100,17 +98,24 @@ def build(reading: Reading, fields: Fields) -> Net:
                 generated.append((one, shape))
         elif key == "queues":
             net.queues = queues_of(reading, value)
-    net.named = not fields.bad and len(reading.problems) == before
+    net.named = not _wrong(reading, fields, besides_links=True)
     for one, shape in generated:
         _wire(net, fields, one, shape.pairs)
     if "links" in fields:
         for group in fields["links"] if isinstance(fields["links"], list) else [fields["links"]]:
             _links(net, fields, group)
-    if not net.nodes and net.whole:
+    if not net.nodes and not _wrong(reading, fields):
         hint = "write stations: [node1, node2] and links, or a generator such as line: {hops: 2}"
         reading.problem(fields.place, fields.path, "nodes", "a network without any", hint)
-    net.whole = net.whole and len(reading.problems) == before
+    net.whole = not _wrong(reading, fields)
     return net
+
+
+def _wrong(reading: Reading, fields: Fields, besides_links: bool = False) -> bool:
+    """Whether something in the network, or in how its links are written, has been noted as a mistake."""
+    own = (problem.path for problem in reading.problems if problem.path.startswith(fields.path))
+    links = fields.path_of("links")
+    return any(not (besides_links and path.startswith(links)) for path in own)
 
 
 def _nodes(net: Net, kind: str, value: Any) -> None:
@@ -145,7 +150,6 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
 
 def _generate(net: Net, name: str, fields: Fields) -> Shape:
     if fields.bad:
-        net.whole = False
         return Shape()
     shape = SHAPES[name](fields)
     if shape.problem is None:
@@ -182,7 +186,6 @@ def _wire(net: Net, network: Fields, own: Fields, pairs: Iterable[tuple[str, str
         if "rate" not in own.bad and "rate" not in network.bad:
             hint = "write rate: 1 Gbit/s here, or once for all links under network"
             net.reading.problem(own.place, own.path_of("rate"), "the rate of these links", "none", hint)
-        net.whole = False
         return
     for a, b in pairs:
         if a not in net.nodes or b not in net.nodes:

@@ -47,6 +47,8 @@ class Reading:
         self.problems: list[Problem] = []
         self.axes: dict[str, Axis] = {}
         self.parameters: dict[str, Value] = {}
+        self.broken: set[str] = set()
+        """Parameters whose values are a mistake already noted."""
         self.used: set[str] = set()
         self.values = 0
 
@@ -66,6 +68,8 @@ class Reading:
         try:
             return substitute(value, self.parameters, self.used)
         except SweepError as error:
+            if any(re.search(rf"\b{re.escape(name)}\b", value.text) for name in self.broken):
+                return BAD
             return self.problem(error.place, path, error.expected, error.found, error.hint)
 
     def choose(self, values: Sequence, path: str) -> Value | Bad:
@@ -102,9 +106,9 @@ def shown_found(text: str) -> str:
 def meant(word: str, known: Iterable[str]) -> str:
     """A hint for a word that is not known: the one that was probably meant, or all there are."""
     words = list(known)
-    lower = {other.lower(): other for other in words}
-    if word.lower() in lower:
-        return f"did you mean {lower[word.lower()]}?"
+    for other in words:
+        if word.lower() in (other.lower(), other.lower().rpartition("/")[2]):
+            return f"did you mean {other}?"
     near = difflib.get_close_matches(word[:80], words, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]}?"

@@ -12,6 +12,7 @@ from tsnbench.scenario.kinds import Fields
 from tsnbench.scenario.network import Net
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.selectors import selector
+from tsnbench.scenario.units import DURATION
 
 
 def build(
@@ -174,8 +175,8 @@ def _open(reading: Reading, entry: Fields) -> tuple[int, ...] | None:
 def _checked(reading: Reading, written: Fields, gates: model.Gates) -> model.Gates:
     total = sum(entry.duration for entry in gates.entries)
     if gates.cycle is not None and gates.cycle != total:
-        hint = f"write cycle: {total}ns, or leave it out"
-        found = f"{gates.cycle} ns for entries of {total} ns together"
+        hint = f"write cycle: {DURATION.text(total)}, or leave it out"
+        found = f"{DURATION.text(gates.cycle)} for entries of {DURATION.text(total)} together"
         reading.problem(written.at("cycle"), written.path_of("cycle"), "the sum of the entries", found, hint)
     return gates
 

@@ -166,7 +166,8 @@ class _Builder:
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
         if getattr(event, "tag", None) is not None:
             hint = "leave the tag out; the scenario's grammar says what each value is"
-            raise failure(self.file, "a value without a tag", f"the tag {shown(str(event.tag))}", hint, place)
+            tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
+            raise failure(self.file, "a value without a tag", f"the tag {shown(tag)}", hint, place)
         if kind == "DocumentStartEvent":
             self.documents += 1
             if self.documents > 1:
@@ -252,11 +253,14 @@ def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
         wanted, got = ("]", "list [") if "sequence" in context else ("}", "mapping {")
         opened = Place(error.context_mark.line + 1, error.context_mark.column + 1)
         hint = f"the {got} opened in line {opened.line}, column {opened.column} is not closed before this"
+        if " #" in "".join(text.splitlines(True)[opened.line - 1 : place.line]):
+            hint += "; a # after a space begins a comment: write dut#2"
         return failure(file, f", or {wanted}", _token(problem), hint, place)
     if "expected <block end>" in problem:
         hint = "keys of one level start in the same column; is a quote or an indentation wrong here?"
         return failure(file, "the same indentation as above", _token(problem), hint, place)
     if "could not find expected ':'" in problem:
+        place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
         hint = "write key: value, with a space after the colon"
         return failure(file, "a colon after a key", "none", hint, place)
     if "quoted scalar" in context and "end of stream" in problem:

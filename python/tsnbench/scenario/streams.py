@@ -76,7 +76,7 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
 def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
     """The stream's own keys over its pattern's; a size or rhythm of its own replaces the pattern's."""
     for key, what in (("from", "the talker: from: node1"), ("to", "the listener: to: node2")):
-        if key not in written.places:
+        if key not in written.places and key not in written.bad:
             reading.problem(written.place, written.path, f"the key {key} in a stream", "none", f"name {what}")
             written.bad.add(key)
     if "pattern" in written.bad:
@@ -122,7 +122,7 @@ def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] |
             listeners.append(listener)
     for key, nodes in (("from", [talker] if talker else []), ("to", listeners)):
         for node in nodes:
-            if net.nodes[node].kind == "bridge":
+            if net.named and net.nodes[node].kind == "bridge":
                 hint = "make it a host, which is both; or attach a station to it"
                 found = f"{node}, a bridge"
                 reading.problem(fields.at(key), fields.path_of(key), "a station or host", found, hint)
@@ -208,7 +208,8 @@ def _when(reading: Reading, fields: Fields) -> model.Periodic | model.Poisson | 
         return None
     if not given:
         hint = "write period: 1 ms, poisson: 10 Mbit/s or saturating: true; or name a pattern"
-        reading.problem(fields.place, fields.path, "when a stream sends", "nothing", hint)
+        if not fields.bad - {"from", "to"}:
+            reading.problem(fields.place, fields.path, "a rhythm in which the stream sends", "none", hint)
         return None
     for key, only in (("offset", "period"), ("jitter", "period"), ("backlog", "saturating")):
         if key in fields and given[0] != only:
@@ -235,7 +236,8 @@ def _size(reading: Reading, fields: Fields, tagged: bool) -> model.FixedSize | m
         return None
     if not given:
         hint = "write frame: 1250 B, phy: 1270 B or payload: 1200 B; or units for sizes that vary"
-        reading.problem(fields.place, fields.path, "how large a stream's frames are", "nothing", hint)
+        if not fields.bad - {"from", "to"}:
+            reading.problem(fields.place, fields.path, "a size of the stream's frames", "none", hint)
         return None
     key = given[0]
     if key not in fields:
@@ -257,6 +259,11 @@ def _size(reading: Reading, fields: Fields, tagged: bool) -> model.FixedSize | m
         reading.problem(fields.at(key), fields.path_of(key), expected, f"{written} B", hint)
         return None
     return model.FixedSize(octets=frame)
+
+
+def _octets(units: Fields) -> str:
+    """Mean and deviation for a message."""
+    return f"{float(units['deviation']):.12g} B at a mean of {float(units['mean']):.12g} B"
 
 
 def _units(reading: Reading, fields: Fields, tagged: bool) -> model.UnitSizes | None:
@@ -282,6 +289,6 @@ def _units(reading: Reading, fields: Fields, tagged: bool) -> model.UnitSizes | 
     try:
         drawn = sizes.lognormal_sizes(units["mean"], units["deviation"])
     except (ValueError, OverflowError) as error:
-        reading.problem(units.at("deviation"), units.path_of("deviation"), str(error), "another")
+        reading.problem(units.at("deviation"), units.path_of("deviation"), str(error), _octets(units))
         return None
     return model.UnitSizes(octets=drawn, most_per_frame=most)

@@ -96,7 +96,7 @@ def _steps(first: Value, second: Value, last: Scalar) -> list[Scalar]:
     low, step, high = numbers[1], numbers[1] - numbers[0], numbers[2]
     steps = (high - low) / step if step else Fraction(-1)
     if steps < 1 or steps.denominator != 1:
-        hint = f"from {texts[0].strip()} in steps of {_text(step, unit)} the dots do not end there"
+        hint = f"from {texts[0].strip()} in steps of {_text(step, unit)} that value is never met"
         raise SweepError(last.place, "a last value that the steps reach", texts[2].strip(), hint)
     if steps > MOST_RUNS:
         raise SweepError(last.place, f"at most {MOST_RUNS} runs", f"{steps} steps")
@@ -138,8 +138,8 @@ def _evaluate(text: str, place: Place, parameters: Map[str, Value], used: set[st
         if isinstance(chosen, Scalar):
             return chosen.text.strip()
         raise SweepError(place, "a parameter with a plain value", f"${{{text}}}, a list or mapping")
-    known = ", ".join(parameters) or "none are given"
-    hint = f"name parameters, whole numbers, + - * // and brackets; parameters: {known}"
+    known = f"known: {', '.join(parameters)}" if parameters else "write them under parameters:"
+    hint = f"parameters, whole numbers, + - * // and brackets are allowed; {known}"
     if len(text) > 100:
         raise SweepError(place, "a short expression", f"{len(text)} characters", hint)
 

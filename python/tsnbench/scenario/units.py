@@ -43,24 +43,31 @@ class Dimension:
     def expected(self) -> str:
         return f"{self.article} {self.name} with a unit"
 
+    def text(self, value: int) -> str:
+        """A value in the largest unit that holds it exactly: 90000 ns is ``90 us``."""
+        fitting = [(worth, unit) for unit, worth in self.units.items() if value and value % worth == 0]
+        worth, unit = max(fitting, key=lambda fit: fit[0], default=(Fraction(1), self.base))
+        return f"{value // worth} {unit}"
+
     @property
     def spellings(self) -> str:
         return ", ".join(unit for unit in self.units if unit not in ("µs", "μs"))
 
-    def read(self, text: str) -> tuple[Fraction, str]:
-        """The number and the unit of a text, as written.
+    def read(self, text: str, usual: str = "") -> tuple[Fraction, str]:
+        """The number and the unit of a text, as written; ``usual`` is the unit that hints name here.
 
         Raises :class:`UnitError` where the text is no number with a unit of this dimension.
         """
         found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
-        example = f"write it like 250{self.usual}; units are {self.spellings}"
+        usual = usual or self.usual
+        example = f"write it like 250{usual}; units are {self.spellings}"
         if found is None:
             raise UnitError(self.expected, example)
         number, divisor, unit = found.groups()
         if divisor is not None and int(divisor) == 0:
             raise UnitError(self.expected, "a number cannot be divided by zero")
         if not unit:
-            raise UnitError(self.expected, f"write {text.strip()}{self.usual}")
+            raise UnitError(self.expected, f"write {text.strip()}{usual}")
         if unit not in self.units:
             meant = self.aliases.get(unit) or self.aliases.get(unit.lower())
             bare = text.strip().removesuffix(unit).rstrip()
@@ -70,9 +77,9 @@ class Dimension:
             raise UnitError(f"{self.article} {self.name} of 0 or more", "leave the minus sign out")
         return value, unit
 
-    def parse(self, text: str) -> int:
+    def parse(self, text: str, usual: str = "") -> int:
         """The text's worth in ``base``; raises :class:`UnitError` where that is not a whole number."""
-        value, unit = self.read(text)
+        value, unit = self.read(text, usual)
         worth = value * self.units[unit]
         if worth.denominator != 1:
             below = worth.numerator // worth.denominator
@@ -118,7 +125,7 @@ DURATION = Dimension(
         "sec": "s",
         "seconds": "s",
         "second": "s",
-        "m": "min",
+        "m": "ms",
         "hours": "h",
         "hour": "h",
         "minutes": "min",

@@ -1,0 +1,46 @@
+"""What a person reads when a scenario is wrong: ``tests/errors/*.yaml`` beside the words for it.
+
+``TSNBENCH_UPDATE=1 pytest tests/scenario/test_errors.py`` writes the words anew; read them then.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tsnbench.scenario import ScenarioErrors, load_variants
+
+FOLDER = Path(__file__).parent.parent / "errors"
+CASES = sorted(FOLDER.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_wording(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER)
+    with pytest.raises(ScenarioErrors) as raised:
+        load_variants(case.name)
+    words = f"{raised.value}\n"
+    golden = case.with_suffix(".txt")
+    if os.environ.get("TSNBENCH_UPDATE"):
+        golden.write_text(words, encoding="utf-8")
+    assert words == golden.read_text(encoding="utf-8")
+
+
+def test_there_are_enough() -> None:
+    assert len(CASES) >= 40
+    assert {case.stem for case in CASES} == {golden.stem for golden in FOLDER.glob("*.txt")}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_places_are_in_the_file(case: Path) -> None:
+    with pytest.raises(ScenarioErrors) as raised:
+        load_variants(case)
+    lines = max(1, case.read_bytes().count(b"\n") + 1)
+    for problem in raised.value.problems:
+        assert problem.file == str(case)
+        assert 1 <= problem.line <= lines
+        assert problem.column >= 1
+        assert problem.expected
+        assert problem.found
