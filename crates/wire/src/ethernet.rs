@@ -144,23 +144,30 @@ pub struct Contents<'a> {
 ///
 /// # Errors
 /// When they end inside a tag.
-pub fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
+pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
+    let [high, low, rest @ ..] = bytes else {
+        return Err(Error::Truncated { what: "an EtherType", needed: 2, found: bytes.len() });
+    };
+    untag(EtherType(u16::from_be_bytes([*high, *low])), rest)
+}
+
+/// Reads `rest`, which follows `ether_type`, perhaps a tag's.
+///
+/// # Errors
+/// When it ends inside a tag.
+pub const fn untag(mut ether_type: EtherType, mut rest: &[u8]) -> Result<Contents<'_>, Error> {
     let mut tag = None;
-    let mut rest = bytes;
-    loop {
-        let [high, low, payload @ ..] = rest else {
-            return Err(Error::Truncated { what: "an EtherType", needed: 2, found: rest.len() });
-        };
-        let ether_type = EtherType(u16::from_be_bytes([*high, *low]));
-        if !matches!(ether_type, EtherType::CUSTOMER_TAG | EtherType::SERVICE_TAG) {
-            return Ok(Contents { tag, ether_type, payload });
-        }
-        let [high, low, inner @ ..] = payload else {
+    while matches!(ether_type, EtherType::CUSTOMER_TAG | EtherType::SERVICE_TAG) {
+        let [control_high, control_low, high, low, inner @ ..] = rest else {
             return Err(Error::Truncated { what: "a VLAN tag", needed: TAG, found: rest.len() });
         };
-        tag = tag.or(Some(Tag::from_octets([*high, *low])));
+        if tag.is_none() {
+            tag = Some(Tag::from_octets([*control_high, *control_low]));
+        }
+        ether_type = EtherType(u16::from_be_bytes([*high, *low]));
         rest = inner;
     }
+    Ok(Contents { tag, ether_type, payload: rest })
 }
 
 fn address(octets: &[u8]) -> Mac {

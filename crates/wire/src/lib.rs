@@ -4,8 +4,11 @@
 //! Frames here end before the FCS, as captures do.
 
 pub mod build;
+pub mod dissect;
 pub mod ethernet;
+pub mod link;
 pub mod payload;
+pub mod recognise;
 
 pub use ethernet::{EtherType, Mac, Tag};
 

@@ -1,0 +1,262 @@
+//! A captured frame taken apart as far as matching needs it: addresses, tag, IP, UDP, payload.
+
+use crate::ethernet::{EtherType, Mac, Tag};
+use crate::link::{self, Link};
+use crate::{Error, ethernet};
+use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, UdpHeaderSlice};
+use tsn_units::FCS;
+
+/// What is inside.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Something else; the frame's payload is all there is.
+    Other,
+    /// IPv4.
+    Ipv4 {
+        /// Source address.
+        source: [u8; 4],
+        /// Destination address.
+        destination: [u8; 4],
+        /// Identification.
+        id: u16,
+        /// What it carries.
+        protocol: u8,
+    },
+    /// IPv6.
+    Ipv6 {
+        /// Source address.
+        source: [u8; 16],
+        /// Destination address.
+        destination: [u8; 16],
+        /// What it carries.
+        protocol: u8,
+    },
+}
+
+/// A frame taken apart.
+#[derive(Copy, Clone, Debug)]
+pub struct Dissected<'a> {
+    /// Source address, where the link shows it.
+    pub source: Option<Mac>,
+    /// Destination address, where the link shows it.
+    pub destination: Option<Mac>,
+    /// VLAN tag.
+    pub tag: Option<Tag>,
+    /// What the frame carries.
+    pub ether_type: EtherType,
+    /// The network layer.
+    pub network: Network,
+    /// Source and destination port, for UDP.
+    pub ports: Option<(u16, u16)>,
+    /// The innermost payload that was reached: of UDP, of IP, or of the frame.
+    pub payload: &'a [u8],
+    /// What follows the `EtherType`, without Ethernet's padding where IP says how long it is.
+    pub packet: &'a [u8],
+    /// Octets of the whole frame from destination address to FCS; reckoned where the link is not Ethernet.
+    pub octets: u32,
+}
+
+/// Takes a frame apart that was `original` octets long on its link, FCS excluded, of which `bytes` were captured.
+///
+/// # Errors
+/// When the frame ends inside its link layer. What is broken further in is simply not reached.
+pub fn dissect(link: Link, bytes: &[u8], original: u32) -> Result<Dissected<'_>, Error> {
+    let opened = link::open(link, bytes)?;
+    let ethernet::Contents { tag, ether_type, payload: packet } = opened.contents;
+    let header = if link == Link::Ethernet {
+        opened.header
+    } else {
+        ethernet::HEADER + if tag.is_some() { ethernet::TAG } else { 0 }
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "headers are tens of octets")]
+    let octets = original.saturating_sub(opened.header as u32).saturating_add(header as u32 + FCS.0);
+    let mut found = Dissected {
+        source: opened.source,
+        destination: opened.destination,
+        tag,
+        ether_type,
+        network: Network::Other,
+        ports: None,
+        payload: packet,
+        packet,
+        octets,
+    };
+    match ether_type {
+        EtherType::IPV4 => found.open_ipv4(),
+        EtherType::IPV6 => found.open_ipv6(),
+        _ => {}
+    }
+    Ok(found)
+}
+
+impl<'a> Dissected<'a> {
+    fn open_ipv4(&mut self) {
+        let Ok(ip) = Ipv4HeaderSlice::from_slice(self.packet) else { return };
+        let total = usize::from(ip.total_len());
+        // A length of 0 is what a segmentation offload leaves.
+        if total >= ip.slice().len() && total < self.packet.len() {
+            self.packet = &self.packet[..total];
+        }
+        let protocol = ip.protocol();
+        self.network = Network::Ipv4 {
+            source: ip.source(),
+            destination: ip.destination(),
+            id: ip.identification(),
+            protocol: protocol.0,
+        };
+        self.payload = &self.packet[ip.slice().len()..];
+        if protocol == IpNumber::UDP && ip.fragments_offset().value() == 0 {
+            self.open_udp();
+        }
+    }
+
+    fn open_ipv6(&mut self) {
+        let Ok(ip) = Ipv6HeaderSlice::from_slice(self.packet) else { return };
+        let total = ip.slice().len() + usize::from(ip.payload_length());
+        if total < self.packet.len() {
+            self.packet = &self.packet[..total];
+        }
+        let protocol = ip.next_header();
+        self.network =
+            Network::Ipv6 { source: ip.source(), destination: ip.destination(), protocol: protocol.0 };
+        self.payload = &self.packet[ip.slice().len()..];
+        if protocol == IpNumber::UDP {
+            self.open_udp();
+        }
+    }
+
+    fn open_udp(&mut self) {
+        if let Ok(udp) = UdpHeaderSlice::from_slice(self.payload) {
+            self.ports = Some((udp.source_port(), udp.destination_port()));
+            self.payload = &self.payload[udp.slice().len()..];
+        }
+    }
+
+    /// A hash of the octets that are the same wherever the frame is seen, of at most `limit` octets.
+    ///
+    /// Left out: link layer and tags, time to live, type of service, and the checksums of IPv4, UDP and TCP (a sender's
+    /// capture shows them before the hardware fills them in), and zeros at the end (Ethernet's padding).
+    #[must_use]
+    pub fn invariant_hash(&self, limit: usize) -> u64 {
+        let packet = &self.packet[..self.packet.len().min(limit)];
+        let end = packet.iter().rposition(|octet| *octet != 0).map_or(0, |last| last + 1);
+        let packet = &packet[..end];
+        let (at, protocol) = match self.network {
+            Network::Other => (0, 0),
+            Network::Ipv4 { protocol, .. } => {
+                (usize::from(packet.first().map_or(0, |octet| octet & 15)) * 4, protocol)
+            }
+            Network::Ipv6 { protocol, .. } => (40, protocol),
+        };
+        let mut head = [0; 80];
+        let length = packet.len().min(head.len());
+        head[..length].copy_from_slice(&packet[..length]);
+        match self.network {
+            Network::Other => {}
+            Network::Ipv4 { .. } => {
+                head[1] = 0;
+                head[8] = 0;
+                head[10..12].fill(0);
+            }
+            Network::Ipv6 { .. } => {
+                head[..4].fill(0);
+                head[7] = 0;
+            }
+        }
+        let checksum = match protocol {
+            17 => Some(at + 6),
+            6 => Some(at + 16),
+            _ => None,
+        };
+        if let Some(field) = checksum.and_then(|at| head.get_mut(at..at + 2)) {
+            field.fill(0);
+        }
+        fold(fold(u64::from(self.ether_type.0), &head[..length]), &packet[length..])
+    }
+}
+
+/// Folds octets into a hash, eight at a time; not for secrets.
+fn fold(mut hash: u64, octets: &[u8]) -> u64 {
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    for chunk in octets.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(MULTIPLIER);
+        hash ^= hash >> 29;
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{FrameSpec, frame};
+
+    fn built(octets: u32, tag: Option<Tag>) -> Vec<u8> {
+        let spec = FrameSpec {
+            destination: Mac([2, 0, 0, 0, 0, 1]),
+            source: Mac([2, 0, 0, 0, 0, 2]),
+            tag,
+            ipv4_source: [10, 0, 0, 2],
+            ipv4_destination: [10, 0, 0, 1],
+            udp_port: 5001,
+            octets,
+            stream: 3,
+            seq: 7,
+            intended_ns: 9,
+        };
+        let mut bytes = Vec::new();
+        frame(&spec, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_built_frame_comes_apart_again() {
+        let bytes = built(1230, Some(Tag { pcp: 3, dei: false, vid: 9 }));
+        let found = dissect(Link::Ethernet, &bytes, 1226).unwrap();
+        assert_eq!((found.octets, found.ports, found.payload.len()), (1230, Some((5001, 5001)), 1180));
+        assert_eq!(found.tag, Some(Tag { pcp: 3, dei: false, vid: 9 }));
+        // Cut by the capture: still told apart, and still as long as it was.
+        let cut = dissect(Link::Ethernet, &bytes[..64], 1226).unwrap();
+        assert_eq!((cut.octets, cut.payload.len()), (1230, 18));
+        // Without link layer it is reckoned as an untagged frame.
+        let raw = dissect(Link::RawIp, &bytes[18..], 1208).unwrap();
+        assert_eq!((raw.octets, raw.network), (1226, found.network));
+    }
+
+    #[test]
+    fn a_hash_is_of_what_does_not_change_on_the_way() {
+        let tagged = built(200, Some(Tag { pcp: 3, dei: false, vid: 9 }));
+        let hash = |bytes: &[u8]| {
+            dissect(Link::Ethernet, bytes, bytes.len() as u32).unwrap().invariant_hash(usize::MAX)
+        };
+        let mut untagged = [&tagged[..12], &tagged[16..]].concat();
+        untagged[14 + 8] = 9; // Time to live.
+        untagged[14 + 10] ^= 1; // Header checksum.
+        untagged[14 + 26] ^= 1; // UDP checksum.
+        untagged.extend_from_slice(&[0; 4]); // Padding.
+        assert_eq!(hash(&tagged), hash(&untagged));
+        untagged[14 + 20 + 8 + 30] ^= 1;
+        assert_ne!(hash(&tagged), hash(&untagged), "payload");
+    }
+
+    #[test]
+    fn nothing_that_can_be_captured_panics() {
+        let bytes = built(90, Some(Tag { pcp: 3, dei: false, vid: 9 }));
+        for link in [Link::Ethernet, Link::LinuxCooked, Link::LinuxCooked2, Link::Loopback, Link::RawIp] {
+            for start in 0..20 {
+                for length in start..bytes.len() {
+                    for flip in 0..8 {
+                        let mut octets = bytes[start..length].to_vec();
+                        if let Some(octet) = octets.get_mut(length % 40) {
+                            *octet ^= 1 << flip;
+                        }
+                        if let Ok(found) = dissect(link, &octets, u32::MAX) {
+                            let _ = found.invariant_hash(length);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What captures put before a frame's network layer: link types by their registered numbers.
+
+use crate::Error;
+use crate::ethernet::{self, Contents, EtherType, Mac};
+
+/// How the octets of a captured frame begin.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Ethernet, with or without VLAN tags.
+    Ethernet,
+    /// Linux cooked capture, version 1 (the `any` interface).
+    LinuxCooked,
+    /// Linux cooked capture, version 2.
+    LinuxCooked2,
+    /// BSD loopback: the address family in either byte order.
+    Loopback,
+    /// IPv4 or IPv6 with nothing before it.
+    RawIp,
+}
+
+impl Link {
+    /// From the number in a capture file; none for one that is not read.
+    #[must_use]
+    pub const fn from_number(number: i32) -> Option<Self> {
+        match number {
+            1 => Some(Self::Ethernet),
+            113 => Some(Self::LinuxCooked),
+            276 => Some(Self::LinuxCooked2),
+            0 | 108 => Some(Self::Loopback),
+            // 12 and 14 are how some systems number raw IP.
+            12 | 14 | 101 | 228 | 229 => Some(Self::RawIp),
+            _ => None,
+        }
+    }
+}
+
+/// A captured frame with its link layer taken off.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Opened<'a> {
+    /// Source address, where the link shows it.
+    pub source: Option<Mac>,
+    /// Destination address, where the link shows it.
+    pub destination: Option<Mac>,
+    /// Tag, what the payload is, and the payload.
+    pub contents: Contents<'a>,
+    /// Octets of the link layer as captured.
+    pub header: usize,
+}
+
+/// Takes the link layer off.
+///
+/// # Errors
+/// When the frame ends inside it, or when it is neither IPv4 nor IPv6 where it must be.
+pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
+    let cut = |needed: usize| Error::Truncated { what: "a link header", needed, found: bytes.len() };
+    let (source, destination, contents) = match link {
+        Link::Ethernet => {
+            let frame = ethernet::Frame::new(bytes)?;
+            (Some(frame.source()), Some(frame.destination()), frame.contents()?)
+        }
+        Link::LinuxCooked => {
+            // Type 2, hardware type 2, address length 2, address 8, protocol 2.
+            let head = bytes.first_chunk::<16>().ok_or_else(|| cut(16))?;
+            let source = mac(u16::from_be_bytes([head[4], head[5]]), &head[6..14]);
+            (source, None, ethernet::contents(&bytes[14..])?)
+        }
+        Link::LinuxCooked2 => {
+            // Protocol 2, reserved 2, interface 4, hardware type 2, type 1, address length 1, address 8.
+            let head = bytes.first_chunk::<20>().ok_or_else(|| cut(20))?;
+            let source = mac(u16::from(head[11]), &head[12..20]);
+            let ether_type = EtherType(u16::from_be_bytes([head[0], head[1]]));
+            (source, None, ethernet::untag(ether_type, &bytes[20..])?)
+        }
+        Link::Loopback => {
+            let family = bytes.first_chunk::<4>().ok_or_else(|| cut(4))?;
+            let ether_type = match u32::from_le_bytes(*family).min(u32::from_be_bytes(*family)) {
+                2 => EtherType::IPV4,
+                // AF_INET6 differs: Linux, NetBSD, FreeBSD, Darwin.
+                10 | 24 | 28 | 30 => EtherType::IPV6,
+                _ => return Err(Error::Not("IPv4 or IPv6 on a loopback interface")),
+            };
+            (None, None, Contents { tag: None, ether_type, payload: &bytes[4..] })
+        }
+        Link::RawIp => {
+            let ether_type = match bytes.first().map(|octet| octet >> 4) {
+                Some(4) => EtherType::IPV4,
+                Some(6) => EtherType::IPV6,
+                Some(_) => return Err(Error::Not("IPv4 or IPv6")),
+                None => return Err(cut(1)),
+            };
+            (None, None, Contents { tag: None, ether_type, payload: bytes })
+        }
+    };
+    Ok(Opened { source, destination, contents, header: bytes.len() - contents.payload.len() })
+}
+
+/// A cooked header's address, when it is a MAC address.
+fn mac(length: u16, address: &[u8]) -> Option<Mac> {
+    let octets = address.first_chunk::<6>()?;
+    (length == 6).then_some(Mac(*octets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ethernet::Tag;
+
+    #[test]
+    fn the_same_packet_behind_every_link() {
+        let packet = b"\x45\0rest";
+        let behind = |head: &[u8]| [head, packet].concat();
+        let ethernet = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x81\0\x60\x05\x08\0";
+        let cooked = b"\0\0\0\x01\0\x06\x02\0\0\0\0\x02\0\0\x81\0\x60\x05\x08\0";
+        let cooked2 = b"\x81\0\0\0\0\0\0\x01\0\x01\0\x06\x02\0\0\0\0\x02\0\0\x60\x05\x08\0";
+        let table: [(i32, Vec<u8>, bool, bool); 9] = [
+            (1, behind(ethernet), true, true),
+            (113, behind(cooked), true, true),
+            (276, behind(cooked2), true, true),
+            (0, behind(b"\x02\0\0\0"), false, false),
+            (0, behind(b"\0\0\0\x02"), false, false),
+            (108, behind(b"\0\0\0\x02"), false, false),
+            (101, behind(b""), false, false),
+            (228, behind(b""), false, false),
+            (12, behind(b""), false, false),
+        ];
+        for (number, bytes, has_source, has_tag) in table {
+            let link = Link::from_number(number).unwrap();
+            let opened = open(link, &bytes).unwrap();
+            assert_eq!(opened.contents.payload, packet, "{number}");
+            assert_eq!(opened.contents.ether_type, EtherType::IPV4, "{number}");
+            assert_eq!(opened.header, bytes.len() - packet.len());
+            assert_eq!(opened.source, has_source.then_some(Mac([2, 0, 0, 0, 0, 2])), "{number}");
+            let tag = Tag { pcp: 3, dei: false, vid: 5 };
+            assert_eq!(opened.contents.tag, has_tag.then_some(tag), "{number}");
+            for length in 0..opened.header {
+                assert!(open(link, &bytes[..length]).is_err(), "{number} cut to {length}");
+            }
+        }
+        assert_eq!(Link::from_number(127), None);
+        assert!(open(Link::RawIp, b"\x55").is_err());
+        assert!(open(Link::Loopback, b"\x07\0\0\0").is_err());
+    }
+}

@@ -1,0 +1,229 @@
+//! Which tool wrote a frame, told from its bytes.
+//!
+//! Some tools mark every frame (own test payload, `send_udp`, RTC-Testbench, netlatency). iperf3 and FlexTest do not:
+//! it takes a few frames of the same flow to see their counters count ([`Evidence`]).
+
+use crate::dissect::{Dissected, Network};
+use crate::ethernet::EtherType;
+use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, send_udp, tsnbench};
+
+/// Whose frames they are, which says where a frame's number is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// tsnbench's own test payload.
+    Tsnbench,
+    /// RTC-Testbench.
+    RtcTestbench,
+    /// netlatency.
+    Netlatency,
+    /// EnGINE's `send_udp`.
+    SendUdp,
+    /// iperf3 over UDP, 32-bit counters.
+    Iperf3,
+    /// iperf3 over UDP, 64-bit counters.
+    Iperf3Wide,
+    /// TSN-FlexTest: IPv4 identification and source address.
+    FlexTest,
+    /// Nobody's we know: told by a hash of what does not change on the way.
+    Unknown,
+}
+
+impl Format {
+    /// How people call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tsnbench => "tsnbench",
+            Self::RtcTestbench => "RTC-Testbench",
+            Self::Netlatency => "netlatency",
+            Self::SendUdp => "send_udp",
+            Self::Iperf3 => "iperf3",
+            Self::Iperf3Wide => "iperf3, 64-bit counters",
+            Self::FlexTest => "IPv4 id and source MAC (FlexTest)",
+            Self::Unknown => "hash of the invariant bytes",
+        }
+    }
+
+    /// How many bits its numbers have before they start again.
+    #[must_use]
+    pub const fn number_bits(self) -> u32 {
+        match self {
+            Self::Tsnbench => 48,
+            Self::RtcTestbench | Self::Iperf3Wide | Self::Unknown => 64,
+            Self::Netlatency | Self::SendUdp | Self::Iperf3 => 32,
+            Self::FlexTest => 16,
+        }
+    }
+}
+
+/// The format of a frame whose tool marks every frame.
+#[must_use]
+pub fn marked(frame: &Dissected<'_>) -> Option<Format> {
+    match frame.ether_type {
+        EtherType::RTC_TESTBENCH => {
+            rtc_testbench::Repr::parse(frame.payload).ok().map(|_| Format::RtcTestbench)
+        }
+        EtherType::NETLATENCY => netlatency::Repr::parse(frame.payload).ok().map(|_| Format::Netlatency),
+        _ if frame.ports.is_none() => None,
+        _ if tsnbench::Repr::parse(frame.payload).is_ok() => Some(Format::Tsnbench),
+        _ => send_udp::Repr::parse(frame.payload).ok().map(|_| Format::SendUdp),
+    }
+}
+
+/// What the frames of one UDP flow, seen in order, say about its tool.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    last: Option<Seen>,
+    steps: u32,
+    narrow: u32,
+    wide: u32,
+    flextest: u32,
+}
+
+/// What is compared from frame to frame.
+#[derive(Copy, Clone, Debug)]
+struct Seen {
+    narrow: Option<iperf3::Repr>,
+    wide: Option<iperf3::Repr>,
+    id: Option<u16>,
+}
+
+/// Most numbers that a counter may go on by from one frame to the next (frames can be missing).
+const LARGEST_STEP: u64 = 1000;
+
+impl Evidence {
+    /// Takes note of the flow's next frame.
+    pub fn see(&mut self, frame: &Dissected<'_>) {
+        let id = match frame.network {
+            Network::Ipv4 { id, .. } if frame.source.is_some() => {
+                flextest::Repr::parse(frame.payload).ok().map(|_| id)
+            }
+            _ => None,
+        };
+        let now = Seen {
+            narrow: iperf3::Repr::parse(frame.payload, false).ok(),
+            wide: iperf3::Repr::parse(frame.payload, true).ok(),
+            id,
+        };
+        if let Some(last) = self.last.replace(now) {
+            self.steps += 1;
+            self.narrow += u32::from(counts(last.narrow, now.narrow));
+            self.wide += u32::from(counts(last.wide, now.wide));
+            let step = last.id.zip(id).map(|(last, id)| u64::from(id.wrapping_sub(last)));
+            self.flextest += u32::from(step.is_some_and(|step| (1..=LARGEST_STEP).contains(&step)));
+        }
+    }
+
+    /// The format that nine of ten steps agree with; needs two frames at least.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        let agree = |steps: u32| self.steps > 0 && steps * 10 >= self.steps * 9;
+        if agree(self.narrow) {
+            Format::Iperf3
+        } else if agree(self.wide) {
+            Format::Iperf3Wide
+        } else if agree(self.flextest) {
+            Format::FlexTest
+        } else {
+            Format::Unknown
+        }
+    }
+}
+
+/// Whether an iperf3 counter and clock both went on.
+fn counts(last: Option<iperf3::Repr>, now: Option<iperf3::Repr>) -> bool {
+    last.zip(now).is_some_and(|(last, now)| {
+        (1..=LARGEST_STEP).contains(&now.counter.wrapping_sub(last.counter))
+            && (last.seconds, last.microseconds) <= (now.seconds, now.microseconds)
+            && now.seconds - last.seconds < 60
+    })
+}
+
+/// The frame's number as its tool wrote it; none where the frame is too short or another one's.
+///
+/// RTC-Testbench's pair (cycle, frame in cycle) becomes one number once `frames_per_cycle` is known.
+#[must_use]
+pub fn number(format: Format, frame: &Dissected<'_>, frames_per_cycle: u32) -> Option<u64> {
+    match format {
+        Format::Tsnbench => tsnbench::Repr::parse(frame.payload).ok().map(|payload| payload.seq),
+        Format::RtcTestbench => {
+            let payload = rtc_testbench::Repr::parse(frame.payload).ok()?;
+            Some(u64::from(payload.cycle) * u64::from(frames_per_cycle) + u64::from(payload.frame))
+        }
+        Format::Netlatency => {
+            netlatency::Repr::parse(frame.payload).ok().map(|payload| u64::from(payload.seq))
+        }
+        Format::SendUdp => send_udp::Repr::parse(frame.payload).ok().map(|payload| u64::from(payload.seq)),
+        Format::Iperf3 => iperf3::Repr::parse(frame.payload, false).ok().map(|payload| payload.counter),
+        Format::Iperf3Wide => iperf3::Repr::parse(frame.payload, true).ok().map(|payload| payload.counter),
+        Format::FlexTest => match frame.network {
+            Network::Ipv4 { id, .. } => Some(u64::from(id)),
+            _ => None,
+        },
+        Format::Unknown => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::Link;
+    use crate::{dissect::dissect, payload};
+    use etherparse::{IpNumber, Ipv4Header, UdpHeader};
+
+    /// An untagged UDP frame with this IPv4 identification and payload.
+    fn udp(id: u16, payload: &[u8]) -> Vec<u8> {
+        let mut ip =
+            Ipv4Header::new(8 + payload.len() as u16, 64, IpNumber::UDP, [10, 0, 0, 1], [10, 0, 0, 2])
+                .unwrap();
+        ip.identification = id;
+        let udp = UdpHeader::with_ipv4_checksum(40_000, 5201, &ip, payload).unwrap();
+        let mut frame = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x08\0".to_vec();
+        frame.extend_from_slice(&ip.to_bytes());
+        frame.extend_from_slice(&udp.to_bytes());
+        frame.extend_from_slice(payload);
+        frame
+    }
+
+    fn recognised(frames: impl IntoIterator<Item = Vec<u8>>) -> Format {
+        let mut evidence = Evidence::default();
+        for bytes in frames {
+            let frame = dissect(Link::Ethernet, &bytes, bytes.len() as u32).unwrap();
+            if let Some(format) = marked(&frame) {
+                return format;
+            }
+            evidence.see(&frame);
+        }
+        evidence.format()
+    }
+
+    #[test]
+    fn every_format_is_told_from_its_bytes() {
+        let iperf = |wide: bool| {
+            (1..20).map(move |counter| {
+                let mut payload = Vec::new();
+                payload::iperf3::Repr { seconds: 77, microseconds: counter as u32 * 100, counter }
+                    .emit(wide, &mut payload);
+                payload.resize(64, 0);
+                udp(0, &payload)
+            })
+        };
+        assert_eq!(recognised(iperf(false)), Format::Iperf3);
+        assert_eq!(recognised(iperf(true)), Format::Iperf3Wide);
+        assert_eq!(recognised(iperf(false).take(1)), Format::Unknown, "one frame proves nothing");
+        let flextest = (65_530..65_560_u32).map(|id| udp(id as u16, &[0; 40]));
+        assert_eq!(recognised(flextest), Format::FlexTest, "also across the wrap of the identification");
+        let mut payload = Vec::new();
+        payload::send_udp::Repr { txtime_ns: 1, seq: 0, sent_ns: 2 }.emit(&mut payload);
+        assert_eq!(recognised([udp(0, &payload)]), Format::SendUdp);
+        payload.clear();
+        payload::tsnbench::Repr { stream: 1, seq: 0, intended_ns: None }.emit(20, &mut payload);
+        assert_eq!(recognised([udp(0, &payload)]), Format::Tsnbench);
+        let ethernet = |ether_type: u16, payload: &[u8]| {
+            [b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02", &ether_type.to_be_bytes()[..], payload].concat()
+        };
+        assert_eq!(recognised([ethernet(0xb62c, &[0; 50])]), Format::RtcTestbench);
+        assert_eq!(recognised([ethernet(0x0808, b"\x01\x03\0\0\0\0\x40\x42\0\0\0\0")]), Format::Netlatency);
+        assert_eq!(recognised((0..9).map(|_| udp(0, &[7; 40]))), Format::Unknown);
+    }
+}
