@@ -1,51 +1,51 @@
-"""The catalogue as a list for people: each name with what it stands for, in the words of a scenario."""
+"""The catalogue for reading: one line per name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from tsnbench.catalogue.read import gate_lists, patterns, pcp_to_class, printed, sr_classes
+from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.units import DURATION, RATE
 
 
 def entries() -> Iterator[tuple[str, str]]:
-    """Every (name, meaning), kind by kind in the order of the data files."""
+    """Name and description of everything that a scenario can name instead of numbers."""
     for name, sr in sr_classes().items():
-        limits = []
-        if sr.requirements.delay is not None:
-            limits.append(f"delay {_time(sr.requirements.delay)}")
-        limits += [f"{jitter.kind} {_time(jitter.limit)}" for jitter in sr.requirements.jitter]
-        yield name, f"class: PCP {sr.pcp}, {', '.join(limits) or 'no limits'}"
-    for name, stream in patterns().items():
-        means = ", ".join(f"{key} {_value(key, value)}" for key, value in stream.items())
-        yield name, f"{printed()[name]['name']}: {means}"
-    for name, gates in gate_lists().items():
-        slots = " | ".join(",".join(map(str, slot)) for slot in gates.slots)
-        guard = "" if gates.guard_ns is None else f", guard band {_time(gates.guard_ns)}"
-        yield name, f"gates: PCPs {slots}; slot {_time(gates.slot_ns)}{guard}"
+        limits = sr.requirements
+        words = [f"PCP {sr.pcp}"]
+        words += [f"delay {DURATION.text(limits.delay)}"] if limits.delay is not None else ["no limits"]
+        words += [f"jitter {DURATION.text(limit.limit)}" for limit in limits.jitter]
+        yield name, ", ".join(words)
     for name, classes in pcp_to_class().items():
-        yield name, f"classes of PCP 0 to 7: {', '.join(map(str, classes))}"
+        yield name, "class of PCP 0 to 7: " + " ".join(str(traffic) for traffic in classes)
+    rows = printed()
+    for name, fields in patterns().items():
+        note = " (see the note in its data file)" if "note" in rows[name] else ""
+        yield name, f"{rows[name]['name']}: {', '.join(_words(fields))}{note}"
+    for name, gates in gate_lists().items():
+        slots = " | ".join(" ".join(str(pcp) for pcp in slot) for slot in gates.slots)
+        guard = f", guard band {DURATION.text(gates.guard_ns)}" if gates.guard_ns is not None else ""
+        yield name, f"open PCPs {slots}; slot {DURATION.text(gates.slot_ns)}{guard}"
 
 
-def _value(key: str, value: Any) -> str:
-    """A value of a stream as a scenario would write it."""
-    match key:
-        case "period" | "offset" | "jitter":
-            return _time(value)
-        case "phy" | "frame" | "payload":
-            return f"{value} B"
-        case "mean" | "deviation":
-            return f"{float(value):.1f} B"
-        case "poisson" | "rate":
-            return f"{value // 10**6} Mbit/s" if value % 10**6 == 0 else f"{value / 1000:g} kbit/s"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{inner} {_value(inner, what)}" for inner, what in value.items()) + "}"
-    return str(value)
+def _words(fields: Fields) -> Iterator[str]:
+    yield str(fields["class"]) if "class" in fields else f"PCP {fields['pcp']}"
+    if "period" in fields:
+        yield f"every {DURATION.text(fields['period'])}"
+    if "poisson" in fields:
+        yield f"Poisson at {RATE.text(fields['poisson'])}"
+    for size in ("frame", "phy", "payload"):
+        if size in fields:
+            yield f"{size} {fields[size]} B"
+    if "units" in fields:
+        mean, deviation = _mean(fields["units"]["mean"]), _mean(fields["units"]["deviation"])
+        yield f"units of {mean} B, deviation {deviation} B"
+    if fields.get("count", 1) > 1:
+        yield f"{fields['count']} flows"
 
 
-def _time(ns: int) -> str:
-    """``15 us``: ns in the largest unit that keeps them whole."""
-    for size, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
-        if ns % size == 0:
-            return f"{ns // size} {unit}"
-    return f"{ns} ns"
+def _mean(value: Any) -> str:
+    return f"{float(Fraction(value)):g}"

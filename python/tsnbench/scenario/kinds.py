@@ -15,6 +15,8 @@ from tsnbench.scenario.units import Dimension, UnitError
 
 Schema = dict[str, Any]
 PARAMETER: Schema = {"type": "string", "pattern": r"\$\{"}
+OBJECT: Schema = {"type": ["object", "string"], "pattern": r"\$\{"}
+"""A mapping, or the parameter that stands for one."""
 
 
 class Kind(Protocol):
@@ -319,7 +321,8 @@ class Record:
 
     def schema(self) -> Schema:
         schema: Schema = {
-            "type": ["object", "null"] if self.empty else "object",
+            **OBJECT,
+            **({"type": ["object", "string", "null"]} if self.empty else {}),
             "properties": {name: described(spec) for name, spec in self.fields.items()},
             "additionalProperties": False,
         }
@@ -367,7 +370,7 @@ class MapOf:
     def schema(self) -> Schema:
         pattern = rf"^({self.key.pattern})$|\$\{{"
         return {
-            "type": "object",
+            **OBJECT,
             "patternProperties": {pattern: self.value.schema()},
             "additionalProperties": False,
         }

@@ -1,0 +1,91 @@
+"""The JSON Schema accepts every shipped scenario and refuses what the loader refuses by shape."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
+from tsnbench.scenario.schema import json_schema
+from tsnbench.scenario.source import Mapping, Scalar, Sequence, Value, parse
+
+jsonschema = pytest.importorskip("jsonschema")
+
+ROOT = Path(__file__).parents[2]
+SCENARIOS = sorted((ROOT / "scenarios").rglob("*.yaml"))
+
+
+def plain(value: Value) -> Any:
+    """The JSON that an editor's YAML reader makes of a value."""
+    if isinstance(value, Mapping):
+        return {key.text: plain(part) for key, part in value.entries}
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value.items]
+    assert isinstance(value, Scalar)
+    if not value.plain:
+        return value.text
+    if re.fullmatch(r"-?[0-9]+", value.text):
+        return int(value.text)
+    return {"true": True, "false": False, "": None}.get(value.text, value.text)
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    schema = json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def test_it_is_json() -> None:
+    assert json.loads(json.dumps(json_schema()))["title"] == "tsnbench scenario"
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_shipped_scenarios_are_valid(path: Path, validator: Any) -> None:
+    document = plain(parse(path.read_text(encoding="utf-8"), path.name))
+    assert [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)] == []
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_shipped_scenarios_load(path: Path) -> None:
+    assert load_variants(path)
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_shipped_scenarios_are_strict_yaml(path: Path) -> None:
+    """``${…}`` inside braces works unquoted here, but editors read strict YAML."""
+    from ruamel.yaml import YAML
+
+    assert YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+
+
+GOOD = """
+name: small
+duration: 10 ms
+network: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}
+streams: {s: {from: a, to: b, period: 1 ms, frame: 500 B}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("period: 1 ms", "period: 1"),
+        ("period: 1 ms", "periode: 1 ms"),
+        ("duration: 10 ms", "duration: 10 bananas"),
+        ("frame: 500 B", "frame: big"),
+        ("name: small", "title: small"),
+        ("from: a", "pcp: 9, from: a"),
+        ("from: a", "saturating: maybe, from: a"),
+    ],
+)
+def test_the_schema_refuses_what_the_loader_refuses(old: str, new: str, validator: Any) -> None:
+    assert validator.is_valid(plain(parse(GOOD, "good")))
+    bad = GOOD.replace(old, new)
+    assert not validator.is_valid(plain(parse(bad, "bad")))
+    with pytest.raises(ScenarioErrors):
+        read_scenario(bad)
