@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from planning_networks import connected, engine_use_case, line
 
 from tsnbench.errors import InputError
-from tsnbench.planning import Plan, PlanReadError, plan
+from tsnbench.planning import Plan, PlanningErrors, PlanReadError, cbs, plan
 from tsnbench.planning.document import canonical, content_hash
 from tsnbench.scenario import model
 
@@ -111,6 +112,19 @@ def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
     for name in ("missing", "bytes", "."):
         with pytest.raises(PlanReadError, match="cannot be read"):
             Plan.read(tmp_path / name)
+
+
+@native
+def test_what_no_backend_could_obey_is_not_planned() -> None:
+    with pytest.raises(PlanningErrors, match=r"duration_ns: .* more than ten days"):
+        plan(line(duration=10**18))
+
+
+def test_documentation_examples_hold() -> None:
+    concepts = Path(__file__).parents[2] / "docs" / "concepts" / "cbs.md"
+    for results in (doctest.testfile(str(concepts), module_relative=False), doctest.testmod(cbs)):
+        assert results.attempted > 1
+        assert not results.failed
 
 
 @native

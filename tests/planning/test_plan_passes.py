@@ -110,6 +110,11 @@ def test_one_of_parallel_links_can_be_meant() -> None:
     ]
 
 
+def test_a_rate_that_no_port_has() -> None:
+    made = line(1, shapers={"talker -> listener": model.Shaper(real_rate=0)})
+    assert problems(made) == [("talker -> listener: rate", "0 bit/s")]
+
+
 def test_a_link_may_differ_by_direction() -> None:
     wires = (model.Link(a="t", b="l", rate=10**9, cable=1000, back_rate=10**8, back_cable=3000),)
     document = plan(scenario(network("t:host l:host", wires), {})).document

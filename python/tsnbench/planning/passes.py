@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from tsnbench.planning.addressing import address_flows, address_nodes, name_flows
 from tsnbench.planning.assemble import assemble
-from tsnbench.planning.document import Plan
+from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
+from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
@@ -52,10 +53,16 @@ def draft(scenario: Scenario) -> Draft:
 
 
 def plan(scenario: Scenario) -> Plan:
-    """The Plan of a scenario; the same scenario always gives the same bytes.
+    """The Plan of a scenario, proven consistent; the same scenario always gives the same bytes.
 
     Raises:
         PlanningErrors: what the scenario asks for cannot be planned.
     """
-    document = assemble(draft(scenario))
-    return Plan(document, warnings(document))
+    made = Plan(assemble(draft(scenario)))
+    try:
+        check(made.to_json(), made.document)
+    except ValueError as error:
+        # What the passes let through and no backend could obey, such as a duration of years.
+        path, _, problem = str(error).partition(": ")
+        raise PlanningErrors([PlanningProblem(path, "a plan that can be obeyed", problem)]) from error
+    return Plan(made.document, warnings(made.document))

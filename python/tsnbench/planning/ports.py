@@ -13,6 +13,9 @@ from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
 from tsnbench.scenario.units import propagation_ps
 
+RATES = (10**6, 10**12)
+"""What a Plan can name, bit/s."""
+
 
 def name_ports(draft: Draft) -> None:
     """Fills ``nodes`` and ``ports``; parallel links are numbered from 1 in the order of the scenario."""
@@ -63,9 +66,12 @@ def shape_ports(draft: Draft) -> None:
             if own is not None:
                 queues[port.number] |= _set_fields(own)
             shapers[port.number] |= given
+    low, high = RATES
     for port in draft.ports:
         port.shaper = model.Shaper(queues=model.Queues(**queues[port.number]), **shapers[port.number])
-        port.rate_bps = port.shaper.real_rate or port.rate_bps
+        port.rate_bps = port.rate_bps if port.shaper.real_rate is None else port.shaper.real_rate
+        if not low <= port.rate_bps <= high:
+            draft.problem(f"{port.name}: rate", "1 Mbit/s to 1 Tbit/s", f"{port.rate_bps} bit/s")
 
 
 def _set_fields(part: model.Part) -> dict[str, Any]:
