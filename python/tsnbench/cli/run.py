@@ -69,12 +69,12 @@ def _duration(text: str | None) -> int | None:
     if text is None:
         return None
     from tsnbench.errors import InputError
-    from tsnbench.scenario.units import parse_duration
+    from tsnbench.scenario.units import DURATION, UnitError
 
     try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise InputError(f"--duration: {error}") from None
+        return DURATION.parse(text)
+    except UnitError as error:
+        raise InputError(f"--duration: expected {error.expected}, found {text}\nhint: {error.hint}") from None
 
 
 def _tell(outcomes: list[Outcome], as_json: bool) -> None:
