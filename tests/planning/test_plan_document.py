@@ -67,11 +67,14 @@ def test_both_sides_hash_any_text_alike(variant: dict[str, str]) -> None:
 
 
 def test_a_written_plan_is_read_back(tmp_path: Path) -> None:
-    made = plan(line(variant={"hops": "2 µ\u2028"}))
+    small = model.Shaper(cbs=(model.CbsClass(pcp=3, bandwidth=10**7),))
+    made = plan(line(variant={"hops": "2 µ\u2028"}, shapers={"b1 -> *": small}))
+    assert made.warnings
     (tmp_path / "plan.json").write_text(made.to_json(), encoding="utf-8")
     again = Plan.read(tmp_path / "plan.json")
     assert again == made
     assert again.hash == made.hash
+    assert again.warnings == made.warnings
 
 
 def broken(made: dict[str, Any], **changes: Any) -> str:

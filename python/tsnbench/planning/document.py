@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,13 @@ class Plan:
 
     document: dict[str, Any]
     """Exactly the types of ``crates/plan``, without the hash."""
-    warnings: tuple[PlanWarning, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def warnings(self) -> tuple[PlanWarning, ...]:
+        """What to look at before trusting a result; follows from the document alone."""
+        from tsnbench.planning.warning import warnings
+
+        return warnings(self.document)
 
     @property
     def hash(self) -> str:

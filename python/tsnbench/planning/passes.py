@@ -20,7 +20,6 @@ from tsnbench.planning.reservations import reserve
 from tsnbench.planning.routes import route_flows
 from tsnbench.planning.sizes import size_flows
 from tsnbench.planning.taps import place_taps
-from tsnbench.planning.warning import warnings
 from tsnbench.scenario.model import Scenario
 
 PASSES: tuple[Callable[[Draft], None], ...] = (
@@ -65,4 +64,4 @@ def plan(scenario: Scenario) -> Plan:
         # What the passes let through and no backend could obey, such as a duration of years.
         path, _, problem = str(error).partition(": ")
         raise PlanningErrors([PlanningProblem(path, "a plan that can be obeyed", problem)]) from error
-    return Plan(made.document, warnings(made.document))
+    return made
