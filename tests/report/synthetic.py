@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +112,14 @@ def line(hops: int) -> Case:
     nodes = tuple(f"zgw{n}" for n in range(hops + 1))
     return Case(
         "ex-cm2",
-        list(zip(nodes, nodes[1:], strict=False)),
+        list(pairwise(nodes)),
         [
             Stream("class-a", nodes, 3, 1230, 100_000, 1, 700_000, 25_000, tail_ns=2_000.0 * hops),
             Stream("class-b", nodes, 2, 1230, 100_000, 1, 10_000_000, 1_000_000, tail_ns=3_000.0 * hops),
             Stream("be-1", nodes, 0, 1518, 20_000, tail_ns=40_000.0 * hops),
         ],
         duration_ns=50_000_000,
-        kinds={node: "host" for node in nodes},
+        kinds=dict.fromkeys(nodes, "host"),
         variant={"hops": str(hops)},
     )
 
@@ -152,7 +153,13 @@ def write(case: Case, folder: Path) -> Path:
     pl.concat(sightings).sort("t_ns").write_parquet(
         folder / "observations.parquet", metadata={"tsnbench.legend": json.dumps(legend)}
     )
-    measures = {"format": "tsnbench-measures/1", "source": {}, "offset": None, "paths": paths, "groups": groups}
+    measures = {
+        "format": "tsnbench-measures/1",
+        "source": {},
+        "offset": None,
+        "paths": paths,
+        "groups": groups,
+    }
     _json(folder / "plan.json", plan)
     _json(folder / "measures.json", measures)
     _json(folder / "verdict.json", _verdict(case, paths, flows))
@@ -204,7 +211,8 @@ def _plan(case: Case) -> dict[str, Any]:
     plan: dict[str, Any] = {
         "format": "tsnbench-plan/1", "name": case.name, "variant": case.variant, "seed": case.seed,
         "duration_ns": case.duration_ns, "drain_ns": 100_000_000,
-        "nodes": [{"name": n, "kind": case.kinds.get(n, "host"), "processing_ns": 0, "ipv4": ""} for n in names],
+        "nodes": [{"name": n, "kind": case.kinds.get(n, "host"), "processing_ns": 0, "ipv4": ""}
+                  for n in names],
         "ports": ports, "streams": streams, "taps": list(taps.values()),
     }  # fmt: skip
     plan["hash"] = hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
@@ -216,7 +224,9 @@ def _frames(case: Case, stream: Stream, number: int, rng: Any) -> tuple[dict[str
     wire = (stream.octets + 20) * 8
     hops = len(stream.way) - 1
     tx = np.arange(n, dtype=np.int64) * stream.period_ns + rng.integers(0, stream.period_ns // 4)
-    delay = np.full(n, hops * (wire + 5), dtype=np.int64) + rng.exponential(stream.tail_ns, n).astype(np.int64)
+    delay = np.full(n, hops * (wire + 5), dtype=np.int64) + rng.exponential(stream.tail_ns, n).astype(
+        np.int64
+    )
     if case.gates:
         masks = next(iter(case.gates.values()))
         cycle = sum(ns for _, ns in masks)
@@ -240,7 +250,13 @@ def _frames(case: Case, stream: Stream, number: int, rng: Any) -> tuple[dict[str
         pl.when(~gone).then(pl.col(name)).otherwise(None).alias(name) for name in ("t_rx_ns", "delay_ns")
     )
     kept = delay[~lost]
-    facts = {"delay": kept, "seq": np.arange(n)[~lost], "sent": n, "rx": (tx + delay)[~lost], "stream": stream}
+    facts = {
+        "delay": kept,
+        "seq": np.arange(n)[~lost],
+        "sent": n,
+        "rx": (tx + delay)[~lost],
+        "stream": stream,
+    }
     return facts, table, table
 
 
@@ -266,7 +282,8 @@ def _stat(values: Any, seq: Any) -> dict[str, Any] | None:
     return {
         "count": n, "min": int(ordered[0]), "min_seq": int(seq[values.argmin()]), "max": int(ordered[-1]),
         "max_seq": int(seq[values.argmax()]), "sum": int(values.sum()), "mean": float(values.mean()),
-        "std": float(values.std()), "median": rank(0.5), "p90": rank(0.9), "p99": rank(0.99), "p99_9": rank(0.999),
+        "std": float(values.std()), "median": rank(0.5), "p90": rank(0.9), "p99": rank(0.99),
+        "p99_9": rank(0.999),
     }  # fmt: skip
 
 
@@ -326,7 +343,8 @@ def _verdict(case: Case, paths: list[dict[str, Any]], flows: list[tuple[Stream, 
             met = "yes" if stat["max"] <= limit else "mean-and-median" if soft else "no"
             rows.append({"stream": name, "group": stream.name, "listener": path["listener"],
                          "requirement": requirement, "limit": limit, "limit_unit": "ns", "found": stat["max"],
-                         "margin": limit - stat["max"], "worst_seq": stat["max_seq"], "met": met})  # fmt: skip
+                         "margin": limit - stat["max"], "worst_seq": stat["max_seq"],
+                         "met": met})  # fmt: skip
     return {"format": "tsnbench-verdict/1", "met": all(row["met"] == "yes" for row in rows), "rows": rows}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ KINDS = ("svg", "pdf", "png")
 
 
 def write(
-    run_or_runs: HasFolder | Path | str | Sequence[HasFolder | Path | str],
+    run_or_runs: HasFolder | Path | str | list[HasFolder | Path | str] | tuple[HasFolder | Path | str, ...],
     into: Path | None = None,
     figures: tuple[str, ...] = (),
 ) -> Path:
@@ -21,15 +20,16 @@ def write(
 
     Args:
         run_or_runs: a Run or run folder, or several.
-        into: the folder for ``report.html`` and ``figures/``, or the HTML file itself (``*.html``); by default the
-            run folder, or the folder that holds all the runs.
+        into: the folder for ``report.html`` and ``figures/``, or the HTML file itself (``*.html``);
+            by default the run folder, or the folder that holds all the runs.
         figures: kinds of figure files to write beside it: ``svg``, ``pdf``, ``png``.
 
     Returns:
         The HTML file.
 
     Raises:
-        InputError: a folder is no run folder, or its files are broken; no run at all; an unknown kind of figure.
+        InputError: a folder is no run folder, or its files are broken; no run at all; an unknown kind
+            of figure.
     """
     from tsnbench.errors import InputError
     from tsnbench.report.data import gather
@@ -37,8 +37,7 @@ def write(
 
     if unknown := [kind for kind in figures if kind not in KINDS]:
         raise InputError(f"figures: expected {', '.join(KINDS)}, found {', '.join(map(str, unknown))}")
-    one = isinstance(run_or_runs, str | Path) or hasattr(run_or_runs, "folder")
-    runs = [run_or_runs] if one else list(run_or_runs)  # type: ignore[list-item, arg-type]
+    runs = list(run_or_runs) if isinstance(run_or_runs, list | tuple) else [run_or_runs]
     if not runs:
         raise InputError("report: expected at least one run, found none")
     page = destination(runs, into)

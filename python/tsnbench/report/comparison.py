@@ -24,21 +24,29 @@ def render(runs: Sequence[RunFacts], drawn: Sequence[Drawing]) -> str:
     """The whole HTML file."""
     sweep = Sweep(runs)
     names = list(dict.fromkeys(run.network.name for run in sweep.runs))
-    return environment().get_template("comparison.html").render(
-        title=" and ".join(names[:3]) + (" and others" if len(names) > 3 else ""),
-        sweep=sweep,
-        outcome=sweep.outcome(),
-        all_met=sweep.all_met(),
-        facts=headline(sweep),
-        charts=charts(drawn),
-        missing=[(label, gaps(run), run.absent) for label, run in zip(sweep.labels, sweep.runs, strict=True)],
-        incomplete=[
-            (label, run.state) for label, run in zip(sweep.labels, sweep.runs, strict=True) if run.state != "complete"
-        ],
-        definitions=definitions(sweep.runs[0]),
-        provenance=_provenance(sweep),
-        commands=list(dict.fromkeys(command(run) for run in sweep.runs)),
-        quantity=words.quantity,
+    missing = [(label, gaps(run), run.absent) for label, run in zip(sweep.labels, sweep.runs, strict=True)]
+    return (
+        environment()
+        .get_template("comparison.html")
+        .render(
+            title=" and ".join(names[:3]) + (" and others" if len(names) > 3 else ""),
+            sweep=sweep,
+            outcome=sweep.outcome(),
+            all_met=sweep.all_met(),
+            facts=headline(sweep),
+            charts=charts(drawn),
+            missing=[part for part in missing if part[1] or part[2]],
+            complete=[label for label, *lacks in missing if not any(lacks)],
+            incomplete=[
+                (label, run.state)
+                for label, run in zip(sweep.labels, sweep.runs, strict=True)
+                if run.state != "complete"
+            ],
+            definitions=definitions(sweep.runs[0]),
+            provenance=_provenance(sweep),
+            commands=list(dict.fromkeys(command(run) for run in sweep.runs)),
+            quantity=words.quantity,
+        )
     )
 
 
@@ -64,6 +72,7 @@ def _provenance(sweep: Sweep) -> tuple[list[tuple[str, str]], list[str], list[tu
     shared = [key for key in keys if len({one.get(key) for one in every}) == 1]
     differs = [key for key in keys if key not in shared]
     rows = [
-        (label, [one.get(key, "\u2013") for key in differs]) for label, one in zip(sweep.labels, every, strict=True)
+        (label, [one.get(key, "\u2013") for key in differs])
+        for label, one in zip(sweep.labels, every, strict=True)
     ]
     return [(key, every[0][key]) for key in shared], differs, rows

@@ -1,7 +1,9 @@
-"""From single frames to what a figure draws: order statistics and envelopes, never more points than can be seen.
+"""From single frames to what a figure draws: order statistics and envelopes, never more points than can be
+seen.
 
 Nothing is smoothed. A distribution is drawn through exact order statistics, close enough in rank that no step
-between two of them is taller than a pixel; a delay over time keeps the least and the greatest of every pixel column.
+between two of them is taller than a pixel; a delay over time keeps the least and the greatest of every
+pixel column.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ MOST_CURVES = 6
 """Curves in one panel; more cannot be told apart."""
 COLUMNS = 300
 """Pixel columns of a figure over time."""
+LONGEST_RUN_NS = 10 * 86_400 * 10**9
+"""A stamp beyond is a date."""
 STEPS = 400
 """Ranks of a distribution that are drawn."""
 
@@ -47,7 +51,8 @@ class Steps:
 
 @dataclass(frozen=True)
 class Envelope:
-    """Delay over time: per pixel column the time (ms), and the least, mean and greatest delay (µs) in it."""
+    """Delay over time: per pixel column the time (ns since the run began), and the least, mean and
+    greatest delay (µs) in it."""
 
     t: tuple[float, ...]
     low: tuple[float, ...]
@@ -173,6 +178,12 @@ def _jitter(table: pl.DataFrame) -> Steps | None:
     return ecdf(steps) if len(steps) else None
 
 
+def origin(first: int) -> int:
+    """What counts as time 0: a run's own clock begins there; a capture's clock is told from its first
+    frame on."""
+    return 0 if 0 <= first < LONGEST_RUN_NS else first
+
+
 def _over_time(table: pl.DataFrame) -> Envelope | None:
     import polars as pl
 
@@ -184,7 +195,9 @@ def _over_time(table: pl.DataFrame) -> Envelope | None:
     assert isinstance(last, int)
     width = max(1, -(-(last - first + 1) // COLUMNS))
     single = sent.height <= COLUMNS
-    column = pl.col("t_tx_ns") if single else (pl.col("t_tx_ns") - first) // width * width + first + width // 2
+    column = (
+        pl.col("t_tx_ns") if single else (pl.col("t_tx_ns") - first) // width * width + first + width // 2
+    )
     found = (
         sent.group_by(column.alias("t"))
         .agg(
@@ -195,7 +208,7 @@ def _over_time(table: pl.DataFrame) -> Envelope | None:
         .sort("t")
     )
     return Envelope(
-        t=tuple(value / 1e6 for value in found["t"]),
+        t=tuple(value - origin(first) for value in found["t"]),
         low=tuple(value / 1e3 for value in found["low"]),
         mean=tuple(value / 1e3 for value in found["mean"]),
         high=tuple(value / 1e3 for value in found["high"]),

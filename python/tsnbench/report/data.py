@@ -1,4 +1,5 @@
-"""From a run folder to :mod:`tsnbench.report.facts`: the only file of the report that knows the folder's layout."""
+"""From a run folder to :mod:`tsnbench.report.facts`: the only file of the report that knows the folder's
+layout."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ FILES = {
     "verdict.json": "no requirement was judged",
     "counters.json": "ports and drops were not counted",
     "frames.parquet": "there is no table of single frames, so there are no distributions",
-    "observations.parquet": "there are no sightings, so nothing is drawn over the gate schedule or over time per port",
+    "observations.parquet": "there are no sightings, so nothing is drawn over the gate schedule or over "
+    "time per port",
 }
 """Parts of a run folder, and what a report lacks without them."""
 
@@ -121,7 +123,9 @@ def _flow(stream: Mapping[str, Any]) -> Flow:
 def _stat(value: Mapping[str, Any] | None) -> Stat | None:
     if value is None:
         return None
-    plain = {key: value[key] for key in ("count", "min", "max", "mean", "std", "median", "p90", "p99", "p99_9")}
+    plain = {
+        key: value[key] for key in ("count", "min", "max", "mean", "std", "median", "p90", "p99", "p99_9")
+    }
     return Stat(
         **plain,
         min_seq=value.get("min_seq"),
@@ -132,7 +136,9 @@ def _stat(value: Mapping[str, Any] | None) -> Stat | None:
 
 def _measure(value: Mapping[str, Any], **more: Any) -> Measure:
     tx, rx = (
-        " on clock ".join(str(part) for part in (value.get(f"{side}_tap"), value.get(f"{side}_clock")) if part)
+        " on clock ".join(
+            str(part) for part in (value.get(f"{side}_tap"), value.get(f"{side}_clock")) if part
+        )
         for side in ("tx", "rx")
     )
     return Measure(
@@ -191,9 +197,7 @@ def _groups(measures: Mapping[str, Any], flows: Sequence[Measure]) -> tuple[Meas
             )
         )
     order = {key: place for place, key in enumerate(members)}
-    found.sort(
-        key=lambda g: (-1 if g.pcp is None else -g.pcp, order.get((g.group, g.listener), len(order)))
-    )
+    found.sort(key=lambda g: (-1 if g.pcp is None else -g.pcp, order.get((g.group, g.listener), len(order))))
     return tuple(found)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from tsnbench.report.facts import RunFacts
 
 JITTER = {
-    "delay-step": "delay(i) − delay(i−1), signed, between a flow's consecutive received frames (EnGINE eq. 10); the "
+    "delay-step": "delay(i) \u2212 delay(i\u22121), signed, between a flow's consecutive received frames "
+    "(EnGINE eq. 10); the "
     "first frame has none.",
-    "delay-step-abs": "|delay(i) − delay(i−1)|: the size of the delay-step.",
-    "deviation": "|delay(i) − mean delay|: how far each frame is from the flow's mean (OCORA).",
-    "interval": "|gap between consecutive arrivals − period|; for a stream without a period the mean gap takes its "
+    "delay-step-abs": "|delay(i) \u2212 delay(i\u22121)|: the size of the delay-step.",
+    "deviation": "|delay(i) \u2212 mean delay|: how far each frame is from the flow's mean (OCORA).",
+    "interval": "|gap between consecutive arrivals \u2212 period|; for a stream without a period the mean "
+    "gap takes its "
     "place.",
 }
 
@@ -17,7 +19,10 @@ LOSS = (
     ("never sent", "a sequence number that is missing already at the first tap."),
     ("sent", "frames sighted at the talker's tap."),
     ("received", "frames sighted at the listener's tap, each counted once."),
-    ("lost", "sent, but never sighted at the listener; “last sighted at” says behind which tap, where one tells."),
+    (
+        "lost",
+        "sent, but never sighted at the listener; “last sighted at” says behind which tap, where one tells.",
+    ),
     ("duplicate", "further sightings of a frame that the listener had already."),
     ("reordered", "received after a frame of the flow with a higher sequence number."),
 )
@@ -25,19 +30,25 @@ LOSS = (
 GENERAL = (
     (
         "quantile",
-        "nearest rank on integers: the p-quantile of n samples is the ⌈p·n⌉-th smallest. No interpolation. With n "
+        "nearest rank on integers: the p-quantile of n samples is the ⌈p·n⌉-th smallest. No "
+        "interpolation. With n "
         "samples, p99.9 tells more than the maximum only from n = 1 000 on.",
     ),
-    ("mean, standard deviation", "from exact integer sums; the standard deviation is that of the population."),
+    (
+        "mean, standard deviation",
+        "from exact integer sums; the standard deviation is that of the population.",
+    ),
     (
         "verdict",
-        "YES: every frame keeps the limit. YES*: the maximum breaks the limit, but mean and median keep it (EnGINE "
+        "YES: every frame keeps the limit. YES*: the maximum breaks the limit, but mean and median keep "
+        "it (EnGINE "
         "Table 14); it does not count as met. NO: neither. NO DATA: nothing was measured to judge by.",
     ),
-    ("margin", "limit − found, or found − limit for a least rate: negative means broken."),
+    ("margin", "limit \u2212 found, or found \u2212 limit for a least rate: negative means broken."),
     (
         "rate on a link",
-        "frames with everything they cost on the wire: preamble, start delimiter and inter-frame gap (20 octets more "
+        "frames with everything they cost on the wire: preamble, start delimiter and inter-frame gap (20 "
+        "octets more "
         "than from destination address to FCS). 100 % is the link's rate.",
     ),
     ("hop", "one link on the way from talker to listener."),
@@ -48,7 +59,7 @@ def definitions(run: RunFacts) -> list[tuple[str, str]]:
     """(word, meaning) of everything that this report uses."""
     used = {kind for group in run.groups for kind in group.jitter}
     return [
-        ("delay", "delay(i) = t_rx(i) − t_tx(i), with the stamps below. " + _points(run)),
+        ("delay", "delay(i) = t_rx(i) \u2212 t_tx(i), with the stamps below. " + _points(run)),
         *((f"jitter: {kind}", text) for kind, text in JITTER.items() if kind in used),
         ("jitter: spread", "standard deviation of the delay (FlexTest)."),
         *LOSS,
@@ -71,7 +82,9 @@ def _points(run: RunFacts) -> str:
     tx, rx = (" or ".join(words.get(point, point) for point in points[side]) for side in ("tx", "rx"))
     text = f"t_tx is taken at {tx} where it leaves the talker, t_rx at {rx} where it reaches the listener"
     if points == {"tx": ["start"], "rx": ["end"]}:
-        text += ", so a delay contains the time that the frame takes on each of its links, the last one included"
+        text += (
+            ", so a delay contains the time that the frame takes on each of its links, the last one included"
+        )
     return text + "."
 
 

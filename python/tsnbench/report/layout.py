@@ -47,7 +47,8 @@ def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, flo
     laplacian = np.diag(weight.sum(axis=1)) - weight
     inverse = np.linalg.pinv(laplacian)
     turn = 2 * np.pi * np.arange(nodes) / nodes
-    # Slightly unequal radii: a perfect circle can be a saddle point, from which a symmetric net would not move.
+    # Slightly unequal radii: a perfect circle can be a saddle point, from which a symmetric net would
+    # not move.
     radius = nodes / np.pi * (1 + 0.05 * np.cos(3 * turn + 1))
     at = np.column_stack([np.cos(turn) * radius, np.sin(turn) * radius])
     for _ in range(400):

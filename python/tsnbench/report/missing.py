@@ -1,4 +1,5 @@
-"""What a run does not have: frames never sent, lost, dropped, without a stamp; and parts of the run folder."""
+"""What a run does not have: frames never sent, lost, dropped, without a stamp; and parts of the run
+folder."""
 
 from __future__ import annotations
 
@@ -39,8 +40,12 @@ def gaps(run: RunFacts) -> list[Gap]:
         if group.counts.get(kind)
     ]
     for group in run.groups:
-        members = [flow for flow in run.flows if flow.group == group.group and flow.listener == group.listener]
-        found += [Gap(group.label, frames, f"last sighted at {tap}") for tap, frames in _where(members, group)]
+        members = [
+            flow for flow in run.flows if flow.group == group.group and flow.listener == group.listener
+        ]
+        found += [
+            Gap(group.label, frames, f"last sighted at {tap}") for tap, frames in _where(members, group)
+        ]
         if group.delay is None:
             found.append(Gap(group.label, 0, "no frame has a delay, so there is no statistic"))
     for stream in run.counters.get("streams", ()):

@@ -76,7 +76,14 @@ def charts(figures: Sequence[Drawing]) -> list[dict[str, Any]]:
     from markupsafe import Markup
 
     return [
-        {"name": f.name, "title": f.title, "caption": f.caption, "spoken": f.spoken, "svg": Markup(inline(f)), "wide": f.wide}
+        {
+            "name": f.name,
+            "title": f.title,
+            "caption": f.caption,
+            "spoken": f.spoken,
+            "svg": Markup(inline(f)),
+            "wide": f.wide,
+        }
         for f in figures
     ]
 
@@ -85,25 +92,29 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
     """The whole HTML file of one run."""
     verdicts = rows(run.judged)
     single = every_flow(run.judged)
-    return environment().get_template("run.html").render(
-        title=run.network.name,
-        run=run,
-        outcome=words.outcome(run.judged, run.groups),
-        all_met=words.worst(row.met for row in run.judged) == "yes" if run.judged else None,
-        facts=headline(run),
-        verdicts=verdicts,
-        single=single if len(single) > len(verdicts) else [],
-        summary=summary(run),
-        kinds=KINDS,
-        charts=charts(figures),
-        groups=run.groups,
-        flows=run.flows if len(run.flows) > len(run.groups) else (),
-        statistics=statistics,
-        gaps=gaps(run),
-        drops=drops(run.counters),
-        definitions=definitions(run),
-        provenance=provenance(run),
-        command=command(run),
+    return (
+        environment()
+        .get_template("run.html")
+        .render(
+            title=run.network.name,
+            run=run,
+            outcome=words.outcome(run.judged, run.groups),
+            all_met=words.worst(row.met for row in run.judged) == "yes" if run.judged else None,
+            facts=headline(run),
+            verdicts=verdicts,
+            single=single if len(single) > len(verdicts) else [],
+            summary=summary(run),
+            kinds=KINDS,
+            charts=charts(figures),
+            groups=run.groups,
+            flows=run.flows if len(run.flows) > len(run.groups) else (),
+            statistics=statistics,
+            gaps=gaps(run),
+            drops=drops(run.counters),
+            definitions=definitions(run),
+            provenance=provenance(run),
+            command=command(run),
+        )
     )
 
 

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.report.curves import origin
 from tsnbench.report.facts import Network, Port, RunFacts, Tap
 
 if TYPE_CHECKING:
     import polars as pl
 
 WIRE_EXTRA = 20
-"""Octets that a frame costs beside itself: preamble 7, start delimiter 1, inter-frame gap 12. IEEE 802.3-2022, 4.2.3."""
+"""Octets that a frame costs beside itself: preamble 7, start delimiter 1, inter-frame gap 12. IEEE
+802.3-2022, 4.2.3."""
 MOMENTS = 50
 """Points over time."""
 MOST_PORTS = 6
@@ -89,12 +91,13 @@ def tapped_ports(network: Network) -> list[Tapped]:
 
 @dataclass(frozen=True)
 class Flowed:
-    """What passed a port over time: per traffic class the rate in Mbit/s at the times ``t`` (ms)."""
+    """What passed a port over time: per traffic class the rate in Mbit/s at the times ``t`` (ns since the
+    start)."""
 
     port: Port
     t: tuple[float, ...]
     by_class: Mapping[int, tuple[float, ...]]
-    width_ms: float
+    width_ns: int
 
 
 def over_time(run: RunFacts) -> list[Flowed]:
@@ -112,8 +115,12 @@ def over_time(run: RunFacts) -> list[Flowed]:
         .agg((pl.col("octets").cast(pl.Int64).sum() + WIRE_EXTRA * pl.len()).alias("octets"))
         .collect()
     )
-    sums = {int(tap): int(octets) for tap, octets in table.group_by("tap").agg(pl.col("octets").sum()).iter_rows()}
-    busiest = sorted((one for one in taps if one.number in sums), key=lambda one: (-sums[one.number], one.egress))
+    sums = {
+        int(tap): int(octets) for tap, octets in table.group_by("tap").agg(pl.col("octets").sum()).iter_rows()
+    }
+    busiest = sorted(
+        (one for one in taps if one.number in sums), key=lambda one: (-sums[one.number], one.egress)
+    )
     return [
         _flowed(table.filter(pl.col("tap") == one.number), run.network.ports[one.egress], width)
         for one in sorted(busiest[:MOST_PORTS], key=lambda one: one.egress)
@@ -122,14 +129,18 @@ def over_time(run: RunFacts) -> list[Flowed]:
 
 def _flowed(table: pl.DataFrame, port: Port, width: int) -> Flowed:
     moments = [int(moment) for moment in table["moment"]]
-    first, last = min(moments), max(moments)
+    first = min(moments)
+    start = origin(first * width)
+    # What queues held when the talkers stopped comes after the last whole moment, and would look like a dip.
+    last = min(max(moments), first + MOMENTS - 1 if start else MOMENTS - 1)
     rates: dict[int, list[float]] = {}
     for pcp, moment, octets in table.select("pcp", "moment", "octets").iter_rows():
         own = rates.setdefault(port.pcp_to_class[pcp], [0.0] * (last - first + 1))
-        own[moment - first] += octets * 8e3 / width
+        if moment <= last:
+            own[moment - first] += octets * 8e3 / width
     return Flowed(
         port=port,
-        t=tuple((first + n + 0.5) * width / 1e6 for n in range(last - first + 1)),
+        t=tuple((first + n + 0.5) * width - start for n in range(last - first + 1)),
         by_class={own: tuple(rates[own]) for own in sorted(rates, reverse=True)},
-        width_ms=width / 1e6,
+        width_ns=width,
     )

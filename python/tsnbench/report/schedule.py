@@ -1,4 +1,5 @@
-"""Gate schedules and what left under them: departures folded into one cycle, and whether any left a closed gate.
+"""Gate schedules and what left under them: departures folded into one cycle, and whether any left a closed
+gate.
 
 IEEE 802.1Q-2022, 8.6.8.4.
 """
@@ -25,7 +26,8 @@ TOLERANCE_NS = 2
 
 @dataclass(frozen=True)
 class Folded:
-    """One gated port: what its gates were, and how often each class was on the wire at each moment of the cycle."""
+    """One gated port: what its gates were, and how often each class was on the wire at each moment of the
+    cycle."""
 
     port: Port
     gates: Gates
@@ -90,7 +92,9 @@ def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped | None) -> Fol
         own = port.pcp_to_class[pcp]
         part = table.filter(pl.col("pcp") == pcp)
         outside += _outside(part["at"], part["len"], gates, own)
-        bins = part.group_by("octets", (pl.col("at") * BINS // gates.cycle_ns).alias("bin")).agg(pl.col("len").sum())
+        bins = part.group_by("octets", (pl.col("at") * BINS // gates.cycle_ns).alias("bin")).agg(
+            pl.col("len").sum()
+        )
         busy = columns.setdefault(own, [0.0] * BINS)
         for octets, start, frames in bins.select("octets", "bin", "len").iter_rows():
             length = max(1, round((octets + PREAMBLE) * octet_ns * BINS / gates.cycle_ns))

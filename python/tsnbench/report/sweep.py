@@ -79,7 +79,8 @@ class Sweep:
 
     @cached_property
     def streams(self) -> tuple[Along, ...]:
-        """Every stream of any run. One with a single listener in each run is the same stream wherever that is."""
+        """Every stream of any run. One with a single listener in each run is the same stream wherever
+        that is."""
         single = {
             group.stream
             for run in self.runs
@@ -112,7 +113,9 @@ class Sweep:
     @cached_property
     def drawn(self) -> tuple[tuple[Along, tuple[Curve | None, ...]], ...]:
         """The first streams (highest priority first) with their distributions in every run."""
-        with_delay = [along for along in self.streams if any(m is not None and m.delay for m in along.measures)]
+        with_delay = [
+            along for along in self.streams if any(m is not None and m.delay for m in along.measures)
+        ]
         return tuple(
             (
                 along,

@@ -1,4 +1,5 @@
-"""Requirements as a reader wants them: streams with their worst flow, and one table per priority as EnGINE Table 14."""
+"""Requirements as a reader wants them: streams with their worst flow, and one table per priority as
+EnGINE Table 14."""
 
 from __future__ import annotations
 
@@ -35,14 +36,16 @@ class Row:
 
 
 def rows(judged: Sequence[Judged]) -> list[Row]:
-    """One row per stream, listener and requirement: that of the flow which comes closest to failing, or fails most."""
+    """One row per stream, listener and requirement: that of the flow which comes closest to failing, or
+    fails most."""
     grouped: dict[tuple[str, str, str, float | None], list[Judged]] = {}
     for row in judged:
         grouped.setdefault((row.group, row.listener, row.requirement, row.limit), []).append(row)
     found = []
     for (group, *_), members in grouped.items():
         least = min(
-            members, key=lambda row: (_SEVERITY.get(row.met, 0), float("inf") if row.margin is None else row.margin)
+            members,
+            key=lambda row: (_SEVERITY.get(row.met, 0), float("inf") if row.margin is None else row.margin),
         )
         found.append(_row(least, group, len(members)))
     return sorted(found, key=lambda row: _SEVERITY.get(row.met, 0))

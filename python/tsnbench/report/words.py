@@ -27,7 +27,13 @@ def span(ns: float | None, digits: int = 3) -> str:
     sign, size = (MINUS, -ns) if ns < 0 else ("", ns)
     for limit, unit, scale in ((1e3, "ns", 1), (1e6, "µs", 1e3), (1e9, "ms", 1e6)):
         if size < limit:
-            text = f"{size / scale:.{digits}f}" if unit != "ns" else f"{size:.10g}" if size == int(size) else f"{size:.1f}"
+            text = (
+                f"{size / scale:.{digits}f}"
+                if unit != "ns"
+                else f"{size:.10g}"
+                if size == int(size)
+                else f"{size:.1f}"
+            )
             return f"{sign}{_trimmed(text)}{THIN}{unit}"
     return f"{sign}{_trimmed(f'{size / 1e9:.{digits}f}')}{THIN}s"
 
@@ -65,8 +71,14 @@ def _trimmed(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def seconds_or_millis(span_ns: float) -> tuple[str, float]:
+    """The unit of an axis of time, and how many ns it has."""
+    return ("s", 1e9) if span_ns > 5e9 else ("ms", 1e6)
+
+
 def printable(text: str) -> str:
-    """A name from a file without what would break a figure: control characters, a leading underscore's magic."""
+    """A name from a file without what would break a figure: control characters, a leading underscore's
+    magic."""
     clean = "".join(c if c.isprintable() else "\ufffd" for c in text)
     return f" {clean}" if clean.startswith("_") else clean
 
@@ -77,7 +89,7 @@ def shortened(text: str, length: int = 34) -> str:
     if len(clean) <= length:
         return clean
     head = (length - 1) // 2
-    return f"{clean[:head]}…{clean[-(length - 1 - head):]}"
+    return f"{clean[:head]}…{clean[-(length - 1 - head) :]}"
 
 
 def worst(verdicts: Iterable[str]) -> str:

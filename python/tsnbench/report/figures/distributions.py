@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.curves import Curve, Panel
-from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, legend
+from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, key
 from tsnbench.report.words import THIN, count, micros, shortened
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ def left_out(panels: Sequence[Panel]) -> str:
     if not missing:
         return ""
     return (
-        f" Of each priority the six streams with the greatest delay are drawn; {count(missing)} more are in the "
+        f" Of each priority the six streams with the greatest delay are drawn; {count(missing)} more are "
+        "in the "
         "statistics table."
     )
 
@@ -30,7 +31,7 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
     """The share of frames with a delay greater than x, on a log axis."""
 
     def draw(size: Size) -> Figure:
-        figure, axes = axis_of(panels, size, 1.75)
+        figure, axes = axis_of(panels, size, 1.8)
         for at, panel in zip(axes, panels, strict=True):
             handles, labels = [], []
             bottom = 0.5 / max(curve.frames for curve in panel.curves)
@@ -38,16 +39,16 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
                 handles.append(draw_ccdf(at, curve, bottom, place))
                 labels.append(shortened(curve.measure.label))
             log_share(at, bottom)
-            at.set_title(panel.title)
             at.set_ylabel("frames later")
-            legend(at, handles, labels, size, last=at is axes[-1])
+            key(at, panel.title, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel("delay (µs)")
         return figure
 
     return Drawing(
         "ccdf",
         "Delay: share of frames later than x",
-        "Complementary distribution of the delay, log axis; the marker is the slowest frame." + left_out(panels),
+        "Complementary distribution of the delay, log axis; the marker is the slowest frame."
+        + left_out(panels),
         "; ".join(
             f"{c.measure.label}: 99 percent within {micros(c.box.p99 * 1e3)} µs, "
             f"slowest {micros(c.box.high * 1e3)} µs"
@@ -61,9 +62,14 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
 def draw_ccdf(at: Axes, curve: Curve, bottom: float, place: int, colour: Any = None) -> Any:
     """One curve; no frame is later than the slowest, so there the curve leaves a log axis downwards."""
     x, y = curve.ccdf.x, [max(share, bottom) for share in curve.ccdf.y]
-    style: dict[str, Any] = {"color": colour or COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
+    style: dict[str, Any] = {
+        "color": colour or COLOURS[place % len(COLOURS)],
+        "linestyle": DASHES[place % len(DASHES)],
+    }
     (line,) = at.step([x[0], *x], [1.0, *y], where="post", **style)
-    at.plot(x[-1], y[-2] if len(y) > 1 else 1.0, MARKERS[place % len(MARKERS)], color=style["color"], markersize=4)
+    at.plot(
+        x[-1], y[-2] if len(y) > 1 else 1.0, MARKERS[place % len(MARKERS)], color=style["color"], markersize=4
+    )
     return line
 
 
@@ -82,7 +88,7 @@ def jitter(panels: Sequence[Panel]) -> Drawing:
     shown = [panel for panel in panels if any(curve.jitter for curve in panel.curves)]
 
     def draw(size: Size) -> Figure:
-        figure, axes = axis_of(shown, size, 1.75)
+        figure, axes = axis_of(shown, size, 1.8)
         for at, panel in zip(axes, shown, strict=True):
             handles, labels = [], []
             for place, curve in enumerate(panel.curves):
@@ -96,16 +102,16 @@ def jitter(panels: Sequence[Panel]) -> Drawing:
                 handles.append(line)
                 labels.append(shortened(curve.measure.label))
             at.set_ylim(0, 1.02)
-            at.set_title(panel.title)
             at.set_ylabel("share of frames")
-            legend(at, handles, labels, size, last=at is axes[-1])
+            key(at, panel.title, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel("delay-step-abs (µs)")
         return figure
 
     return Drawing(
         "jitter-ecdf",
         "Jitter: share of frames with a step of at most x",
-        "Distribution of the jitter delay-step-abs, |delay(i) − delay(i−1)| within a flow; the marker is the "
+        "Distribution of the jitter delay-step-abs, |delay(i) \u2212 delay(i\u22121)| within a flow; the "
+        "marker is the "
         "greatest step." + left_out(shown),
         "; ".join(
             f"{c.measure.label}: greatest step {micros(c.jitter.x[-1] * 1e3)} µs"
@@ -132,15 +138,21 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
         at = figure.subplots()
         draw_boxes(at, [curve for _, curve in rows], horizontal=True)
         names = [
-            f"{shortened(c.measure.label, 30)}, {hops(c.measure.hops)}" if c.measure.hops else shortened(c.measure.label)
+            f"{shortened(c.measure.label, 30)}, {hops(c.measure.hops)}"
+            if c.measure.hops
+            else shortened(c.measure.label)
             for _, c in rows
         ]
         at.set_yticks(range(len(rows)), names)
         at.set_ylim(len(rows) - 0.4, -0.6)
         wide = max(c.box.high for _, c in rows) > 30 * max(1e-3, min(c.box.median for _, c in rows))
         if wide and min(c.box.low for _, c in rows) > 0:
+            from matplotlib.ticker import LogLocator, NullFormatter
+
             at.set_xscale("log")
+            at.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             at.xaxis.set_major_formatter(plain)
+            at.xaxis.set_minor_formatter(NullFormatter())
         at.set_xlabel("delay (µs, log axis)" if wide else "delay (µs)")
         at.grid(axis="y", visible=False)
         last = None
@@ -153,7 +165,8 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
     return Drawing(
         "boxes",
         "Delay by stream and hop count",
-        "Box: 25th to 75th percentile, line: median, whiskers: 1st to 99th percentile, dots: fastest and slowest "
+        "Box: 25th to 75th percentile, line: median, whiskers: 1st to 99th percentile, dots: fastest and "
+        "slowest "
         "frame. Lines part the priorities, highest first." + left_out(panels),
         "; ".join(
             f"{c.measure.label}: median {micros(c.box.median * 1e3)} µs, "
@@ -164,7 +177,7 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
     )
 
 
-def plain(value: float, _place: int | None = None) -> str:
+def plain(value: float, _place: float = 0) -> str:
     """A number on a log axis as a person writes it."""
     return f"{value:,.10g}".replace(",", THIN)
 

@@ -36,7 +36,8 @@ def gantt(ports: Sequence[Folded]) -> Drawing:
     return Drawing(
         "gates",
         "Gate schedule and departures",
-        "Light boxes: the gate is open. Filled: share of cycles in which a frame of the class was on the wire just "
+        "Light boxes: the gate is open. Filled: share of cycles in which a frame of the class was on the "
+        "wire just "
         "then (full height: in every cycle). "
         + " ".join(_told(one) for one in shown)
         + (f" {left} more ports with gates are not drawn." if left else ""),
@@ -57,7 +58,11 @@ def _told(one: Folded) -> str:
 
 def _lanes(one: Folded) -> list[int]:
     """Classes that are worth a lane: those that carry a priority, highest first."""
-    return [n for n in reversed(range(len(one.port.reserved_bps))) if n in one.port.pcp_to_class or one.busy.get(n)]
+    return [
+        n
+        for n in reversed(range(len(one.port.reserved_bps)))
+        if n in one.port.pcp_to_class or one.busy.get(n)
+    ]
 
 
 def _chart(at: Axes, one: Folded) -> None:

@@ -1,13 +1,14 @@
-"""Bandwidth: what each port carried against its rate and its reservations, and over time where a tap tells."""
+"""Bandwidth: what each port carried against its rate and its reservations, and over time where a tap
+tells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, MARKERS, Drawing, Size, axis_of, legend
+from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, MARKERS, Drawing, Size, axis_of
 from tsnbench.report.ports import MOST_PORTS, Flowed, Load, priorities
-from tsnbench.report.words import printable
+from tsnbench.report.words import printable, seconds_or_millis, span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +28,9 @@ def port_loads(loads: Sequence[Load]) -> Drawing:
         lanes = [max(1, len(load.by_class)) for load in shown]
         figure = Figure(figsize=(size.width, 0.11 * sum(lanes) + 0.12 * len(shown) + 0.75))
         at = figure.subplots()
-        y, ticks, handles = 0.0, [], {}
+        y = 0.0
+        ticks: list[float] = []
+        handles: dict[int, tuple[Any, str]] = {}
         for load, lane in zip(shown, lanes, strict=True):
             ticks.append(y + lane / 2)
             at.barh(y + lane / 2, load.total * 100, height=lane + 0.5, color=GRID, linewidth=0)
@@ -53,15 +56,21 @@ def port_loads(loads: Sequence[Load]) -> Drawing:
 
             lines.append(Line2D([], [], color=INK, linewidth=1.6, marker="|", linestyle="none", markersize=7))
             labels.append("reserved (idle slope)")
-        figure.legend(lines, labels, loc="outside lower center", ncols=1 if size.legend_below else 3)
+        figure.legend(lines, labels, loc="outside lower center", ncols=2)
         return figure
 
     left = len(loads) - len(shown)
     return Drawing(
         "port-loads",
         "Bandwidth per port and class",
-        "Grey: all that the port sent; bars: by traffic class; marks: what credit-based shapers reserve. Frames count "
+        "Grey: all that the port sent; bars: by traffic class; marks: what credit-based shapers reserve. "
+        "Frames count "
         "with preamble and inter-frame gap, over the time in which talkers talked."
+        + (
+            " Above 100 %: what queues held then was sent afterwards."
+            if any(load.total > 1 for load in shown)
+            else ""
+        )
         + (f" The {MOST_BARS} busiest ports; {left} more sent less." if left else ""),
         "; ".join(f"{load.port.name}: {load.total:.1%}" for load in shown),
         draw,
@@ -72,31 +81,40 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int) -> Drawing:
     """Rate per class over time at ports with a tap."""
 
     def draw(size: Size) -> Figure:
-        figure, axes = axis_of(flowed, size, 1.5)
+        unit, scale = seconds_or_millis(max(one.t[-1] for one in flowed))
+        known: dict[str, Any] = {}
+        figure, axes = axis_of(flowed, size, 1.2)
         for at, one in zip(axes, flowed, strict=True):
-            handles, labels = [], []
+            highest = 0.0
             for own, rates in one.by_class.items():
                 colour = CLASS_COLOURS[own]
                 (line,) = at.plot(
-                    one.t, rates, color=colour, linewidth=1.1, marker=MARKERS[own % len(MARKERS)], markersize=2.5
+                    [t / scale for t in one.t],
+                    rates,
+                    color=colour,
+                    linewidth=1.1,
+                    marker=MARKERS[own % len(MARKERS)],
+                    markersize=2.5,
                 )
-                handles.append(line)
-                labels.append(f"class {own} ({priorities(one.port, own)})")
+                known.setdefault(f"class {own} ({priorities(one.port, own)})", line)
+                highest = max([highest, *rates])
                 slope = one.port.reserved_bps[own]
                 if slope is not None:
-                    handles.append(at.axhline(slope / 1e6, color=colour, linewidth=0.7, linestyle=(0, (1, 2))))
-                    labels.append(f"class {own} reserved")
-            at.set_ylim(bottom=0)
+                    rule = at.axhline(slope / 1e6, color=colour, linewidth=1.0, linestyle=(0, (1, 1.5)))
+                    known.setdefault(f"class {own} reserved", rule)
+            at.set_ylim(0, highest * 1.12)
             at.set_title(printable(one.port.name))
             at.set_ylabel("Mbit/s")
-            legend(at, handles, labels, size, last=at is axes[-1])
-        axes[-1].set_xlabel("time (ms)")
+        axes[-1].set_xlabel(f"time ({unit})")
+        ordered = sorted(known)[::-1]
+        figure.legend([known[label] for label in ordered], ordered, loc="outside lower center", ncols=2)
         return figure
 
     return Drawing(
         "load-over-time",
         "Bandwidth per class over time",
-        f"At ports with a tap, mean over {flowed[0].width_ms:.3g} ms each; frames count with preamble and inter-frame "
+        f"At ports with a tap, mean over {span(flowed[0].width_ns)} each; frames count with preamble and "
+        "inter-frame "
         "gap." + (f" The {MOST_PORTS} busiest of {tapped} such ports." if tapped > len(flowed) else ""),
         "; ".join(f"{one.port.name}: {len(one.by_class)} classes" for one in flowed),
         draw,

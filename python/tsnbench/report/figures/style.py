@@ -1,4 +1,5 @@
-"""How figures look: colours that colour-blind readers tell apart, each with a line style and a marker of its own.
+"""How figures look: colours that colour-blind readers tell apart, each with a line style and a marker of
+its own.
 
 The palette is that of Okabe and Ito without its yellow, which vanishes on white.
 """
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0568f", "#c98a00", "#3b9fd6")
 CLASS_COLOURS = (*COLOURS, "#6a51a3", "#767676")
 """One per traffic class."""
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1)), (0, (8, 2)))
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (3, 1)),
+    (0, (8, 2)),
+)
 MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#1b1f24"
 GRID = "#d5d9de"
@@ -36,14 +44,13 @@ class Size:
     width: float
     letters: float
     text_as_paths: bool
-    legend_below: bool
 
 
-PAGE = Size("page", 6.3, 8.5, text_as_paths=False, legend_below=False)
+PAGE = Size("page", 5.2, 9.0, text_as_paths=False)
 """Inline in a page; the browser sets the text."""
 PAGE_WIDE = 9.0
 """Inches of a figure that takes the page's whole width."""
-COLUMN = Size("column", 3.5, 7.0, text_as_paths=True, legend_below=True)
+COLUMN = Size("column", 3.5, 7.0, text_as_paths=True)
 """One column of a two-column paper."""
 
 Draw = Callable[[Size], "Figure"]
@@ -51,7 +58,8 @@ Draw = Callable[[Size], "Figure"]
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure: how files call it, what it shows (caption), what a reader without eyes is told, and how to draw it."""
+    """One figure: how files call it, what it shows (caption), what a reader without eyes is told, and how
+    to draw it."""
 
     name: str
     title: str
@@ -66,7 +74,7 @@ class Drawing:
 def _look(size: Size) -> Iterator[None]:
     import matplotlib
 
-    look = {
+    look: dict[Any, Any] = {
         "font.family": "sans-serif",
         "font.sans-serif": ["DejaVu Sans"],
         "font.size": size.letters,
@@ -126,13 +134,15 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
         # A name in a script that the font lacks: a browser has it, a paper shows a box.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         figure = drawing.draw(size)
-        face = {} if kind == "svg" and not size.text_as_paths else {"facecolor": "white"}
-        figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], **face)
+        inline = kind == "svg" and not size.text_as_paths
+        figure.patch.set_facecolor("none" if inline else "white")
+        figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], facecolor="auto")
     return into.getvalue()
 
 
 def inline(drawing: Drawing) -> str:
-    """The figure as an ``<svg>`` element for a page: the page's colours and fonts, no ids that could clash."""
+    """The figure as an ``<svg>`` element for a page: the page's colours and fonts, no ids that could
+    clash."""
     size = replace(PAGE, width=PAGE_WIDE) if drawing.wide else PAGE
     text = bytes_of(drawing, size, "svg").decode()
     text = text[text.index("<svg") :]
@@ -148,8 +158,8 @@ def inline(drawing: Drawing) -> str:
     text = re.sub(r"-?\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
     kind = "chart wide" if drawing.wide else "chart"
-    head = f'<svg class="{kind}" role="img" aria-labelledby="{drawing.name}-title" viewBox="0 0 {width} {height}">'
-    return head + text[text.index(">") + 1 :]
+    named = f'role="img" aria-labelledby="{drawing.name}-title"'
+    return f'<svg class="{kind}" {named} viewBox="0 0 {width} {height}">' + text[text.index(">") + 1 :]
 
 
 def _letters(match: re.Match[str]) -> str:
@@ -157,7 +167,9 @@ def _letters(match: re.Match[str]) -> str:
     return f"font-size: {match[2]}" + ("; font-weight: bold" if match[1] else "")
 
 
-def axis_of(panels: Sequence[Any], size: Size, each: float, *, share_x: bool = False) -> tuple[Figure, list[Axes]]:
+def axis_of(
+    panels: Sequence[Any], size: Size, each: float, *, share_x: bool = False
+) -> tuple[Figure, list[Axes]]:
     """A figure of panels, one under the other, ``each`` inches high."""
     from matplotlib.figure import Figure
 
@@ -166,11 +178,35 @@ def axis_of(panels: Sequence[Any], size: Size, each: float, *, share_x: bool = F
     return figure, [row[0] for row in axes]
 
 
-def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], size: Size, *, last: bool = False) -> None:
-    """Beside the data or under it, never over it; under the last panel there is the axis' label first."""
-    if not handles:
+def key(
+    axes: Axes, title: str, handles: Sequence[Any], labels: Sequence[str], size: Size, *, last: bool
+) -> None:
+    """Says which line is whose: under the data, never over it; a single line is named in the title.
+
+    Under the last panel there is the axis' label first.
+    """
+    if len(labels) == 1:
+        axes.set_title(f"{title}: {labels[0]}")
         return
-    if size.legend_below:
-        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, -0.42 if last else -0.24), borderaxespad=0, ncols=1)
-    else:
-        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0)
+    axes.set_title(title)
+    if not labels:
+        return
+    from matplotlib.transforms import ScaledTranslation
+
+    down = size.letters * (3.6 if last else 2.0) / 72
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    below = axes.transAxes + ScaledTranslation(-0.1, -down, figure.dpi_scale_trans)
+    room = size.width / size.letters * 118
+    columns = max(1, min(3, int(room // (max(map(len, labels)) + 8))))
+    axes.legend(
+        handles,
+        labels,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=below,
+        borderaxespad=0,
+        ncols=columns,
+        columnspacing=1.2,
+        handlelength=2.4,
+    )

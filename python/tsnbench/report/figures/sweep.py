@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.curves import Curve
 from tsnbench.report.figures.distributions import draw_boxes, draw_ccdf, log_share
-from tsnbench.report.figures.style import COLOURS, DASHES, LIMIT, MARKERS, Drawing, Size
+from tsnbench.report.figures.style import COLOURS, DASHES, LIMIT, MARKERS, Drawing, Size, axis_of
 from tsnbench.report.sweep import MOST_OVERLAID, Along, Sweep, spread
 from tsnbench.report.words import micros, printable, shortened
 
@@ -40,21 +39,13 @@ def _axis_name(sweep: Sweep) -> str:
 def _grid(
     sweep: Sweep, size: Size, height: float, fill: Callable[[Axes, Along, tuple[Curve | None, ...]], None]
 ) -> tuple[Figure, list[Axes]]:
-    """A panel per stream, two in a row where there is room."""
-    from matplotlib.figure import Figure
-
-    many = len(sweep.drawn)
-    columns = 1 if size.legend_below or many == 1 else 2
-    rows = math.ceil(many / columns)
-    figure = Figure(figsize=(size.width if columns == 2 or size.legend_below else 6.3, height * rows + 0.5))
-    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for at, (along, curves) in zip(axes, sweep.drawn, strict=False):
+    """A panel per stream, one under the other."""
+    figure, axes = axis_of(sweep.drawn, size, height)
+    for at, (along, curves) in zip(axes, sweep.drawn, strict=True):
         fill(at, along, curves)
         priority = "" if along.pcp is None else f" (priority {along.pcp})"
         at.set_title(shortened(along.name) + priority)
-    for at in axes[many:]:
-        at.remove()
-    return figure, axes[:many]
+    return figure, axes
 
 
 def along_axis(sweep: Sweep) -> Drawing:
@@ -78,7 +69,9 @@ def along_axis(sweep: Sweep) -> Drawing:
                 label=statistic,
             )
         if along.limit_ns is not None and along.limit_ns / 1e3 < 2.5 * highest:
-            at.axhline(along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit")
+            at.axhline(
+                along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"
+            )
         at.set_ylim(bottom=0)
         at.set_ylabel("delay (µs)")
         _ticks(at, sweep, sweep.axis.at)
@@ -91,7 +84,8 @@ def along_axis(sweep: Sweep) -> Drawing:
     return Drawing(
         "delay-along-axis",
         f"Delay over {_axis_name(sweep)}",
-        "Per stream and run; each panel has its own scale. A limit is drawn where it is near." + _left_out(sweep),
+        "Per stream and run; each panel has its own scale. A limit is drawn where it is near."
+        + _left_out(sweep),
         "; ".join(
             f"{along.name}: "
             + ", ".join(
@@ -102,7 +96,6 @@ def along_axis(sweep: Sweep) -> Drawing:
             for along, _ in sweep.drawn
         ),
         draw,
-        wide=True,
     )
 
 
@@ -125,11 +118,11 @@ def boxes(sweep: Sweep) -> Drawing:
     return Drawing(
         "boxes-along-axis",
         f"Spread of the delay over {_axis_name(sweep)}",
-        "Box: 25th to 75th percentile, line: median, whiskers: 1st to 99th percentile, dots: fastest and slowest "
+        "Box: 25th to 75th percentile, line: median, whiskers: 1st to 99th percentile, dots: fastest and "
+        "slowest "
         "frame." + _left_out(sweep),
         "",
         draw,
-        wide=True,
     )
 
 
@@ -161,7 +154,6 @@ def overlay(sweep: Sweep) -> Drawing:
         + _left_out(sweep),
         "",
         draw,
-        wide=True,
     )
 
 
@@ -193,6 +185,8 @@ def _legend_of(figure: Figure, axes: Sequence[Axes], size: Size) -> None:
     for at in axes:
         for handle, label in zip(*at.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    columns = 3 if size.legend_below else 5
+    columns = 3
     if found:
-        figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=min(columns, len(found)))
+        figure.legend(
+            list(found.values()), list(found), loc="outside lower center", ncols=min(columns, len(found))
+        )

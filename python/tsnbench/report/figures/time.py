@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tsnbench.report.curves import Panel
 from tsnbench.report.figures.distributions import left_out
-from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Size, axis_of, legend
-from tsnbench.report.words import micros, shortened
+from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Size, axis_of, key
+from tsnbench.report.words import micros, seconds_or_millis, shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +19,9 @@ def delay_over_time(panels: Sequence[Panel]) -> Drawing:
     shown = [panel for panel in panels if any(curve.over_time for curve in panel.curves)]
 
     def draw(size: Size) -> Figure:
-        figure, axes = axis_of(shown, size, 1.75)
+        last = max(c.over_time.t[-1] for p in shown for c in p.curves if c.over_time)
+        unit, scale = seconds_or_millis(last)
+        figure, axes = axis_of(shown, size, 1.8)
         for at, panel in zip(axes, shown, strict=True):
             handles, labels = [], []
             for place, curve in enumerate(panel.curves):
@@ -27,26 +29,27 @@ def delay_over_time(panels: Sequence[Panel]) -> Drawing:
                 if line is None:
                     continue
                 colour = COLOURS[place]
+                t = [value / scale for value in line.t]
                 if line.single:
                     (handle,) = at.plot(
-                        line.t, line.mean, MARKERS[place], color=colour, markersize=2.2, markeredgewidth=0
+                        t, line.mean, MARKERS[place], color=colour, markersize=2.2, markeredgewidth=0
                     )
                 else:
-                    at.fill_between(line.t, line.low, line.high, color=colour, alpha=0.28, linewidth=0)
-                    at.plot(line.t, line.high, color=colour, linewidth=0.5)
-                    (handle,) = at.plot(line.t, line.mean, color=colour, linewidth=1.3)
+                    at.fill_between(t, line.low, line.high, color=colour, alpha=0.28, linewidth=0)
+                    at.plot(t, line.high, color=colour, linewidth=0.5)
+                    (handle,) = at.plot(t, line.mean, color=colour, linewidth=1.3)
                 handles.append(handle)
                 labels.append(shortened(curve.measure.label))
-            at.set_title(panel.title)
             at.set_ylabel("delay (µs)")
-            legend(at, handles, labels, size, last=at is axes[-1])
-        axes[-1].set_xlabel("time of sending (ms)")
+            key(at, panel.title, handles, labels, size, last=at is axes[-1])
+        axes[-1].set_xlabel(f"time of sending ({unit})")
         return figure
 
     return Drawing(
         "delay-over-time",
         "Delay over time",
-        "By time of sending. Band: least to greatest delay in each pixel column, thick line: its mean; points where "
+        "By time of sending. Band: least to greatest delay in each pixel column, thick line: its mean; "
+        "points where "
         "there are few frames." + left_out(shown),
         "; ".join(
             f"{c.measure.label}: between {micros(c.box.low * 1e3)} and {micros(c.box.high * 1e3)} µs"

@@ -10,14 +10,18 @@ from tsnbench.report.facts import Network
 from tsnbench.report.figures.style import COLOURS, DASHES, GRID, INK, PAPER, Drawing, Size
 from tsnbench.report.layout import place
 from tsnbench.report.ports import Load
-from tsnbench.report.words import printable, shortened
+from tsnbench.report.words import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_ROUTES = 6
-SHAPES = {"station": "round,pad=0.45,rounding_size=0.9", "bridge": "square,pad=0.45", "host": "round,pad=0.45"}
+SHAPES = {
+    "station": "round,pad=0.45,rounding_size=0.9",
+    "bridge": "square,pad=0.45",
+    "host": "round,pad=0.45",
+}
 LANE = 0.045
 """Inches between routes that share a link."""
 
@@ -36,15 +40,24 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
 
         key = 0.04 + 0.024 * size.letters * len(drawn)
         at, width, height = _inches(place(len(network.nodes), list(links)), size, key)
-        figure = Figure(figsize=(width, height), layout="none")
+        figure = Figure(figsize=(width, height))
+        figure.set_layout_engine("none")
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_xlim(0, width)
         axes.set_ylim(0, height)
         axes.axis("off")
         for (a, b), ports in links.items():
-            axes.plot(*zip(at[a], at[b], strict=True), color=GRID, linewidth=7, solid_capstyle="round", zorder=1)
+            axes.plot(
+                *zip(at[a], at[b], strict=True), color=GRID, linewidth=7, solid_capstyle="round", zorder=1
+            )
             if len(ports) > 2:
-                axes.text(*_between(at[a], at[b], 0.5), f"×{len(ports) // 2}", ha="center", va="center", zorder=6)
+                axes.text(
+                    *_between(at[a], at[b], 0.5),
+                    f"\u00d7{len(ports) // 2}",
+                    ha="center",
+                    va="center",
+                    zorder=6,
+                )
         lanes = _lanes(network, [ports_of for ports_of, _ in drawn])
         for (number, link), lane in lanes.items():
             _route(axes, at, link, drawn[number][0], network, number, lane)
@@ -94,7 +107,8 @@ def _link(a: int, b: int) -> tuple[int, int]:
 
 
 def _lanes(network: Network, routes: Sequence[Sequence[int]]) -> dict[tuple[int, tuple[int, int]], float]:
-    """(route, link) -> how far from the link's middle the route is drawn, in inches to the right of low to high."""
+    """(route, link) -> how far from the link's middle the route is drawn, in inches to the right of low
+    to high."""
     users: dict[tuple[int, int], list[int]] = {}
     for number, ports in enumerate(routes):
         for own in ports:
@@ -127,7 +141,8 @@ def _inches(at: Sequence[Point], size: Size, key: float) -> tuple[list[Point], f
     height = max(tall * scale + 2 * margin_y, 1.0)
     shift_x = (size.width - wide * scale) / 2
     placed = [
-        (shift_x + (x - min(xs)) * scale, key + height / 2 + (y - (max(ys) + min(ys)) / 2) * scale) for x, y in at
+        (shift_x + (x - min(xs)) * scale, key + height / 2 + (y - (max(ys) + min(ys)) / 2) * scale)
+        for x, y in at
     ]
     return placed, size.width, height + key
 
@@ -193,5 +208,10 @@ def _key(axes: Axes, labels: Sequence[str], height: float) -> None:
         for n in range(len(labels))
     ]
     axes.legend(
-        handles, labels, loc="upper left", bbox_to_anchor=(0.1, height), bbox_transform=axes.transData, borderaxespad=0
+        handles,
+        labels,
+        loc="upper left",
+        bbox_to_anchor=(0.1, height),
+        bbox_transform=axes.transData,
+        borderaxespad=0,
     )
