@@ -44,7 +44,8 @@ impl CreditBasedShaper {
         }
     }
 
-    /// The credit at `now` in 1e-12 bit. `waiting`: whether frames waited since the last change.
+    /// The credit at `now` in 1e-12 bit; while a frame of the class passes, the credit at its end. `waiting`:
+    /// whether frames waited since the last change.
     #[must_use]
     pub fn credit(&self, now: Instant, waiting: bool, gate: Gate<'_>) -> i128 {
         if now < self.at || (now == self.at && waiting) {
