@@ -46,13 +46,14 @@ def print_plan(plan: Plan, console: Console) -> None:
 
 
 def _table(*columns: str, right: str = "") -> Table:
-    """Left-aligned columns but those named in ``right``."""
+    """Left-aligned columns but those named in ``right``, which keep to one line."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for column in columns:
-        table.add_column(column, justify="right" if column in right.split(",") else "left", overflow="fold")
+        number = column in right.split(",")
+        table.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
     return table
 
 
@@ -83,7 +84,7 @@ def _class_table(document: dict[str, Any]) -> Table:
             table.add_row(
                 port if place == 0 else "",
                 str(row.traffic_class),
-                ",".join(str(pcp) for pcp in row.pcps),
+                words.ranges(row.pcps),
                 str(row.flows),
                 row.load,
                 row.share,
@@ -100,7 +101,7 @@ def _class_table(document: dict[str, Any]) -> Table:
                 str(sum(row.flows for row in rows)),
                 load_text(asked, saturating),
                 words.share(asked, rates[port]),
-                "over its rate" if over else "",
+                "over rate" if over else "",
             )
         table.add_section()
     return table

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import groupby
 
 _RATES = (("Tbit/s", 10**12), ("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3), ("bit/s", 1))
 _TIMES = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
@@ -28,6 +30,13 @@ def some(names: list[str], most: int = 4) -> str:
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """``0-3,7`` of ascending numbers."""
+    grouped = groupby(enumerate(numbers), lambda each: each[1] - each[0])
+    runs = [[number for _, number in run] for _, run in grouped]
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def _scaled(value: Fraction | int, units: tuple[tuple[str, int], ...]) -> str:
