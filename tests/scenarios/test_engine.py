@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from engine_printed import LIMITS
 from shipped import MS, Result, planned, simulated, variants
 
 HOPS = [str(hops) for hops in range(1, 8)]
 ALL = ["mq1", "mq2", "cs1", "cs2", "cm1", "cm2"]
 LIMITED, FULL = 1230, 1522  # octets from destination address to FCS: PHY 1250 B; 1472 B of payload
 START = 8  # preamble and start frame delimiter: a hop's transmission begins so much before the tx stamp
-LIMITS = {"A": (2 * MS, 125_000), "B": (10 * MS, 1 * MS)}  # Table 1: delay, jitter
 
 # Table 8: interface (named by Fig. 21) to class: idleSlope, sendSlope, hiCredit, loCredit.
 CONFIGURATION_1 = {2: (12_820, -987_180, 20, -1234)}

@@ -1,0 +1,108 @@
+"""FlexTest's printed figures and ours, table by table. Ours: ``tsnbench run <scenario> --duration 1s``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+from shipped import MS, Result, simulated, variants
+from statistics_of import mean, quantile, us
+
+DURATION = 1000 * MS
+THETA = ("theta-high", "theta-med", "theta-low")
+RESIDENCE = 12_240
+STATISTICS = ("mean", "p99", "greatest")
+
+
+def run(name: str, variant: str) -> Result:
+    return simulated(f"papers/flextest/{name}", variant, DURATION)
+
+
+def row_of(delays: pl.Series) -> list[str]:
+    return [us(mean(delays)), us(quantile(delays, "0.99")), us(delays.max() or 0)]
+
+
+def baseline() -> Iterable[list[str]]:
+    """Each stream alone, in us."""
+    yield ["Stream", "frames", "least", "mean", "greatest"]
+    for stream in variants("papers/flextest/baseline"):
+        delays = run("baseline", stream).frames["delay_ns"]
+        yield [stream, str(len(delays)), us(delays.min() or 0), us(mean(delays)), us(delays.max() or 0)]
+
+
+def queues() -> Iterable[list[str]]:
+    """Without priorities and under strict priority, in us; the share of frames that did not wait."""
+    yield ["Treatment", "traffic", "stream", "without waiting", *STATISTICS]
+    for name, what in (("no-prioritisation", "one queue"), ("spq", "strict priority")):
+        for traffic in ("alone", "crossed"):
+            result = run(name, traffic)
+            for stream in THETA:
+                delays = result.group(stream)
+                share = f"{100 * (delays == RESIDENCE).sum() / len(delays):.2f} %"
+                yield [what, traffic, stream, share, *row_of(delays)]
+
+
+def gates() -> Iterable[list[str]]:
+    """Gate control lists with cross traffic, as Fig. 12, in us: high, medium, low."""
+    head = ["List", "slot", "guard band"]
+    for stream in ("high", "medium", "low"):
+        head += [f"{stream}: {statistic}" for statistic in STATISTICS]
+    yield head
+    for scenario, guard in (("tas", "-"), ("tas-guard-band", "15 us")):
+        for variant in variants(f"papers/flextest/{scenario}"):
+            gcl, slot, unit, traffic = variant.split()
+            if traffic == "crossed":
+                result = run(scenario, variant)
+                row = [f"GCL {gcl}", f"{slot} {unit}", guard]
+                for stream in THETA:
+                    row += row_of(result.group(stream))
+                yield row
+
+
+def printed() -> Iterable[list[str]]:
+    """What Section VI states in numbers, and ours."""
+    alone, crossed = run("spq", "alone"), run("spq", "crossed")
+    one_queue, full = run("no-prioritisation", "alone"), run("no-prioritisation", "crossed")
+    high = THETA[0]
+    share = 100 * (one_queue.frames["delay_ns"] == RESIDENCE).sum() / len(one_queue.frames)
+    growth = int(alone.group(high).max() or 0) - int(alone.group(high).min() or 0)
+    yield ["Figure", "FlexTest", "ours"]
+    yield ["one queue, alone: frames that do not wait", "97.96 %", f"{share:.2f} %"]
+    yield [
+        "one queue, crossed: almost all delays below (high, medium, low)",
+        "135.4, 109.6, 85.3 us",
+        f"{', '.join(us(full.group(stream).max() or 0) for stream in THETA)} us",
+    ]
+    for result, what, theirs in (
+        (alone, "alone", "12.0, 12.4, 14.2"),
+        (crossed, "crossed", "16.7, 20.8, 17.8"),
+    ):
+        yield [
+            f"strict priority, {what}: mean delay (high, medium, low)",
+            f"{theirs} us",
+            f"{means(result)} us",
+        ]
+    yield [
+        "strict priority, alone: greatest less least delay of the high stream",
+        "13.65 us",
+        f"{us(growth)} us",
+    ]
+    slots = [mean(run("tas", f"4 {slot} us crossed").group(high)) for slot in (15, 45)]
+    yield [
+        "list 4, slots of 15 and 45 us: mean of the high stream",
+        "18.4, 34.0 us",
+        f"{', '.join(map(us, slots))} us",
+    ]
+    for slot, theirs in ((15, "+16 %"), (45, "+24 %")):
+        without, guarded = (
+            mean(run(name, f"1 {slot} us crossed").group(high)) for name in ("tas", "tas-guard-band")
+        )
+        what = f"list 1, slots of {slot} us: what the guard band adds to the mean of the high stream"
+        yield [what, theirs, f"{100 * (guarded / without - 1):+.0f} %"]
+
+
+def means(result: Result) -> str:
+    return ", ".join(us(mean(result.group(stream))) for stream in THETA)
+
+
+TABLES = {"baseline": baseline, "printed": printed, "queues": queues, "gates": gates}
