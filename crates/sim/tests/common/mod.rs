@@ -1,6 +1,8 @@
 //! Plans as Rust values, and runs of them.
 #![allow(dead_code)]
 
+pub mod random;
+
 use tsn_observation::Sighting;
 use tsn_plan::{
     Cbs, CbsLinux, Class, Destination, FORMAT, Gates, Node, NodeKind, Pattern, Plan, Point, Port,
