@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 import os
+from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
+from dataclasses import dataclass
 from pathlib import Path
 
 from tsnbench.scenario import model, network, shapers, source, streams
@@ -52,11 +54,25 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
     return _runs(source.parse(text, file), file)
 
 
+@dataclass(frozen=True)
+class _Run:
+    """One combination: what it makes, and which value of each axis it takes."""
+
+    scenario: model.Scenario
+    axes: dict[str, Axis]
+    choices: Map[str, int]
+
+
 def _runs(tree: Mapping, file: str) -> list[model.Scenario]:
-    """Depth first: what a choice brings to light (lists within an alternative) is chosen from next."""
+    """Every combination.
+
+    An axis can hang on the choices before it (lists within an alternative), so one axis is chosen from
+    at a time, in the order in which a pass meets them.
+    """
     pending: list[Map[str, int]] = [{}]
-    runs: list[tuple[model.Scenario, dict[str, str]]] = []
+    runs: list[_Run] = []
     problems: list[Problem] = []
+    used: set[str] = set()
     passes = 0
     while pending:
         choices = pending.pop()
@@ -64,28 +80,40 @@ def _runs(tree: Mapping, file: str) -> list[model.Scenario]:
         scenario = _read(tree, reading)
         passes += 1
         problems += reading.problems
+        used |= reading.parameters.used
         if problems and passes > _PASSES_AFTER_A_MISTAKE:
             break
         fresh = [axis for path, axis in reading.axes.items() if path not in choices]
-        count = 1
-        for axis in fresh:
-            count *= len(axis.values)
-        if count + len(runs) + len(pending) > MOST_RUNS:
-            found = f"{count + len(runs) + len(pending)} or more"
-            raise source.failure(file, f"at most {MOST_RUNS} runs", found, place=fresh[0].place)
+        count = math.prod(len(axis.values) for axis in fresh)
+        if fresh and (count > MOST_RUNS or len(runs) + len(pending) > MOST_RUNS):
+            hint = "fewer values, or several files"
+            raise source.failure(file, f"at most {MOST_RUNS} runs", "more", hint, fresh[0].place)
         if fresh:
-            ways = itertools.product(*(range(len(axis.values)) for axis in fresh))
-            paths = [axis.path for axis in fresh]
-            found_ways = [{**choices, **dict(zip(paths, way, strict=True))} for way in ways]
-            pending += reversed(found_ways)
+            pending += [{**choices, fresh[0].path: n} for n in reversed(range(len(fresh[0].values)))]
         elif scenario is not None:
-            runs.append((scenario, {path: axis.texts[choices[path]] for path, axis in reading.axes.items()}))
+            runs.append(_Run(scenario, reading.axes, choices))
+    if not problems:
+        problems += _unused(tree, file, used)
     if problems:
         raise ScenarioErrors(problems)
-    names = _short(list(dict.fromkeys(path for _, chosen in runs for path in chosen)))
+    return _named(runs, reading.parameters)
+
+
+def _named(runs: list[_Run], parameters: Iterable[str]) -> list[model.Scenario]:
+    """The runs in order, each with its variant: parameters as written, then lists as they are met."""
+    met = dict.fromkeys(f"parameters.{name}" for name in parameters)
+    paths = [*met, *dict.fromkeys(path for run in runs for path in run.axes if path not in met)]
+    names = _short([path for path in paths if any(path in run.axes for run in runs)])
+    runs = sorted(runs, key=lambda run: [run.choices.get(path, -1) for path in paths])
     return [
-        scenario.model_copy(update={"variant": {names[path]: text for path, text in chosen.items()}})
-        for scenario, chosen in runs
+        run.scenario.model_copy(
+            update={
+                "variant": {
+                    names[path]: run.axes[path].texts[run.choices[path]] for path in paths if path in run.axes
+                }
+            }
+        )
+        for run in runs
     ]
 
 
@@ -119,7 +147,6 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     built = streams.build(reading, net, top.get("streams", {}))
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
-    _unused(reading, tree)
     if top.bad or reading.problems:
         return None
     return model.Scenario(
@@ -153,7 +180,7 @@ def _parameters(reading: Reading, tree: Mapping) -> None:
             continue
         if isinstance(value, Sequence):
             try:
-                reading.parameters[key] = reading.take(axis_of(key.path, value))
+                reading.parameters.written[key] = axis_of(key.path, value)
             except SweepError as error:
                 reading.problem(error.place, key.path, error.expected, error.found, error.hint)
                 reading.broken.add(key)
@@ -164,21 +191,21 @@ def _parameters(reading: Reading, tree: Mapping) -> None:
                 continue
             names = tuple(name.text.strip() for name, _ in value.entries)
             parts = tuple(part for _, part in value.entries)
-            reading.parameters[key] = reading.take(Axis(key.path, value.place, names, parts))
+            reading.parameters.written[key] = Axis(key.path, value.place, names, parts)
         elif isinstance(value, Scalar) and (value.text.strip() or not value.plain):
-            reading.parameters[key] = value
+            reading.parameters.written[key] = value
         else:
             reading.problem(value.place, key.path, "a value, a list or named alternatives", "nothing")
             reading.broken.add(key)
 
 
-def _unused(reading: Reading, tree: Mapping) -> None:
-    """A parameter that nothing uses is a misspelt one: its sweep would repeat one run."""
+def _unused(tree: Mapping, file: str, used: set[str]) -> Iterator[Problem]:
+    """A parameter that nothing uses is a misspelt one: the sweep that was meant would not happen."""
     written = tree.get("parameters")
-    if reading.problems or not isinstance(written, Mapping):
-        return
-    for key, _ in written.entries:
-        if key.text.strip() in reading.parameters and key.text.strip() not in reading.used:
-            hint = f"write ${{{key.text}}} where its value belongs, or leave it out"
-            path = f"parameters.{key.text}"
-            reading.problem(key.place, path, "a parameter that is used", "no use of it", hint)
+    for key, _ in written.entries if isinstance(written, Mapping) else ():
+        name = key.text.strip()
+        if name not in used:
+            hint = f"write ${{{name}}} where its value belongs, or leave it out"
+            place, path = key.place, f"parameters.{name}"
+            expected, found = "a parameter that is used", "no use of it"
+            yield Problem(file, place.line, place.column, path, expected, found, hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
 from typing import Final
 
@@ -38,6 +38,29 @@ class Named(str):
         return named
 
 
+class Parameters(Map[str, Value]):
+    """Each parameter's value in this run; one with several becomes an axis when it is used."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.written: dict[str, Value | Axis] = {}
+        self.used: set[str] = set()
+
+    def __getitem__(self, name: str) -> Value:
+        value = self.written[name]
+        self.used.add(name)
+        return self.reading.take(value) if isinstance(value, Axis) else value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.written
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.written)
+
+    def __len__(self) -> int:
+        return len(self.written)
+
+
 class Reading:
     """What one pass knows. ``choices``: for each axis, by its path, which value this run takes."""
 
@@ -46,10 +69,9 @@ class Reading:
         self.choices = choices
         self.problems: list[Problem] = []
         self.axes: dict[str, Axis] = {}
-        self.parameters: dict[str, Value] = {}
+        self.parameters = Parameters(self)
         self.broken: set[str] = set()
         """Parameters whose values are a mistake already noted."""
-        self.used: set[str] = set()
         self.values = 0
 
     def problem(self, place: Place, path: str, expected: str, found: str, hint: str = "") -> Bad:
@@ -66,7 +88,7 @@ class Reading:
         if not isinstance(value, Scalar) or "${" not in value.text:
             return value
         try:
-            return substitute(value, self.parameters, self.used)
+            return substitute(value, self.parameters)
         except SweepError as error:
             if any(re.search(rf"\b{re.escape(name)}\b", value.text) for name in self.broken):
                 return BAD

@@ -175,6 +175,8 @@ class _Builder:
                 raise failure(self.file, "one document", "a second one after ---", hint, place)
         elif kind == "ScalarEvent":
             text = event.value.replace(_OPEN, "{").replace(_CLOSE, "}")
+            if any("\ud800" <= letter <= "\udfff" for letter in text):
+                raise failure(self.file, "a character", "half of a surrogate pair", place=place)
             self.add(Scalar(place, text, event.style is None), event)
         elif kind == "AliasEvent":
             value = self.anchors.get(event.anchor)

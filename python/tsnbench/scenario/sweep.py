@@ -113,27 +113,24 @@ def _text(number: Fraction, unit: str) -> str:
     return f"{'-' if number < 0 else ''}{text}{' ' + unit if unit else ''}"
 
 
-def substitute(value: Scalar, parameters: Map[str, Value], used: set[str]) -> Value:
+def substitute(value: Scalar, parameters: Map[str, Value]) -> Value:
     """The value with every ``${…}`` replaced; ``${name}`` alone may stand for a whole list or mapping.
 
-    Raises :class:`SweepError`; adds to ``used`` the parameters that it met.
+    Raises :class:`SweepError` where an expression cannot be read.
     """
     alone = _EXPRESSION.fullmatch(value.text.strip())
     if alone and alone[1].strip() in parameters:
-        name = alone[1].strip()
-        used.add(name)
-        return parameters[name]
+        return parameters[alone[1].strip()]
 
     def worth(found: re.Match[str]) -> str:
-        return _evaluate(found[1].strip(), value.place, parameters, used)
+        return _evaluate(found[1].strip(), value.place, parameters)
 
     text = _EXPRESSION.sub(worth, value.text)
     return Scalar(value.place, text, value.plain)
 
 
-def _evaluate(text: str, place: Place, parameters: Map[str, Value], used: set[str]) -> str:
+def _evaluate(text: str, place: Place, parameters: Map[str, Value]) -> str:
     if text in parameters:
-        used.add(text)
         chosen = parameters[text]
         if isinstance(chosen, Scalar):
             return chosen.text.strip()
@@ -165,7 +162,6 @@ def _evaluate(text: str, place: Place, parameters: Map[str, Value], used: set[st
     def name(known_as: str) -> int:
         if known_as not in parameters:
             raise SweepError(place, "a parameter", known_as, hint)
-        used.add(known_as)
         chosen = parameters[known_as]
         plain = chosen.text.strip() if isinstance(chosen, Scalar) else ""
         if not re.fullmatch(r"-?[0-9]{1,9}", plain):
