@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.catalogue.read import gate_lists, patterns, pcp_to_class, printed, sr_classes
-from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.units import DURATION, RATE
 
 

@@ -10,8 +10,11 @@ from importlib.resources import files
 from typing import Any
 
 from tsnbench.scenario import model
-from tsnbench.scenario.grammar import GATE_LIST, PROSE, SPAN, TRAFFIC
-from tsnbench.scenario.kinds import Count, Field, Fields, ListOf, MapOf, Record, Text
+from tsnbench.scenario.grammar.common import PROSE, SPAN
+from tsnbench.scenario.grammar.shapers import GATE_LIST
+from tsnbench.scenario.grammar.shapes import Field, Fields, ListOf, MapOf, Record
+from tsnbench.scenario.grammar.streams import TRAFFIC
+from tsnbench.scenario.grammar.values import Count, Text
 from tsnbench.scenario.reading import Reading
 from tsnbench.scenario.source import parse
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tsnbench.scenario import model
-from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.reading import Bad, Reading, meant
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.grammar.shapes import Fields
 
 MOST_NODES = 20_000
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tsnbench.scenario import model, network, shapers, source, streams
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.grammar import SCENARIO
-from tsnbench.scenario.kinds import Fields, keys_of
+from tsnbench.scenario.grammar.shapes import Fields, keys_of
 from tsnbench.scenario.reading import NAME, Bad, Reading
 from tsnbench.scenario.source import Mapping, Scalar, Sequence, describe
 from tsnbench.scenario.sweep import MOST_RUNS, Axis, SweepError, axis_of

@@ -10,7 +10,7 @@ from typing import Any
 from tsnbench.scenario import model
 from tsnbench.scenario.classes import queues_of
 from tsnbench.scenario.generators import SHAPES, Shape, attach
-from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.source import Place
 

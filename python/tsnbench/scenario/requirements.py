@@ -10,7 +10,7 @@ from typing import Any
 
 from tsnbench import catalogue
 from tsnbench.scenario import model
-from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.reading import Named, Reading, meant
 
 

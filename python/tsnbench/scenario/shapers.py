@@ -8,7 +8,7 @@ from typing import Any
 from tsnbench import catalogue
 from tsnbench.scenario import model
 from tsnbench.scenario.classes import queues_of
-from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.selectors import selector

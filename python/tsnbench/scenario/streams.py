@@ -6,7 +6,7 @@ from typing import Any
 
 from tsnbench import catalogue
 from tsnbench.scenario import model, sizes
-from tsnbench.scenario.kinds import Fields
+from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net, numbered
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.requirements import requirements, sr_class

@@ -1,0 +1,48 @@
+"""What several parts of the grammar share: ranges of quantities, names, queues."""
+
+from __future__ import annotations
+
+import re
+
+from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, MapOf, Record
+from tsnbench.scenario.grammar.values import Count, Quantity, Text
+from tsnbench.scenario.units import DURATION, LENGTH, RATE, SIZE
+
+LONGEST = 10 * 86_400 * 10**9
+"""Ten days, in ns: the longest time that a Plan may name."""
+
+TIME = Quantity(DURATION, 0, LONGEST)
+SPAN = Quantity(DURATION, 1, LONGEST)
+LINK_RATE = Quantity(RATE, 10**6, 10**12)
+STREAM_RATE = Quantity(RATE, 1, 10**12)
+CABLE = Quantity(LENGTH, 0, 1_000_000_000)
+UNIT = Quantity(SIZE, 1, 1 << 30)
+FRAME = Quantity(SIZE, 64)
+PROSE = Text("a text", swept=False)
+NODE = Text("the name of a node")
+NODES = ListOf(Text("the name of a node", swept=False), "the names of nodes", partial=True)
+SELECTOR = Text("a port such as node1 -> node2", swept=False)
+PCP = Count(0, 7, "a priority code point")
+CLASS_NAME = Text("an SR class: sr/A, sr/B, sr/C, sr/D or sr/BE")
+
+CLASSES = Either(
+    "a map of PCP to traffic class, or 802.1Q/4 or 802.1Q/8",
+    text=Text("a map of PCP to traffic class, or 802.1Q/4 or 802.1Q/8"),
+    mapping=MapOf(
+        "a map of PCP to traffic class",
+        Count(0, 7, "a traffic class"),
+        re.compile("[0-7]"),
+        "a priority code point from 0 to 7",
+        "write {6: 3, 5: 2, 0: 0}; PCPs that are not listed go to class 0",
+    ),
+)
+QUEUES = Record(
+    "queue settings",
+    {
+        "classes": Field(
+            CLASSES, "PCP to traffic class, higher classes first: {6: 3, 5: 2, 0: 0} or 802.1Q/4"
+        ),
+        "limit-frames": Field(Count(1, 1 << 24, "a number of frames"), "most frames that wait in one class"),
+        "limit-octets": Field(Quantity(SIZE, 1, 1 << 40), "most octets that wait in one class"),
+    },
+)

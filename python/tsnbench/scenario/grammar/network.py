@@ -1,0 +1,168 @@
+"""The keys under ``network``: nodes, links, generators."""
+
+from __future__ import annotations
+
+from tsnbench.scenario.grammar.common import (
+    CABLE,
+    CLASSES,
+    LINK_RATE,
+    QUEUES,
+    TIME,
+)
+from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, MapOf, Record
+from tsnbench.scenario.grammar.values import Choice, Count, Quantity, Text
+from tsnbench.scenario.units import SIZE
+
+FORWARDING = Either(
+    "store-and-forward",
+    text=Choice(
+        {"store-and-forward": "store-and-forward", "cut-through": "cut-through"}, "a way of forwarding"
+    ),
+    mapping=Record(
+        "forwarding",
+        {
+            "mode": Field(
+                Choice(
+                    {"store-and-forward": "store-and-forward", "cut-through": "cut-through"},
+                    "a way of forwarding",
+                ),
+                "store-and-forward",
+                "store-and-forward",
+            ),
+            "after": Field(Quantity(SIZE), "octets that arrive before forwarding starts (cut-through)"),
+        },
+    ),
+)
+NODE_OPTIONS = Record(
+    "a node's options",
+    {
+        "processing": Field(TIME, "from a frame's last bit in to its place in the egress queue"),
+        "forwarding": Field(FORWARDING, "store-and-forward"),
+        "classes": Field(CLASSES, "PCP to traffic class at all ports of this node"),
+        "queues": Field(QUEUES, "queues of all ports of this node"),
+    },
+    empty=True,
+)
+NODE_LIST = Either(
+    "names of nodes, or a mapping of names to options",
+    text=Text("the name of a node", named=True, swept=False),
+    listing=ListOf(Text("the name of a node", named=True, swept=False), "names of nodes", partial=True),
+    mapping=MapOf("a mapping of names to options", NODE_OPTIONS),
+)
+BACK = Record(
+    "the way back",
+    {
+        "rate": Field(LINK_RATE, "rate from the second node to the first"),
+        "cable": Field(CABLE, "length from the second node to the first"),
+    },
+)
+PAIR = Text("two nodes such as node1 -- node2", swept=False)
+WIRE = {
+    "rate": Field(LINK_RATE, "1 Gbit/s"),
+    "cable": Field(CABLE, "length; 5 ns per metre; 0 m unless given"),
+}
+LINK_GROUP = Record(
+    "links",
+    {
+        "between": Field(
+            ListOf(PAIR, "pairs of nodes", partial=True),
+            "[node1 -- node2, node2 -- node3]",
+            "[node1 -- node2]",
+        ),
+        **WIRE,
+        "back": Field(BACK, "what differs from the second node to the first"),
+    },
+)
+LINKS = Either(
+    "links: a list of pairs, or {rate: …, between: […]}",
+    text=PAIR,
+    listing=ListOf(Either("a link", text=PAIR, mapping=LINK_GROUP), "links", partial=True),
+    mapping=LINK_GROUP,
+)
+KIND = Choice({"station": "station", "bridge": "bridge", "host": "host"}, "a kind of node")
+NUMBER = Count(1, 10_000, "a number")
+GENERATED = {
+    "kind": Field(KIND, "bridge (default), station, or host: a node that is both"),
+    "prefix": Field(
+        Text("a name", named=True), "names are prefix and number: zgw1, zgw2; default is the kind"
+    ),
+    "processing": Field(TIME, "processing time of each node"),
+    **WIRE,
+    "stations": Field(Count(0, 1000, "a number of stations"), "stations attached to each node"),
+    "station-prefix": Field(Text("a name", named=True), "names of attached stations; default station"),
+}
+GENERATORS = {
+    "line": Record(
+        "a line",
+        {
+            "nodes": Field(Count(2, 10_000, "a number of nodes"), "nodes in the line"),
+            "hops": Field(NUMBER, "links in the line, instead of nodes"),
+            "ends": Field(KIND, "kind of the first and the last node, where it differs"),
+            **GENERATED,
+        },
+    ),
+    "ring": Record(
+        "a ring", {"nodes": Field(Count(3, 10_000, "a number of nodes"), "number of nodes", "8"), **GENERATED}
+    ),
+    "mesh": Record(
+        "a full mesh",
+        {"nodes": Field(Count(2, 200, "a number of nodes"), "number of nodes", "4"), **GENERATED},
+    ),
+    "star": Record(
+        "a star",
+        {
+            "centre": Field(
+                Text("a name", named=True), "the name of the bridge in the middle; default bridge"
+            ),
+            "nodes": Field(NUMBER, "nodes around the centre", "5"),
+            **{key: spec for key, spec in GENERATED.items() if key not in ("stations", "station-prefix")},
+        },
+    ),
+    "grid": Record(
+        "a grid",
+        {
+            "rows": Field(Count(1, 1000, "a number of rows"), "number of rows", "4"),
+            "columns": Field(Count(1, 1000, "a number of columns"), "number of columns", "5"),
+            **GENERATED,
+        },
+    ),
+    "tree": Record(
+        "a tree",
+        {
+            "depth": Field(Count(1, 13, "a number of levels"), "levels below the root", "3"),
+            "fanout": Field(Count(1, 100, "a number of branches"), "nodes below each node", "2"),
+            "leaves": Field(KIND, "kind of the lowest level, where it differs"),
+            **GENERATED,
+        },
+    ),
+}
+_NODE_KEYS = tuple(
+    KeyPattern(
+        rf"{kind} {part}", Field(NODE_OPTIONS, f"one {kind}: {kind} {example}: {{…}}"), f"{kind} {example}"
+    )
+    for kind, part, example in (
+        ("station", "[A-Za-z].*", "node1"),
+        ("bridge", "[A-Za-z].*", "dut"),
+        ("host", "[A-Za-z].*", "zgw1"),
+    )
+)
+NETWORK = Record(
+    "the network",
+    {
+        "stations": Field(NODE_LIST, "end stations: [node1, node2] or {node1: {…}}"),
+        "bridges": Field(NODE_LIST, "bridges: [dut] or {dut: {processing: 1 us}}"),
+        "hosts": Field(NODE_LIST, "nodes that are end station and bridge"),
+        "links": Field(LINKS, "links: {rate: 1 Gbit/s, cable: 1 m, between: [node1-dut, node2-dut]}"),
+        "rate": Field(LINK_RATE, "rate of links and generators that do not say their own"),
+        "cable": Field(CABLE, "cable of links and generators that do not say their own"),
+        "queues": Field(QUEUES, "queues of all ports"),
+        **{
+            name: Field(
+                Either(record.what, listing=ListOf(record, f"several of {record.what}"), mapping=record),
+                f"makes {record.what}",
+            )
+            for name, record in GENERATORS.items()
+        },
+    },
+    patterns=_NODE_KEYS,
+)

@@ -1,0 +1,109 @@
+"""The keys of shapers, gate control lists and taps."""
+
+from __future__ import annotations
+
+import re
+
+from tsnbench.scenario.grammar.common import (
+    LINK_RATE,
+    QUEUES,
+    SELECTOR,
+    SPAN,
+    STREAM_RATE,
+    TIME,
+)
+from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, MapOf, Record
+from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
+from tsnbench.scenario.units import DURATION, SIZE
+
+OPEN = Either(
+    "PCPs (or classes) whose gates are open",
+    text=Text("PCPs whose gates are open: [6, 5], all or none", pattern="^([0-7]|all|none)$"),
+    listing=ListOf(Count(0, 7, "a PCP or class"), "open gates", least=0, most=8),
+)
+GATE_LIST = Record(
+    "a gate control list",
+    {
+        "cycle": Field(SPAN, "the sum of the entries, to check them against"),
+        "base-time": Field(TIME, "when a cycle begins"),
+        "by": Field(Choice({"pcp": "pcp", "class": "class"}, "what open counts"), "pcp (default) or class"),
+        "entries": Field(
+            ListOf(
+                Record(
+                    "a gate entry",
+                    {
+                        "open": Field(OPEN, "PCPs or classes whose gates are open", "[6, 5]"),
+                        "for": Field(SPAN, "how long", "45 us"),
+                    },
+                ),
+                "gate entries",
+                most=4096,
+            ),
+            "[{open: [6], for: 45 us}, {open: [5, 0], for: 45 us}]",
+        ),
+        "pattern": Field(Text("the name of a catalogue gate list"), "flextest/gcl-1 to flextest/gcl-4"),
+        "slot": Field(SPAN, "length of one slot of the pattern"),
+        "guard-band": Field(YES_NO, "whether the pattern's guard band closes the cycle"),
+    },
+)
+CBS_CLASS = re.compile("(sr/)?[ABCD]|[0-7]")
+SHAPER = Record(
+    "a shaper",
+    {
+        "queues": Field(QUEUES, "queues of these ports"),
+        "cbs": Field(
+            Either(
+                "from-streams, a list of SR classes, or a mapping of classes to bandwidth",
+                text=Choice({"from-streams": "from-streams"}, "where bandwidths come from"),
+                listing=ListOf(
+                    Text("an SR class: A, B, C or D", swept=False, pattern=f"^({CBS_CLASS.pattern})$"),
+                    "SR classes",
+                ),
+                mapping=MapOf(
+                    "a mapping of classes to bandwidth",
+                    Either(
+                        "a bandwidth, or {bandwidth: …, phy: …}",
+                        text=STREAM_RATE,
+                        mapping=Record(
+                            "a CBS class",
+                            {
+                                "bandwidth": Field(STREAM_RATE, "idle slope; from the streams unless given"),
+                                "phy": Field(
+                                    Quantity(SIZE, 84),
+                                    "largest PHY frame; from the streams unless given",
+                                ),
+                            },
+                            empty=True,
+                        ),
+                    ),
+                    CBS_CLASS,
+                    "an SR class (A, B, C, D) or a PCP from 0 to 7",
+                    "write {A: 100 Mbit/s, B: 75 Mbit/s}, highest class first",
+                ),
+            ),
+            "credit-based shapers: [A, B], from-streams, or {A: 100 Mbit/s}; highest class first",
+        ),
+        "gates": Field(
+            Either("a gate control list", text=Text("the name of a catalogue gate list"), mapping=GATE_LIST),
+            "gate control list: {cycle: …, entries: […]} or {pattern: flextest/gcl-2, slot: 45 us}",
+        ),
+        "real-rate": Field(LINK_RATE, "egress rate, where it differs from the link's nominal rate"),
+    },
+)
+POINT = Choice({"start": "start", "end": "end"}, "a point of the frame")
+TAPS = Either(
+    "ports, or {ports: […], send: …}",
+    text=SELECTOR,
+    listing=ListOf(SELECTOR, "ports"),
+    mapping=Record(
+        "taps",
+        {
+            "ends": Field(YES_NO, "tap every talker's and every listener's port; true unless given"),
+            "ports": Field(ListOf(SELECTOR, "ports"), "further ports: [node1 -> dut, dut -> node0]"),
+            "send": Field(YES_NO, "also sight when a talker hands a frame to its queue"),
+            "tx-point": Field(POINT, "start (default) or end: what a tx timestamp means"),
+            "rx-point": Field(POINT, "start or end (default): what an rx timestamp means"),
+            "granularity": Field(Quantity(DURATION, 1, 10**9), "ticks of the timestamps: 1 ns, 8 ns"),
+        },
+    ),
+)

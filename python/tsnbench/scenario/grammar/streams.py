@@ -1,0 +1,115 @@
+"""The keys of a stream, of a catalogue pattern, and of requirements."""
+
+from __future__ import annotations
+
+from tsnbench.scenario.grammar.common import (
+    CLASS_NAME,
+    FRAME,
+    NODE,
+    NODES,
+    PCP,
+    SPAN,
+    STREAM_RATE,
+    TIME,
+    UNIT,
+)
+from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, Record
+from tsnbench.scenario.grammar.values import YES_NO, Average, Count, Quantity, Text
+from tsnbench.scenario.units import SHARE, SIZE
+
+JITTER_KINDS = ("delay-step-abs", "deviation", "spread", "interval")
+LIMITS = Record(
+    "requirements",
+    {
+        "class": Field(CLASS_NAME, "the limits of an SR class; other keys override"),
+        "delay": Field(SPAN, "highest delay"),
+        "jitter": Field(SPAN, "highest jitter, as delay-step-abs: |delay(i) - delay(i-1)|"),
+        "loss": Field(Quantity(SHARE, 0, 10**6, zero=True), "most frames lost on the way: 0, 0.1 %, 100 ppm"),
+        "rate": Field(STREAM_RATE, "least rate received, frames from destination address to FCS"),
+    },
+    patterns=(
+        KeyPattern(
+            r"delay p[0-9]{1,2}(\.[0-9]{1,4})?",
+            Field(SPAN, "delay that this share of the frames keeps: delay p99.9"),
+            "delay p99.9",
+        ),
+        KeyPattern(
+            f"jitter ({'|'.join(JITTER_KINDS)})",
+            Field(SPAN, f"highest jitter of a named kind: {', '.join(JITTER_KINDS)}"),
+            "jitter deviation",
+        ),
+    ),
+)
+UNITS = Either(
+    "sizes of data units: a list, or {mean: …, deviation: …}",
+    listing=ListOf(UNIT, "sizes of data units"),
+    mapping=Record(
+        "sizes of data units",
+        {
+            "sizes": Field(ListOf(UNIT, "sizes"), "equally likely application sizes: [100 B, 1400 B]"),
+            "mean": Field(Average(SIZE), "mean application size of a lognormal distribution"),
+            "deviation": Field(Average(SIZE), "standard deviation of the application sizes"),
+            "most-per-frame": Field(
+                Quantity(SIZE, 1, 65_000), "most application octets in one frame; 1472 B"
+            ),
+        },
+    ),
+)
+TRAFFIC = {
+    "pcp": Field(PCP, "priority code point; 0 unless the class or pattern says"),
+    "class": Field(CLASS_NAME, "SR class: gives the PCP, and counts for that class's CBS reservation"),
+    "vlan": Field(
+        Either("a VLAN identifier or none", text=Text("a VLAN identifier from 1 to 4094, or none")),
+        "VLAN identifier, 100 unless given; none: untagged",
+    ),
+    "period": Field(SPAN, "one data unit every period"),
+    "offset": Field(TIME, "when in the period; 0 us unless given"),
+    "jitter": Field(TIME, "release jitter: each release is late by up to this, uniformly"),
+    "poisson": Field(
+        Either(
+            "a mean rate",
+            text=STREAM_RATE,
+            mapping=Record(
+                "a Poisson source", {"rate": Field(STREAM_RATE, "mean rate of frames", "100 Mbit/s")}
+            ),
+        ),
+        "independent exponential gaps, at this mean rate of frames (destination address to FCS)",
+    ),
+    "saturating": Field(YES_NO, "true: as fast as the port takes frames"),
+    "backlog": Field(Count(1, 1000, "a number of frames"), "frames that a saturating talker keeps queued; 2"),
+    "frame": Field(FRAME, "frame size from destination address to FCS, VLAN tag included"),
+    "phy": Field(Quantity(SIZE, 84), "the frame with preamble, SFD and inter-frame gap: frame + 20 B"),
+    "payload": Field(Quantity(SIZE), "UDP payload: frame - 46 B, - 50 B with VLAN tag"),
+    "units": Field(UNITS, "application data units, cut into frames sent back to back"),
+    "count": Field(Count(1, 10_000, "a number of flows"), "so many flows, each with its own sequence"),
+}
+STREAM = Record(
+    "a stream",
+    {
+        "from": Field(NODE, "the name of the talker"),
+        "to": Field(NODES, "the name of the listener, or a list of them (multicast)"),
+        "via": Field(
+            NODES, "hops, where the shortest path is not meant; dut#2 takes the second parallel link"
+        ),
+        "pattern": Field(Text("the name of a catalogue pattern"), "engine/cc-1ms, flextest/theta-high, …"),
+        **TRAFFIC,
+        "start": Field(TIME, "no release before this"),
+        "stop": Field(SPAN, "no release at or after this"),
+        "requires": Field(
+            Either("requirements, or the name of an SR class", text=CLASS_NAME, mapping=LIMITS),
+            "sr/A, or {delay: 2 ms, jitter: 125 us, loss: 0}",
+        ),
+    },
+    slips={
+        "rate": "write poisson: 10 Mbit/s for random gaps, or period and a size",
+        **dict.fromkeys(("size", "length", "bytes"), "write frame, phy or payload: which size is meant?"),
+        **dict.fromkeys(("priority", "prio"), "did you mean pcp?"),
+        **dict.fromkeys(("talker", "source", "src", "sender"), "did you mean from?"),
+        **dict.fromkeys(("listener", "listeners", "destination", "dst", "sink"), "did you mean to?"),
+        **dict.fromkeys(("interval", "cycle", "every"), "did you mean period?"),
+        **dict.fromkeys(("route", "path", "hops"), "did you mean via?"),
+        **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
+        **dict.fromkeys(("flows", "number"), "did you mean count?"),
+        **dict.fromkeys(("delay", "latency", "deadline", "loss"), "write requires: {delay: 2 ms, loss: 0}"),
+    },
+)
