@@ -1,0 +1,141 @@
+"""What ``make bench`` measures: simulating, starting and measuring, on one core. Slow is no failure.
+
+Prints a table and writes all single results as JSON (``runs/bench.json``; another file as first argument).
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from captures import write_pair
+
+from tsnbench.planning import plan
+from tsnbench.scenario import load
+from tsnbench.scenario.model import Taps
+
+ROOT = Path(__file__).parents[1]
+SCENARIOS = ("star", "line", "grid")
+REPEATS = 3
+FRAMES = (1_000_000, 4_000_000)
+Result = dict[str, Any]
+
+
+def child(*arguments: object) -> Result:
+    """One measurement in its own process."""
+    command = [sys.executable, str(Path(__file__).with_name("child.py")), *map(str, arguments)]
+    started = time.monotonic()
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: Result = json.loads(done.stdout.splitlines()[-1])
+    if "ended" in found:
+        found["start_s"] = found.pop("ended") - started
+    return found
+
+
+def repeated(*arguments: object) -> list[Result]:
+    return [child(*arguments) for _ in range(REPEATS)]
+
+
+def median(results: list[Result], key: str) -> float:
+    return statistics.median(result[key] for result in results)
+
+
+def simulating(folder: Path) -> list[Result]:
+    """Every benchmark scenario: with taps at the ends, without taps, and at a quarter of its duration."""
+    rows = []
+    for name in SCENARIOS:
+        scenario = load(ROOT / "scenarios/bench" / f"{name}.yaml")
+        cases = {
+            "full": scenario,
+            "quarter": scenario.model_copy(update={"duration": scenario.duration // 4}),
+            "untapped": scenario.model_copy(update={"taps": Taps(ends=False)}),
+        }
+        row: Result = {"scenario": name, "simulated_s": scenario.duration / 1e9}
+        for case, changed in cases.items():
+            file = folder / f"{name}-{case}.json"
+            file.write_text(plan(changed).to_json(), encoding="utf-8")
+            into = folder / f"{name}-{case}"
+            into.mkdir()
+            row[case] = repeated("simulate", file, into)
+        file = ROOT / "scenarios/bench" / f"{name}.yaml"
+        row["start"] = [child("start", file, folder / f"{name}-start-{n}") for n in range(REPEATS)]
+        rows.append(row)
+    return rows
+
+
+def measuring(folder: Path) -> list[Result]:
+    """Pairs of captures of two sizes: speed, and whether memory grows with the file."""
+    rows = []
+    for frames in FRAMES:
+        tx, rx = write_pair(folder, frames)
+        rows.append(
+            {"frames": frames, "file_mb": tx.stat().st_size / 1e6, "runs": repeated("measure", tx, rx)}
+        )
+        tx.unlink()
+        rx.unlink()
+    return rows
+
+
+def machine() -> Result:
+    """What the figures depend on; no name of the machine."""
+    model = "unknown"
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        lines = cpuinfo.read_text(encoding="utf-8").splitlines()
+        model = next(
+            (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model
+        )
+    return {
+        "cpu": model,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def tables(results: Result) -> str:
+    lines = [
+        "Simulating, one core, observations of both ends to Parquet",
+        f"{'':6} {'simulated':>10} {'frame-hops':>12} {'M/s':>7} {'M/s untapped':>13} {'events each':>12} "
+        f"{'peak MB':>8} {'at 1/4':>7} {'start s':>8}",
+    ]
+    for row in results["simulating"]:
+        full, hops = row["full"], row["full"][0]["frame_hops"]
+        lines.append(
+            f"{row['scenario']:6} {row['simulated_s']:>8g} s {hops:>12,} "
+            f"{hops / median(full, 'wall_s') / 1e6:>7.2f} "
+            f"{hops / median(row['untapped'], 'wall_s') / 1e6:>13.2f} {full[0]['events'] / hops:>12.2f} "
+            f"{median(full, 'peak_mb'):>8.1f} {median(row['quarter'], 'peak_mb'):>7.1f} "
+            f"{median(row['start'], 'start_s'):>8.2f}"
+        )
+    lines += [
+        "",
+        "Measuring, one core, two captures (pcap, 60 octets a frame) to the measures of every stream",
+    ]
+    lines.append(f"{'frames':>10} {'MB a file':>10} {'M frames/s':>11} {'peak MB':>8}")
+    for row in results["measuring"]:
+        rate = row["frames"] / median(row["runs"], "wall_s") / 1e6
+        peak = median(row["runs"], "peak_mb")
+        lines.append(f"{row['frames']:>10,} {row['file_mb']:>10.0f} {rate:>11.2f} {peak:>8.1f}")
+    lines += ["", f"medians of {REPEATS}; {results['machine']['cpu']}, Python {results['machine']['python']}"]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    into = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "runs/bench.json"
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        results = {"machine": machine(), "simulating": simulating(folder), "measuring": measuring(folder)}
+    into.parent.mkdir(parents=True, exist_ok=True)
+    into.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    print(tables(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""One measurement in a process of its own, pinned to one core; prints what it found as JSON.
+
+``python child.py simulate plan.json folder | measure tx.pcap rx.pcap | start scenario.yaml folder``
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+Found = dict[str, float]
+
+
+def simulate(plan: str, folder: str) -> Found:
+    """The native simulator alone: reading the Plan, running it, writing observations and counters."""
+    from tsnbench import _native
+
+    text = Path(plan).read_text(encoding="utf-8")
+    before = _memory()
+    start = time.perf_counter()
+    counters = json.loads(_native.simulate(text, folder, False, None))
+    wall = time.perf_counter() - start
+    hops = counters["frame_hops"]
+    return {"wall_s": wall, "frame_hops": hops, "events": counters["events"], "before_mb": before}
+
+
+def measure(tx: str, rx: str) -> Found:
+    """From two captures to the measures of every stream."""
+    from tsnbench.measure import measure_captures
+
+    before = _memory()
+    start = time.perf_counter()
+    measures = measure_captures([Path(tx)], [Path(rx)])
+    wall = time.perf_counter() - start
+    received = sum(path["count"]["received"] for path in measures["paths"])
+    return {"wall_s": wall, "frames": received, "paths": len(measures["paths"]), "before_mb": before}
+
+
+def start(scenario: str, folder: str) -> Found:
+    """``tsnbench run`` until 1 us is simulated: the clock's reading then, for the parent to subtract."""
+    from tsnbench import _native
+
+    ended: list[float] = []
+    native = _native.simulate
+
+    def simulated(*arguments: Any) -> str:
+        native(*arguments)
+        ended.append(time.monotonic())
+        raise SystemExit
+
+    _native.simulate = simulated
+    sys.argv = ["tsnbench", "run", scenario, "--duration", "1us", "--into", folder, "--no-report"]
+    from tsnbench.cli.main import main
+
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        out, sys.stdout = sys.stdout, nowhere
+        try:
+            main()
+        except SystemExit:
+            pass
+        finally:
+            sys.stdout = out
+    return {"ended": ended[0]}
+
+
+def _memory() -> float:
+    """Peak resident memory of this process so far, MB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # getrusage also counts what the parent held when it forked.
+        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(peak.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    what = {"simulate": simulate, "measure": measure, "start": start}[sys.argv[1]]
+    found = what(*sys.argv[2:])
+    print(json.dumps(found | {"peak_mb": _memory()}))
+
+
+if __name__ == "__main__":
+    main()
