@@ -94,12 +94,15 @@ POINT = Choice({"start": "start", "end": "end"}, "a point of the frame")
 TAPS = Either(
     "ports, or {ports: […], send: …}",
     text=SELECTOR,
-    listing=ListOf(SELECTOR, "ports"),
+    listing=ListOf(SELECTOR, "ports", least=0, partial=True),
     mapping=Record(
         "taps",
         {
             "ends": Field(YES_NO, "tap every talker's and every listener's port; true unless given"),
-            "ports": Field(ListOf(SELECTOR, "ports"), "further ports: [node1 -> dut, dut -> node0]"),
+            "ports": Field(
+                ListOf(SELECTOR, "ports", least=0, partial=True),
+                "further ports: [node1 -> dut, dut -> node0]",
+            ),
             "send": Field(YES_NO, "also sight when a talker hands a frame to its queue"),
             "tx-point": Field(POINT, "start (default) or end: what a tx timestamp means"),
             "rx-point": Field(POINT, "start or end (default): what an rx timestamp means"),

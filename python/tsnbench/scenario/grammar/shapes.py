@@ -38,7 +38,8 @@ class ListOf:
             alone = self.item.read(reading, found, path)
             return BAD if isinstance(alone, Bad) else [alone]
         if not self.least <= len(found.items) <= self.most:
-            return reading.problem(found.place, path, self.what, f"{len(found.items)} of them")
+            found_here = f"{len(found.items)} of them" if found.items else "an empty list"
+            return reading.problem(found.place, path, self.what, found_here)
         items = [self.item.read(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
         good = [item for item in items if not isinstance(item, Bad)]
         return good if self.partial or len(good) == len(items) else BAD

@@ -1,0 +1,64 @@
+"""The reference's examples are true: every piece of YAML in it is read by the grammar without a mistake."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tsnbench import catalogue
+from tsnbench.catalogue.listing import entries
+from tsnbench.scenario import read_scenario
+from tsnbench.scenario.grammar import SCENARIO
+from tsnbench.scenario.grammar.network import NETWORK
+from tsnbench.scenario.grammar.streams import STREAM
+from tsnbench.scenario.loader import _parameters
+from tsnbench.scenario.reading import Reading
+from tsnbench.scenario.source import parse
+
+TEXT = (Path(__file__).parents[2] / "docs" / "reference" / "scenario.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```yaml\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
+PIECES = [
+    (block, piece)
+    for block in BLOCKS
+    for piece in re.findall(r"^\S.*\n(?:[ #\n].*\n|\n)*", block, flags=re.MULTILINE)
+    if not piece.startswith("#")
+]
+FIELDS = {**STREAM.fields, **NETWORK.fields, **SCENARIO.fields}
+
+
+def test_the_first_example_is_a_whole_scenario() -> None:
+    (scenario,) = read_scenario(BLOCKS[0])
+    assert scenario.name == "first-link"
+
+
+@pytest.mark.parametrize(("block", "piece"), PIECES, ids=lambda text: text[:24])
+def test_every_example_is_read(block: str, piece: str) -> None:
+    reading = Reading("scenario.md", {})
+    if piece is not block and "parameters:" in block:
+        _parameters(reading, parse(block, "scenario.md"))
+    for key, value in parse(piece, "scenario.md").entries:
+        if key.text != "parameters":
+            FIELDS[key.text].kind.read(reading, value, key.text)
+    assert [str(problem) for problem in reading.problems] == []
+
+
+def test_the_examples_are_many() -> None:
+    assert len(PIECES) >= 30
+
+
+def test_every_name_of_the_catalogue_is_in_the_reference() -> None:
+    for name, _ in entries():
+        family, _, last = name.rpartition("-")
+        assert f"`{name}`" in TEXT or (f"`{family}-" in TEXT and (f"`-{last}`" in TEXT or "gcl" in name)), (
+            name
+        )
+    assert len(catalogue.patterns()) == 26
+
+
+@pytest.mark.parametrize("record", [SCENARIO, STREAM, NETWORK], ids=lambda record: record.what)
+def test_every_key_is_in_the_reference(record: object) -> None:
+    assert record in (SCENARIO, STREAM, NETWORK)
+    for key in getattr(record, "fields"):  # noqa: B009
+        assert re.search(rf"\b{re.escape(key)}\b", TEXT), key
