@@ -11,7 +11,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tsnbench.errors import InputError
-from tsnbench.report.facts import Flow, Gates, Judged, Measure, Network, Port, RunFacts, Stat, Tap
+from tsnbench.report.facts import (
+    ClassCount,
+    Counted,
+    Flow,
+    Gates,
+    Judged,
+    Measure,
+    Network,
+    Port,
+    PortCount,
+    RunFacts,
+    Stat,
+    Tap,
+)
 
 FILES = {
     "manifest.json": "nothing is known of when, where and with which versions it ran",
@@ -23,6 +36,10 @@ FILES = {
     "time per port",
 }
 """Parts of a run folder, and what a report lacks without them."""
+
+
+FRAME_COLUMNS = {"path", "seq", "t_tx_ns", "delay_ns"}
+OBSERVATION_COLUMNS = {"tap", "t_ns", "octets", "pcp"}
 
 
 class HasFolder(Protocol):
@@ -41,7 +58,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
     folder = Path(run) if isinstance(run, str | Path) else run.folder
     if not (folder / "plan.json").is_file():
         raise InputError(f"{folder}: expected a run folder with a plan.json, found none")
-    absent = tuple(f"{name}: {lack}" for name, lack in FILES.items() if not (folder / name).is_file())
+    absent = [f"{name}: {lack}" for name, lack in FILES.items() if not (folder / name).is_file()]
     try:
         network = _network(_json(folder / "plan.json"))
         measures = _json(folder / "measures.json")
@@ -53,17 +70,30 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             groups=_told_apart(_groups(measures, flows)),
             offset=measures.get("offset"),
             judged=tuple(_judged(row) for row in _json(folder / "verdict.json").get("rows", ())),
-            counters=_json(folder / "counters.json"),
-            frames=_there(folder / "frames.parquet"),
-            observations=_there(folder / "observations.parquet"),
-            absent=absent,
+            counters=_counted(_json(folder / "counters.json")),
+            frames=_table(folder / "frames.parquet", FRAME_COLUMNS, absent),
+            observations=_table(folder / "observations.parquet", OBSERVATION_COLUMNS, absent),
+            absent=tuple(absent),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
 
 
-def _there(path: Path) -> Path | None:
-    return path if path.is_file() else None
+def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
+    """The file, if it is a table with these columns; what is left of a broken one is as good as none."""
+    import polars as pl
+
+    if not path.is_file():
+        return None
+    try:
+        lacking = columns - set(pl.read_parquet_schema(path))
+        problem = f"it has no column {', '.join(sorted(lacking))}" if lacking else ""
+    except (pl.exceptions.PolarsError, OSError):
+        problem = "it is no readable Parquet file"
+    if problem:
+        absent.append(f"{path.name}: {problem}; {FILES[path.name]}")
+        return None
+    return path
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -123,11 +153,11 @@ def _flow(stream: Mapping[str, Any]) -> Flow:
 def _stat(value: Mapping[str, Any] | None) -> Stat | None:
     if value is None:
         return None
-    plain = {
-        key: value[key] for key in ("count", "min", "max", "mean", "std", "median", "p90", "p99", "p99_9")
-    }
+    whole = {key: int(value[key]) for key in ("count", "min", "max", "median", "p90", "p99", "p99_9")}
     return Stat(
-        **plain,
+        **whole,
+        mean=float(value["mean"]),
+        std=float(value["std"]),
         min_seq=value.get("min_seq"),
         max_seq=value.get("max_seq"),
         max_stream=value.get("max_stream"),
@@ -199,6 +229,33 @@ def _groups(measures: Mapping[str, Any], flows: Sequence[Measure]) -> tuple[Meas
     order = {key: place for place, key in enumerate(members)}
     found.sort(key=lambda g: (-1 if g.pcp is None else -g.pcp, order.get((g.group, g.listener), len(order))))
     return tuple(found)
+
+
+def _counted(value: Mapping[str, Any]) -> Counted | None:
+    if not value:
+        return None
+    names = ("sent_frames", "sent_octets", "dropped_frames", "dropped_octets", "most_frames", "most_octets")
+    return Counted(
+        simulated_ns=int(value["simulated_ns"]),
+        events=int(value["events"]),
+        frame_hops=int(value["frame_hops"]),
+        under_way=int(value["in_network_at_end"]),
+        ports=tuple(
+            PortCount(
+                str(port["port"]),
+                int(port["dropped_faults"]),
+                tuple(
+                    ClassCount(int(own["class"]), *(int(own[name]) for name in names))
+                    for own in port["classes"]
+                ),
+            )
+            for port in value["ports"]
+        ),
+        streams=tuple(
+            (str(one["name"]), int(one["dropped_at_talker"]), int(one["dropped_in_network"]))
+            for one in value["streams"]
+        ),
+    )
 
 
 def _judged(row: Mapping[str, Any]) -> Judged:

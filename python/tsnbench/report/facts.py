@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +148,42 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class ClassCount:
+    """What one traffic class of a port sent, refused, and held at most."""
+
+    traffic_class: int
+    sent_frames: int
+    sent_octets: int
+    dropped_frames: int
+    dropped_octets: int
+    most_frames: int
+    most_octets: int
+
+
+@dataclass(frozen=True)
+class PortCount:
+    """One port's classes, and the frames that a fault took there."""
+
+    port: str
+    faults: int
+    classes: tuple[ClassCount, ...]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the backend counted by itself."""
+
+    simulated_ns: int
+    events: int
+    frame_hops: int
+    under_way: int
+    """Frames still in the network at the end."""
+    ports: tuple[PortCount, ...]
+    streams: tuple[tuple[str, int, int], ...]
+    """(name, dropped at the talker, dropped on the way)."""
+
+
+@dataclass(frozen=True)
 class RunFacts:
     """One run. A part that is not in the folder is empty, and ``absent`` says why."""
 
@@ -157,7 +193,7 @@ class RunFacts:
     groups: tuple[Measure, ...] = ()
     offset: Mapping[str, Any] | None = None
     judged: tuple[Judged, ...] = ()
-    counters: Mapping[str, Any] = field(default_factory=dict)
+    counters: Counted | None = None
     frames: Path | None = None
     observations: Path | None = None
     absent: tuple[str, ...] = ()

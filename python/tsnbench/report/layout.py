@@ -40,18 +40,24 @@ def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, flo
 
     if nodes < 2:
         return [(0.0, 0.0)] * nodes
-    wanted = np.array(hop_distances(nodes, links), dtype=float)
-    np.fill_diagonal(wanted, 1.0)
+    ends = [node for node in range(nodes) if sum(node in link for link in set(links)) == 1]
+    along = hop_distances(nodes, links)[ends[0]] if len(ends) == 2 else []
+    if sorted(along) == list(range(nodes)):
+        return [(distance - (nodes - 1) / 2, 0.0) for distance in along]
+    hops = np.array(hop_distances(nodes, links), dtype=float)
+    wanted = hops + np.eye(nodes)
     weight = wanted**-2
     np.fill_diagonal(weight, 0.0)
     laplacian = np.diag(weight.sum(axis=1)) - weight
     inverse = np.linalg.pinv(laplacian)
     turn = 2 * np.pi * np.arange(nodes) / nodes
-    # Slightly unequal radii: a perfect circle can be a saddle point, from which a symmetric net would
-    # not move.
-    radius = nodes / np.pi * (1 + 0.05 * np.cos(3 * turn + 1))
-    at = np.column_stack([np.cos(turn) * radius, np.sin(turn) * radius])
-    for _ in range(400):
+    # Begin with the distances' two main directions (classical scaling), so that what is long lies straight;
+    # the circle parts nodes that these would put on top of each other, such as the leaves of a star.
+    centring = np.eye(nodes) - 1 / nodes
+    strength, direction = np.linalg.eigh(centring @ (hops**2) @ centring / -2)
+    main = direction[:, -2:] * np.sqrt(np.maximum(strength[-2:], 0))
+    at = main + np.column_stack([np.cos(turn), np.sin(turn) * 1.1]) * 0.5
+    for _ in range(300):
         offset = at[:, None, :] - at[None, :, :]
         length = np.sqrt((offset**2).sum(axis=2))
         np.fill_diagonal(length, 1.0)

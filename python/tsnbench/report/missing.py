@@ -3,11 +3,9 @@ folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from tsnbench.report.facts import Measure, RunFacts
+from tsnbench.report.facts import Counted, Measure, RunFacts
 from tsnbench.report.words import count
 
 REASONS = {
@@ -48,15 +46,15 @@ def gaps(run: RunFacts) -> list[Gap]:
         ]
         if group.delay is None:
             found.append(Gap(group.label, 0, "no frame has a delay, so there is no statistic"))
-    for stream in run.counters.get("streams", ()):
-        for key, words in (
-            ("dropped_at_talker", "dropped at the talker, before the first link"),
-            ("dropped_in_network", "dropped by a full queue on the way"),
-        ):
-            if stream.get(key):
-                found.append(Gap(str(stream["name"]), stream[key], words))
-    if under_way := run.counters.get("in_network_at_end"):
-        found.append(Gap("all streams", under_way, "still under way when the simulation ended"))
+    if run.counters is None:
+        return found
+    for name, at_talker, on_the_way in run.counters.streams:
+        if at_talker:
+            found.append(Gap(name, at_talker, "dropped at the talker, before the first link"))
+        if on_the_way:
+            found.append(Gap(name, on_the_way, "dropped by a full queue on the way"))
+    if run.counters.under_way:
+        found.append(Gap("all streams", run.counters.under_way, "still under way when the simulation ended"))
     return found
 
 
@@ -83,25 +81,23 @@ class Drop:
     most_octets: str
 
 
-def drops(counters: Mapping[str, Any]) -> list[Drop]:
+def drops(counters: Counted | None) -> list[Drop]:
     """Every class of every port that had to drop."""
     found = []
-    for port in counters.get("ports", ()):
-        if port.get("dropped_faults"):
-            found.append(
-                Drop(port["port"], "any: a fault", "\u2013", count(port["dropped_faults"]), *["\u2013"] * 3)
-            )
+    for port in counters.ports if counters else ():
+        if port.faults:
+            found.append(Drop(port.port, "any: a fault", "\u2013", count(port.faults), *["\u2013"] * 3))
         found += [
             Drop(
-                port["port"],
-                str(own["class"]),
-                count(own["sent_frames"]),
-                count(own["dropped_frames"]),
-                count(own["dropped_octets"]),
-                count(own["most_frames"]),
-                count(own["most_octets"]),
+                port.port,
+                str(own.traffic_class),
+                count(own.sent_frames),
+                count(own.dropped_frames),
+                count(own.dropped_octets),
+                count(own.most_frames),
+                count(own.most_octets),
             )
-            for own in port["classes"]
-            if own["dropped_frames"]
+            for own in port.classes
+            if own.dropped_frames
         ]
     return found

@@ -43,15 +43,15 @@ class Load:
 
 def loads(run: RunFacts) -> list[Load]:
     """Every port that sent something, as the Plan orders them."""
-    counted = {port["port"]: port["classes"] for port in run.counters.get("ports", ())}
+    counted = {port.port: port.classes for port in run.counters.ports} if run.counters else {}
     seconds = talking_ns(run) / 1e9
     found = []
     for number, port in enumerate(run.network.ports):
         by_class = {}
         for own in counted.get(port.name, ()):
-            octets = own["sent_octets"] + WIRE_EXTRA * own["sent_frames"]
-            if octets and 0 <= own["class"] < len(port.reserved_bps):
-                by_class[int(own["class"])] = octets * 8 / seconds / port.rate_bps
+            octets = own.sent_octets + WIRE_EXTRA * own.sent_frames
+            if octets and 0 <= own.traffic_class < len(port.reserved_bps):
+                by_class[own.traffic_class] = octets * 8 / seconds / port.rate_bps
         if by_class:
             found.append(Load(number, port, by_class))
     return found
@@ -59,8 +59,8 @@ def loads(run: RunFacts) -> list[Load]:
 
 def talking_ns(run: RunFacts) -> int:
     """Over how long rates are taken: the time in which talkers talked."""
-    simulated = int(run.counters.get("simulated_ns") or run.network.duration_ns)
-    return max(1, min(simulated, run.network.duration_ns))
+    simulated = run.counters.simulated_ns if run.counters else 0
+    return max(1, min(simulated or run.network.duration_ns, run.network.duration_ns))
 
 
 def priorities(port: Port, traffic_class: int) -> str:

@@ -25,8 +25,8 @@ def provenance(run: RunFacts) -> list[tuple[str, str]]:
         ("Started", manifest.get("started")),
         ("Ended", manifest.get("ended")),
         ("Wall time", _seconds(manifest.get("wall_seconds"))),
-        ("Events", _count(run.counters.get("events"))),
-        ("Frame-hops", _count(run.counters.get("frame_hops"))),
+        ("Events", count(run.counters.events) if run.counters else None),
+        ("Frame-hops", count(run.counters.frame_hops) if run.counters else None),
         *[(f"Machine: {key}", value) for key, value in _mapping(manifest.get("machine")).items()],
     ]
     return [(what, str(value)) for what, value in lines if value not in (None, "")]
@@ -34,10 +34,6 @@ def provenance(run: RunFacts) -> list[tuple[str, str]]:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _count(value: Any) -> str | None:
-    return count(value) if isinstance(value, int) else None
 
 
 def _seconds(value: Any) -> str | None:

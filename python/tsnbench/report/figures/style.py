@@ -34,6 +34,15 @@ GRID = "#d5d9de"
 PAPER = "#fefefe"
 """Stand-ins that a page replaces by its own colours; no curve uses them."""
 LIMIT = "#b3261e"
+VARIABLES = {
+    INK: "--ink",
+    GRID: "--grid",
+    PAPER: "--paper",
+    LIMIT: "--no",
+    COLOURS[0]: "--blue",
+    CLASS_COLOURS[6]: "--violet",
+}
+"""What a page colours by itself, because it may be dark."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,7 @@ def inline(drawing: Drawing) -> str:
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
     text = re.sub(r'\sid="([^"]*)"', lambda m: f' id="{drawing.name}-{m[1]}"' if m[1] in used else "", text)
     text = re.sub(r'(href="#|url\(#)([^")]+)', lambda m: f"{m[1]}{drawing.name}-{m[2]}", text)
-    for stand_in, variable in ((INK, "--ink"), (GRID, "--grid"), (PAPER, "--paper")):
+    for stand_in, variable in VARIABLES.items():
         text = text.replace(stand_in, f"var({variable})")
     text = re.sub(r"font: (bold )?([\d.]+px) [^;\"]*", _letters, text)
     text = re.sub(r"-?\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)

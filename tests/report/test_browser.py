@@ -1,0 +1,93 @@
+"""The page in a real browser: nothing fails, nothing is asked of a network, nothing sticks out on a phone."""
+
+from __future__ import annotations
+
+import http.server
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tsnbench import report
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """A server that remembers what it was asked for."""
+    asked: list[str] = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args: object, **kwargs: object) -> None:
+            super().__init__(*args, directory=str(folder), **kwargs)  # type: ignore[arg-type]
+
+        def log_message(self, format: str, *args: object) -> None:
+            asked.append(self.path)
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def browse(url: str, profile: Path, width: int) -> subprocess.CompletedProcess[str]:
+    assert CHROMIUM is not None
+    return subprocess.run(
+        [
+            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+            "--no-first-run", "--enable-logging=stderr", "--v=0", f"--user-data-dir={profile}",
+            f"--window-size={width},2000", "--dump-dom", url,
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+
+
+@needs_chromium
+def test_no_console_message_and_no_request_but_the_page(
+    in_vehicle: Path, star: Path, hops: list[Path], tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    report.write(in_vehicle, into=site / "run.html")
+    report.write(star, into=site / "star.html")
+    report.write(hops, into=site / "sweep.html")
+    with served(site) as (url, asked):
+        for name in ("run", "star", "sweep"):
+            shown = browse(f"{url}/{name}.html", tmp_path / "profile", 1200)
+            assert "CONSOLE" not in shown.stderr
+            assert "<footer>" in shown.stdout
+    assert asked == ["/run.html", "/star.html", "/sweep.html"]
+
+
+@needs_chromium
+def test_nothing_sticks_out_on_a_phone(in_vehicle: Path, hops: list[Path], tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    report.write(in_vehicle, into=site / "run.html")
+    report.write(hops, into=site / "sweep.html")
+    for name in ("run", "sweep"):
+        # A frame of a phone's width: the browser's own window cannot be that narrow.
+        (site / f"{name}-phone.html").write_text(
+            f'<iframe src="{name}.html" style="width:390px;height:900px;border:0"></iframe><p id="found"></p>'
+            "<script>onload = () => { const d = frames[0].document.documentElement;"
+            "found.textContent = `wide=${d.scrollWidth} of ${d.clientWidth}`; }</script>"
+        )
+    with served(site) as (url, _):
+        for name in ("run", "sweep"):
+            shown = browse(f"{url}/{name}-phone.html", tmp_path / "profile", 1200)
+            wide = re.search(r"wide=(\d+) of (\d+)", shown.stdout)
+            assert wide is not None
+            assert wide[1] == wide[2]
+            assert int(wide[2]) <= 390

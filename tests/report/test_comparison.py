@@ -1,0 +1,93 @@
+"""Several runs side by side."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import synthetic
+from html_page import read
+
+from tsnbench import report
+from tsnbench.report.data import gather
+from tsnbench.report.sweep import Sweep, spread
+
+
+def test_default_place_is_beside_the_runs(hops: list[Path]) -> None:
+    assert report.write(hops) == hops[0].parent / "report.html"
+
+
+def test_runs_stand_in_the_order_of_their_axis(hops: list[Path]) -> None:
+    sweep = Sweep([gather(folder) for folder in reversed(hops)])
+    assert sweep.axis.name == "hops"
+    assert sweep.axis.at == (1.0, 2.0, 3.0, 4.0)
+    assert sweep.labels == ("hops 1", "hops 2", "hops 3", "hops 4")
+
+
+def test_a_stream_is_the_same_wherever_its_listener_is(hops: list[Path]) -> None:
+    sweep = Sweep([gather(folder) for folder in hops])
+    assert [along.name for along in sweep.streams] == ["class-a", "class-b", "be-1"]
+    assert [m.hops for m in sweep.streams[0].measures if m] == [1, 2, 3, 4]
+
+
+def test_verdict_matrix_has_a_cell_per_run(hops: list[Path], tmp_path: Path) -> None:
+    found = read(report.write(hops, into=tmp_path / "sweep.html"))
+    rows = found.table("Requirement by requirement, run by run")
+    assert rows[0] == ["Stream and requirement", "hops 1", "hops 2", "hops 3", "hops 4"]
+    verdicts = [json.loads((folder / "verdict.json").read_text())["rows"] for folder in hops]
+    words = {"yes": "YES", "mean-and-median": "YES*", "no": "NO"}
+    for row in rows[1:]:
+        stream = row[0].split("delay")[0].split("jitter")[0].strip()
+        kind = "jitter delay-step-abs" if "jitter" in row[0] else "delay"
+        wanted = [
+            words[next(r["met"] for r in rows if (r["stream"], r["requirement"]) == (stream, kind))]
+            for rows in verdicts
+        ]
+        assert [cell.split(" ")[0] for cell in row[1:]] == wanted
+
+
+def test_outcome_counts_runs(hops: list[Path], tmp_path: Path) -> None:
+    met = sum(json.loads((folder / "verdict.json").read_text())["met"] for folder in hops)
+    found = read(report.write(hops, into=tmp_path / "sweep.html"))
+    assert f"In {met} of 4 runs every stream met every requirement." in found.text
+
+
+def test_every_run_has_its_statistics_and_figures(hops: list[Path], tmp_path: Path) -> None:
+    page = report.write(hops, into=tmp_path / "sweep.html", figures=("svg",))
+    found = read(page)
+    rows = found.table("Delay in µs, run by run")
+    assert len(rows) == 1 + 3 * 4
+    assert {"delay-along-axis-title", "boxes-along-axis-title", "ccdf-overlay-title"} <= set(found.ids)
+    assert all(reference.startswith(("#", "data:")) for reference in found.references)
+    assert len(list((tmp_path / "figures").glob("*.svg"))) == 3
+
+
+def test_unlike_runs_can_be_compared(in_vehicle: Path, star: Path, tmp_path: Path) -> None:
+    found = read(report.write([in_vehicle, star], into=tmp_path))
+    rows = found.table("Delay in µs, run by run")
+    assert [row for row in rows if row[-1] == "not in this run"]
+    assert "ex-ucc and theta-through-one-bridge" in found.text
+
+
+def test_runs_with_the_same_name_are_numbered(star: Path, tmp_path: Path) -> None:
+    sweep = Sweep([gather(star), gather(star)])
+    assert sweep.labels == ("theta-through-one-bridge (1)", "theta-through-one-bridge (2)")
+    read(report.write([star, star], into=tmp_path))
+
+
+def test_two_parameters_label_each_run(tmp_path: Path) -> None:
+    folders = []
+    for hops in (1, 2):
+        for load in ("low", "high"):
+            case = synthetic.line(hops)
+            case = replace(case, variant={"hops": str(hops), "load": load}, duration_ns=5_000_000)
+            folders.append(synthetic.write(case, tmp_path / f"{hops}{load}"))
+    sweep = Sweep([gather(folder) for folder in folders])
+    assert sweep.labels == ("hops 1, load low", "hops 1, load high", "hops 2, load low", "hops 2, load high")
+
+
+def test_spread_keeps_both_ends() -> None:
+    assert spread(3, 8) == [0, 1, 2]
+    chosen = spread(100, 8)
+    assert (chosen[0], chosen[-1], len(chosen)) == (0, 99, 8)

@@ -1,0 +1,217 @@
+"""What the page of one run says, against the run folder that it was written from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import polars as pl
+import pytest
+from html_page import read
+
+from tsnbench import report
+from tsnbench.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def page(in_vehicle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report.write(in_vehicle, into=tmp_path_factory.mktemp("page"))
+
+
+def test_outcome_counts_streams_not_flows(page: Path) -> None:
+    found = read(page)
+    assert "NOT ALL MET 6 of 7 streams met every requirement; 5 further streams have none." in found.text
+
+
+def test_verdict_table_names_worst_flow_and_frame(page: Path, in_vehicle: Path) -> None:
+    rows = json.loads((in_vehicle / "verdict.json").read_text())["rows"]
+    broken = min(
+        (row for row in rows if row["requirement"].startswith("jitter")), key=lambda row: row["margin"]
+    )
+    head, first, *_ = read(page).table("Requirement by requirement, failed ones first")
+    assert head[:6] == ["Stream", "Met", "Requirement", "Limit", "Found", "Margin"]
+    assert first[:3] == ["f2-radar (3 flows)", "YES*", "jitter delay-step-abs"]
+    assert first[5].startswith("\u2212")
+    assert first[6] == f"frame {broken['worst_seq']} of {broken['stream']}"
+
+
+def test_summary_is_by_priority_with_sr_classes(page: Path) -> None:
+    rows = read(page).table("Requirements met, by priority")
+    assert rows[1] == ["Priority 3 (SR class A)", "4", "YES", "YES*", "not required", "not required"]
+    assert rows[2] == ["Priority 2 (SR class B)", "3", "YES", "YES", "not required", "not required"]
+
+
+def test_statistics_are_those_of_the_measures(page: Path, in_vehicle: Path) -> None:
+    group = json.loads((in_vehicle / "measures.json").read_text())["groups"][0]
+    rows = read(page).table("Delay and jitter by stream")
+    own = next(row for row in rows if row[0].startswith(group["stream"]))
+    stat = group["delay"]
+    expected = [stat[key] / 1e3 for key in ("min", "mean", "median", "p90", "p99", "p99_9", "max")]
+    assert own[1] == "delay"
+    assert [float(cell) for cell in own[3:10]] == pytest.approx(expected, abs=0.0005)
+    assert own[-1] == str(stat["max_seq"])
+
+
+def test_counts_and_losses_are_told(page: Path, in_vehicle: Path) -> None:
+    groups = json.loads((in_vehicle / "measures.json").read_text())["groups"]
+    counted = {row[0].split(" (")[0]: row for row in read(page).table("Frames, by stream")[1:]}
+    for group in groups:
+        row = counted[group["stream"]]
+        sent, received, lost = (group["count"][key] for key in ("sent", "received", "lost"))
+        assert [cell.replace(" ", "") for cell in row[3:6]] == [str(sent), str(received), str(lost)]
+    missing = read(page).table("Frames that take no part")
+    reasons = {row[0]: row[2] for row in missing[1:]}
+    assert set(reasons) == {"f2-be", "f5-be"}
+    assert reasons["f2-be"] == "last sighted at zgw1 -> zgw6 tx"
+    drops = read(page).table("Classes that had to drop")
+    assert {row[0] for row in drops[1:]} == {"zgw4 -> vcc1", "zgw3 -> vcc1"}
+
+
+def test_definitions_provenance_and_command_are_there(page: Path, in_vehicle: Path) -> None:
+    text = read(page).text
+    plan = json.loads((in_vehicle / "plan.json").read_text())
+    for words in (
+        "delay(i) = t_rx(i) \u2212 t_tx(i)",
+        "nearest rank",
+        "EnGINE eq. 10",
+        "never sent",
+        plan["hash"],
+    ):
+        assert words in text
+    assert "This command repeats the run:" in text
+
+
+def test_every_figure_is_drawn_and_labelled(page: Path, star: Path, tmp_path: Path) -> None:
+    names = {"ccdf", "jitter-ecdf", "boxes", "delay-over-time", "port-loads", "load-over-time", "topology"}
+    for path, wanted in ((page, names), (report.write(star, into=tmp_path), names | {"gates"})):
+        found = read(path)
+        assert {f"{name}-title" for name in wanted} <= set(found.ids)
+        assert found.tags.count("svg") == len(wanted)
+        assert not found.unlabelled
+
+
+def test_departures_outside_their_gate_are_counted(star: Path, copied: Callable[[Path], Path]) -> None:
+    folder = copied(star)
+    assert "none began while its gate was closed" in read(report.write(folder)).text
+    seen = pl.read_parquet(folder / "observations.parquet")
+    tap = next(n for n, tap in enumerate(json.loads((folder / "plan.json").read_text())["taps"])
+               if tap["name"] == "dut -> node0 rx")  # fmt: skip
+    late = (
+        pl.int_range(pl.len())
+        == seen.select(pl.arg_where((pl.col("tap") == tap) & (pl.col("pcp") == 6)))[3, 0]
+    )
+    moved = seen.with_columns(
+        pl.when(late).then(pl.col("t_ns") + 90_000).otherwise(pl.col("t_ns")).alias("t_ns")
+    )
+    moved.write_parquet(folder / "observations.parquet")
+    assert "1 BEGAN while its gate was closed" in read(report.write(folder)).text
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page: Path) -> None:
+    found = read(page)
+    assert len(found.ids) == len(set(found.ids))
+    inner = [reference[1:] for reference in found.references if reference.startswith("#")]
+    assert set(inner) <= set(found.ids)
+
+
+def test_nothing_is_loaded_from_anywhere(page: Path) -> None:
+    found = read(page)
+    assert all(reference.startswith(("#", "data:")) for reference in found.references)
+    text = page.read_text()
+    assert "http://" not in text
+    assert "https://" not in text
+    assert "@import" not in text
+    assert "script" not in found.tags
+
+
+def test_same_run_same_bytes(in_vehicle: Path, tmp_path: Path) -> None:
+    kinds = ("svg", "pdf", "png")
+    first = report.write(in_vehicle, into=tmp_path / "a", figures=kinds)
+    second = report.write(in_vehicle, into=tmp_path / "b", figures=kinds)
+    assert first.read_bytes() == second.read_bytes()
+    names = sorted(path.name for path in (tmp_path / "a" / "figures").iterdir())
+    assert len(names) == 7 * len(kinds)
+    for name in names:
+        a, b = (tmp_path / side / "figures" / name for side in "ab")
+        assert a.read_bytes() == b.read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"),
+    [
+        ("frames.parquet", "there are no distributions"),
+        ("observations.parquet", "there are no sightings"),
+        ("verdict.json", "No requirement was judged."),
+        ("counters.json", "Not known: drops were not counted."),
+        ("measures.json", "nothing was measured yet"),
+        ("manifest.json", "nothing is known of when"),
+    ],
+)
+def test_a_part_that_is_missing_is_said_to_be(
+    star: Path, copied: Callable[[Path], Path], gone: str, words: str
+) -> None:
+    folder = copied(star)
+    (folder / gone).unlink()
+    assert words in read(report.write(folder)).text
+
+
+def test_an_interrupted_run_says_so(star: Path, copied: Callable[[Path], Path]) -> None:
+    folder = copied(star)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"state": "interrupted"}))
+    assert "This run is interrupted, not complete." in read(report.write(folder)).text
+
+
+def test_a_stream_without_any_sample_is_not_zero(star: Path, copied: Callable[[Path], Path]) -> None:
+    folder = copied(star)
+    measures = json.loads((folder / "measures.json").read_text())
+    for part in (measures["paths"][0], measures["groups"][0]):
+        part["delay"] = None
+        part["jitter"] = dict.fromkeys(part["jitter"])
+    (folder / "measures.json").write_text(json.dumps(measures))
+    found = read(report.write(folder))
+    row = next(row for row in found.table("Delay and jitter by stream") if row[0] == "theta-high")
+    assert row == ["theta-high", "delay", "no sample"]
+    assert "no frame has a delay, so there is no statistic" in found.text
+
+
+def test_one_frame_is_enough(star: Path, copied: Callable[[Path], Path]) -> None:
+    folder = copied(star)
+    table = pl.read_parquet(folder / "frames.parquet")
+    table.group_by("path", maintain_order=True).head(1).write_parquet(folder / "frames.parquet")
+    assert "ccdf-title" in read(report.write(folder)).ids
+
+
+@pytest.mark.parametrize("name", ["measures.json", "verdict.json", "plan.json", "counters.json"])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"nodes": 3}', '{"rows": [{}], "paths": [1], "ports": [1]}']
+)
+def test_broken_files_are_told_not_thrown(
+    star: Path, copied: Callable[[Path], Path], name: str, content: str
+) -> None:
+    folder = copied(star)
+    (folder / name).write_text(content)
+    # Either it makes sense all the same, or it is told; anything else is thrown, and fails the test.
+    with suppress(InputError):
+        report.write(folder)
+
+
+def test_a_broken_plan_is_told_with_its_folder(star: Path, copied: Callable[[Path], Path]) -> None:
+    folder = copied(star)
+    (folder / "plan.json").write_text('{"nodes": 3}')
+    with pytest.raises(InputError, match="broken"):
+        report.write(folder)
+
+
+def test_what_is_no_run_folder_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected a run folder with a plan\.json"):
+        report.write(tmp_path)
+    with pytest.raises(InputError, match="at least one run"):
+        report.write([])
+
+
+def test_unknown_figure_kinds_are_told(star: Path) -> None:
+    with pytest.raises(InputError, match="expected svg, pdf, png, found bmp"):
+        report.write(star, figures=("bmp",))
