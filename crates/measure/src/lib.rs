@@ -1,1 +1,33 @@
-//! Placeholder.
+//! Sightings to measures: pairs the sightings of the same frame, then delay, jitter and loss, exactly.
+//!
+//! One engine for run folders ([`run`]) and for captures that anybody made ([`captures`]):
+//!
+//! * [`pair`]: one path, from a talker's tap to a listener's; sightings in, whole frames out, in order of their numbers;
+//! * [`tally`]: what is added up of every frame;
+//! * [`stat`]: what people read of it.
+//!
+//! # Definitions
+//!
+//! * Delay: `t_rx − t_tx`. A missing stamp is missing, never zero.
+//! * `delay-step`: delay minus the delay of the previous frame (by number) that was received; the first has none.
+//! * `delay-step-abs`: its magnitude. `deviation`: distance from the mean, which is rounded to a whole ns for that.
+//! * `interval`: distance of the gap between arrivals from the period, or from the mean gap where there is no period.
+//! * Quantiles: nearest rank, on integers. Mean and standard deviation (of the population): from exact integer sums.
+//! * Never sent: a number that is missing at the first tap between two that are there. Lost: sighted at the first tap and
+//!   not at the last. Duplicate: a number that arrives again. Reordered: arrives after a higher number.
+//! * A frame is given up as lost once a frame 4096 numbers later has arrived, or 2^18 numbers later was sent.
+
+pub mod captures;
+mod count;
+mod error;
+mod flow;
+mod frames;
+mod gather;
+pub mod offset;
+pub mod pair;
+pub mod report;
+pub mod run;
+pub mod stat;
+pub mod tally;
+
+pub use error::Error;

@@ -1,0 +1,330 @@
+//! Reads one capture file front to back, frame by frame, in bounded memory.
+
+use crate::buffer::Buffer;
+use crate::{Error, TimeScale, write};
+use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
+use pcap_parser::traits::PcapNGPacketBlock;
+use pcap_parser::{PcapHeader, parse_pcap_header};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use tsn_wire::link::Link;
+
+/// Most octets that one frame or block may claim; more is a broken length.
+const LARGEST: u32 = 1 << 26;
+/// Most interfaces of one section.
+const MOST_INTERFACES: usize = 1 << 16;
+/// Octets of a pcap file's header, and of what comes before each of its frames.
+const PCAP_HEADER: usize = 24;
+const PCAP_RECORD: usize = 16;
+/// `if_fcslen`, which the parser has no name for.
+const IF_FCSLEN: u16 = 13;
+
+/// One captured frame.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// When, in ns of the capture's clock; none when the file does not say.
+    pub t_ns: Option<i64>,
+    /// How its octets begin.
+    pub link: Link,
+    /// Octets that it had on the link, without FCS.
+    pub original: u32,
+    /// The octets that were captured, without FCS.
+    pub octets: &'a [u8],
+}
+
+/// One interface of a capture.
+#[derive(Copy, Clone, Debug)]
+struct Interface {
+    link: Result<Link, i32>,
+    scale: TimeScale,
+    fcs: u32,
+    snap: u32,
+}
+
+enum Kind {
+    Pcap { big_endian: bool, modified: bool, nanoseconds: bool },
+    PcapNg { big_endian: bool },
+}
+
+/// Reads one capture.
+pub struct Reader<R: Read = File> {
+    buffer: Buffer<R>,
+    kind: Kind,
+    interfaces: Vec<Interface>,
+    clock: Option<String>,
+    frames: u64,
+    warning: Option<String>,
+}
+
+impl Reader<File> {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// When it is not the beginning of a capture.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::new(File::open(path)?)
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads from anything.
+    ///
+    /// # Errors
+    /// When it is not the beginning of a capture.
+    pub fn new(from: R) -> Result<Self, Error> {
+        let mut buffer = Buffer::new(from);
+        if !buffer.fill(4)? {
+            let found = buffer.octets();
+            return Err(if found.is_empty() { Error::Empty } else { Error::Unknown(hex(found)) });
+        }
+        let found = buffer.octets();
+        if found.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
+            let kind = Kind::PcapNg { big_endian: false };
+            return Ok(Self { buffer, kind, interfaces: Vec::new(), clock: None, frames: 0, warning: None });
+        }
+        let magic = hex(&found[..4]);
+        let known = matches!(
+            found[..4],
+            [0xa1, 0xb2, 0xc3, 0xd4]
+                | [0xd4, 0xc3, 0xb2, 0xa1]
+                | [0xa1, 0xb2, 0x3c, 0x4d]
+                | [0x4d, 0x3c, 0xb2, 0xa1]
+                | [0x34, 0xcd, 0xb2, 0xa1]
+        );
+        if !known {
+            return Err(Error::Unknown(magic));
+        }
+        if !buffer.fill(PCAP_HEADER)? {
+            return Err(Error::Headers);
+        }
+        let header =
+            parse_pcap_header(buffer.octets()).map(|(_, header)| header).map_err(|_| Error::Headers)?;
+        buffer.take(PCAP_HEADER);
+        let interfaces = vec![pcap_interface(&header)];
+        let kind = Kind::Pcap {
+            big_endian: header.is_bigendian(),
+            modified: header.is_modified_format(),
+            nanoseconds: header.is_nanosecond_precision(),
+        };
+        Ok(Self { buffer, kind, interfaces, clock: None, frames: 0, warning: None })
+    }
+
+    /// The next frame; none at the end, and after what cannot be read further (see [`Reader::warning`]).
+    ///
+    /// # Errors
+    /// When the file is broken before its first frame, or of a link type that is not read.
+    #[inline]
+    pub fn read(&mut self) -> Result<Option<Packet<'_>>, Error> {
+        if self.warning.is_some() {
+            return Ok(None);
+        }
+        match self.kind {
+            Kind::Pcap { big_endian, modified, nanoseconds } => {
+                self.read_pcap(big_endian, if modified { PCAP_RECORD + 8 } else { PCAP_RECORD }, nanoseconds)
+            }
+            Kind::PcapNg { .. } => self.read_pcapng(),
+        }
+    }
+
+    /// What kept the file from being read to its end, where something did.
+    #[must_use]
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
+    /// Frames read so far.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// The clock's name, where the file says it; known once the first frame is read.
+    #[must_use]
+    pub fn clock(&self) -> Option<&str> {
+        self.clock.as_deref()
+    }
+
+    /// The file cannot be read further: an error before the first frame, a stated partial result after it.
+    fn stop<T>(&mut self, problem: &str) -> Result<Option<T>, Error> {
+        let at = self.buffer.position();
+        if self.frames == 0 {
+            return Err(Error::Broken { at, problem: problem.to_owned() });
+        }
+        self.warning =
+            Some(format!("is broken at octet {at}: {problem}; {} frames before it were read", self.frames));
+        Ok(None)
+    }
+
+    /// The file ends inside something that needs `needed` octets, or exactly here.
+    fn end<T>(&mut self) -> Result<Option<T>, Error> {
+        let left = self.buffer.octets().len();
+        if left > 0 {
+            let at = self.buffer.position();
+            self.warning = Some(format!(
+                "breaks off inside the frame or block at octet {at}; {} frames before it were read",
+                self.frames
+            ));
+        }
+        Ok(None)
+    }
+
+    fn read_pcap(
+        &mut self,
+        big_endian: bool,
+        record: usize,
+        nanoseconds: bool,
+    ) -> Result<Option<Packet<'_>>, Error> {
+        if !self.buffer.fill(record)? {
+            return self.end();
+        }
+        let head = self.buffer.octets();
+        let number = |at: usize| -> u32 {
+            let octets = [head[at], head[at + 1], head[at + 2], head[at + 3]];
+            if big_endian { u32::from_be_bytes(octets) } else { u32::from_le_bytes(octets) }
+        };
+        let (seconds, fraction, captured, original) = (number(0), number(4), number(8), number(12));
+        if captured > LARGEST {
+            return self.stop(&format!("a frame of {captured} octets"));
+        }
+        let fraction_ns = if nanoseconds { Some(fraction) } else { fraction.checked_mul(1000) };
+        let length = captured as usize;
+        if !self.buffer.fill(record + length)? {
+            return self.end();
+        }
+        let interface = self.interfaces[0];
+        let link = interface.link.map_err(Error::Link)?;
+        self.frames += 1;
+        let t_ns = fraction_ns.map(|ns| i64::from(seconds) * 1_000_000_000 + i64::from(ns));
+        let octets = &self.buffer.take(record + length)[record..];
+        Ok(Some(packet(t_ns, link, original, octets, interface.fcs)))
+    }
+
+    fn read_pcapng(&mut self) -> Result<Option<Packet<'_>>, Error> {
+        loop {
+            if !self.buffer.fill(12)? {
+                return self.end();
+            }
+            let head = self.buffer.octets();
+            if head.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
+                let big_endian = match head[8..12] {
+                    [0x1a, 0x2b, 0x3c, 0x4d] => true,
+                    [0x4d, 0x3c, 0x2b, 0x1a] => false,
+                    _ => return self.stop("a section without byte order"),
+                };
+                self.kind = Kind::PcapNg { big_endian };
+                self.interfaces.clear();
+            }
+            let Kind::PcapNg { big_endian } = self.kind else { return self.end() };
+            let head = self.buffer.octets();
+            let length = [head[4], head[5], head[6], head[7]];
+            let length = if big_endian { u32::from_be_bytes(length) } else { u32::from_le_bytes(length) };
+            if !(12..=LARGEST).contains(&length) || !length.is_multiple_of(4) {
+                return self.stop(&format!("a block of {length} octets"));
+            }
+            let length = length as usize;
+            if !self.buffer.fill(length)? {
+                return self.end();
+            }
+            match self.block(length, big_endian)? {
+                Step::Frame { t_ns, interface, original, octets } => {
+                    let Some(interface) = self.interfaces.get(interface).copied() else {
+                        return self.stop("a frame of an interface that is not described");
+                    };
+                    let link = interface.link.map_err(Error::Link)?;
+                    self.frames += 1;
+                    let octets = &self.buffer.take(length)[octets];
+                    return Ok(Some(packet(t_ns, link, original, octets, interface.fcs)));
+                }
+                Step::Next => {
+                    self.buffer.take(length);
+                }
+                Step::Broken(problem) => return self.stop(problem),
+            }
+        }
+    }
+
+    /// Looks at the whole block that the buffer begins with.
+    fn block(&mut self, length: usize, big_endian: bool) -> Result<Step, Error> {
+        let octets = &self.buffer.octets()[..length];
+        let parsed = if big_endian { parse_block_be(octets) } else { parse_block_le(octets) };
+        let Ok((_, block)) = parsed else { return Ok(Step::Broken("a block that contradicts itself")) };
+        match block {
+            Block::EnhancedPacket(block) => {
+                let Some(interface) = self.interfaces.get(block.if_id as usize) else {
+                    return Ok(Step::Broken("a frame of an interface that is not described"));
+                };
+                let ticks = u64::from(block.ts_high) << 32 | u64::from(block.ts_low);
+                // Fixed fields: type, length, interface, time 2, captured, original, each 32 bits.
+                let captured = block.packet_data().len();
+                Ok(Step::Frame {
+                    t_ns: interface.scale.ns(ticks),
+                    interface: block.if_id as usize,
+                    original: block.origlen,
+                    octets: 28..28 + captured,
+                })
+            }
+            Block::SimplePacket(block) => {
+                let snap = self.interfaces.first().map_or(0, |interface| interface.snap);
+                let limit = if snap == 0 { usize::MAX } else { snap as usize };
+                let captured = block.packet_data().len().min(limit);
+                // Such a block has no time at all.
+                Ok(Step::Frame {
+                    t_ns: None,
+                    interface: 0,
+                    original: block.origlen,
+                    octets: 12..12 + captured,
+                })
+            }
+            Block::InterfaceDescription(block) => {
+                let offset = if big_endian { block.if_tsoffset.swap_bytes() } else { block.if_tsoffset };
+                let Some(scale) = TimeScale::from_resolution(block.if_tsresol, offset) else {
+                    return Ok(Step::Broken("a time resolution that nothing can have"));
+                };
+                let fcs = block.options.iter().find(|option| option.code.0 == IF_FCSLEN);
+                let fcs = fcs.and_then(|option| option.value.first()).map_or(0, |octets| u32::from(*octets));
+                let clock = block.if_description().and_then(Result::ok);
+                let clock = clock.and_then(|text| text.strip_prefix(write::CLOCK)).map(str::to_owned);
+                let link = Link::from_number(block.linktype.0).ok_or(block.linktype.0);
+                let snap = block.snaplen;
+                if self.interfaces.len() >= MOST_INTERFACES {
+                    return Ok(Step::Broken("more interfaces than a frame can name"));
+                }
+                self.clock = self.clock.take().or(clock);
+                self.interfaces.push(Interface { link, scale, fcs, snap });
+                Ok(Step::Next)
+            }
+            _ => Ok(Step::Next),
+        }
+    }
+}
+
+/// What a block turned out to be.
+enum Step {
+    Frame { t_ns: Option<i64>, interface: usize, original: u32, octets: std::ops::Range<usize> },
+    Next,
+    Broken(&'static str),
+}
+
+/// The one interface of a pcap file; its link field also says whether frames end with their FCS.
+fn pcap_interface(header: &PcapHeader) -> Interface {
+    let number = header.network.0;
+    let link = number & 0xffff;
+    // Bit 26: the FCS length is known; bits 28 to 31: that length, in 16-bit words.
+    let fcs = if number & 0x0400_0000 == 0 { 0 } else { (number.cast_unsigned() >> 28) * 2 };
+    let scale =
+        if header.is_nanosecond_precision() { TimeScale::NANOSECONDS } else { TimeScale::MICROSECONDS };
+    Interface { link: Link::from_number(link).ok_or(link), scale, fcs, snap: header.snaplen }
+}
+
+/// Takes the FCS off, of which the capture may hold a part.
+#[inline]
+fn packet(t_ns: Option<i64>, link: Link, original: u32, octets: &[u8], fcs: u32) -> Packet<'_> {
+    let length = u32::try_from(octets.len()).unwrap_or(u32::MAX);
+    let original = original.max(length).saturating_sub(fcs);
+    Packet { t_ns, link, original, octets: &octets[..length.min(original) as usize] }
+}
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect::<Vec<_>>().join(" ")
+}

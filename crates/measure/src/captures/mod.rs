@@ -1,0 +1,141 @@
+//! Two sides of captures to measures: reads both in step, so that only what is under way is in memory.
+
+mod side;
+mod streams;
+mod survey;
+
+use crate::Error;
+use crate::frames::FrameTable;
+use crate::gather::{self, Facts};
+use crate::offset;
+use crate::pair::{Frames, Path};
+use crate::report::{FORMAT, Measures, Source};
+use crate::tally::Against;
+use serde::Deserialize;
+use side::Side;
+use std::path::PathBuf;
+use streams::Streams;
+
+/// What the caller may choose.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The receiving clock minus the sending clock, in whole seconds; taken off every delay.
+    pub offset_s: Option<i64>,
+    /// Delay above which a frame is late, ns.
+    pub deadline_ns: Option<u64>,
+}
+
+/// Which side of the path a capture is from.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Tx,
+    Rx,
+}
+
+/// Measures the frames of `tx` captures in `rx` captures; several files per side are read as one, in order of time.
+///
+/// # Errors
+/// When a file cannot be read, or no frame is in the `tx` files.
+pub fn measure(
+    tx: &[PathBuf],
+    rx: &[PathBuf],
+    options: &Options,
+    frames: Option<&std::path::Path>,
+) -> Result<Measures, Error> {
+    if tx.is_empty() || rx.is_empty() {
+        return Err(Error::Nothing(
+            "a capture of each side is needed: at the sender and at the receiver".into(),
+        ));
+    }
+    let surveyed = survey::survey(tx, rx)?;
+    let against = Against {
+        path: 0,
+        offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
+        deadline_ns: options.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
+    };
+    let mut streams = Streams::new(surveyed.shown, surveyed.formats, surveyed.hash_octets, against);
+    let mut table = frames.map(FrameTable::create).transpose()?;
+    let mut sides =
+        Sides { tx: Side::open(tx, End::Tx)?, rx: Side::open(rx, End::Rx)?, ahead_ns: surveyed.ahead_ns };
+    sides.walk(&mut streams, &mut table)?;
+    streams.finish(&mut table);
+    finish(&sides, streams, table, options)
+}
+
+/// Both sides, and by how much the receiving one's stamps are ahead of the sending one's.
+struct Sides {
+    tx: Side,
+    rx: Side,
+    ahead_ns: i64,
+}
+
+impl Sides {
+    /// Reads both sides to their ends, always the one that lags: stamps are compared as the last whole frame's
+    /// delay suggests, so that neither a clock offset nor a late start fills the window.
+    fn walk(&mut self, streams: &mut Streams, out: &mut impl Frames) -> Result<(), Error> {
+        let mut sent = self.tx.next(streams)?;
+        let mut arrived = self.rx.next(streams)?;
+        loop {
+            match (&sent, &arrived) {
+                (None, None) => return Ok(()),
+                (Some(tx), rx)
+                    if rx.as_ref().is_none_or(|rx| tx.at.saturating_add(self.ahead_ns) <= rx.at) =>
+                {
+                    streams.tx(tx, out);
+                    sent = self.tx.next(streams)?;
+                }
+                (_, Some(rx)) => {
+                    if let Some(delay) = streams.rx(rx, out) {
+                        self.ahead_ns = delay;
+                    }
+                    arrived = self.rx.next(streams)?;
+                }
+                (Some(_), None) => {}
+            }
+        }
+    }
+}
+
+/// Everything is read: what does it say?
+fn finish(
+    sides: &Sides,
+    streams: Streams,
+    table: Option<FrameTable>,
+    options: &Options,
+) -> Result<Measures, Error> {
+    let mut source = Source { kind: "captures", ..Source::default() };
+    sides.tx.describe(&mut source);
+    sides.rx.describe(&mut source);
+    source.formats = streams.formats();
+    source.ignored.unreadable_frames = sides.tx.unreadable() + sides.rx.unreadable();
+    let (tx_clock, rx_clock) = (sides.tx.clock(), sides.rx.clock());
+    let mut paths: Vec<(Facts, Path)> = Vec::new();
+    for (name, path) in streams.into_paths(&mut source.ignored) {
+        let before_first = path.first_seq.unwrap_or(0);
+        let facts = Facts {
+            group: name.clone(),
+            stream: name,
+            listener: "rx".into(),
+            tx_tap: Some("tx".into()),
+            rx_tap: Some("rx".into()),
+            tx_clock: Some(tx_clock.clone()),
+            rx_clock: Some(rx_clock.clone()),
+            taps: vec!["tx".into()],
+            period_ns: None,
+            deadline_ns: options.deadline_ns,
+            before_first,
+            in_network_at_end: 0,
+        };
+        paths.push((facts, path));
+    }
+    if let Some(table) = table {
+        table.finish(&paths.iter().map(|(facts, _)| facts.name()).collect::<Vec<_>>())?;
+    }
+    if paths.is_empty() {
+        return Err(Error::Nothing("no frame in the captures of the sending side".into()));
+    }
+    let offset = offset::find(paths.iter().map(|(_, path)| &path.tally.delay), options.offset_s);
+    let (single, groups) = gather::reports(&paths);
+    Ok(Measures { format: FORMAT, source, offset, paths: single, groups })
+}

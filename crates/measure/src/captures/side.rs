@@ -1,0 +1,135 @@
+//! One side's files, read as one in order of their stamps.
+
+use super::End;
+use super::streams::Streams;
+use crate::Error;
+use crate::report::{Source, SourceFile};
+use std::path::PathBuf;
+use tsn_capture::Reader;
+use tsn_wire::dissect::dissect;
+
+/// A sighting, as far as pairing needs it.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Event {
+    /// The stamp.
+    pub(super) t_ns: Option<i64>,
+    /// The stamp, or where it is missing the last one before: to read the sides in step.
+    pub(super) at: i64,
+    /// Which stream.
+    pub(super) stream: u32,
+    /// Which frame: its number, or its hash.
+    pub(super) number: Option<u64>,
+    /// Octets from destination address to FCS.
+    pub(super) octets: u32,
+}
+
+struct Capture {
+    path: PathBuf,
+    reader: Reader,
+    /// The next sighting of this file, when there are several.
+    head: Option<Event>,
+    last_at: i64,
+    unreadable: u64,
+}
+
+impl Capture {
+    /// The file's next frame that can be told apart.
+    #[inline]
+    fn next(&mut self, end: End, streams: &mut Streams) -> Result<Option<Event>, Error> {
+        loop {
+            let packet = match self.reader.read() {
+                Ok(Some(packet)) => packet,
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(Error::Capture { path: self.path.clone(), error }),
+            };
+            let Ok(frame) = dissect(packet.link, packet.octets, packet.original) else {
+                self.unreadable += 1;
+                continue;
+            };
+            self.last_at = packet.t_ns.unwrap_or(self.last_at);
+            let (stream, number) = streams.identify(&frame, end);
+            return Ok(Some(Event {
+                t_ns: packet.t_ns,
+                at: self.last_at,
+                stream,
+                number,
+                octets: frame.octets,
+            }));
+        }
+    }
+}
+
+/// One side.
+pub(super) struct Side {
+    end: End,
+    captures: Vec<Capture>,
+    begun: bool,
+}
+
+impl Side {
+    pub(super) fn open(paths: &[PathBuf], end: End) -> Result<Self, Error> {
+        let mut captures = Vec::with_capacity(paths.len());
+        for path in paths {
+            let reader = Reader::open(path).map_err(|error| Error::Capture { path: path.clone(), error })?;
+            captures.push(Capture { path: path.clone(), reader, head: None, last_at: 0, unreadable: 0 });
+        }
+        Ok(Self { end, captures, begun: false })
+    }
+
+    /// The side's next sighting.
+    #[inline]
+    pub(super) fn next(&mut self, streams: &mut Streams) -> Result<Option<Event>, Error> {
+        if let [only] = self.captures.as_mut_slice() {
+            return only.next(self.end, streams);
+        }
+        self.next_of_many(streams)
+    }
+
+    fn next_of_many(&mut self, streams: &mut Streams) -> Result<Option<Event>, Error> {
+        if !self.begun {
+            self.begun = true;
+            for capture in &mut self.captures {
+                capture.head = capture.next(self.end, streams)?;
+            }
+        }
+        let heads = self.captures.iter_mut().filter(|capture| capture.head.is_some());
+        let Some(first) = heads.min_by_key(|capture| capture.head.map(|head| head.at)) else {
+            return Ok(None);
+        };
+        let next = first.next(self.end, streams)?;
+        Ok(std::mem::replace(&mut first.head, next))
+    }
+
+    pub(super) fn unreadable(&self) -> u64 {
+        self.captures.iter().map(|capture| capture.unreadable).sum()
+    }
+
+    /// Whose clock stamps here: as the files say, or else the files themselves.
+    pub(super) fn clock(&self) -> String {
+        let named = self.captures.iter().find_map(|capture| capture.reader.clock());
+        named.map_or_else(
+            || match self.end {
+                End::Tx => "of the sending capture".into(),
+                End::Rx => "of the receiving capture".into(),
+            },
+            str::to_owned,
+        )
+    }
+
+    pub(super) fn describe(&self, source: &mut Source) {
+        let side = match self.end {
+            End::Tx => "tx",
+            End::Rx => "rx",
+        };
+        for Capture { path, reader, unreadable, .. } in &self.captures {
+            let path = path.display().to_string();
+            if let Some(warning) = reader.warning() {
+                source.warnings.push(format!("{path}: {warning}"));
+            }
+            if *unreadable > 0 {
+                source.warnings.push(format!("{path}: {unreadable} frames end inside their link layer"));
+            }
+            source.files.push(SourceFile { path, side, frames: reader.frames() });
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The streams that captures hold: tells a frame's stream and number, and pairs its sightings.
+
+use super::End;
+use super::side::Event;
+use crate::flow::{FlowKey, Shown};
+use crate::pair::{Frames, Path, SPAN};
+use crate::report::Ignored;
+use crate::tally::Against;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use tsn_wire::dissect::Dissected;
+use tsn_wire::recognise::{self, Format};
+
+/// Whose frames a stream has, and what it takes to number them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) format: Format,
+    pub(super) frames_per_cycle: u32,
+}
+
+struct Stream {
+    name: String,
+    known: Known,
+    path: Path,
+    /// The last whole number of each side, for numbers of few bits.
+    last: [Option<u64>; 2],
+    hashed: Hashed,
+    /// Whether the sending side saw it.
+    sent: bool,
+    /// Frames that arrived before that.
+    rx_only: u64,
+}
+
+/// Sightings of frames that only their hash tells apart: the n-th of equal frames here is the n-th there.
+#[derive(Default)]
+struct Hashed {
+    next: u64,
+    /// Sent and waiting: numbers by hash, and all of them by age.
+    sent: FxHashMap<u64, VecDeque<u64>>,
+    sent_by_age: VecDeque<(u64, u64)>,
+    /// Arrived and waiting for the sending side to be read that far.
+    arrived: FxHashMap<u64, VecDeque<(Option<i64>, u32)>>,
+    arrived_by_age: VecDeque<u64>,
+}
+
+/// All streams of both sides.
+pub(super) struct Streams {
+    shown: Shown,
+    surveyed: FxHashMap<FlowKey, Known>,
+    hash_octets: usize,
+    against: Against,
+    by_key: FxHashMap<FlowKey, u32>,
+    all: Vec<Stream>,
+    /// The last frame's stream of each side: the next is often of the same.
+    last: [Option<(FlowKey, u32)>; 2],
+    /// How many streams were sent.
+    paths: u32,
+}
+
+impl Streams {
+    pub(super) fn new(
+        shown: Shown,
+        surveyed: FxHashMap<FlowKey, Known>,
+        hash_octets: usize,
+        against: Against,
+    ) -> Self {
+        let by_key = FxHashMap::default();
+        Self { shown, surveyed, hash_octets, against, by_key, all: Vec::new(), last: [None, None], paths: 0 }
+    }
+
+    /// Which stream a frame is of, and its number there (or its hash).
+    #[inline]
+    pub(super) fn identify(&mut self, frame: &Dissected<'_>, end: End) -> (u32, Option<u64>) {
+        let key = FlowKey::of(frame, self.shown);
+        let place = match &self.last[end as usize] {
+            Some((last, place)) if *last == key => *place,
+            _ => self.look_up(key, frame, end),
+        };
+        let stream = &mut self.all[place as usize];
+        let Known { format, frames_per_cycle } = stream.known;
+        if format == Format::Unknown {
+            return (place, Some(frame.invariant_hash(self.hash_octets)));
+        }
+        let number = recognise::number(format, frame, frames_per_cycle);
+        (place, number.and_then(|number| stream.whole(number, format.number_bits(), end)))
+    }
+
+    fn look_up(&mut self, key: FlowKey, frame: &Dissected<'_>, end: End) -> u32 {
+        let place = match self.by_key.get(&key) {
+            Some(place) => *place,
+            None => self.begin(key.clone(), frame),
+        };
+        self.last[end as usize] = Some((key, place));
+        place
+    }
+
+    #[cold]
+    fn begin(&mut self, key: FlowKey, frame: &Dissected<'_>) -> u32 {
+        let marked = recognise::marked(frame).unwrap_or(Format::Unknown);
+        let known = self.surveyed.get(&key).copied().unwrap_or(Known { format: marked, frames_per_cycle: 1 });
+        let mut name = key.name(known.format, frame.tag, frame.source);
+        let namesakes =
+            self.all.iter().filter(|stream| stream.name.split(" #").next() == Some(&name)).count();
+        if namesakes > 0 {
+            name = format!("{name} #{}", namesakes + 1);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "four billion streams do not fit memory")]
+        let place = self.all.len() as u32;
+        let path = Path::from_first(self.against);
+        self.all.push(Stream {
+            name,
+            known,
+            path,
+            last: [None; 2],
+            hashed: Hashed::default(),
+            sent: false,
+            rx_only: 0,
+        });
+        self.by_key.insert(key, place);
+        place
+    }
+
+    /// A sighting at the sending side.
+    #[inline]
+    pub(super) fn tx(&mut self, event: &Event, out: &mut impl Frames) {
+        let stream = &mut self.all[event.stream as usize];
+        if !stream.sent {
+            // Only streams that were sent have a place in the report.
+            stream.sent = true;
+            stream.path.against.path = self.paths;
+            self.paths += 1;
+        }
+        match event.number {
+            Some(hash) if stream.known.format == Format::Unknown => stream.tx_hashed(hash, event, out),
+            Some(number) => stream.path.tx(number, event.t_ns, event.octets, out),
+            None => {}
+        }
+    }
+
+    /// A sighting at the receiving side; returns `t_rx − t_tx` when it completes a frame.
+    #[inline]
+    pub(super) fn rx(&mut self, event: &Event, out: &mut impl Frames) -> Option<i64> {
+        let stream = &mut self.all[event.stream as usize];
+        stream.rx_only += u64::from(!stream.sent);
+        match event.number {
+            Some(hash) if stream.known.format == Format::Unknown => stream.rx_hashed(hash, event, out),
+            Some(number) => stream.path.rx(number, event.t_ns, event.octets, out),
+            None => {
+                stream.path.tally.unmatched_rx += 1;
+                None
+            }
+        }
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(&mut self, out: &mut impl Frames) {
+        for stream in &mut self.all {
+            stream.path.tally.unmatched_rx += stream.hashed.arrived_by_age.len() as u64;
+            stream.path.finish(out);
+        }
+    }
+
+    /// Whose frames there are, each once.
+    pub(super) fn formats(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for stream in &self.all {
+            let name = stream.known.format.name();
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// The streams that the sending side saw; the others are counted as ignored.
+    pub(super) fn into_paths(self, ignored: &mut Ignored) -> Vec<(String, Path)> {
+        let mut paths: Vec<(String, Path)> = Vec::new();
+        for mut stream in self.all {
+            if !stream.sent {
+                ignored.rx_only_streams += 1;
+                ignored.rx_only_frames += stream.rx_only;
+                continue;
+            }
+            if stream.known.format == Format::Unknown {
+                // Its numbers are ours, so that nothing can come before the first.
+                stream.path.first_seq = None;
+            }
+            paths.push((stream.name, stream.path));
+        }
+        paths.sort_by_key(|(_, path)| path.against.path);
+        paths
+    }
+}
+
+impl Stream {
+    /// A number of few bits as the whole number nearest to the last one of its side (or else of the other side).
+    #[inline]
+    fn whole(&mut self, number: u64, bits: u32, end: End) -> Option<u64> {
+        if bits == 64 {
+            return Some(number);
+        }
+        let reference = self.last[end as usize].or(self.last[1 - end as usize]);
+        let whole = match reference {
+            None => number,
+            Some(last) => {
+                let unused = 64 - bits;
+                let step = (number.wrapping_sub(last) << unused).cast_signed() >> unused;
+                last.checked_add_signed(step)?
+            }
+        };
+        self.last[end as usize] = Some(whole);
+        Some(whole)
+    }
+
+    fn tx_hashed(&mut self, hash: u64, event: &Event, out: &mut impl Frames) {
+        let hashed = &mut self.hashed;
+        let number = hashed.next;
+        hashed.next += 1;
+        self.path.tx(number, event.t_ns, event.octets, out);
+        if let Some((t_ns, octets)) = take(&mut hashed.arrived, hash) {
+            if let Some(place) = hashed.arrived_by_age.iter().position(|waiting| *waiting == hash) {
+                hashed.arrived_by_age.remove(place);
+            }
+            self.path.rx(number, t_ns, octets, out);
+            return;
+        }
+        hashed.sent.entry(hash).or_default().push_back(number);
+        hashed.sent_by_age.push_back((number, hash));
+        while let Some((oldest, hash)) = hashed.sent_by_age.front().copied() {
+            // Gone already, or beyond what the window holds.
+            let waits = hashed.sent.get(&hash).is_some_and(|queue| queue.front() == Some(&oldest));
+            if waits && number - oldest < SPAN {
+                break;
+            }
+            hashed.sent_by_age.pop_front();
+            if waits {
+                take(&mut hashed.sent, hash);
+            }
+        }
+    }
+
+    fn rx_hashed(&mut self, hash: u64, event: &Event, out: &mut impl Frames) -> Option<i64> {
+        let hashed = &mut self.hashed;
+        if let Some(number) = take(&mut hashed.sent, hash) {
+            return self.path.rx(number, event.t_ns, event.octets, out);
+        }
+        hashed.arrived.entry(hash).or_default().push_back((event.t_ns, event.octets));
+        hashed.arrived_by_age.push_back(hash);
+        if hashed.arrived_by_age.len() as u64 > SPAN
+            && let Some(oldest) = hashed.arrived_by_age.pop_front()
+        {
+            take(&mut hashed.arrived, oldest);
+            self.path.tally.unmatched_rx += 1;
+        }
+        None
+    }
+}
+
+/// The oldest of what waits under this hash.
+fn take<T>(waiting: &mut FxHashMap<u64, VecDeque<T>>, hash: u64) -> Option<T> {
+    let queue = waiting.get_mut(&hash)?;
+    let oldest = queue.pop_front();
+    if queue.is_empty() {
+        waiting.remove(&hash);
+    }
+    oldest
+}

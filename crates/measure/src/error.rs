@@ -1,0 +1,59 @@
+//! What keeps measures from being made.
+
+use std::path::PathBuf;
+
+/// Why there are no measures.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A capture that cannot be read.
+    #[error("{path}: {error}")]
+    Capture {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        error: tsn_capture::Error,
+    },
+    /// Observations that cannot be read.
+    #[error("{path}: {error}")]
+    Observations {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        error: tsn_observation::parquet::Error,
+    },
+    /// A run folder without a readable Plan.
+    #[error("{path}: {error}")]
+    Plan {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        error: tsn_plan::PlanError,
+    },
+    /// A file that cannot be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        error: std::io::Error,
+    },
+    /// Other JSON than expected.
+    #[error("{what}: {error}")]
+    Json {
+        /// Which.
+        what: String,
+        /// What is wrong.
+        error: serde_json::Error,
+    },
+    /// Nothing to measure.
+    #[error("{0}")]
+    Nothing(String),
+    /// Per-frame table that cannot be written.
+    #[error("{path}: {error}")]
+    Frames {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        error: parquet::errors::ParquetError,
+    },
+}

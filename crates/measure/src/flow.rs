@@ -1,0 +1,124 @@
+//! Streams in captures: which frames belong together, and how such a stream is called.
+
+use std::fmt::Write as _;
+use std::net::Ipv4Addr;
+use tsn_wire::dissect::{Dissected, Network};
+use tsn_wire::payload::{netlatency, tsnbench};
+use tsn_wire::recognise::Format;
+use tsn_wire::{EtherType, Mac, Tag};
+
+/// What the frames of one stream have in common wherever they are seen.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FlowKey {
+    /// Frames with tsnbench's test payload say it themselves.
+    Tsnbench(u32),
+    /// IPv4.
+    Ipv4 { mac: Option<Mac>, source: [u8; 4], destination: [u8; 4], protocol: u8, ports: Option<(u16, u16)> },
+    /// IPv6.
+    Ipv6 {
+        mac: Option<Mac>,
+        source: [u8; 16],
+        destination: [u8; 16],
+        protocol: u8,
+        ports: Option<(u16, u16)>,
+    },
+    /// No IP; `sub` is netlatency's stream number.
+    Other { source: Option<Mac>, destination: Option<Mac>, ether_type: EtherType, vid: Option<u16>, sub: u8 },
+}
+
+/// Which parts of a key both sides show: what only one side shows cannot tell streams apart.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) source: bool,
+    pub(crate) destination: bool,
+    pub(crate) tag: bool,
+}
+
+impl FlowKey {
+    #[inline]
+    pub(crate) fn of(frame: &Dissected<'_>, shown: Shown) -> Self {
+        if frame.ports.is_some()
+            && let Ok(payload) = tsnbench::Repr::parse(frame.payload)
+        {
+            return Self::Tsnbench(payload.stream);
+        }
+        let mac = frame.source.filter(|_| shown.source);
+        match frame.network {
+            Network::Ipv4 { source, destination, protocol, .. } => {
+                Self::Ipv4 { mac, source, destination, protocol, ports: frame.ports }
+            }
+            Network::Ipv6 { source, destination, protocol } => {
+                Self::Ipv6 { mac, source, destination, protocol, ports: frame.ports }
+            }
+            Network::Other => Self::Other {
+                source: mac,
+                destination: frame.destination.filter(|_| shown.destination),
+                ether_type: frame.ether_type,
+                vid: frame.tag.filter(|_| shown.tag).map(|tag| tag.vid),
+                sub: match frame.ether_type {
+                    EtherType::NETLATENCY => {
+                        netlatency::Repr::parse(frame.payload).map_or(0, |found| found.stream)
+                    }
+                    _ => 0,
+                },
+            },
+        }
+    }
+
+    /// How people call it, given its format and its first frame's tag and source.
+    pub(crate) fn name(&self, format: Format, tag: Option<Tag>, source: Option<Mac>) -> String {
+        match self {
+            Self::Tsnbench(stream) => format!("tsnbench/{stream}"),
+            Self::Ipv4 { source: from, destination, protocol, ports, .. } => match (format, source, ports) {
+                (Format::FlexTest, Some(mac), Some((_, port))) => format!("{mac} udp {port}"),
+                _ => ip_name(
+                    format,
+                    &Ipv4Addr::from(*from).to_string(),
+                    &Ipv4Addr::from(*destination).to_string(),
+                    *protocol,
+                    *ports,
+                ),
+            },
+            Self::Ipv6 { source: from, destination, protocol, ports, .. } => {
+                let text = |octets: &[u8; 16]| format!("[{}]", std::net::Ipv6Addr::from(*octets));
+                ip_name(format, &text(from), &text(destination), *protocol, *ports)
+            }
+            Self::Other { source: from, destination, ether_type, sub, .. } => {
+                let mut name = match format {
+                    Format::RtcTestbench => "rtc".to_owned(),
+                    Format::Netlatency => return format!("netlatency/{sub}"),
+                    _ => {
+                        let text = |mac: &Option<Mac>| mac.map_or_else(|| "?".into(), |mac| mac.to_string());
+                        format!("{} > {} 0x{:04x}", text(from), text(destination), ether_type.0)
+                    }
+                };
+                if let Some(tag) = tag {
+                    // Writing to a string cannot fail.
+                    let _ = write!(name, " vlan {} pcp {}", tag.vid, tag.pcp);
+                }
+                name
+            }
+        }
+    }
+}
+
+fn ip_name(
+    format: Format,
+    source: &str,
+    destination: &str,
+    protocol: u8,
+    ports: Option<(u16, u16)>,
+) -> String {
+    let tool = match (format, protocol) {
+        (Format::Iperf3 | Format::Iperf3Wide, _) => "iperf3",
+        (Format::SendUdp, _) => "send_udp",
+        (_, 17) => "udp",
+        (_, 6) => "tcp",
+        (_, 1) => "icmp",
+        (_, number) => return format!("ip protocol {number} {source} > {destination}"),
+    };
+    match ports {
+        Some((from, to)) => format!("{tool} {source}:{from} > {destination}:{to}"),
+        None => format!("{tool} {source} > {destination}"),
+    }
+}

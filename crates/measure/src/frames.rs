@@ -1,0 +1,175 @@
+//! The table of frames: one row per sent frame and listener, as Parquet.
+
+use crate::Error;
+use crate::pair::Frames;
+use crate::tally::{Against, Frame, Marks};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::data_type::{DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use serde::Serialize;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where the file says what its `path` numbers mean.
+const PATHS_KEY: &str = "tsnbench.paths";
+/// Rows per row group.
+const ROWS: usize = 1 << 17;
+const SCHEMA: &str = "message frames {
+    REQUIRED INT32 path (INTEGER(32,false));
+    REQUIRED INT64 seq (INTEGER(64,false));
+    OPTIONAL INT64 t_tx_ns (INTEGER(64,true));
+    OPTIONAL INT64 t_rx_ns (INTEGER(64,true));
+    OPTIONAL INT64 delay_ns (INTEGER(64,true));
+    REQUIRED INT32 octets (INTEGER(32,false));
+}";
+
+/// Whose frames a path has.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PathName<'a> {
+    pub(crate) stream: &'a str,
+    pub(crate) group: &'a str,
+    pub(crate) listener: &'a str,
+}
+
+/// A column that may have holes.
+#[derive(Default)]
+struct Holed {
+    values: Vec<i64>,
+    there: Vec<i16>,
+}
+
+impl Holed {
+    fn push(&mut self, value: Option<i64>) {
+        self.there.push(i16::from(value.is_some()));
+        self.values.extend(value);
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.there.clear();
+    }
+}
+
+/// Writes the table; keeps its first failure for [`FrameTable::finish`], so that measuring need not ask at every frame.
+pub(crate) struct FrameTable {
+    path: PathBuf,
+    file: SerializedFileWriter<File>,
+    failure: Option<ParquetError>,
+    paths: Vec<i32>,
+    seqs: Vec<i64>,
+    tx: Holed,
+    rx: Holed,
+    delay: Holed,
+    octets: Vec<i32>,
+}
+
+impl FrameTable {
+    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+        let file = File::create(path).map_err(|error| Error::File { path: path.to_owned(), error })?;
+        let writer = || -> Result<_, ParquetError> {
+            let properties = WriterProperties::builder()
+                .set_writer_version(WriterVersion::PARQUET_2_0)
+                .set_created_by(concat!("tsnbench ", env!("CARGO_PKG_VERSION")).into())
+                .set_dictionary_enabled(false)
+                .set_encoding(Encoding::DELTA_BINARY_PACKED)
+                .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+                .set_statistics_enabled(EnabledStatistics::None)
+                .set_offset_index_disabled(true)
+                .set_data_page_row_count_limit(ROWS)
+                .build();
+            let schema = Arc::new(parse_message_type(SCHEMA)?);
+            SerializedFileWriter::new(file, schema, Arc::new(properties))
+        };
+        let file = writer().map_err(|error| Error::Frames { path: path.to_owned(), error })?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            failure: None,
+            paths: Vec::new(),
+            seqs: Vec::new(),
+            tx: Holed::default(),
+            rx: Holed::default(),
+            delay: Holed::default(),
+            octets: Vec::new(),
+        })
+    }
+
+    /// Writes what waits and what the path numbers mean.
+    pub(crate) fn finish(mut self, names: &[PathName<'_>]) -> Result<(), Error> {
+        let names = serde_json::to_string(names)
+            .map_err(|error| Error::Json { what: "names of paths".into(), error })?;
+        if self.failure.is_none() {
+            self.failure = self.flush().err();
+        }
+        if self.failure.is_none() {
+            self.file.append_key_value_metadata(KeyValue::new(PATHS_KEY.to_owned(), names));
+            self.failure = self.file.finish().err();
+        }
+        self.failure.map_or(Ok(()), |error| Err(Error::Frames { path: self.path, error }))
+    }
+
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        if self.paths.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.file.next_row_group()?;
+        column::<Int32Type>(&mut group, &self.paths, None)?;
+        column::<Int64Type>(&mut group, &self.seqs, None)?;
+        for holed in [&self.tx, &self.rx, &self.delay] {
+            column::<Int64Type>(&mut group, &holed.values, Some(&holed.there))?;
+        }
+        column::<Int32Type>(&mut group, &self.octets, None)?;
+        group.close()?;
+        self.paths.clear();
+        self.seqs.clear();
+        self.octets.clear();
+        for holed in [&mut self.tx, &mut self.rx, &mut self.delay] {
+            holed.clear();
+        }
+        Ok(())
+    }
+}
+
+fn column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+    there: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("fewer columns than values".into()));
+    };
+    column.typed::<T>().write_batch(values, there, None)?;
+    column.close()
+}
+
+impl Frames for FrameTable {
+    fn frame(&mut self, seq: u64, frame: &Frame, against: &Against) {
+        if !frame.marks.has(Marks::TX) || self.failure.is_some() {
+            return;
+        }
+        self.paths.push(against.path.cast_signed());
+        self.seqs.push(seq.cast_signed());
+        self.tx.push(frame.tx());
+        self.rx.push(frame.rx());
+        self.delay.push(frame.delay(against.offset_ns));
+        self.octets.push(frame.octets.cast_signed());
+        if self.paths.len() >= ROWS {
+            self.failure = self.flush().err();
+        }
+    }
+}
+
+/// A table, or none wanted.
+impl<F: Frames> Frames for Option<F> {
+    #[inline]
+    fn frame(&mut self, seq: u64, frame: &Frame, against: &Against) {
+        if let Some(table) = self {
+            table.frame(seq, frame, against);
+        }
+    }
+}
