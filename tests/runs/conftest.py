@@ -1,0 +1,17 @@
+"""A complete run that tests may read but not change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_plan import small_plan
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.runs import Run
+
+
+@pytest.fixture(scope="session")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder: Path = tmp_path_factory.mktemp("runs")
+    return small_plan(folder).run(on=Simulation(), into=folder / "run")
