@@ -36,6 +36,11 @@ def render(runs: Sequence[RunFacts], drawn: Sequence[Drawing]) -> str:
             facts=headline(sweep),
             charts=charts(drawn),
             missing=[part for part in missing if part[1] or part[2]],
+            warnings=[
+                (label, text)
+                for label, run in zip(sweep.labels, sweep.runs, strict=True)
+                for text in run.warnings
+            ],
             complete=[label for label, *lacks in missing if not any(lacks)],
             incomplete=[
                 (label, run.state)

@@ -74,6 +74,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             frames=_table(folder / "frames.parquet", FRAME_COLUMNS, absent),
             observations=_table(folder / "observations.parquet", OBSERVATION_COLUMNS, absent),
             absent=tuple(absent),
+            warnings=_warnings(measures.get("source") or {}),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
@@ -179,6 +180,7 @@ def _measure(value: Mapping[str, Any], **more: Any) -> Measure:
         lost_where=tuple((str(at["after_tap"]), int(at["frames"])) for at in value.get("lost_where") or ()),
         delay=_stat(value.get("delay")),
         jitter={kind: _stat(stat) for kind, stat in (value.get("jitter") or {}).items()},
+        send_to_tx=_stat(value.get("send_to_tx")),
         spread_ns=value.get("spread"),
         rates={key: number for key, number in (value.get("rate") or {}).items() if number is not None},
         flows=value.get("flows", 1),
@@ -228,6 +230,18 @@ def _groups(measures: Mapping[str, Any], flows: Sequence[Measure]) -> tuple[Meas
         )
     order = {key: place for place, key in enumerate(members)}
     found.sort(key=lambda g: (-1 if g.pcp is None else -g.pcp, order.get((g.group, g.listener), len(order))))
+    return tuple(found)
+
+
+def _warnings(source: Mapping[str, Any]) -> tuple[str, ...]:
+    """What was read and is in no table, and what else the measuring has to say."""
+    ignored = source.get("ignored") or {}
+    found = [str(text) for text in source.get("warnings") or ()]
+    if frames := ignored.get("unreadable_frames"):
+        found.append(f"{frames} frames were unreadable and are in no table.")
+    if frames := ignored.get("rx_only_frames"):
+        streams = ignored.get("rx_only_streams")
+        found.append(f"{frames} frames of {streams} streams were sighted at the receiving side only.")
     return tuple(found)
 
 

@@ -15,6 +15,8 @@ JITTER = {
     "place.",
 }
 
+SEND_TO_TX = "from handing the frame to the queue of the talker's port to the stamp t_tx."
+
 LOSS = (
     ("never sent", "a sequence number that is missing already at the first tap."),
     ("sent", "frames sighted at the talker's tap."),
@@ -23,6 +25,7 @@ LOSS = (
         "lost",
         "sent, but never sighted at the listener; “last sighted at” says behind which tap, where one tells.",
     ),
+    ("late", "received, but with a delay above the stream's requirement; counts as received."),
     ("duplicate", "further sightings of a frame that the listener had already."),
     ("reordered", "received after a frame of the flow with a higher sequence number."),
 )
@@ -62,6 +65,7 @@ def definitions(run: RunFacts) -> list[tuple[str, str]]:
         ("delay", "delay(i) = t_rx(i) \u2212 t_tx(i), with the stamps below. " + _points(run)),
         *((f"jitter: {kind}", text) for kind, text in JITTER.items() if kind in used),
         ("jitter: spread", "standard deviation of the delay (FlexTest)."),
+        *([("send to tx", SEND_TO_TX)] if any(group.send_to_tx for group in run.groups) else []),
         *LOSS,
         *GENERAL,
         *_clocks(run),

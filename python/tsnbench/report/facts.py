@@ -112,6 +112,8 @@ class Measure:
     jitter: Mapping[str, Stat | None]
     spread_ns: float | None
     rates: Mapping[str, float]
+    send_to_tx: Stat | None = None
+    """From the talker's queue to the first tap, where that was sighted."""
     flows: int = 1
     tx: str = ""
     rx: str = ""
@@ -197,6 +199,8 @@ class RunFacts:
     frames: Path | None = None
     observations: Path | None = None
     absent: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What to look at before trusting the measures."""
 
     @property
     def state(self) -> str:

@@ -11,11 +11,15 @@ from tsnbench.report.words import count
 REASONS = {
     "never_sent": "never sent: a gap in the sequence numbers already at the first tap",
     "lost": "sent, but never sighted at the listener",
-    "late": "arrived after the end of the measurement",
+    "in_network_at_end": "still under way when the run ended",
+    "late": "received, but with a delay above the requirement",
     "duplicate": "sighted more than once at the listener; only the first counts",
+    "duplicate_tx": "sighted more than once at the talker; only the first counts",
     "reordered": "arrived after a frame with a higher sequence number",
     "unmatched_rx": "sighted at the listener but never at the talker, so without a delay",
-    "missing_timestamp": "sighted, but without a timestamp, so without a delay",
+    "missing_timestamp": "received, but without a timestamp at one end, so without a delay",
+    "before_first": "numbered below the first frame sighted; nothing says that they were meant to be sent",
+    "restarts": "jumps in the numbers that mean a new beginning, not lost frames",
 }
 """Counts of the measures that take away from what was sent, and what each means."""
 
@@ -53,7 +57,8 @@ def gaps(run: RunFacts) -> list[Gap]:
             found.append(Gap(name, at_talker, "dropped at the talker, before the first link"))
         if on_the_way:
             found.append(Gap(name, on_the_way, "dropped by a full queue on the way"))
-    if run.counters.under_way:
+    told = any(group.counts.get("in_network_at_end") for group in run.groups)
+    if run.counters.under_way and not told:
         found.append(Gap("all streams", run.counters.under_way, "still under way when the simulation ended"))
     return found
 

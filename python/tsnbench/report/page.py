@@ -135,4 +135,5 @@ def headline(run: RunFacts) -> list[tuple[str, str]]:
 
 def statistics(measure: Measure) -> list[tuple[str, Stat | None]]:
     """The rows of the statistics table for one stream: delay and every named jitter."""
-    return [("delay", measure.delay), *measure.jitter.items()]
+    waited = [("send to tx", measure.send_to_tx)] if measure.send_to_tx else []
+    return [("delay", measure.delay), *measure.jitter.items(), *waited]
