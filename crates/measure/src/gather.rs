@@ -2,7 +2,7 @@
 
 use crate::frames::PathName;
 use crate::pair::Path;
-use crate::report::{Count, Jitter, LostAfter, PathReport, Rate};
+use crate::report::{Count, DelayPercentile, Jitter, LostAfter, PathReport, Rate};
 use crate::stat::{Distribution, Extreme, Stat};
 use crate::tally::Tally;
 
@@ -20,6 +20,8 @@ pub(crate) struct Facts {
     pub(crate) taps: Vec<String>,
     pub(crate) period_ns: Option<u64>,
     pub(crate) deadline_ns: Option<u64>,
+    /// Shares of the frames whose delay is asked for, in parts per million.
+    pub(crate) shares_ppm: Vec<u32>,
     pub(crate) before_first: u64,
     pub(crate) in_network_at_end: u64,
 }
@@ -96,6 +98,11 @@ fn intervals(tally: &Tally, period_ns: Option<u64>) -> Distribution {
         .unwrap_or_default()
 }
 
+fn percentile(tally: &Tally, share_ppm: u32) -> Option<DelayPercentile> {
+    let delay_ns = tally.delay.quantile(u64::from(share_ppm), 1_000_000)?;
+    Some(DelayPercentile { share_ppm, delay_ns })
+}
+
 fn report(
     facts: &Facts,
     tally: &Tally,
@@ -141,6 +148,7 @@ fn report(
         lost_where: lost_where.collect(),
         spread: delay.as_ref().map(|delay| delay.std),
         delay,
+        delay_percentiles: facts.shares_ppm.iter().filter_map(|share| percentile(tally, *share)).collect(),
         jitter: Jitter {
             delay_step: stat(&tally.step),
             delay_step_abs: stat(&tally.step_abs),

@@ -85,6 +85,9 @@ pub struct PathReport {
     pub lost_where: Vec<LostAfter>,
     /// ns.
     pub delay: Option<Stat>,
+    /// Delays that the Plan's shares of the frames do not exceed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delay_percentiles: Vec<DelayPercentile>,
     /// ns, by kind.
     pub jitter: Jitter,
     /// Standard deviation of the delay, ns.
@@ -141,6 +144,15 @@ pub struct LostAfter {
     pub after_tap: String,
     /// How many.
     pub frames: u64,
+}
+
+/// The delay that a share of the frames does not exceed, by nearest rank.
+#[derive(Debug, Serialize)]
+pub struct DelayPercentile {
+    /// The share, in parts per million.
+    pub share_ppm: u32,
+    /// ns.
+    pub delay_ns: i64,
 }
 
 /// Every named jitter.

@@ -1,5 +1,6 @@
 //! The native half of the Python package: conversions only, no decisions.
 
+mod measure;
 mod plan;
 mod sim;
 
@@ -8,6 +9,7 @@ use pyo3::prelude::*;
 /// Private: users import the Python names.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    measure::register(module)?;
     plan::register(module)?;
     sim::register(module)
 }

@@ -1,0 +1,23 @@
+"""Sightings to delay, jitter, loss and verdicts.
+
+The counting is native; here are its doors, the tables people read, and the judging.
+"""
+
+from __future__ import annotations
+
+from tsnbench.measure.captures import measure_captures
+from tsnbench.measure.errors import MeasureError
+from tsnbench.measure.run import measure_run
+from tsnbench.measure.tables import measures_rows, measures_table, verdict_rows, verdict_table
+from tsnbench.measure.verdict import judge
+
+__all__ = [
+    "MeasureError",
+    "judge",
+    "measure_captures",
+    "measure_run",
+    "measures_rows",
+    "measures_table",
+    "verdict_rows",
+    "verdict_table",
+]

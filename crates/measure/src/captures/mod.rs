@@ -124,6 +124,7 @@ fn finish(
             taps: vec!["tx".into()],
             period_ns: None,
             deadline_ns: options.deadline_ns,
+            shares_ppm: Vec::new(),
             before_first,
             in_network_at_end: 0,
         };

@@ -1,0 +1,60 @@
+//! What a simulator counted explains what taps cannot see: frames that never left, frames still under way.
+
+use crate::Error;
+use crate::gather::Facts;
+use crate::pair::Path;
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::path::Path as FilePath;
+
+/// The part of a run's counters that measures need.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Counters {
+    #[serde(default)]
+    interrupted: bool,
+    #[serde(default)]
+    streams: Vec<StreamCounters>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StreamCounters {
+    name: String,
+    #[serde(default)]
+    dropped_at_talker: u64,
+    #[serde(default)]
+    dropped_in_network: u64,
+}
+
+impl Counters {
+    /// Reads the run's counters, if it has any.
+    pub(super) fn read(path: &FilePath) -> Result<Option<Self>, Error> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => serde_json::from_str(&text)
+                .map(Some)
+                .map_err(|error| Error::Json { what: path.display().to_string(), error }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::File { path: path.to_owned(), error }),
+        }
+    }
+
+    /// Numbers behind the last frame that left show no gap, but a drop at the talker is counted. And what was sent
+    /// to one listener, did not arrive and was not dropped was still under way at the end.
+    pub(super) fn explain(&self, paths: &mut [(Facts, Path)], warnings: &mut Vec<String>) {
+        if self.interrupted {
+            warnings.push("the run was interrupted: it measures a shorter time than planned".into());
+        }
+        let mut listeners: HashMap<String, u32> = HashMap::new();
+        for (facts, _) in paths.iter() {
+            *listeners.entry(facts.stream.clone()).or_default() += 1;
+        }
+        let counted: HashMap<&str, &StreamCounters> =
+            self.streams.iter().map(|stream| (stream.name.as_str(), stream)).collect();
+        for (facts, path) in paths {
+            let Some(counted) = counted.get(facts.stream.as_str()) else { continue };
+            path.tally.never_sent = path.tally.never_sent.max(counted.dropped_at_talker);
+            if facts.rx_tap.is_some() && listeners.get(&facts.stream) == Some(&1) {
+                facts.in_network_at_end = path.tally.lost.saturating_sub(counted.dropped_in_network);
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A run folder to measures: the Plan says what was meant, the observations say what was sighted.
+
+mod counters;
+mod route;
+
+use crate::Error;
+use crate::frames::FrameTable;
+use crate::gather::{self, Facts};
+use crate::offset;
+use crate::pair::{Frames, Path};
+use crate::report::{FORMAT, Measures, Source, SourceFile};
+use crate::tally::Against;
+use counters::Counters;
+use route::Role;
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::path::Path as FilePath;
+use tsn_observation::parquet::Reader;
+use tsn_observation::{Legend, Sighting};
+use tsn_plan::{Pattern, Plan, Size, Stream};
+
+/// The run folder's files.
+const PLAN: &str = "plan.json";
+const OBSERVATIONS: &str = "observations.parquet";
+const FRAMES: &str = "frames.parquet";
+const COUNTERS: &str = "counters.json";
+
+/// What the caller may choose.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The receiving clocks minus the sending clocks, in whole seconds; taken off every delay.
+    pub offset_s: Option<i64>,
+}
+
+/// Measures the run in `folder` and writes its table of frames there.
+///
+/// # Errors
+/// When the folder is none of a run, or half-written.
+pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> {
+    let plan_file = folder.join(PLAN);
+    let text = std::fs::read_to_string(&plan_file)
+        .map_err(|error| Error::File { path: plan_file.clone(), error })?;
+    let plan = Plan::read(&text).map_err(|error| Error::Plan { path: plan_file, error })?;
+    let observations = folder.join(OBSERVATIONS);
+    let failed = |error| Error::Observations { path: observations.clone(), error };
+    let mut reader = Reader::open(&observations).map_err(failed)?;
+    let mut paths = Paths::new(&plan, reader.legend(), options)?;
+    let mut table = FrameTable::create(&folder.join(FRAMES))?;
+    let mut batch = Vec::new();
+    let mut rows = 0;
+    while reader.read(&mut batch).map_err(failed)? {
+        rows += batch.len() as u64;
+        for sighting in &batch {
+            paths.sight(sighting, &mut table);
+        }
+    }
+    let mut paths = paths.finish(&mut table);
+    table.finish(&paths.iter().map(|(facts, _)| facts.name()).collect::<Vec<_>>())?;
+    let mut source = Source { kind: "run", ..Source::default() };
+    source.files.push(SourceFile { path: OBSERVATIONS.into(), side: "observations", frames: rows });
+    if let Some(counters) = Counters::read(&folder.join(COUNTERS))? {
+        counters.explain(&mut paths, &mut source.warnings);
+    }
+    let offset = offset::find(paths.iter().map(|(_, path)| &path.tally.delay), options.offset_s);
+    let (single, groups) = gather::reports(&paths);
+    Ok(Measures { format: FORMAT, source, offset, paths: single, groups })
+}
+
+/// Every stream and listener, and which taps are whose.
+struct Paths {
+    all: Vec<(Facts, Path)>,
+    /// By the observations' stream number: at which tap a sighting is what to which path.
+    roles: Vec<Vec<(u16, u32, Role)>>,
+}
+
+impl Paths {
+    fn new(plan: &Plan, legend: &Legend, options: &Options) -> Result<Self, Error> {
+        let taps: HashMap<&str, u16> =
+            legend.taps.iter().zip(0_u16..).map(|(tap, number)| (tap.name.as_str(), number)).collect();
+        let streams: HashMap<&str, usize> = legend
+            .streams
+            .iter()
+            .enumerate()
+            .map(|(number, stream)| (stream.name.as_str(), number))
+            .collect();
+        let mut found = Self { all: Vec::new(), roles: vec![Vec::new(); legend.streams.len()] };
+        for stream in &plan.streams {
+            let Some(number) = streams.get(stream.name.as_str()) else {
+                let problem = format!("{OBSERVATIONS} does not know stream {:?} of {PLAN}", stream.name);
+                return Err(Error::Nothing(problem));
+            };
+            for listener in &stream.listeners {
+                let way = route::way(plan, stream, listener.route, &taps);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a Plan of four billion streams does not fit"
+                )]
+                let path = found.all.len() as u32;
+                found.roles[*number].extend(way.roles.iter().map(|(tap, role)| (*tap, path, *role)));
+                let clock = |tap: Option<u16>| Some(legend.taps.get(usize::from(tap?))?.clock.clone());
+                let name = |tap: Option<u16>| Some(legend.taps.get(usize::from(tap?))?.name.clone());
+                let node = plan.nodes.get(listener.node as usize);
+                let facts = Facts {
+                    stream: stream.name.clone(),
+                    group: stream.group.clone(),
+                    listener: node.map(|node| node.name.clone()).unwrap_or_default(),
+                    tx_tap: name(way.first),
+                    rx_tap: name(way.last),
+                    tx_clock: clock(way.first),
+                    rx_clock: clock(way.last),
+                    taps: way.names,
+                    period_ns: period(stream),
+                    deadline_ns: stream.requirements.delay_ns,
+                    shares_ppm: stream
+                        .requirements
+                        .delay_percentiles
+                        .iter()
+                        .map(|one| one.share_ppm)
+                        .collect(),
+                    before_first: 0,
+                    in_network_at_end: 0,
+                };
+                let against = Against {
+                    path,
+                    offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
+                    deadline_ns: facts.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
+                };
+                found.all.push((facts, Path::from_zero(against)));
+            }
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn sight(&mut self, sighting: &Sighting, out: &mut impl Frames) {
+        let Some(roles) = self.roles.get(sighting.stream as usize) else { return };
+        for (tap, path, role) in roles {
+            if *tap != sighting.tap {
+                continue;
+            }
+            let path = &mut self.all[*path as usize].1;
+            match role {
+                Role::Send => path.send(sighting.seq, sighting.t_ns, out),
+                Role::First => path.tx(sighting.seq, sighting.t_ns, sighting.octets, out),
+                Role::Between(place) => path.between(sighting.seq, *place, out),
+                Role::Last => {
+                    path.rx(sighting.seq, sighting.t_ns, sighting.octets, out);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self, out: &mut impl Frames) -> Vec<(Facts, Path)> {
+        for (_, path) in &mut self.all {
+            path.finish(out);
+        }
+        self.all
+    }
+}
+
+/// The gap between a stream's frames, where every data unit is one frame and comes at a fixed pace.
+fn period(stream: &Stream) -> Option<u64> {
+    match (&stream.pattern, &stream.size) {
+        (Pattern::Periodic { period_ns, .. }, Size::Frame { .. }) => Some(*period_ns),
+        _ => None,
+    }
+}

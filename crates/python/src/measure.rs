@@ -1,0 +1,44 @@
+//! Sightings and captures to measures.
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use tsn_measure::{Error, captures, report::Measures, run};
+
+/// Measures a run folder; returns `tsnbench-measures/1` as JSON.
+#[pyfunction]
+fn measure_run(py: Python<'_>, folder: PathBuf, options_json: &str) -> PyResult<String> {
+    let options: run::Options = options(options_json)?;
+    json(py.detach(|| run::measure(&folder, &options)))
+}
+
+/// Measures captures of both ends; returns `tsnbench-measures/1` as JSON.
+#[pyfunction]
+#[pyo3(signature = (tx, rx, options_json, frames=None))]
+fn measure_captures(
+    py: Python<'_>,
+    tx: Vec<PathBuf>,
+    rx: Vec<PathBuf>,
+    options_json: &str,
+    frames: Option<PathBuf>,
+) -> PyResult<String> {
+    let options: captures::Options = options(options_json)?;
+    json(py.detach(|| captures::measure(&tx, &rx, &options, frames.as_deref())))
+}
+
+fn options<T: for<'a> serde::Deserialize<'a>>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("options: {error}")))
+}
+
+fn json(measures: Result<Measures, Error>) -> PyResult<String> {
+    let measures = measures.map_err(|error| match error {
+        Error::File { .. } | Error::Frames { .. } => PyOSError::new_err(error.to_string()),
+        other => PyValueError::new_err(other.to_string()),
+    })?;
+    serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(measure_run, module)?)?;
+    module.add_function(wrap_pyfunction!(measure_captures, module)?)
+}

@@ -1,0 +1,9 @@
+"""What keeps measures from being made."""
+
+from __future__ import annotations
+
+from tsnbench.errors import InputError
+
+
+class MeasureError(InputError):
+    """A capture or run folder that cannot be measured; the text names the file and what is wrong with it."""

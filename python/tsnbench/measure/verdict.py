@@ -1,0 +1,113 @@
+"""What a Plan requires against what was measured, requirement by requirement.
+
+EnGINE Table 14: YES, YES* where only mean and median keep the limit, NO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+FORMAT = "tsnbench-verdict/1"
+YES, MEAN_AND_MEDIAN, NO, NO_DATA = "yes", "mean-and-median", "no", "no-data"
+
+
+def judge(plan_document: Mapping[str, Any], measures: Mapping[str, Any]) -> dict[str, Any]:
+    """The verdict on every requirement of every flow at every listener.
+
+    Only "yes" counts as met: what was not measured, or holds only in mean and median, is not met.
+
+    Args:
+        plan_document: the Plan's document.
+        measures: ``tsnbench-measures/1`` of a run of that Plan.
+
+    Returns:
+        ``tsnbench-verdict/1``. Limits and findings of delay and jitter are in ns; a margin is what is left
+        before the limit breaks, and negative where it is broken.
+    """
+    measured = {(path["stream"], path["listener"]): path for path in measures.get("paths", ())}
+    rows: list[dict[str, Any]] = []
+    for stream in plan_document["streams"]:
+        for listener in stream["listeners"]:
+            name = plan_document["nodes"][listener["node"]]["name"]
+            path = measured.get((stream["name"], name), {})
+            whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
+            rows += [whose | row for row in _rows(stream.get("requirements") or {}, path)]
+    return {"format": FORMAT, "met": all(row["met"] == YES for row in rows), "rows": rows}
+
+
+def _rows(required: Mapping[str, Any], path: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    delay = path.get("delay")
+    if (limit := required.get("delay_ns")) is not None:
+        yield _worst("delay", limit, delay)
+    for percentile in required.get("delay_percentiles") or ():
+        yield _percentile(percentile, path)
+    for jitter in required.get("jitter") or ():
+        yield _jitter(jitter["kind"], jitter["limit_ns"], path)
+    if (limit := required.get("loss_ppm")) is not None:
+        yield _loss(limit, path.get("count"))
+    if (limit := required.get("rate_bps")) is not None:
+        found = (path.get("rate") or {}).get("received_bps")
+        margin = None if found is None else found - limit
+        yield _row("rate", limit, "bit/s", found, margin)
+
+
+def _row(
+    requirement: str,
+    limit: float,
+    unit: str,
+    found: float | None,
+    margin: float | None,
+    worst_seq: int | None = None,
+    only_mean_and_median: bool = False,
+) -> dict[str, Any]:
+    if margin is None:
+        met = NO_DATA
+    elif margin >= 0:
+        met = YES
+    else:
+        met = MEAN_AND_MEDIAN if only_mean_and_median else NO
+    return {
+        "requirement": requirement,
+        "limit": limit,
+        "limit_unit": unit,
+        "found": found,
+        "margin": margin,
+        "worst_seq": worst_seq,
+        "met": met,
+    }
+
+
+def _worst(requirement: str, limit: int, stat: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The largest sample against the limit."""
+    if stat is None:
+        return _row(requirement, limit, "ns", None, None)
+    kept = bool(stat["mean"] <= limit and stat["median"] <= limit)
+    return _row(requirement, limit, "ns", stat["max"], limit - stat["max"], stat["max_seq"], kept)
+
+
+def _percentile(percentile: Mapping[str, Any], path: Mapping[str, Any]) -> dict[str, Any]:
+    share, limit = percentile["share_ppm"], percentile["delay_ns"]
+    requirement = f"delay p{share / 10_000:g}"
+    by_share = {found["share_ppm"]: found["delay_ns"] for found in path.get("delay_percentiles") or ()}
+    found = by_share.get(share)
+    return _row(requirement, limit, "ns", found, None if found is None else limit - found)
+
+
+def _jitter(kind: str, limit: int, path: Mapping[str, Any]) -> dict[str, Any]:
+    requirement = f"jitter {kind}"
+    if kind == "spread":
+        spread = path.get("spread")
+        return _row(requirement, limit, "ns", spread, None if spread is None else limit - spread)
+    # A signed step breaks a limit in either direction, so its magnitude is judged.
+    stats = path.get("jitter") or {}
+    return _worst(requirement, limit, stats.get("delay-step-abs" if kind == "delay-step" else kind))
+
+
+def _loss(limit: int, count: Mapping[str, int] | None) -> dict[str, Any]:
+    """Frames lost on the way against a share of those sent."""
+    if not count or not count["sent"]:
+        return _row("loss", limit, "ppm", None, None)
+    # Whole frames are compared, so that a limit is neither missed nor met by rounding.
+    spare = limit * count["sent"] - count["lost"] * 1_000_000
+    return _row("loss", limit, "ppm", count["lost"] * 1_000_000 / count["sent"], spare / count["sent"])
