@@ -133,18 +133,13 @@ impl<'a> Simulation<'a> {
     fn handle<S: Sink>(&mut self, event: Event, sink: &mut S) -> io::Result<()> {
         match event.what() {
             What::Arrive(frame) => {
-                let more = self.more_to_come(&event);
+                // Whether the next event, too, brings a frame to a queue of this node at this instant.
+                let more = self.calendar.goes_on(&event);
                 self.arrive(frame, more, sink)
             }
             What::Wake { port } => self.tell(port, bridge::Event::Wake, sink),
             What::Release { stream } => self.release(stream, &event, sink),
         }
-    }
-
-    /// Whether the next event, too, brings a frame to a queue of this node at this instant.
-    #[inline]
-    fn more_to_come(&self, event: &Event) -> bool {
-        self.calendar.peek().is_some_and(|next| next.same_turn(event))
     }
 
     fn release<S: Sink>(&mut self, stream: u32, event: &Event, sink: &mut S) -> io::Result<()> {
@@ -153,7 +148,7 @@ impl<'a> Simulation<'a> {
             return self.refill(port, sink);
         }
         self.schedule_release(stream);
-        let mut more = self.more_to_come(event);
+        let mut more = self.calendar.goes_on(event);
         loop {
             let talker = &mut self.talkers[stream as usize];
             let octets = talker.next_size();
