@@ -80,6 +80,11 @@ class Network:
     flows: tuple[Flow, ...]
     taps: tuple[Tap, ...]
 
+    @property
+    def priorities(self) -> tuple[int, ...]:
+        """The priority code points that streams use."""
+        return tuple(sorted({flow.pcp for flow in self.flows}))
+
 
 @dataclass(frozen=True)
 class Stat:

@@ -49,11 +49,11 @@ def drawings(run: RunFacts) -> list[Drawing]:
     found = _distributions(panels(run))
     sent = loads(run)
     if sent:
-        found.append(port_loads(sent))
+        found.append(port_loads(sent, run.network.priorities))
     if flowed := over_time(run):
-        found.append(load_over_time(flowed, len(tapped_ports(run.network))))
+        found.append(load_over_time(flowed, len(tapped_ports(run.network)), run.network.priorities))
     if gated := folded(run):
-        found.append(gantt(gated))
+        found.append(gantt(gated, run.network.priorities))
     if 1 < len(run.network.nodes) <= MOST_NODES:
         found.append(topology(run.network, sent))
     return found

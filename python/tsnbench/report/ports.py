@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,10 +63,18 @@ def talking_ns(run: RunFacts) -> int:
     return max(1, min(simulated or run.network.duration_ns, run.network.duration_ns))
 
 
-def priorities(port: Port, traffic_class: int) -> str:
-    """``priority 3``, ``priorities 0, 1``: which code points a class carries."""
-    pcps = [str(pcp) for pcp, own in enumerate(port.pcp_to_class) if own == traffic_class]
-    return ("priority " if len(pcps) == 1 else "priorities ") + ", ".join(pcps) if pcps else "no priority"
+def carried(port: Port, traffic_class: int, used: Sequence[int]) -> list[int]:
+    """Which of the priorities that streams use a class carries, highest first."""
+    return [pcp for pcp in sorted(used, reverse=True) if port.pcp_to_class[pcp] == traffic_class]
+
+
+def called(port: Port, traffic_class: int, used: Sequence[int]) -> str:
+    """``priority 3``, ``priorities 1, 0``: a class by the streams in it, the same at ports that number
+    otherwise."""
+    pcps = [str(pcp) for pcp in carried(port, traffic_class, used)]
+    if not pcps:
+        return f"class {traffic_class}"
+    return ("priority " if len(pcps) == 1 else "priorities ") + ", ".join(pcps)
 
 
 @dataclass(frozen=True)

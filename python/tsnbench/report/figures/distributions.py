@@ -39,6 +39,7 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
                 handles.append(draw_ccdf(at, curve, bottom, place))
                 labels.append(shortened(curve.measure.label))
             log_share(at, bottom)
+            at.xaxis.set_major_formatter(plain)
             at.set_ylabel("frames later")
             key(at, panel.title, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel("delay (µs)")
@@ -102,6 +103,9 @@ def jitter(panels: Sequence[Panel]) -> Drawing:
                 handles.append(line)
                 labels.append(shortened(curve.measure.label))
             at.set_ylim(0, 1.02)
+            if all(curve.jitter is None or curve.jitter.x[-1] == 0 for curve in panel.curves):
+                at.set_xlim(-0.05, 1)
+            at.xaxis.set_major_formatter(plain)
             at.set_ylabel("share of frames")
             key(at, panel.title, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel("delay-step-abs (µs)")
@@ -150,9 +154,12 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
             from matplotlib.ticker import LogLocator, NullFormatter
 
             at.set_xscale("log")
-            at.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            decades = math.log10(max(c.box.high for _, c in rows) / min(c.box.low for _, c in rows))
+            at.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
             at.xaxis.set_major_formatter(plain)
             at.xaxis.set_minor_formatter(NullFormatter())
+        else:
+            at.xaxis.set_major_formatter(plain)
         at.set_xlabel("delay (µs, log axis)" if wide else "delay (µs)")
         at.grid(axis="y", visible=False)
         last = None

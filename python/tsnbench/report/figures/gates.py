@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, Drawing, Size
-from tsnbench.report.ports import priorities
+from tsnbench.report.figures.style import GRID, INK, Drawing, Size, colour_of
+from tsnbench.report.ports import called, carried
 from tsnbench.report.schedule import BINS, Folded
 from tsnbench.report.words import count, printable
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 8
 
 
-def gantt(ports: Sequence[Folded]) -> Drawing:
+def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
     """One chart per gated port: lanes are traffic classes, time is the time within a cycle."""
     shown = sorted(ports, key=lambda one: (not one.tapped, -one.departures))[:MOST]
 
@@ -28,7 +28,7 @@ def gantt(ports: Sequence[Folded]) -> Drawing:
         figure = Figure(figsize=(size.width, 0.27 * sum(lanes) + 0.55 * len(shown) + 0.25))
         axes = figure.subplots(len(shown), 1, squeeze=False, height_ratios=lanes)
         for (at,), one in zip(axes, shown, strict=True):
-            _chart(at, one)
+            _chart(at, one, used)
         axes[-1][0].set_xlabel("time within the cycle (µs)")
         return figure
 
@@ -65,13 +65,18 @@ def _lanes(one: Folded) -> list[int]:
     ]
 
 
-def _chart(at: Axes, one: Folded) -> None:
+def _lane_name(one: Folded, own: int, used: Sequence[int]) -> str:
+    streams = f" ({called(one.port, own, used)})" if carried(one.port, own, used) else ""
+    return f"class {own}{streams}"
+
+
+def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
     lanes = _lanes(one)
     spans = one.open_spans
     column = one.gates.cycle_ns / BINS / 1e3
     edges = [n * column for n in range(BINS + 1)]
     for place, own in enumerate(reversed(lanes)):
-        colour = CLASS_COLOURS[own]
+        colour = colour_of(one.port, own, used)
         for start, length in spans[own]:
             at.broken_barh(
                 [(start / 1e3, length / 1e3)],
@@ -97,7 +102,7 @@ def _chart(at: Axes, one: Folded) -> None:
         start += length
     at.set_yticks(
         [place + 0.5 for place in range(len(lanes))],
-        [f"class {own} ({priorities(one.port, own)})" for own in reversed(lanes)],
+        [_lane_name(one, own, used) for own in reversed(lanes)],
     )
     at.set_xlim(0, one.gates.cycle_ns / 1e3)
     at.set_ylim(0, len(lanes))

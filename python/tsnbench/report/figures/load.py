@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, MARKERS, Drawing, Size, axis_of
-from tsnbench.report.ports import MOST_PORTS, Flowed, Load, priorities
+from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, MARKERS, Drawing, Size, axis_of, colour_of
+from tsnbench.report.ports import MOST_PORTS, Flowed, Load, called
 from tsnbench.report.words import printable, seconds_or_millis, span
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_BARS = 24
 
 
-def port_loads(loads: Sequence[Load]) -> Drawing:
+def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
     """Per port and class the share of the port's rate, with the reservation as a mark."""
     busiest = sorted(loads, key=lambda load: (-load.total, load.number))[:MOST_BARS]
     shown = [load for load in loads if load in busiest]
@@ -30,15 +30,15 @@ def port_loads(loads: Sequence[Load]) -> Drawing:
         at = figure.subplots()
         y = 0.0
         ticks: list[float] = []
-        handles: dict[int, tuple[Any, str]] = {}
+        handles: dict[str, Any] = {}
         for load, lane in zip(shown, lanes, strict=True):
             ticks.append(y + lane / 2)
             at.barh(y + lane / 2, load.total * 100, height=lane + 0.5, color=GRID, linewidth=0)
             at.text(load.total * 100 + 0.8, y + lane / 2, f"{load.total:.1%}".replace("%", " %"), va="center")
             for own in sorted(load.by_class, reverse=True):
-                colour = CLASS_COLOURS[own]
+                colour = colour_of(load.port, own, used)
                 bar = at.barh(y + 0.5, load.by_class[own] * 100, height=0.8, color=colour, linewidth=0)
-                handles.setdefault(own, (bar, f"class {own} ({priorities(load.port, own)})"))
+                handles.setdefault(called(load.port, own, used), bar)
                 slope = load.reserved(own)
                 if slope is not None:
                     at.plot([slope * 100] * 2, [y - 0.05, y + 1.05], color=INK, linewidth=1.6)
@@ -49,8 +49,8 @@ def port_loads(loads: Sequence[Load]) -> Drawing:
         at.set_xlim(0, max(100.0, max(load.total for load in shown) * 100) * 1.08)
         at.set_xlabel("sent, share of the port's rate (%)")
         at.grid(axis="y", visible=False)
-        keys = sorted(handles, reverse=True)
-        lines, labels = [handles[own][0] for own in keys], [handles[own][1] for own in keys]
+        labels = sorted(handles, key=_by_priority)
+        lines = [handles[label] for label in labels]
         if reserved:
             from matplotlib.lines import Line2D
 
@@ -63,7 +63,8 @@ def port_loads(loads: Sequence[Load]) -> Drawing:
     return Drawing(
         "port-loads",
         "Bandwidth per port and class",
-        "Grey: all that the port sent; bars: by traffic class; marks: what credit-based shapers reserve. "
+        "Grey: all that the port sent; bars: by traffic class, called by its streams' priorities; marks: "
+        "what credit-based shapers reserve. "
         "Frames count "
         "with preamble and inter-frame gap, over the time in which talkers talked."
         + (
@@ -77,7 +78,13 @@ def port_loads(loads: Sequence[Load]) -> Drawing:
     )
 
 
-def load_over_time(flowed: Sequence[Flowed], tapped: int) -> Drawing:
+def _by_priority(label: str) -> tuple[bool, list[int], str]:
+    """Highest priority first; a reservation behind what it is for."""
+    digits = [-int(word) for word in label.replace(",", "").split() if word.isdigit()]
+    return label.startswith("class"), digits, label
+
+
+def load_over_time(flowed: Sequence[Flowed], tapped: int, used: Sequence[int]) -> Drawing:
     """Rate per class over time at ports with a tap."""
 
     def draw(size: Size) -> Figure:
@@ -87,26 +94,27 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int) -> Drawing:
         for at, one in zip(axes, flowed, strict=True):
             highest = 0.0
             for own, rates in one.by_class.items():
-                colour = CLASS_COLOURS[own]
+                name = called(one.port, own, used)
+                colour = colour_of(one.port, own, used)
                 (line,) = at.plot(
                     [t / scale for t in one.t],
                     rates,
                     color=colour,
                     linewidth=1.1,
-                    marker=MARKERS[own % len(MARKERS)],
+                    marker=MARKERS[CLASS_COLOURS.index(colour) % len(MARKERS)],
                     markersize=2.5,
                 )
-                known.setdefault(f"class {own} ({priorities(one.port, own)})", line)
+                known.setdefault(name, line)
                 highest = max([highest, *rates])
                 slope = one.port.reserved_bps[own]
                 if slope is not None:
                     rule = at.axhline(slope / 1e6, color=colour, linewidth=1.0, linestyle=(0, (1, 1.5)))
-                    known.setdefault(f"class {own} reserved", rule)
+                    known.setdefault(f"{name}, reserved", rule)
             at.set_ylim(0, highest * 1.12)
             at.set_title(printable(one.port.name))
             at.set_ylabel("Mbit/s")
         axes[-1].set_xlabel(f"time ({unit})")
-        ordered = sorted(known)[::-1]
+        ordered = sorted(known, key=_by_priority)
         figure.legend([known[label] for label in ordered], ordered, loc="outside lower center", ncols=2)
         return figure
 

@@ -13,13 +13,16 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.report.facts import Port
+from tsnbench.report.ports import carried
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0568f", "#c98a00", "#3b9fd6")
 CLASS_COLOURS = (*COLOURS, "#6a51a3", "#767676")
-"""One per traffic class."""
+"""One per priority."""
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (5, 1.5)),
@@ -185,6 +188,11 @@ def axis_of(
     figure = Figure(figsize=(size.width, each * len(panels) + 0.35))
     axes = figure.subplots(len(panels), 1, sharex=share_x, squeeze=False)
     return figure, [row[0] for row in axes]
+
+
+def colour_of(port: Port, traffic_class: int, used: Sequence[int]) -> str:
+    """A class has the colour of the highest priority in it, so that a stream keeps its colour everywhere."""
+    return CLASS_COLOURS[next(iter(carried(port, traffic_class, used)), traffic_class)]
 
 
 def key(

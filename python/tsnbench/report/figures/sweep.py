@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.curves import Curve
-from tsnbench.report.figures.distributions import draw_boxes, draw_ccdf, log_share
+from tsnbench.report.figures.distributions import draw_boxes, draw_ccdf, log_share, plain
 from tsnbench.report.figures.style import COLOURS, DASHES, LIMIT, MARKERS, Drawing, Size, axis_of
 from tsnbench.report.sweep import MOST_OVERLAID, Along, Sweep, spread
 from tsnbench.report.words import micros, printable, shortened
@@ -73,6 +73,7 @@ def along_axis(sweep: Sweep) -> Drawing:
                 along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"
             )
         at.set_ylim(bottom=0)
+        at.yaxis.set_major_formatter(plain)
         at.set_ylabel("delay (µs)")
         _ticks(at, sweep, sweep.axis.at)
 
@@ -106,6 +107,7 @@ def boxes(sweep: Sweep) -> Drawing:
         there = [(place, curve) for place, curve in enumerate(curves) if curve is not None]
         for place, curve in there:
             draw_boxes(at, [curve], horizontal=False, first=place)
+        at.yaxis.set_major_formatter(plain)
         at.set_ylabel("delay (µs)")
         at.set_ylim(bottom=0)
         at.set_xlim(-0.6, len(curves) - 0.4)
@@ -138,6 +140,7 @@ def overlay(sweep: Sweep) -> Drawing:
             line.set_label(shortened(sweep.labels[kept[n]], 30))
         log_share(at, bottom)
         at.set_ylabel("frames later")
+        at.xaxis.set_major_formatter(plain)
         at.set_xlabel("delay (µs)")
 
     def draw(size: Size) -> Figure:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.report.curves import Panel
-from tsnbench.report.figures.distributions import left_out
+from tsnbench.report.figures.distributions import left_out, plain
 from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Size, axis_of, key
 from tsnbench.report.words import micros, seconds_or_millis, shortened
 
@@ -40,6 +40,7 @@ def delay_over_time(panels: Sequence[Panel]) -> Drawing:
                     (handle,) = at.plot(t, line.mean, color=colour, linewidth=1.3)
                 handles.append(handle)
                 labels.append(shortened(curve.measure.label))
+            at.yaxis.set_major_formatter(plain)
             at.set_ylabel("delay (µs)")
             key(at, panel.title, handles, labels, size, last=at is axes[-1])
         axes[-1].set_xlabel(f"time of sending ({unit})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.report.facts import Network
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROUTES = 6
+MOST_NAMED = 30
+"""With more nodes names would lie over each other."""
 SHAPES = {
     "station": "round,pad=0.45,rounding_size=0.9",
     "bridge": "square,pad=0.45",
@@ -35,11 +37,13 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
     drawn = list(routes.items())[:MOST_ROUTES] if len(routes) <= MOST_ROUTES else []
     share = {load.number: load.total for load in loads}
 
+    plain = len(network.nodes) > MOST_NAMED
+
     def draw(size: Size) -> Figure:
         from matplotlib.figure import Figure
 
-        key = 0.04 + 0.024 * size.letters * len(drawn)
-        at, width, height = _inches(place(len(network.nodes), list(links)), size, key)
+        below = 0.04 + 0.024 * size.letters * len(drawn)
+        at, width, height = _inches(place(len(network.nodes), list(links)), size, below)
         figure = Figure(figsize=(width, height))
         figure.set_layout_engine("none")
         axes = figure.add_axes((0, 0, 1, 1))
@@ -47,50 +51,74 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
         axes.set_ylim(0, height)
         axes.axis("off")
         for (a, b), ports in links.items():
-            axes.plot(
-                *zip(at[a], at[b], strict=True), color=GRID, linewidth=7, solid_capstyle="round", zorder=1
-            )
-            if len(ports) > 2:
-                axes.text(
-                    *_between(at[a], at[b], 0.5),
-                    f"\u00d7{len(ports) // 2}",
-                    ha="center",
-                    va="center",
-                    zorder=6,
-                )
+            ends = tuple(zip(at[a], at[b], strict=True))
+            axes.plot(*ends, color=GRID, linewidth=3 if plain else 7, solid_capstyle="round", zorder=1)
+            if plain:
+                load = max(share.get(port, 0.0) for port in ports)
+                axes.plot(*ends, color=COLOURS[0], linewidth=6 * load, solid_capstyle="butt", zorder=2)
+            elif len(ports) > 2:
+                count = f"{len(ports) // 2} links"
+                box = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": GRID}
+                axes.text(*_between(at[a], at[b], 0.5), count, ha="center", va="center", zorder=6, bbox=box)
         lanes = _lanes(network, [ports_of for ports_of, _ in drawn])
         for (number, link), lane in lanes.items():
             _route(axes, at, link, drawn[number][0], network, number, lane)
-        for number, load in share.items():
-            port = network.ports[number]
-            ends = (port.node, network.ports[port.peer].node)
-            _load(axes, at[ends[0]], at[ends[1]], load, sum(link == _link(*ends) for _, link in lanes))
-        for (name, kind), where in zip(network.nodes, at, strict=True):
-            axes.text(
-                *where,
-                shortened(name, 16),
-                ha="center",
-                va="center",
-                zorder=5,
-                bbox={"boxstyle": SHAPES.get(kind, SHAPES["host"]), "facecolor": PAPER, "edgecolor": INK},
-            )
-        _key(axes, [label for _, label in drawn], key)
+        if plain:
+            _dots(axes, network, at)
+        else:
+            for (a, b), values in _by_direction(network, share).items():
+                _load(axes, at[a], at[b], values, sum(link == _link(a, b) for _, link in lanes))
+            _names(axes, network, at)
+        _key(axes, [label for _, label in drawn], below)
         return figure
 
-    kinds = {kind for _, kind in network.nodes}
     return Drawing(
         "topology",
         "Network, routes and loads",
-        ("Square corners: bridges; round ends: stations. " if {"bridge", "station"} <= kinds else "")
-        + ("Coloured lines: routes, arrows point to the listener. " if drawn else "")
-        + ("" if drawn or not routes else f"{len(routes)} different routes are too many to draw. ")
-        + ("Numbers: load of the link in the direction away from the node beside it." if share else ""),
+        _caption(network, len(routes), bool(drawn), bool(share), plain),
         "; ".join(f"{label}: " + ", ".join(network.ports[p].name for p in ports) for ports, label in drawn)
         + ". Loads: "
         + ", ".join(f"{network.ports[n].name} {load:.1%}" for n, load in share.items()),
         draw,
         wide=True,
     )
+
+
+def _caption(network: Network, routes: int, drawn: bool, loads: bool, plain: bool) -> str:
+    kinds = {kind for _, kind in network.nodes}
+    words = []
+    if {"bridge", "station"} <= kinds:
+        words.append("Squares: bridges; round: stations.")
+    if drawn:
+        words.append("Coloured lines: routes, arrows point to the listener.")
+    elif routes:
+        words.append(f"{routes} different routes are too many to draw.")
+    if loads and plain:
+        words.append("The wider a blue line, the higher the load of its link (of the direction with more).")
+    elif loads:
+        words.append("Numbers: load of the link in the direction away from the node beside it.")
+    return " ".join(words)
+
+
+def _by_direction(network: Network, share: Mapping[int, float]) -> dict[tuple[int, int], list[float]]:
+    """(from node, to node) -> the loads of the links that lead there."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for number, load in share.items():
+        port = network.ports[number]
+        found.setdefault((port.node, network.ports[port.peer].node), []).append(load)
+    return found
+
+
+def _names(axes: Axes, network: Network, at: Sequence[Point]) -> None:
+    for (name, kind), where in zip(network.nodes, at, strict=True):
+        box = {"boxstyle": SHAPES.get(kind, SHAPES["host"]), "facecolor": PAPER, "edgecolor": INK}
+        axes.text(*where, shortened(name, 16), ha="center", va="center", zorder=5, bbox=box)
+
+
+def _dots(axes: Axes, network: Network, at: Sequence[Point]) -> None:
+    for (_, kind), where in zip(network.nodes, at, strict=True):
+        shape = "s" if kind == "bridge" else "o"
+        axes.plot(*where, shape, color=PAPER, markeredgecolor=INK, markersize=6, zorder=5)
 
 
 def _links(network: Network) -> dict[tuple[int, int], list[int]]:
@@ -124,12 +152,17 @@ def _lanes(network: Network, routes: Sequence[Sequence[int]]) -> dict[tuple[int,
 
 def _routes(network: Network) -> dict[tuple[int, ...], str]:
     """Different ways through the network, each with the streams that take it."""
+    ways = {flow.name: tuple(port for port, _ in flow.route) for flow in network.flows}
+    of_group: dict[str, set[tuple[int, ...]]] = {}
+    for flow in network.flows:
+        of_group.setdefault(flow.group, set()).add(ways[flow.name])
     names: dict[tuple[int, ...], list[str]] = {}
     for flow in network.flows:
-        own = names.setdefault(tuple(port for port, _ in flow.route), [])
-        if flow.group not in own:
-            own.append(flow.group)
-    return {ports: shortened(", ".join(groups), 60) for ports, groups in names.items()}
+        own = names.setdefault(ways[flow.name], [])
+        name = flow.group if len(of_group[flow.group]) == 1 else flow.name
+        if name not in own:
+            own.append(name)
+    return {ports: shortened(", ".join(found), 60) for ports, found in names.items()}
 
 
 def _inches(at: Sequence[Point], size: Size, key: float) -> tuple[list[Point], float, float]:
@@ -182,16 +215,16 @@ def _route(
         )
 
 
-def _load(axes: Axes, a: Point, b: Point, load: float, routes: int) -> None:
+def _load(axes: Axes, a: Point, b: Point, loads: Sequence[float], routes: int) -> None:
     length = math.hypot(b[0] - a[0], b[1] - a[1]) or 1.0
     where = _between(a, b, min(0.42, 0.52 / length), 0.16 + routes * LANE / 2)
     axes.text(
         *where,
-        f"{load * 100:.1f} %",
+        ", ".join(f"{load * 100:.1f} %" for load in loads),
         ha="center",
         va="center",
         fontsize="small",
-        fontweight="bold" if load > 0.9 else "normal",
+        fontweight="bold" if max(loads) > 0.9 else "normal",
         zorder=4,
         bbox={"boxstyle": "round,pad=0.1", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.85},
     )
