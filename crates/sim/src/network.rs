@@ -4,7 +4,7 @@ use crate::SimError;
 use crate::event::MOST_NODES;
 use std::ops::Range;
 use tsn_bridge::Line;
-use tsn_plan::{Plan, Point, Stage};
+use tsn_plan::{Pattern, Plan, Point, Size, Stage, Stream};
 use tsn_units::{BitRate, Duration};
 
 /// A part of one of the network's lists.
@@ -97,6 +97,20 @@ pub(crate) struct Network {
     pub nodes: usize,
 }
 
+/// Most frames that one talker may hand over at one instant: more is a slip of the pen, and would fill the memory.
+const MOST_FRAMES_AT_ONCE: usize = 1 << 20;
+
+fn frames_at_once(stream: &Stream) -> usize {
+    let backlog = if let Pattern::Saturating { backlog } = stream.pattern { backlog } else { 1 };
+    let cut = match &stream.size {
+        Size::Frame { .. } => 1,
+        Size::Units { octets, most_per_frame, .. } => {
+            octets.iter().max().map_or(1, |most| most.div_ceil((*most_per_frame).max(1)))
+        }
+    };
+    backlog.max(cut) as usize
+}
+
 fn limited(what: &'static str, found: usize, most: usize) -> Result<(), SimError> {
     if found <= most { Ok(()) } else { Err(SimError::TooMany { what, found, most }) }
 }
@@ -110,6 +124,9 @@ impl Network {
         limited("streams", plan.streams.len(), most)?;
         limited("route entries", plan.streams.iter().map(|stream| stream.route.len()).sum(), most)?;
         limited("listeners", plan.streams.iter().map(|stream| stream.listeners.len()).sum(), most)?;
+        for stream in &plan.streams {
+            limited("frames of one talker at once", frames_at_once(stream), MOST_FRAMES_AT_ONCE)?;
+        }
         let mut network = Self {
             links: Vec::with_capacity(plan.ports.len()),
             hops: Vec::new(),

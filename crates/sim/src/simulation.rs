@@ -15,7 +15,7 @@ use tsn_observation::{Sighting, Sink};
 use tsn_plan::{Plan, Point};
 use tsn_units::{Duration, Instant};
 
-/// How many events pass between two reports of progress.
+/// How many events and frames cut from data units pass between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 14;
 
 /// How far a run is.
@@ -46,6 +46,8 @@ pub struct Simulation<'a> {
     now: Instant,
     end: Instant,
     events: u64,
+    /// Frames cut from data units, all of one unit in one event.
+    cut: u64,
     frame_hops: u64,
     tallies: Vec<Tally>,
     /// Frames that reached each of [`Network::listeners`].
@@ -82,6 +84,7 @@ impl<'a> Simulation<'a> {
             now: Instant::EPOCH,
             end: Instant::from_ns(end_ns),
             events: 0,
+            cut: 0,
             frame_hops: 0,
             tallies: vec![Tally::default(); plan.streams.len()],
             delivered: vec![0; network.listeners.len()],
@@ -115,8 +118,8 @@ impl<'a> Simulation<'a> {
             self.now = event.at();
             self.events += 1;
             self.handle(event, sink)?;
-            if self.events >= report_at {
-                report_at += PROGRESS_EVERY;
+            if self.events + self.cut >= report_at {
+                report_at = self.events + self.cut + PROGRESS_EVERY;
                 if watch(Progress { now: self.now, frame_hops: self.frame_hops }).is_break() {
                     interrupted = true;
                     break;
@@ -159,6 +162,7 @@ impl<'a> Simulation<'a> {
             if !in_unit {
                 return Ok(());
             }
+            self.cut += 1;
         }
     }
 
