@@ -17,6 +17,8 @@ from tsnbench.scenario.reading import NAME, Bad, Reading
 from tsnbench.scenario.source import Mapping, Scalar, Sequence, describe
 from tsnbench.scenario.sweep import MOST_RUNS, Axis, SweepError, axis_of
 
+_MOST_PARTS = 5_000_000
+"""Nodes, links and streams of all runs together, so that a sweep fits into memory."""
 _PASSES_AFTER_A_MISTAKE = 32
 """How many combinations are still read for further mistakes once one has been found."""
 
@@ -73,7 +75,7 @@ def _runs(tree: Mapping, file: str) -> list[model.Scenario]:
     runs: list[_Run] = []
     problems: list[Problem] = []
     used: set[str] = set()
-    passes = 0
+    passes = parts = 0
     while pending:
         choices = pending.pop()
         reading = Reading(file, choices)
@@ -92,6 +94,10 @@ def _runs(tree: Mapping, file: str) -> list[model.Scenario]:
             pending += [{**choices, fresh[0].path: n} for n in reversed(range(len(fresh[0].values)))]
         elif scenario is not None:
             runs.append(_Run(scenario, reading.axes, choices))
+            parts += len(scenario.network.nodes) + len(scenario.network.links) + len(scenario.streams)
+            if parts > _MOST_PARTS:
+                hint = "a smaller network, or fewer runs"
+                raise source.failure(file, f"at most {_MOST_PARTS} parts in all runs", "more", hint)
     if not problems:
         problems += _unused(tree, file, used)
     if problems:

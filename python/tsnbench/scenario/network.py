@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from tsnbench.scenario import model
 from tsnbench.scenario.classes import queues_of
-from tsnbench.scenario.generators import SHAPES, Shape, attach
+from tsnbench.scenario.generators import MOST_NODES, SHAPES, Shape, attach
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.source import Place
@@ -33,6 +33,7 @@ class Net:
         self.aliases: dict[str, str] = {}
         self.shapers: list[tuple[str, model.Shaper]] = []
         self.queues = model.Queues()
+        self.generated = 0
         self.named = True
         self.whole = True
 
@@ -53,6 +54,9 @@ class Net:
         return len(self.between.get((a, b), ()))
 
     def add_node(self, name: str, kind: Any, processing: int, place: Place, path: str) -> None:
+        if name == "all":
+            hint = "all means every node where ports are selected"
+            self.reading.problem(place, path, "another name than all", name, hint)
         if name in self.nodes:
             hint = f"{name} is a {self.nodes[name].kind} already; give the other one another name"
             self.reading.problem(place, path, "a name of its own for each node", f"{name} again", hint)
@@ -68,18 +72,29 @@ class Net:
                 self.neighbours[a].append(b)
             self.between.setdefault((a, b), []).append(number)
 
-    def reach(self, talker: str) -> set[str]:
-        """All nodes that frames of a talker can get to; only bridges and hosts forward."""
-        seen, queue = {talker}, deque([talker])
-        while queue:
-            node = queue.popleft()
-            if node != talker and not self.forwards(node):
-                continue
-            for other in self.neighbours[node]:
-                if other not in seen:
-                    seen.add(other)
-                    queue.append(other)
-        return seen
+    def reaches(self, talker: str, listener: str) -> bool:
+        """Whether a way leads there; only bridges and hosts forward."""
+        return listener in self.neighbours[talker] or not self._islands(talker).isdisjoint(
+            self._islands(listener)
+        )
+
+    def _islands(self, node: str) -> set[str]:
+        """The islands of forwarding nodes that a node belongs to or touches, each by its first node."""
+        near = [node] if self.forwards(node) else self.neighbours[node]
+        return {self.islands[other] for other in near if self.forwards(other)}
+
+    @cached_property
+    def islands(self) -> dict[str, str]:
+        """Forwarding nodes that are linked with each other, by the first node of each group."""
+        islands: dict[str, str] = {}
+        for first in self.nodes:
+            queue = [first] if self.forwards(first) and first not in islands else []
+            while queue:
+                node = queue.pop()
+                if node not in islands:
+                    islands[node] = first
+                    queue += [n for n in self.neighbours[node] if self.forwards(n) and n not in islands]
+        return islands
 
 
 def build(reading: Reading, fields: Fields) -> Net:
@@ -149,7 +164,7 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
 
 
 def _generate(net: Net, name: str, fields: Fields) -> Shape:
-    if fields.bad:
+    if fields.bad or net.generated > MOST_NODES:
         return Shape()
     shape = SHAPES[name](fields)
     if shape.problem is None:
@@ -157,6 +172,10 @@ def _generate(net: Net, name: str, fields: Fields) -> Shape:
     if shape.problem is not None:
         key, expected, found, hint = shape.problem
         net.reading.problem(fields.at(key), fields.path_of(key), expected, found, hint)
+        return Shape()
+    net.generated += len(shape.nodes)
+    if net.generated > MOST_NODES:
+        net.reading.problem(fields.place, fields.path, f"at most {MOST_NODES} generated nodes", "more")
         return Shape()
     for node, kind in shape.nodes:
         processing = fields.get("processing", 0) if kind != "station" else 0

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
 from typing import Final
 
-from tsnbench.scenario.errors import Problem
+from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.source import MOST_VALUES, Place, Scalar, Sequence, Value, describe, failure, shown
 from tsnbench.scenario.sweep import Axis, SweepError, axis_of, substitute
+
+MOST_PROBLEMS = 1000
+"""Where reading stops: whoever has mended a thousand mistakes can ask for more."""
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
 
@@ -76,8 +79,10 @@ class Reading:
 
     def problem(self, place: Place, path: str, expected: str, found: str, hint: str = "") -> Bad:
         """Notes a mistake; returns :data:`BAD` for the caller to return."""
-        problem = Problem(self.file, place.line, place.column, path, expected, shown_found(found), hint)
-        self.problems.append(problem)
+        words = (shown(text, 240) for text in (path, expected, found, hint))
+        self.problems.append(Problem(self.file, place.line, place.column, *words))
+        if len(self.problems) >= MOST_PROBLEMS:
+            raise ScenarioErrors(self.problems)
         return BAD
 
     def resolve(self, value: Value, path: str) -> Value | Bad:
@@ -119,10 +124,6 @@ class Reading:
         if isinstance(found, Bad):
             return BAD
         return self.problem(found.place, path, expected, describe(found))
-
-
-def shown_found(text: str) -> str:
-    return shown(text) if len(text) > 200 or not text.isprintable() else text
 
 
 def meant(word: str, known: Iterable[str]) -> str:

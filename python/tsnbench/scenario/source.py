@@ -80,10 +80,10 @@ def describe(value: Value | None) -> str:
     return shown(value.text)
 
 
-def shown(text: str) -> str:
+def shown(text: str, most: int = 60) -> str:
     """A text for a message: one line, printable, not too long."""
-    safe = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return safe if len(safe) <= 60 else safe[:57] + "..."
+    safe = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: most + 1])
+    return safe if len(safe) <= most else safe[: most - 3] + "..."
 
 
 def read_file(path: Path) -> str:

@@ -24,7 +24,19 @@ def build(reading: Reading, net: Net, streams: dict[Named, Any]) -> dict[str, mo
         stream = _stream(reading, net, fields)
         if stream is not None and len(reading.problems) == before:
             built[str(name)] = stream
+    for name, stream in zip(streams, (built.get(name) for name in streams), strict=True):
+        if stream is not None and stream.count > 1:
+            _flows(reading, name, stream.count, streams)
     return built
+
+
+def _flows(reading: Reading, name: Named, count: int, streams: dict[Named, Any]) -> None:
+    """The flows of a stream are called name.1, name.2, …: no other stream may be called so."""
+    for other in streams:
+        number = other.removeprefix(f"{name}.")
+        if number != other and number.isdigit() and 1 <= int(number[:9]) <= count:
+            hint = f"{name} has {count} flows, of which one is called {other}"
+            reading.problem(other.place, other.path, "a name of its own for each flow", other, hint)
 
 
 def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
@@ -128,10 +140,9 @@ def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] |
                 reading.problem(fields.at(key), fields.path_of(key), "a station or host", found, hint)
     if talker is None or not listeners or not net.whole:
         return None
-    reached = net.reach(talker)
     for name in fields["to"]:
         listener = net.aliases.get(name, str(name)) if name not in net.nodes else str(name)
-        if listener in listeners and listener not in reached:
+        if listener in listeners and not net.reaches(talker, listener):
             hint = "add the missing link; only bridges and hosts forward, stations do not"
             found = f"{listener}, to which no way leads"
             reading.problem(name.place, name.path, f"a listener that {talker} can reach", found, hint)

@@ -40,9 +40,16 @@ class ListOf:
         if not self.least <= len(found.items) <= self.most:
             found_here = f"{len(found.items)} of them" if found.items else "an empty list"
             return reading.problem(found.place, path, self.what, found_here)
-        items = [self.item.read(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
+        items = [self.read_item(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
         good = [item for item in items if not isinstance(item, Bad)]
         return good if self.partial or len(good) == len(items) else BAD
+
+    def read_item(self, reading: Reading, item: Value, path: str) -> Any:
+        """One item; a list within the list is not taken for a sweep, which it is hardly meant to be."""
+        if isinstance(item, Sequence) and not isinstance(self.item, ListOf):
+            hint = "to sweep over lists, name them under parameters: and write ${name} for the whole list"
+            return reading.problem(item.place, path, self.item.expected, "a list within a list", hint)
+        return self.item.read(reading, item, path)
 
     def schema(self) -> Schema:
         item = self.item.schema()
