@@ -13,8 +13,6 @@ from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
 from tsnbench.scenario.schema import json_schema
 from tsnbench.scenario.source import Mapping, Scalar, Sequence, Value, parse
 
-jsonschema = pytest.importorskip("jsonschema")
-
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").rglob("*.yaml"))
 
@@ -35,6 +33,7 @@ def plain(value: Value) -> Any:
 
 @pytest.fixture(scope="module")
 def validator() -> Any:
+    jsonschema = pytest.importorskip("jsonschema")
     schema = json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
