@@ -178,6 +178,16 @@ impl Path {
 
     #[inline]
     fn place_after(&mut self, seq: u64, out: &mut impl Frames) -> Place {
+        let place = self.window.len();
+        if seq - self.base == place as u64 && (place as u64) < SPAN {
+            self.window.push_back(Frame::default());
+            return Place::Here(place);
+        }
+        self.place_far_after(seq, out)
+    }
+
+    #[cold]
+    fn place_far_after(&mut self, seq: u64, out: &mut impl Frames) -> Place {
         if seq - self.base - self.window.len() as u64 > SPAN {
             self.restart(seq, out);
         }

@@ -60,6 +60,7 @@ pub struct Dissected<'a> {
 ///
 /// # Errors
 /// When the frame ends inside its link layer. What is broken further in is simply not reached.
+#[inline]
 pub fn dissect(link: Link, bytes: &[u8], original: u32) -> Result<Dissected<'_>, Error> {
     let opened = link::open(link, bytes)?;
     let ethernet::Contents { tag, ether_type, payload: packet } = opened.contents;
@@ -90,6 +91,7 @@ pub fn dissect(link: Link, bytes: &[u8], original: u32) -> Result<Dissected<'_>,
 }
 
 impl<'a> Dissected<'a> {
+    #[inline]
     fn open_ipv4(&mut self) {
         let Ok(ip) = Ipv4HeaderSlice::from_slice(self.packet) else { return };
         let total = usize::from(ip.total_len());
@@ -125,6 +127,7 @@ impl<'a> Dissected<'a> {
         }
     }
 
+    #[inline]
     fn open_udp(&mut self) {
         if let Ok(udp) = UdpHeaderSlice::from_slice(self.payload) {
             self.ports = Some((udp.source_port(), udp.destination_port()));

@@ -144,6 +144,7 @@ pub struct Contents<'a> {
 ///
 /// # Errors
 /// When they end inside a tag.
+#[inline]
 pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
     let [high, low, rest @ ..] = bytes else {
         return Err(Error::Truncated { what: "an EtherType", needed: 2, found: bytes.len() });
@@ -155,6 +156,7 @@ pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
 ///
 /// # Errors
 /// When it ends inside a tag.
+#[inline]
 pub const fn untag(mut ether_type: EtherType, mut rest: &[u8]) -> Result<Contents<'_>, Error> {
     let mut tag = None;
     while matches!(ether_type, EtherType::CUSTOMER_TAG | EtherType::SERVICE_TAG) {

@@ -51,6 +51,7 @@ pub struct Opened<'a> {
 ///
 /// # Errors
 /// When the frame ends inside it, or when it is neither IPv4 nor IPv6 where it must be.
+#[inline]
 pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
     let cut = |needed: usize| Error::Truncated { what: "a link header", needed, found: bytes.len() };
     let (source, destination, contents) = match link {

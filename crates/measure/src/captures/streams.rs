@@ -9,7 +9,11 @@ use crate::tally::Against;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use tsn_wire::dissect::Dissected;
+use tsn_wire::payload::tsnbench;
 use tsn_wire::recognise::{self, Format};
+
+/// Streams of our own payload with numbers below this are found without hashing.
+const MOST_OWN: usize = 1 << 16;
 
 /// Whose frames a stream has, and what it takes to number them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -50,6 +54,8 @@ pub(super) struct Streams {
     hash_octets: usize,
     against: Against,
     by_key: FxHashMap<FlowKey, u32>,
+    /// Streams of our own payload by their numbers, where those are small.
+    own: Vec<Option<u32>>,
     all: Vec<Stream>,
     /// The last frame's stream of each side: the next is often of the same.
     last: [Option<(FlowKey, u32)>; 2],
@@ -65,12 +71,29 @@ impl Streams {
         against: Against,
     ) -> Self {
         let by_key = FxHashMap::default();
-        Self { shown, surveyed, hash_octets, against, by_key, all: Vec::new(), last: [None, None], paths: 0 }
+        Self {
+            shown,
+            surveyed,
+            hash_octets,
+            against,
+            by_key,
+            own: Vec::new(),
+            all: Vec::new(),
+            last: [None, None],
+            paths: 0,
+        }
     }
 
     /// Which stream a frame is of, and its number there (or its hash).
     #[inline]
     pub(super) fn identify(&mut self, frame: &Dissected<'_>, end: End) -> (u32, Option<u64>) {
+        if frame.ports.is_some()
+            && let Ok(own) = tsnbench::Repr::parse(frame.payload)
+        {
+            let known = self.own.get(own.stream as usize).copied().flatten();
+            let place = known.unwrap_or_else(|| self.look_up_own(own.stream, frame, end));
+            return (place, self.all[place as usize].whole(own.seq, Format::Tsnbench.number_bits(), end));
+        }
         let key = FlowKey::of(frame, self.shown);
         let place = match &self.last[end as usize] {
             Some((last, place)) if *last == key => *place,
@@ -83,6 +106,19 @@ impl Streams {
         }
         let number = recognise::number(format, frame, frames_per_cycle);
         (place, number.and_then(|number| stream.whole(number, format.number_bits(), end)))
+    }
+
+    /// A stream of our own payload that is not in the table of small numbers, or not yet.
+    #[cold]
+    fn look_up_own(&mut self, stream: u32, frame: &Dissected<'_>, end: End) -> u32 {
+        let place = self.look_up(FlowKey::Tsnbench(stream), frame, end);
+        if (stream as usize) < MOST_OWN {
+            if self.own.len() <= stream as usize {
+                self.own.resize(stream as usize + 1, None);
+            }
+            self.own[stream as usize] = Some(place);
+        }
+        place
     }
 
     fn look_up(&mut self, key: FlowKey, frame: &Dissected<'_>, end: End) -> u32 {
