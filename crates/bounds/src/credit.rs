@@ -1,0 +1,221 @@
+//! Credit-based shapers: what they are sure to let through, and what they let through at most.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.2; De Azua & Boyer 2014. The derivations are in `docs/concepts/bounds.md`.
+
+use crate::curve::{BIT, Curve, Data, Ps, Rate, ratio_up};
+use crate::windows::Window;
+use tsn_plan::Cbs;
+
+/// A shaper in data units, and the port it works at.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Credit {
+    /// bit/s gained.
+    pub idle: Rate,
+    /// bit/s lost while sending.
+    pub send: Rate,
+    pub highest: Data,
+    /// Whether no frame is so long that the lowest credit cuts off its debt: otherwise it does not shape.
+    pub shapes: bool,
+    /// Debt of the longest frame.
+    debt: Data,
+}
+
+impl Credit {
+    /// `longest`: how long the longest frame of the class occupies the link.
+    pub fn of(cbs: &Cbs, longest: Ps) -> Self {
+        let debt = Data::from(cbs.send_slope_bps.unsigned_abs()) * Data::from(longest);
+        Self {
+            idle: cbs.idle_slope_bps,
+            send: cbs.send_slope_bps.saturating_neg(),
+            highest: Data::from(cbs.hi_credit_bits) * BIT,
+            shapes: Data::from(cbs.lo_credit_bits) * BIT <= -debt,
+            debt,
+        }
+    }
+
+    /// What credit falls per ps of sending against what it gains per ps: idle slope minus send slope.
+    pub fn drain(&self) -> Data {
+        Data::from(self.idle) + Data::from(self.send)
+    }
+
+    /// At most what is sent within any span of time on a link of `rate`, that begins with at most `credit`.
+    pub fn sent(&self, rate: Rate, credit: Data) -> Option<Curve> {
+        if !self.shapes {
+            return None;
+        }
+        let rate = Data::from(rate);
+        let slope = ratio_up(Data::from(self.idle), rate, self.drain())?;
+        let burst = ratio_up(self.debt + credit, rate, self.drain())?;
+        Some(Curve::affine(burst, Rate::try_from(slope).ok()?))
+    }
+
+    /// At most what arrives at the other end within any span of time; `largest` is the largest frame's data.
+    pub fn arriving(&self, rate: Rate, credit: Data, largest: Data, rounded: bool) -> Option<Curve> {
+        if !self.shapes {
+            return None;
+        }
+        let exact = Data::from(rate);
+        let slope = ratio_up(Data::from(self.idle), exact, self.drain())?;
+        let burst = ratio_up(credit, exact, self.drain())? + largest;
+        let slack = if rounded { exact } else { 0 };
+        Some(Curve::affine(burst + slack, Rate::try_from(slope).ok()?))
+    }
+
+    /// The highest credit that the class can gather, however high it may be, with gates that never close:
+    /// `lower` is the largest frame of a lower class, `higher` what higher classes send from an idle moment on.
+    pub fn gathered(&self, rate: Rate, lower: Data, higher: &Curve) -> Option<Data> {
+        let (line, idle) = (Data::from(rate), Data::from(self.idle));
+        let drain = self.drain();
+        // Two bounds, both as functions of how long the link has been busy: what was gained at all, and what is
+        // left of it when all that was not sent by others was sent by this class.
+        let gained = |t: Ps| idle * Data::from(t);
+        let left = |t: Ps, taken: Data| {
+            let all = drain.checked_mul(lower.checked_add(taken)?)?;
+            let spent = line.checked_mul(drain - idle)?.checked_mul(Data::from(t))?;
+            Some((all - spent + line - 1).div_euclid(line))
+        };
+        let mut most = 0;
+        for (segment, end) in higher.spans() {
+            let falls = drain * Data::from(segment.slope) < line * (drain - idle);
+            let begin = left(segment.at, segment.value)?;
+            let end = match end {
+                Some(end) => Some((gained(end), left(end, segment.value_at(end))?)),
+                None => None,
+            };
+            let here = match (falls, end) {
+                (false, Some((gained, left))) => gained.min(left),
+                (false, None) if drain * Data::from(segment.slope) == line * (drain - idle) => begin,
+                (false, None) => return None,
+                (true, _) if begin <= gained(segment.at) => begin,
+                (true, Some((gained, left))) if left >= gained => gained,
+                (true, _) => {
+                    let slope = Data::from(segment.slope);
+                    let taken = lower + segment.value - slope * Data::from(segment.at);
+                    ratio_up(idle, taken, line - slope)?
+                }
+            };
+            most = most.max(here);
+        }
+        Some(most)
+    }
+
+    /// The same with gates: credit rises in `open` windows, and the class is sure of the link in `starts` except for
+    /// what higher classes take there (at most `burst + slope * t`).
+    pub fn gathered_with_gates(
+        &self,
+        rate: Rate,
+        cycle: Ps,
+        open: &[Window],
+        starts: &[Window],
+        others: (Data, Rate),
+    ) -> Option<Data> {
+        let (line, idle, drain) = (Data::from(rate), Data::from(self.idle), self.drain());
+        let (burst, slope) = others;
+        // Level over two cycles: rises while open, falls faster in `starts`; what others take rises all the time.
+        let mut edges: Vec<Ps> = vec![0, cycle, 2 * cycle];
+        for by in [-cycle, 0, cycle, 2 * cycle] {
+            edges.extend(open.iter().chain(starts).flat_map(|w| [w.from + by, w.to + by]));
+        }
+        edges.retain(|at| (0..=2 * cycle).contains(at));
+        edges.sort_unstable();
+        edges.dedup();
+        let within = |list: &[Window], at: Ps| {
+            list.iter().any(|w| {
+                [-cycle, 0, cycle, 2 * cycle].iter().any(|by| (w.from + by..w.to + by).contains(&at))
+            })
+        };
+        let (mut level, mut lowest, mut rise, mut after_one) = (0, 0, 0, 0);
+        for pair in edges.windows(2) {
+            let mut pace = ratio_up(drain, Data::from(slope), line)?;
+            if within(open, pair[0]) {
+                pace += idle;
+            }
+            if within(starts, pair[0]) {
+                pace -= drain;
+            }
+            level += pace * Data::from(pair[1] - pair[0]);
+            lowest = level.min(lowest);
+            rise = rise.max(level - lowest);
+            if pair[1] == cycle {
+                after_one = level;
+            }
+        }
+        if after_one > 0 {
+            return None;
+        }
+        Some(rise + ratio_up(drain, burst, line)?)
+    }
+
+    /// What the class is sure of, where it can gather at most `gathered`; `open` gives what a rate yields while its
+    /// gate is open.
+    ///
+    /// Where that is more than the highest credit, what is lost each time counts: at most once per frame of
+    /// `smallest`, and not before the highest credit has been spent.
+    pub fn service(
+        &self,
+        rate: Rate,
+        gathered: Data,
+        smallest: Data,
+        open: impl Fn(Rate) -> Curve,
+    ) -> Option<Curve> {
+        let (line, drain) = (Data::from(rate), self.drain());
+        let lost = (gathered - self.highest).max(0);
+        let per_frame = ratio_up(line, lost, smallest)?;
+        let cost = match self.highest {
+            1.. => drain + per_frame.min(ratio_up(drain, lost, self.highest)?),
+            _ => drain + per_frame,
+        };
+        let slope = Rate::try_from(Data::from(self.idle) * line / cost).ok()?;
+        Some(open(slope).add(&Curve::affine(-ratio_up(gathered, line, cost)?, 0)))
+    }
+
+    /// What the class is sure of when nothing is said of credit but that every frame pays its debt before the next
+    /// one, and that a lower class (at most `lower`) comes in between each time: a part of `service`.
+    pub fn service_without_memory(&self, service: &Curve, lower: Data, smallest: Data) -> Option<Curve> {
+        let (idle, drain) = (Data::from(self.idle), self.drain());
+        let (lower, smallest) = ((lower + BIT - 1) / BIT, (smallest / BIT).max(1));
+        let whole = drain.checked_mul(smallest)?.checked_add(lower.checked_mul(idle)?)?;
+        let part = (idle.checked_mul(smallest)?.checked_mul(1 << 24)?) / whole;
+        let mut segments = Vec::with_capacity(service.segments().len());
+        for segment in service.segments() {
+            let value = (segment.value).checked_mul(part)? >> 24;
+            let slope = Rate::try_from((Data::from(segment.slope) * part) >> 24).ok()?;
+            segments.push(crate::curve::Segment { at: segment.at, value, slope });
+        }
+        Some(Curve::of(segments))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_plan::CbsLinux;
+
+    fn credit(idle: i64, rate: i64, hi: i64, lo: i64, longest: Ps) -> Credit {
+        let linux = CbsLinux { idleslope: 0, sendslope: 0, hicredit: 0, locredit: 0 };
+        let cbs = Cbs {
+            idle_slope_bps: idle,
+            send_slope_bps: idle - rate,
+            hi_credit_bits: hi,
+            lo_credit_bits: lo,
+            linux,
+        };
+        Credit::of(&cbs, longest)
+    }
+
+    /// EnGINE eq. 5: hiCredit of class A is idleSlope times the longest frame; of class B it adds what A can send.
+    #[test]
+    fn gathered_credit_is_the_planners_high_credit() {
+        const GBIT: i64 = 1_000_000_000;
+        let frame = |octets: i64| Data::from(octets * 8) * BIT;
+        let a = credit(100_000_000, GBIT, 1_240, -9_000, 10_000_000);
+        let lower = frame(1542);
+        let high_a = a.gathered(GBIT, lower, &Curve::zero());
+        assert_eq!(high_a, Some(frame(1542) / 10));
+        let b = credit(200_000_000, GBIT, 10_000, -8_000, 10_000_000);
+        let sent = a.sent(GBIT, 0).unwrap();
+        // 0.2 (12336 / 0.9 + 10000) = 4741.33 bit.
+        let high_b = b.gathered(GBIT, lower, &sent).unwrap();
+        assert_eq!((high_b + BIT - 1) / BIT, 4_742);
+    }
+}

@@ -1,0 +1,65 @@
+//! Why something has no bound.
+
+use std::fmt;
+
+/// Why there is no bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Flows of the class have no bound on what they release, and no slower link or shaper before this port gives one.
+    UnboundedArrivals {
+        /// The first such flow.
+        stream: String,
+    },
+    /// A higher class takes the port without a limit.
+    HigherClass {
+        /// It.
+        class: u8,
+    },
+    /// At least as much comes as the class can be sure to send.
+    Overload {
+        /// bit/s on the wire, in the long run.
+        coming_bps: i64,
+        /// bit/s on the wire that the class is sure of.
+        served_bps: i64,
+    },
+    /// No window of the class's gate is long enough for its largest frame after what may still be on the wire.
+    NoWindow,
+    /// The frame itself fits no window: it is dropped on arrival.
+    Dropped,
+    /// Ports feed each other in a circle, and delays around it grow without end.
+    Circle,
+    /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
+    TooLarge,
+    /// The flow has no bound at one of its ports.
+    At {
+        /// The port's name.
+        port: String,
+        /// Why there is none.
+        why: Box<Self>,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnboundedArrivals { stream } => {
+                write!(f, "{stream} shares the class and may release any amount at once")
+            }
+            Self::HigherClass { class } => write!(f, "class {class} above it may take the link for ever"),
+            Self::Overload { coming_bps, served_bps } => {
+                write!(f, "{coming_bps} bit/s may come, the class is sure of {served_bps} bit/s")
+            }
+            Self::NoWindow => f.write_str("no window of its gate is sure to have room for its largest frame"),
+            Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
+            Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
+            Self::TooLarge => f.write_str("the numbers are too large to count"),
+            Self::At { port, why } => write!(f, "at {port}: {why}"),
+        }
+    }
+}
+
+impl serde::Serialize for Reason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

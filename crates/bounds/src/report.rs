@@ -1,0 +1,86 @@
+//! What the analysis says, as data.
+
+use crate::Reason;
+use serde::Serialize;
+
+/// The format of [`Bounds`] as JSON.
+pub const FORMAT: &str = "tsnbench-bounds/1";
+
+/// The bounds of a whole Plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bounds {
+    /// `tsnbench-bounds/1`.
+    pub format: &'static str,
+    /// The Plan's content hash, where it has one.
+    pub plan: Option<String>,
+    /// Every flow and listener, in the Plan's order.
+    pub flows: Vec<FlowBounds>,
+    /// Every port that a flow crosses, in the Plan's order.
+    pub ports: Vec<PortBounds>,
+}
+
+/// One flow to one of its listeners.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowBounds {
+    /// The flow's name.
+    pub stream: String,
+    /// The scenario stream that it belongs to.
+    pub group: String,
+    /// The listener's node.
+    pub listener: String,
+    /// Highest delay between the stamps of the Plan's taps, in ns as they show it; none without a bound.
+    pub upper_ns: Option<i64>,
+    /// Lowest delay between the same stamps, in ns as they show it.
+    pub lower_ns: i64,
+    /// Highest delay between the same points of the frame, in ps.
+    pub upper_ps: Option<i64>,
+    /// Lowest delay between the same points of the frame, in ps.
+    pub lower_ps: i64,
+    /// Highest delay from the release (including the wait in the talker's own port) to the last bit, in ps.
+    pub release_upper_ps: Option<i64>,
+    /// Lowest delay from the release to the last bit, in ps.
+    pub release_lower_ps: i64,
+    /// Why `upper_ns` is none.
+    pub reason: Option<Reason>,
+    /// Why `release_upper_ps` is none.
+    pub release_reason: Option<Reason>,
+    /// Port by port.
+    pub hops: Vec<HopBounds>,
+}
+
+/// One flow at one port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HopBounds {
+    /// The port's name.
+    pub port: String,
+    /// The flow's traffic class there.
+    pub class: u8,
+    /// From the queue to the last bit at the other end, at most, in ps.
+    pub upper_ps: Option<i64>,
+    /// The same, at least.
+    pub lower_ps: i64,
+    /// Why `upper_ps` is none.
+    pub reason: Option<Reason>,
+}
+
+/// The queues of one port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortBounds {
+    /// The port's name.
+    pub port: String,
+    /// Classes that flows use, lowest first.
+    pub classes: Vec<ClassBounds>,
+}
+
+/// One queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClassBounds {
+    /// The traffic class.
+    pub class: u8,
+    /// Most octets (destination address to FCS) that ever wait; the queue's own limit where that is lower.
+    pub backlog_octets: Option<u64>,
+    /// Most frames that ever wait.
+    pub backlog_frames: Option<u64>,
+    /// Why there is none from the analysis.
+    pub reason: Option<Reason>,
+}

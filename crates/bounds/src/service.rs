@@ -1,0 +1,201 @@
+//! What a class is sure to be served: priority, shapers and gates together.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.1 to 8.6.8.4.
+
+use crate::credit::Credit;
+use crate::curve::{Curve, Data, Ps};
+use crate::higher::Higher;
+use crate::port::Class;
+use crate::reason::Reason;
+use crate::sizes::{until_last_bit, wire};
+use crate::windows::{Openings, Serving, Share, Starts, Window};
+
+/// One way to count service: a curve for every moment at which waiting may begin.
+pub(crate) type Service = Vec<Curve>;
+
+/// All the ways to count the service of a class, each of which holds; and the highest credit that its shaper gathers.
+pub(crate) fn services(
+    class: &Class<'_>,
+    credit: Option<&Credit>,
+    unshaped_above: &dyn Fn() -> Result<Curve, Reason>,
+) -> (Result<Vec<Service>, Reason>, Option<Data>) {
+    if class.gated() {
+        match credit {
+            None => (with_gates(class).map(|service| vec![service]), None),
+            Some(credit) => shaped_with_gates(class, credit),
+        }
+    } else {
+        match credit {
+            None => (by_priority(class, unshaped_above).map(|service| vec![vec![service]]), None),
+            Some(credit) => shaped(class, credit, unshaped_above),
+        }
+    }
+}
+
+/// What higher classes send from a moment on at which none of them could start.
+fn when_idle(class: &Class<'_>, unshaped_above: &dyn Fn() -> Result<Curve, Reason>) -> Result<Curve, Reason> {
+    let mut sum = unshaped_above()?;
+    for higher in class.above.iter().filter(|higher| higher.shaper.is_some()) {
+        let sent = higher.when_idle(class.model.rate).ok_or(Reason::HigherClass { class: higher.class })?;
+        sum = sum.add(&sent);
+    }
+    Ok(sum)
+}
+
+/// What higher classes send within any span of time, as far as it falls into `windows`.
+fn any_time(class: &Class<'_>, windows: Option<(Ps, &[Window])>) -> Result<Curve, Reason> {
+    let rate = class.model.rate;
+    let mut sum = Curve::zero();
+    for higher in class.above {
+        let sent = higher.any_time(rate);
+        let sent = match share(class, higher, windows) {
+            None => sent,
+            Some(share) if share.per_cycle == 0 => continue,
+            Some(share) => crate::higher::lesser(sent, Some(share.curve(rate))),
+        };
+        sum = sum.add(&sent.ok_or(Reason::HigherClass { class: higher.class })?);
+    }
+    Ok(sum)
+}
+
+/// The share of `windows` (of all time, without any) in which a higher class's gate lets it be on the link.
+fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -> Option<Share> {
+    let Openings::Windows { cycle, windows: others } = &higher.openings else { return None };
+    let always = [Window { from: 0, to: *cycle }];
+    let windows = windows.map_or(&always[..], |(_, windows)| windows);
+    Some(Share::of(windows, others, class.model.gap(), *cycle))
+}
+
+/// The link minus one lower frame minus what higher classes send.
+fn by_priority(
+    class: &Class<'_>,
+    unshaped_above: &dyn Fn() -> Result<Curve, Reason>,
+) -> Result<Curve, Reason> {
+    let higher = when_idle(class, unshaped_above)?;
+    Ok(Curve::affine(-class.lower_data(), class.model.rate).sub(&higher))
+}
+
+fn shaped(
+    class: &Class<'_>,
+    credit: &Credit,
+    unshaped_above: &dyn Fn() -> Result<Curve, Reason>,
+) -> (Result<Vec<Service>, Reason>, Option<Data>) {
+    let (rate, smallest) = (class.model.rate, wire(class.smallest));
+    let mut services = Vec::new();
+    let mut gathered = None;
+    let higher = when_idle(class, unshaped_above);
+    if let (Ok(higher), true) = (&higher, credit.shapes) {
+        gathered = credit.gathered(rate, class.lower_data(), higher);
+        let service =
+            gathered.and_then(|most| credit.service(rate, most, smallest, |slope| Curve::affine(0, slope)));
+        services.extend(service.map(|service| vec![service]));
+    }
+    if let Ok(taken) = any_time(class, None) {
+        let link = Curve::affine(-class.lower_data(), rate).sub(&taken);
+        let service = credit.service_without_memory(&link, class.lower_data(), smallest);
+        services.extend(service.map(|service| vec![service]));
+    }
+    match (services.is_empty(), higher) {
+        (true, Err(reason)) => (Err(reason), gathered),
+        (true, Ok(_)) => (Err(Reason::TooLarge), gathered),
+        (false, _) => (Ok(services), gathered),
+    }
+}
+
+/// Where the class may start its largest frame, whatever lower classes have left on the link.
+fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
+    let Openings::Windows { cycle, windows } = class.openings()? else { return Ok(None) };
+    let model = class.model;
+    let (needs, gap) = (until_last_bit(class.largest, model.port), model.gap());
+    let mut found = Vec::new();
+    for window in windows {
+        let mut late = 0;
+        for (lower, octets) in &class.lower_classes {
+            let openings = model.openings[usize::from(*lower)].as_ref().ok_or(Reason::TooLarge)?;
+            late = late.max(openings.overhang(window.from, model.occupied(*octets), gap));
+        }
+        // The inter-frame gap of whatever ended just before, of any class.
+        for openings in model.openings.iter().flatten() {
+            late = late.max(openings.gap_after(window.from, gap));
+        }
+        let (from, to) = (window.from + late, window.to - needs);
+        if from <= to {
+            found.push(Window { from, to });
+        }
+    }
+    if found.is_empty() { Err(Reason::NoWindow) } else { Ok(Some(Starts { cycle: *cycle, windows: found })) }
+}
+
+fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
+    let rate = class.model.rate;
+    let Some(starts) = starts(class)? else {
+        let taken = any_time(class, None)?;
+        return Ok(vec![Curve::affine(-class.lower_data(), rate).sub(&taken)]);
+    };
+    let taken = any_time(class, Some((starts.cycle, &starts.windows_in_time())))?;
+    let undisturbed = taken == Curve::zero();
+    let serving = if undisturbed { Serving::Frames(class.grain) } else { Serving::Time };
+    let lower = if class.lower == 0 { 0 } else { class.model.occupied(class.lower) };
+    let from = |place: usize| {
+        let before = lower.min(starts.windows[place].length());
+        starts.service(place, before, rate, serving).sub(&taken)
+    };
+    Ok((0..starts.windows.len()).map(from).collect())
+}
+
+fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>, Reason>, Option<Data>) {
+    let (rate, smallest) = (class.model.rate, wire(class.smallest));
+    let (openings, starts) = match (class.openings(), starts(class)) {
+        (Ok(openings), Ok(starts)) => (openings, starts),
+        (Err(reason), _) | (_, Err(reason)) => return (Err(reason), None),
+    };
+    let taken = match &starts {
+        None => any_time(class, None),
+        Some(starts) => any_time(class, Some((starts.cycle, &starts.windows_in_time()))),
+    };
+    let taken = match taken {
+        Ok(taken) => taken,
+        Err(reason) => return (Err(reason), None),
+    };
+    let (burst, slope) = taken.bucket();
+    let others = (burst.saturating_add(class.lower_data()), slope);
+    let mut services: Vec<Service> = Vec::new();
+    let mut gathered = None;
+    if let (Openings::Windows { cycle, windows }, Some(starts)) = (openings, &starts) {
+        if credit.shapes {
+            gathered = credit.gathered_with_gates(rate, *cycle, windows, &starts.windows, others);
+        }
+        if let Some(most) = gathered {
+            let open = Starts { cycle: *cycle, windows: windows.clone() };
+            let from = |place: usize| {
+                credit.service(rate, most, smallest, |slope| open.service(place, 0, slope, Serving::Time))
+            };
+            services.extend((0..windows.len()).map(from).collect::<Option<Service>>());
+        }
+        let from = |place: usize| {
+            let link = starts.service(place, 0, rate, Serving::Time).sub(&taken);
+            let link = link.sub(&Curve::affine(class.lower_data(), 0));
+            credit.service_without_memory(&link, class.lower_data(), smallest)
+        };
+        services.extend((0..starts.windows.len()).map(from).collect::<Option<Service>>());
+    } else {
+        // This class's gate never closes; those above have one.
+        if credit.shapes {
+            gathered = credit.gathered(rate, class.lower_data(), &taken);
+        }
+        let service =
+            gathered.and_then(|most| credit.service(rate, most, smallest, |slope| Curve::affine(0, slope)));
+        services.extend(service.map(|service| vec![service]));
+        let link = Curve::affine(-class.lower_data(), rate).sub(&taken);
+        let service = credit.service_without_memory(&link, class.lower_data(), smallest);
+        services.extend(service.map(|service| vec![service]));
+    }
+    if services.is_empty() { (Err(Reason::TooLarge), gathered) } else { (Ok(services), gathered) }
+}
+
+impl Starts {
+    /// The windows as spans: their last moment counts, so that also a window of one moment can be taken by others.
+    fn windows_in_time(&self) -> Vec<Window> {
+        self.windows.iter().map(|window| Window { to: window.to + 1, ..*window }).collect()
+    }
+}
