@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ KINDS = ("svg", "pdf", "png")
 
 
 def write(
-    run_or_runs: HasFolder | Path | str | list[HasFolder | Path | str] | tuple[HasFolder | Path | str, ...],
+    run_or_runs: HasFolder | Path | str | Sequence[HasFolder | Path | str],
     into: Path | None = None,
     figures: tuple[str, ...] = (),
 ) -> Path:
@@ -37,7 +38,11 @@ def write(
 
     if unknown := [kind for kind in figures if kind not in KINDS]:
         raise InputError(f"figures: expected {', '.join(KINDS)}, found {', '.join(map(str, unknown))}")
-    runs = list(run_or_runs) if isinstance(run_or_runs, list | tuple) else [run_or_runs]
+    runs: list[HasFolder | Path | str]
+    if isinstance(run_or_runs, str | Path) or not isinstance(run_or_runs, Sequence):
+        runs = [run_or_runs]
+    else:
+        runs = list(run_or_runs)
     if not runs:
         raise InputError("report: expected at least one run, found none")
     page = destination(runs, into)

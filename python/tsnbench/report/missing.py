@@ -10,9 +10,8 @@ from tsnbench.report.words import count
 
 REASONS = {
     "never_sent": "never sent: a gap in the sequence numbers already at the first tap",
-    "lost": "sent, but never sighted at the listener",
+    "lost": "lost: sent, but never sighted at the listener",
     "in_network_at_end": "still under way when the run ended",
-    "late": "received, but with a delay above the requirement",
     "duplicate": "sighted more than once at the listener; only the first counts",
     "duplicate_tx": "sighted more than once at the talker; only the first counts",
     "reordered": "arrived after a frame with a higher sequence number",
@@ -46,7 +45,8 @@ def gaps(run: RunFacts) -> list[Gap]:
             flow for flow in run.flows if flow.group == group.group and flow.listener == group.listener
         ]
         found += [
-            Gap(group.label, frames, f"last sighted at {tap}") for tap, frames in _where(members, group)
+            Gap(group.label, frames, f"of the lost: last sighted at {tap}")
+            for tap, frames in _where(members, group)
         ]
         if group.delay is None:
             found.append(Gap(group.label, 0, "no frame has a delay, so there is no statistic"))

@@ -48,6 +48,6 @@ def command(run: RunFacts) -> str:
     if isinstance(given, list) and given:
         return shlex.join(str(part) for part in given)
     return (
-        "python -c 'from tsnbench.planning import Plan; "
-        'Plan.read("plan.json").run(into="again")\'  # in the run folder; plan.json has the hash above'
+        "python -c 'from tsnbench import Simulation; from tsnbench.planning import Plan; "
+        'Plan.read("plan.json").run(on=Simulation(), into="again")\'  # in the run folder'
     )

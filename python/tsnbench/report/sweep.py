@@ -23,6 +23,8 @@ class Axis:
     name: str
     at: tuple[float, ...]
     ticks: tuple[str, ...]
+    numeric: bool = False
+    """Between two places there are others: a line may lead from one to the next."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,9 @@ class Sweep:
         ticks = tuple(run.network.variant.get(key, "") for run in self.runs)
         numbers = [_number(tick) for tick in ticks]
         even = tuple(float(n) for n in range(len(ticks)))
-        return Axis(key, even if None in numbers else tuple(n or 0.0 for n in numbers), ticks)
+        if None in numbers:
+            return Axis(key, even, ticks)
+        return Axis(key, tuple(n or 0.0 for n in numbers), ticks, numeric=True)
 
     def _label(self, run: RunFacts) -> str:
         """Only what differs: a parameter that is the same in all runs is in the title."""

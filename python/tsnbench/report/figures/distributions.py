@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tsnbench.report.curves import Curve, Panel
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, key
@@ -39,10 +39,13 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
                 handles.append(draw_ccdf(at, curve, bottom, place))
                 labels.append(shortened(curve.measure.label))
             log_share(at, bottom)
-            at.xaxis.set_major_formatter(plain)
             at.set_ylabel("frames later")
-            key(at, panel.title, handles, labels, size, last=at is axes[-1])
-        axes[-1].set_xlabel("delay (µs)")
+            log = delay_axis(
+                at, "x", min(c.box.low for c in panel.curves), max(c.box.high for c in panel.curves)
+            )
+            if at is not axes[-1] and not log:
+                at.set_xlabel("")
+            key(at, panel.title, handles, labels, size, last=bool(at.get_xlabel()))
         return figure
 
     return Drawing(
@@ -149,18 +152,8 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
         ]
         at.set_yticks(range(len(rows)), names)
         at.set_ylim(len(rows) - 0.4, -0.6)
-        wide = max(c.box.high for _, c in rows) > 30 * max(1e-3, min(c.box.median for _, c in rows))
-        if wide and min(c.box.low for _, c in rows) > 0:
-            from matplotlib.ticker import LogLocator, NullFormatter
-
-            at.set_xscale("log")
-            decades = math.log10(max(c.box.high for _, c in rows) / min(c.box.low for _, c in rows))
-            at.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
-            at.xaxis.set_major_formatter(plain)
-            at.xaxis.set_minor_formatter(NullFormatter())
-        else:
-            at.xaxis.set_major_formatter(plain)
-        at.set_xlabel("delay (µs, log axis)" if wide else "delay (µs)")
+        limits = [(c.box.low, c.box.high) for _, c in rows]
+        delay_axis(at, "x", min(low for low, _ in limits), max(high for _, high in limits))
         at.grid(axis="y", visible=False)
         last = None
         for place, (panel, _) in enumerate(rows):
@@ -182,6 +175,23 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
         ),
         draw,
     )
+
+
+def delay_axis(at: Axes, which: Literal["x", "y"], low: float, high: float) -> bool:
+    """An axis of delays in µs; true for a log axis, where they lie too far apart for any other."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis = at.xaxis if which == "x" else at.yaxis
+    logarithmic = 0 < low < high / 40
+    if logarithmic:
+        at.set(**{f"{which}scale": "log"})
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
+        axis.set_minor_formatter(NullFormatter())
+    elif which == "y":
+        at.set_ylim(bottom=0)
+    axis.set_major_formatter(plain)
+    axis.set_label_text("delay (µs, log)" if logarithmic else "delay (µs)")
+    return logarithmic
 
 
 def plain(value: float, _place: float = 0) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.curves import Curve
-from tsnbench.report.figures.distributions import draw_boxes, draw_ccdf, log_share, plain
+from tsnbench.report.figures.distributions import delay_axis, draw_boxes, draw_ccdf, log_share
 from tsnbench.report.figures.style import COLOURS, DASHES, LIMIT, MARKERS, Drawing, Size, axis_of
 from tsnbench.report.sweep import MOST_OVERLAID, Along, Sweep, spread
 from tsnbench.report.words import micros, printable, shortened
@@ -52,18 +52,20 @@ def along_axis(sweep: Sweep) -> Drawing:
     """Mean, median, p99 and maximum of the delay along the axis."""
 
     def fill(at: Axes, along: Along, _: tuple[Curve | None, ...]) -> None:
-        highest = 0.0
+        there = [
+            (x, m.delay)
+            for x, m in zip(sweep.axis.at, along.measures, strict=True)
+            if m is not None and m.delay
+        ]
+        highest = max(stat.max for _, stat in there) / 1e3
         for place, statistic in enumerate(STATISTICS):
-            points = [
-                (x, getattr(m.delay, statistic) / 1e3)
-                for x, m in zip(sweep.axis.at, along.measures, strict=True)
-                if m is not None and m.delay is not None
-            ]
-            highest = max([highest, *(y for _, y in points)])
+            # Between runs that differ in kind there is nothing that a line could lead through.
+            aside = 0.0 if sweep.axis.numeric else (place - 1.5) * 0.12
             at.plot(
-                *zip(*points, strict=True),
+                [x + aside for x, _ in there],
+                [getattr(stat, statistic) / 1e3 for _, stat in there],
                 color=COLOURS[place],
-                linestyle=DASHES[place],
+                linestyle=DASHES[place] if sweep.axis.numeric else "none",
                 marker=MARKERS[place],
                 markersize=4,
                 label=statistic,
@@ -72,9 +74,9 @@ def along_axis(sweep: Sweep) -> Drawing:
             at.axhline(
                 along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"
             )
-        at.set_ylim(bottom=0)
-        at.yaxis.set_major_formatter(plain)
-        at.set_ylabel("delay (µs)")
+        delay_axis(at, "y", min(stat.median for _, stat in there) / 1e3, highest)
+        if not sweep.axis.numeric:
+            at.set_xlim(-0.6, len(sweep.runs) - 0.4)
         _ticks(at, sweep, sweep.axis.at)
 
     def draw(size: Size) -> Figure:
@@ -107,9 +109,7 @@ def boxes(sweep: Sweep) -> Drawing:
         there = [(place, curve) for place, curve in enumerate(curves) if curve is not None]
         for place, curve in there:
             draw_boxes(at, [curve], horizontal=False, first=place)
-        at.yaxis.set_major_formatter(plain)
-        at.set_ylabel("delay (µs)")
-        at.set_ylim(bottom=0)
+        delay_axis(at, "y", min(c.box.low for _, c in there), max(c.box.high for _, c in there))
         at.set_xlim(-0.6, len(curves) - 0.4)
         _ticks(at, sweep, [float(n) for n in range(len(curves))])
         at.grid(axis="x", visible=False)
@@ -140,8 +140,7 @@ def overlay(sweep: Sweep) -> Drawing:
             line.set_label(shortened(sweep.labels[kept[n]], 30))
         log_share(at, bottom)
         at.set_ylabel("frames later")
-        at.xaxis.set_major_formatter(plain)
-        at.set_xlabel("delay (µs)")
+        delay_axis(at, "x", min(c.box.low for _, c in there), max(c.box.high for _, c in there))
 
     def draw(size: Size) -> Figure:
         figure, axes = _grid(sweep, size, 2.1, fill)
