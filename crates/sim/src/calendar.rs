@@ -68,7 +68,7 @@ impl Calendar {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn sift_up(&mut self, event: Event) {
         let mut at = self.heap.len();
         self.heap.push(event);
@@ -83,7 +83,7 @@ impl Calendar {
         self.heap[at] = event;
     }
 
-    #[inline]
+    #[inline(never)]
     fn sift_down(&mut self, event: Event) {
         let heap = self.heap.as_mut_slice();
         let key = event.key();

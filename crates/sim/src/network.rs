@@ -208,6 +208,7 @@ impl Network {
             self.hops.push(Hop {
                 stream: stream_number,
                 port: hop.port,
+                // The Plan says the priority, also of untagged frames: what a bridge's ports would give them is decided there.
                 class: plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)],
                 at_talker: hop.parent.is_none(),
                 pcp: stream.pcp,

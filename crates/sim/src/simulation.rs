@@ -274,7 +274,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule(&mut self, at: Instant, node: u32, what: What) {
         let counter = &mut self.scheduled[node as usize];
         self.calendar.push(Event::new(at, node, *counter, what));
