@@ -1,0 +1,144 @@
+//! Foreign bytes: every seed of the fuzzing corpus, cut at every length and with bits flipped, is read or refused.
+//! A panic fails the test; so does a reader that does not end.
+
+use std::path::{Path, PathBuf};
+use std::slice::from_ref;
+use tsn_capture::Reader;
+use tsn_measure::captures::{Options, measure};
+use tsn_plan::Plan;
+use tsn_wire::dissect::dissect;
+use tsn_wire::recognise::{Evidence, marked, number};
+
+/// Every seed for one target: its name and its octets.
+fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no seed in {}", folder.display());
+    paths
+        .into_iter()
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
+        .collect()
+}
+
+/// What the fuzzing target does. Returns how many frames were read, or the error.
+fn capture(octets: &[u8]) -> Result<u64, tsn_capture::Error> {
+    let mut reader = Reader::new(octets)?;
+    let mut evidence = Evidence::default();
+    while let Some(packet) = reader.read()? {
+        assert!(packet.octets.len() <= octets.len());
+        let Ok(frame) = dissect(packet.link, packet.octets, packet.original) else { continue };
+        evidence.see(&frame);
+        let _ = number(marked(&frame).unwrap_or_else(|| evidence.format()), &frame, 4);
+        let _ = frame.invariant_hash(usize::MAX);
+    }
+    Ok(reader.frames())
+}
+
+#[test]
+fn captures_cut_at_every_length_give_what_is_there() {
+    for (name, octets) in seeds("capture") {
+        let whole = capture(&octets).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(whole > 0, "{name} has frames");
+        let mut before = 0;
+        for length in 0..octets.len() {
+            let frames = capture(&octets[..length]).unwrap_or(0);
+            assert!(frames >= before && frames <= whole, "{name} cut to {length}: {frames} frames");
+            before = frames;
+        }
+    }
+}
+
+#[test]
+fn captures_with_flipped_bits_are_read_or_refused() {
+    for (_, octets) in seeds("capture") {
+        for place in 0..octets.len() {
+            for bit in 0..8 {
+                let mut flipped = octets.clone();
+                flipped[place] ^= 1 << bit;
+                let _ = capture(&flipped);
+            }
+            for extreme in [0x00, 0x7f, 0x80, 0xff] {
+                let mut flipped = octets.clone();
+                let end = (place + 4).min(flipped.len());
+                flipped[place..end].fill(extreme);
+                let _ = capture(&flipped);
+            }
+        }
+    }
+}
+
+#[test]
+fn broken_captures_measured_against_whole_ones_give_measures_or_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, octets) in seeds("capture") {
+        let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+        std::fs::write(&whole, &octets).unwrap();
+        for place in (0..octets.len()).step_by(7) {
+            let mut flipped = octets.clone();
+            flipped[place] ^= 0x81;
+            flipped.truncate(octets.len() - place / 3);
+            std::fs::write(&broken, &flipped).unwrap();
+            for (tx, rx) in [(&whole, &broken), (&broken, &whole)] {
+                if let Ok(measures) = measure(from_ref(tx), from_ref(rx), &Options::default(), None) {
+                    for path in &measures.paths {
+                        let count = &path.count;
+                        assert_eq!(count.sent, count.received + count.lost, "{name} broken at {place}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn plans_cut_and_flipped_are_read_or_refused() {
+    for (name, octets) in seeds("plan") {
+        let text = String::from_utf8(octets).unwrap();
+        Plan::read(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let step = (text.len() / 2000).max(1);
+        for length in (0..text.len()).step_by(step) {
+            if let Some(part) = text.get(..length) {
+                assert!(Plan::read(part).is_err(), "{name} cut to {length}");
+            }
+        }
+        for place in (0..text.len()).step_by(step) {
+            let mut flipped = text.clone().into_bytes();
+            flipped[place] ^= 1 << (place % 7);
+            if let Ok(flipped) = String::from_utf8(flipped) {
+                let _ = Plan::read(&flipped);
+            }
+        }
+    }
+}
+
+#[test]
+fn plans_with_extreme_numbers_are_read_or_refused() {
+    for (_, octets) in seeds("plan") {
+        let text = String::from_utf8(octets).unwrap();
+        let digits = text.match_indices(|c: char| c.is_ascii_digit());
+        let mut numbers: Vec<(usize, usize)> = Vec::new();
+        for (place, _) in digits {
+            match numbers.last_mut() {
+                Some((_, end)) if *end == place => *end += 1,
+                _ => numbers.push((place, place + 1)),
+            }
+        }
+        for (start, end) in numbers.iter().step_by((numbers.len() / 200).max(1)) {
+            for extreme in
+                ["0", "4294967295", "4294967296", "18446744073709551615", "1e400", "99999999999999999999"]
+            {
+                let _ = Plan::read(&[&text[..*start], extreme, &text[*end..]].concat());
+            }
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_no_plan() {
+    let nested = "[".repeat(100_000);
+    for text in ["", "null", "[]", "{}", "\u{0}", r#"{"format":"tsnbench-plan/2"}"#, nested.as_str()] {
+        assert!(Plan::read(text).is_err());
+    }
+}

@@ -1,0 +1,18 @@
+//! Any octets as a capture: frames, a warning or an error, never a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tsn_capture::Reader;
+use tsn_wire::dissect::dissect;
+use tsn_wire::recognise::{Evidence, marked, number};
+
+fuzz_target!(|octets: &[u8]| {
+    let Ok(mut reader) = Reader::new(octets) else { return };
+    let mut evidence = Evidence::default();
+    while let Ok(Some(packet)) = reader.read() {
+        let Ok(frame) = dissect(packet.link, packet.octets, packet.original) else { continue };
+        evidence.see(&frame);
+        let _ = number(marked(&frame).unwrap_or_else(|| evidence.format()), &frame, 4);
+        let _ = frame.invariant_hash(usize::MAX);
+    }
+});
