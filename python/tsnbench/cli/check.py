@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,29 +15,22 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Problems as JSON on stdout.")] = False,
 ) -> None:
     """Read scenarios and plan them; say everything that is wrong with them, all at once."""
-    from tsnbench.errors import InputError
+    from tsnbench.planning import PlanningErrors
     from tsnbench.planning import plan as make_plan
-    from tsnbench.scenario import load_variants
-    from tsnbench.scenario.errors import ScenarioErrors
+    from tsnbench.scenario import ScenarioErrors, load_variants
 
-    problems: list[dict[str, object]] = []
+    problems: list[dict[str, Any]] = []
     wrong = False
     for file in files:
         with told():
             try:
                 scenarios = load_variants(file)
                 plans = [make_plan(scenario) for scenario in scenarios]
-            except ScenarioErrors as errors:
+            except (ScenarioErrors, PlanningErrors) as errors:
                 wrong = True
                 problems += [problem.as_dict() for problem in errors.problems]
                 if not as_json:
                     talk.print(str(errors), markup=False, soft_wrap=True)
-                continue
-            except InputError as error:
-                wrong = True
-                problems.append({"file": str(file), "text": str(error)})
-                if not as_json:
-                    talk.print(str(error), markup=False, soft_wrap=True)
                 continue
         if not as_json:
             runs = "1 run" if len(plans) == 1 else f"{len(plans)} runs"

@@ -121,7 +121,7 @@ class Draft:
     problems: list[PlanningProblem] = field(default_factory=list)
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
-        self.problems.append(PlanningProblem(path, expected, found, hint))
+        self.problems.append(PlanningProblem(path, expected, found, hint, self.scenario.where(path)))
 
     def raise_problems(self) -> None:
         """Ends planning where a pass has found problems.

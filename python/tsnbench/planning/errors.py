@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from tsnbench.errors import InputError
 
 
 @dataclass(frozen=True)
 class PlanningProblem:
-    """One problem: ``path`` is the place in the scenario, such as ``streams.cam.via``."""
+    """One problem: ``path`` is the part of the scenario, such as ``streams.cam.via``."""
 
     path: str
     expected: str
     found: str
     hint: str | None = None
+    where: str = ""
+    """``file:line:column`` where the scenario was read from a file."""
 
     def __str__(self) -> str:
-        text = f"{self.path}: expected {self.expected}, found {self.found}"
+        where = f"{self.where}: " if self.where else ""
+        text = f"{where}{self.path}: expected {self.expected}, found {self.found}"
         return f"{text}\n  hint: {self.hint}" if self.hint else text
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 class PlanningErrors(InputError):  # noqa: N818 - it holds many

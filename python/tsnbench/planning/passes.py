@@ -63,5 +63,8 @@ def plan(scenario: Scenario) -> Plan:
     except ValueError as error:
         # What the passes let through and no backend could obey, such as a duration of years.
         path, _, problem = str(error).partition(": ")
-        raise PlanningErrors([PlanningProblem(path, "a plan that can be obeyed", problem)]) from error
+        where = scenario.where(path)
+        raise PlanningErrors(
+            [PlanningProblem(path, "a plan that can be obeyed", problem, where=where)]
+        ) from error
     return made

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from tsnbench.errors import InputError
+
 
 @dataclass(frozen=True, order=True)
 class Problem:
@@ -27,7 +29,7 @@ class Problem:
         return asdict(self)
 
 
-class ScenarioErrors(ValueError):  # noqa: N818 - it holds several
+class ScenarioErrors(InputError):  # noqa: N818 - it holds several
     """All mistakes of one file, in the order of their places."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

@@ -13,6 +13,7 @@ from tsnbench.scenario import model, network, shapers, source, streams
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.grammar.shapes import Fields, keys_of
+from tsnbench.scenario.origin import Origin
 from tsnbench.scenario.reading import NAME, Bad, Reading
 from tsnbench.scenario.source import Mapping, Scalar, Sequence, describe
 from tsnbench.scenario.sweep import MOST_RUNS, Axis, SweepError, axis_of
@@ -155,7 +156,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
     if top.bad or reading.problems:
         return None
-    return model.Scenario(
+    scenario = model.Scenario(
         name=str(top["name"]),
         network=model.Network(nodes=net.nodes, links=tuple(net.links), queues=net.queues),
         streams=built,
@@ -163,6 +164,8 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         taps=tapped,
         **_optional(top),
     )
+    scenario._origin = Origin(reading.file, tree)
+    return scenario
 
 
 def _optional(top: Fields) -> dict[str, int | str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from tsnbench.scenario.units import (
     BitRate,
@@ -19,6 +19,7 @@ from tsnbench.scenario.units import (
 
 if TYPE_CHECKING:
     from tsnbench.planning.document import Plan
+    from tsnbench.scenario.origin import Origin
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.+-]*$", max_length=64)]
 PortSelector = str
@@ -202,6 +203,11 @@ class Scenario(Part):
     taps: Taps = Taps()
     variant: dict[str, str] = {}
     """Which run of a sweep this is: parameter to value as written; empty without a sweep."""
+    _origin: Origin | None = PrivateAttr(default=None)
+
+    def where(self, path: str) -> str:
+        """``file:line:column`` of a part such as ``streams.cam.via``; empty where no file was read."""
+        return self._origin.where(path) if self._origin else ""
 
     def plan(self) -> Plan:
         """The Plan of this scenario; raises the planner's errors where it cannot be planned."""

@@ -1,0 +1,39 @@
+"""A mistake that only planning finds still names its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+
+TEXT = """\
+name: over
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridges: [s]
+  links: {rate: 100 Mbit/s, between: [a-s, s-b]}
+streams:
+  x: {from: a, to: b, class: sr/A, payload: 1472 B, period: 100 us}
+shapers:
+  s -> b: {cbs: from-streams}
+"""
+
+
+def test_a_reservation_over_the_ports_rate_is_found_where_it_is_written() -> None:
+    (scenario,) = read_scenario(TEXT, "over.yaml")
+    with pytest.raises(PlanningErrors) as raised:
+        plan(scenario)
+    assert str(raised.value).startswith("over.yaml:10:12: shapers.s -> b.cbs: expected a reservation below")
+
+
+def test_equal_scenarios_may_stand_in_different_files() -> None:
+    harmless = TEXT.replace("100 us", "1 ms")
+    (one,), (two,) = read_scenario(harmless, "one.yaml"), read_scenario("# moved\n" + harmless, "two.yaml")
+    assert one == two
+    assert (one.where("streams.x.period"), two.where("streams.x.period")) == (
+        "one.yaml:8:53",
+        "two.yaml:9:53",
+    )
+    assert one.where("streams.x.size") == "one.yaml:8:3"
