@@ -42,7 +42,7 @@ impl FlowKey {
         {
             return Self::Tsnbench(payload.stream);
         }
-        let mac = frame.source.filter(|_| shown.source);
+        let mac = frame.source().filter(|_| shown.source);
         match frame.network {
             Network::Ipv4 { source, destination, protocol, .. } => {
                 Self::Ipv4 { mac, source, destination, protocol, ports: frame.ports }
@@ -52,7 +52,7 @@ impl FlowKey {
             }
             Network::Other => Self::Other {
                 source: mac,
-                destination: frame.destination.filter(|_| shown.destination),
+                destination: frame.destination().filter(|_| shown.destination),
                 ether_type: frame.ether_type,
                 vid: frame.tag.filter(|_| shown.tag).map(|tag| tag.vid),
                 sub: match frame.ether_type {

@@ -36,10 +36,8 @@ pub enum Network {
 /// A frame taken apart.
 #[derive(Copy, Clone, Debug)]
 pub struct Dissected<'a> {
-    /// Source address, where the link shows it.
-    pub source: Option<Mac>,
-    /// Destination address, where the link shows it.
-    pub destination: Option<Mac>,
+    source: Option<&'a [u8; 6]>,
+    destination: Option<&'a [u8; 6]>,
     /// VLAN tag.
     pub tag: Option<Tag>,
     /// What the frame carries.
@@ -91,6 +89,18 @@ pub fn dissect(link: Link, bytes: &[u8], original: u32) -> Result<Dissected<'_>,
 }
 
 impl<'a> Dissected<'a> {
+    /// Source address, where the link shows it.
+    #[must_use]
+    pub fn source(&self) -> Option<Mac> {
+        self.source.copied().map(Mac)
+    }
+
+    /// Destination address, where the link shows it.
+    #[must_use]
+    pub fn destination(&self) -> Option<Mac> {
+        self.destination.copied().map(Mac)
+    }
+
     #[inline]
     fn open_ipv4(&mut self) {
         let Ok(ip) = Ipv4HeaderSlice::from_slice(self.packet) else { return };

@@ -1,7 +1,7 @@
 //! What captures put before a frame's network layer: link types by their registered numbers.
 
 use crate::Error;
-use crate::ethernet::{self, Contents, EtherType, Mac};
+use crate::ethernet::{self, Contents, EtherType};
 
 /// How the octets of a captured frame begin.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ impl Link {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Opened<'a> {
     /// Source address, where the link shows it.
-    pub source: Option<Mac>,
+    pub source: Option<&'a [u8; 6]>,
     /// Destination address, where the link shows it.
-    pub destination: Option<Mac>,
+    pub destination: Option<&'a [u8; 6]>,
     /// Tag, what the payload is, and the payload.
     pub contents: Contents<'a>,
     /// Octets of the link layer as captured.
@@ -57,7 +57,7 @@ pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
     let (source, destination, contents) = match link {
         Link::Ethernet => {
             let frame = ethernet::Frame::new(bytes)?;
-            (Some(frame.source()), Some(frame.destination()), frame.contents()?)
+            (bytes[6..].first_chunk(), bytes.first_chunk(), frame.contents()?)
         }
         Link::LinuxCooked => {
             // Type 2, hardware type 2, address length 2, address 8, protocol 2.
@@ -96,9 +96,8 @@ pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
 }
 
 /// A cooked header's address, when it is a MAC address.
-fn mac(length: u16, address: &[u8]) -> Option<Mac> {
-    let octets = address.first_chunk::<6>()?;
-    (length == 6).then_some(Mac(*octets))
+fn mac(length: u16, address: &[u8]) -> Option<&[u8; 6]> {
+    address.first_chunk().filter(|_| length == 6)
 }
 
 #[cfg(test)]
@@ -130,7 +129,7 @@ mod tests {
             assert_eq!(opened.contents.payload, packet, "{number}");
             assert_eq!(opened.contents.ether_type, EtherType::IPV4, "{number}");
             assert_eq!(opened.header, bytes.len() - packet.len());
-            assert_eq!(opened.source, has_source.then_some(Mac([2, 0, 0, 0, 0, 2])), "{number}");
+            assert_eq!(opened.source, has_source.then_some(&[2, 0, 0, 0, 0, 2]), "{number}");
             let tag = Tag { pcp: 3, dei: false, vid: 5 };
             assert_eq!(opened.contents.tag, has_tag.then_some(tag), "{number}");
             for length in 0..opened.header {

@@ -95,7 +95,7 @@ impl Evidence {
     /// Takes note of the flow's next frame.
     pub fn see(&mut self, frame: &Dissected<'_>) {
         let id = match frame.network {
-            Network::Ipv4 { id, .. } if frame.source.is_some() => {
+            Network::Ipv4 { id, .. } if frame.source().is_some() => {
                 flextest::Repr::parse(frame.payload).ok().map(|_| id)
             }
             _ => None,

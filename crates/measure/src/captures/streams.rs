@@ -134,7 +134,7 @@ impl Streams {
     fn begin(&mut self, key: FlowKey, frame: &Dissected<'_>) -> u32 {
         let marked = recognise::marked(frame).unwrap_or(Format::Unknown);
         let known = self.surveyed.get(&key).copied().unwrap_or(Known { format: marked, frames_per_cycle: 1 });
-        let mut name = key.name(known.format, frame.tag, frame.source);
+        let mut name = key.name(known.format, frame.tag, frame.source());
         let namesakes =
             self.all.iter().filter(|stream| stream.name.split(" #").next() == Some(&name)).count();
         if namesakes > 0 {

@@ -49,8 +49,8 @@ pub(super) fn survey(tx: &[PathBuf], rx: &[PathBuf]) -> Result<Surveyed, Error> 
     let mut sides = [Showing { source: true, destination: true, tag: false }; 2];
     for (paths, side) in [tx, rx].into_iter().zip(&mut sides) {
         look(paths, |frame, cut| {
-            side.source &= frame.source.is_some();
-            side.destination &= frame.destination.is_some();
+            side.source &= frame.source().is_some();
+            side.destination &= frame.destination().is_some();
             side.tag |= frame.tag.is_some();
             if cut {
                 hash_octets = hash_octets.min(frame.packet.len());
