@@ -1,0 +1,236 @@
+//! Random plans that make sense: reservations that fit their streams, gates with windows, lines, trees and rings.
+
+use crate::common::*;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use tsn_plan::{Pattern, Plan, Size};
+
+/// Two of them with octets that take no whole number of ps.
+const RATES: [u64; 6] = [100_000_000, GIGABIT, GIGABIT, 2_500_000_000, 300_000_000, 9_294_196_000];
+
+#[derive(Clone, Debug)]
+struct Talk {
+    from: Index,
+    to: Index,
+    pcp: u8,
+    pattern: Pattern,
+    size: Size,
+}
+
+#[derive(Clone, Debug)]
+struct Shape {
+    port: Index,
+    /// Reservations of classes 5 and 4, in percent of what their streams need; credits in percent of what the
+    /// planner would give.
+    reserved: Option<(u32, u32)>,
+    gates: Option<(i64, Vec<(u8, u64)>)>,
+    limit: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+enum Topology {
+    /// Each node hangs on one before it.
+    Tree(Vec<Index>),
+    /// Ways go round clockwise.
+    Ring(usize),
+}
+
+fn talk() -> impl Strategy<Value = Talk> {
+    let periods = prop::sample::select(&[100, 125, 200, 250, 300, 500, 1_000][..]);
+    let jitter = prop_oneof![4 => Just(0), 1 => 1..300_000u64];
+    let periodic = (periods, 0..1_000_000u64, jitter).prop_map(|(us, offset_ns, jitter_ns)| {
+        Pattern::Periodic { period_ns: us * 1_000, offset_ns, jitter_ns }
+    });
+    let pattern_and_class = prop_oneof![
+        10 => (periodic, prop::sample::select(&[7, 6, 6, 5, 5, 5, 4, 4, 2, 0][..])),
+        1 => (Just(Pattern::Saturating { backlog: 3 }), prop::sample::select(&[0, 0, 1, 4, 5][..])),
+        1 => (
+            (30_000_000..300_000_000u64).prop_map(|mean_interval_ps| Pattern::Poisson { mean_interval_ps }),
+            prop::sample::select(&[0, 0, 2, 5][..])
+        ),
+    ];
+    let size = prop_oneof![
+        6 => (64..700u32).prop_map(|octets| Size::Frame { octets }),
+        2 => Just(Size::Frame { octets: FULL }),
+        2 => prop::collection::vec(0..3_000u32, 1..3).prop_map(|mut octets| {
+            octets.sort_unstable();
+            Size::Units { octets, most_per_frame: 1_472, overhead: 50 }
+        }),
+    ];
+    (any::<Index>(), any::<Index>(), pattern_and_class, size)
+        .prop_map(|(from, to, (pattern, pcp), size)| Talk { from, to, pcp, pattern, size })
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let reserved = prop_oneof![3 => Just((100, 100)), 1 => (100..200u32, 0..200u32)];
+    let masks = prop_oneof![
+        1 => Just(0xff),
+        2 => Just(0x80),
+        2 => Just(0x7f),
+        1 => Just(0x40),
+        1 => Just(0x3f),
+        1 => Just(0x30),
+        2 => any::<u8>()
+    ];
+    let entries =
+        prop::collection::vec((masks, prop_oneof![1_000..150_000u64, Just(12_240), Just(13_000)]), 1..6);
+    let shaper = prop_oneof![
+        4 => (reserved.clone().prop_map(Some), Just(None)),
+        3 => (Just(None), (-500_000..500_000i64, entries.clone()).prop_map(Some)),
+        2 => (reserved.prop_map(Some), (-500_000..500_000i64, entries).prop_map(Some)),
+    ];
+    let limit = prop_oneof![5 => Just(None), 1 => (1..30u32).prop_map(Some)];
+    (any::<Index>(), shaper, limit).prop_map(|(port, (reserved, gates), limit)| Shape {
+        port,
+        reserved,
+        gates,
+        limit,
+    })
+}
+
+/// A plan with 1 to 12 streams over up to 7 nodes.
+pub fn plan() -> impl Strategy<Value = Plan> {
+    let net = prop_oneof![
+        4 => prop::collection::vec(any::<Index>(), 1..7).prop_map(Topology::Tree),
+        1 => (3..6usize).prop_map(Topology::Ring),
+    ];
+    let link = (prop::sample::select(&RATES[..]), 0..2_000_000u64, 0..5_000u64);
+    let parts = (
+        net,
+        prop::collection::vec(link, 7),
+        prop::collection::vec(talk(), 1..12),
+        prop::collection::vec(shape(), 0..6),
+        any::<u64>(),
+    );
+    parts.prop_map(|(net, links, talks, shapes, seed)| build(&net, &links, &talks, &shapes, seed))
+}
+
+fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[Shape], seed: u64) -> Plan {
+    let mut net = Net::new(3_000_000);
+    net.plan.seed = seed;
+    net.plan.drain_ns = 3_000_000;
+    let count = match shape {
+        Topology::Tree(parents) => parents.len() + 1,
+        Topology::Ring(count) => *count,
+    };
+    let nodes: Vec<u32> = (0..count).map(|n| net.node(&format!("n{n}"), links[n].2)).collect();
+    let mut parents = vec![0_usize];
+    for n in 1..count {
+        let parent = if let Topology::Tree(given) = shape { given[n - 1].index(n) } else { n - 1 };
+        parents.push(parent);
+        net.link(nodes[parent], nodes[n], links[n].0, links[n].1);
+    }
+    if matches!(shape, Topology::Ring(_)) {
+        net.link(nodes[count - 1], nodes[0], links[0].0, links[0].1);
+    }
+    for (number, talk) in talks.iter().enumerate() {
+        let (from, to) = (talk.from.index(count), talk.to.index(count));
+        if from == to {
+            continue;
+        }
+        let path: Vec<u32> = match shape {
+            Topology::Tree(_) => way(&parents, from, to).into_iter().map(|n| nodes[n]).collect(),
+            Topology::Ring(_) => {
+                let steps = (to + count - from) % count;
+                (0..=steps).map(|step| nodes[(from + step) % count]).collect()
+            }
+        };
+        net.stream(&format!("s{number}"), &path, talk.pcp, talk.pattern.clone(), talk.size.clone());
+    }
+    for shape in shapes {
+        // Of ports that are used, so that shapers meet streams.
+        let used: Vec<u32> =
+            net.plan.streams.iter().flat_map(|s| s.route.iter().map(|hop| hop.port)).collect();
+        if used.is_empty() {
+            break;
+        }
+        let port = used[shape.port.index(used.len())] as usize;
+        if let Some((percent, credits)) = shape.reserved {
+            reserve(&mut net.plan, port, percent, credits);
+        }
+        if let Some((base, entries)) = &shape.gates {
+            net.plan.ports[port].gates = gates(*base, entries);
+        }
+        if let Some(limit) = shape.limit {
+            net.plan.ports[port].classes.iter_mut().for_each(|class| class.limit_frames = Some(limit));
+        }
+    }
+    net.plan
+}
+
+/// Reservations as the planner makes them (EnGINE eq. 2 to 6), scaled.
+fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
+    let rate = plan.ports[port].rate_bps as f64;
+    let mut interference = f64::from(FULL + 20) * 8.0 / rate;
+    for class in [5_u8, 4] {
+        let here = plan
+            .streams
+            .iter()
+            .filter(|stream| stream.pcp == class && stream.route.iter().any(|hop| hop.port as usize == port));
+        let (mut idle, mut largest) = (0.0, 0.0_f64);
+        for stream in here {
+            let wire: f64 = match &stream.size {
+                Size::Frame { octets } => f64::from(octets + 20) * 8.0,
+                Size::Units { octets, .. } => octets
+                    .iter()
+                    .map(|unit| f64::from(unit + (unit.saturating_sub(1) / 1_472 + 1) * 70).max(84.0) * 8.0)
+                    .fold(0.0, f64::max),
+            };
+            largest = largest.max(wire.min(f64::from(FULL + 20) * 8.0));
+            idle += match stream.pattern {
+                Pattern::Periodic { period_ns, .. } => wire * 1e9 / period_ns as f64,
+                _ => rate / 20.0,
+            };
+        }
+        let idle = (idle * f64::from(percent) / 100.0).ceil();
+        if idle <= 0.0 || idle >= rate * 0.9 {
+            continue;
+        }
+        let high = (idle * interference * f64::from(credits) / 100.0).ceil() as i64;
+        let low = -((rate - idle) * largest / rate).ceil() as i64 - 1;
+        interference += idle * interference / (rate - idle) + largest / rate;
+        plan.ports[port].classes[usize::from(class)].cbs = Some(cbs(idle as i64, rate as i64, high, low));
+    }
+}
+
+/// The only way through a tree of nodes.
+fn way(parents: &[usize], from: usize, to: usize) -> Vec<usize> {
+    let up = |node: usize| {
+        let mut nodes = vec![node];
+        while nodes[nodes.len() - 1] != 0 {
+            nodes.push(parents[nodes[nodes.len() - 1]]);
+        }
+        nodes
+    };
+    let (mut there, back) = (up(from), up(to));
+    let meet = back.iter().position(|node| there.contains(node)).unwrap();
+    let top = there.iter().position(|node| *node == back[meet]).unwrap();
+    there.truncate(top + 1);
+    there.extend(back[..meet].iter().rev());
+    there
+}
+
+/// What matters of a plan, for a failure's message.
+pub fn text(plan: &Plan) -> String {
+    let mut lines = Vec::new();
+    for port in plan.ports.iter().filter(|port| {
+        plan.streams.iter().any(|s| s.route.iter().any(|hop| plan.ports[hop.port as usize].name == port.name))
+    }) {
+        let cbs: Vec<_> =
+            port.classes.iter().enumerate().filter_map(|(n, c)| Some((n, c.cbs.as_ref()?))).collect();
+        let processing = plan.nodes[port.node as usize].processing_ns;
+        lines.push(format!(
+            "{} {} bit/s, {} ps, node {processing} ns, cbs {cbs:?}, gates {:?}, limit {:?}",
+            port.name, port.rate_bps, port.propagation_ps, port.gates, port.classes[0].limit_frames
+        ));
+    }
+    for stream in &plan.streams {
+        let ports: Vec<&str> =
+            stream.route.iter().map(|hop| plan.ports[hop.port as usize].name.as_str()).collect();
+        lines.push(format!(
+            "{} pcp {} {:?} {:?} {ports:?}",
+            stream.name, stream.pcp, stream.pattern, stream.size
+        ));
+    }
+    lines.join("\n")
+}

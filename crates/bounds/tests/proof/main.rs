@@ -1,0 +1,128 @@
+//! The proof: no simulated frame exceeds its upper bound or undercuts its lower one, no queue its backlog.
+//!
+//! Plans are drawn from a seed, and each is run with several releases: as drawn, all at once, and so that everything
+//! meets one flow at one port. `cargo test` runs a short set. The long one prints how far bounds are from what was
+//! seen: `BOUNDS_PLANS=3000 cargo test --release -p tsn-bounds --test proof -- --ignored --nocapture`.
+
+#[path = "../../../sim/tests/common/mod.rs"]
+mod common;
+mod draw;
+mod watch;
+
+use common::*;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::cell::RefCell;
+use tsn_bounds::bounds;
+use tsn_plan::{Pattern, Plan};
+use watch::{Seen, watch};
+
+fn runner(plans: u32) -> TestRunner {
+    let seed: u64 = std::env::var("BOUNDS_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let mut octets = [0; 32];
+    octets[..8].copy_from_slice(&seed.to_le_bytes());
+    let config =
+        Config { cases: plans, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &octets))
+}
+
+/// Releases that try to hurt: everything at once; and, for a victim and one of its ports, everything there at once,
+/// the victim last.
+fn releases(plan: &Plan, victim: usize) -> Vec<Plan> {
+    let mut at_once = plan.clone();
+    set_offsets(&mut at_once, |_| 0);
+    let mut plans = vec![plan.clone(), at_once];
+    let Some(stream) = plan.streams.get(victim % plan.streams.len().max(1)) else { return plans };
+    let found = bounds(plan);
+    for place in 0..stream.route.len() {
+        let port = stream.route[place].port;
+        let name = &plan.ports[port as usize].name;
+        // How early each flow can be at that port: all its hops before, and what nodes take.
+        let early = |number: usize| -> Option<u64> {
+            let one = &plan.streams[number];
+            let flow = found
+                .flows
+                .iter()
+                .find(|flow| flow.stream == one.name && flow.hops.iter().any(|hop| hop.port == *name))?;
+            let before = flow.hops.iter().take_while(|hop| hop.port != *name);
+            let nodes = before.clone().skip(1).chain(flow.hops.iter().filter(|hop| hop.port == *name));
+            let processing: u64 = nodes
+                .filter(|hop| hop.port != flow.hops[0].port)
+                .filter_map(|hop| plan.ports.iter().find(|port| port.name == hop.port))
+                .map(|port| plan.nodes[port.node as usize].processing_ns)
+                .sum();
+            Some(before.map(|hop| hop.lower_ps as u64 / 1_000).sum::<u64>() + processing)
+        };
+        let latest = (0..plan.streams.len()).filter_map(early).max().unwrap_or(0);
+        let mut meeting = plan.clone();
+        let victim = victim % plan.streams.len();
+        set_offsets(&mut meeting, |number| {
+            let last = u64::from(number == victim);
+            500_000 + last + early(number).map_or(0, |early| latest - early)
+        });
+        plans.push(meeting);
+    }
+    plans
+}
+
+fn set_offsets(plan: &mut Plan, offset: impl Fn(usize) -> u64) {
+    for (number, stream) in plan.streams.iter_mut().enumerate() {
+        if let Pattern::Periodic { offset_ns, .. } = &mut stream.pattern {
+            *offset_ns = offset(number);
+        }
+    }
+}
+
+fn hold(plan: &Plan, seen: &mut Seen) -> Result<(), TestCaseError> {
+    let found = bounds(plan);
+    watch(plan, &found, seen).map_err(|text| TestCaseError::fail(format!("{text}\n{}", draw::text(plan))))
+}
+
+fn prove(plans: u32) -> Seen {
+    let seen = RefCell::new(Seen::default());
+    let outcome = runner(plans).run(&(draw::plan(), any::<u16>()), |(plan, victim)| {
+        plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let mut whole = Seen::default();
+        for plan in releases(&plan, usize::from(victim)) {
+            hold(&plan, &mut whole)?;
+        }
+        seen.borrow_mut().take(whole);
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    seen.into_inner()
+}
+
+#[test]
+fn no_frame_exceeds_its_bounds() {
+    let seen = prove(150);
+    // A proof of nothing would pass, too.
+    assert!(seen.frames > 100_000, "{} frames", seen.frames);
+    assert!(seen.ratios.len() > 300, "{} flows with a bound", seen.ratios.len());
+    println!("{seen}");
+}
+
+/// The simulator's own random plans: any gates and shapers, also senseless ones.
+#[test]
+fn no_frame_exceeds_its_bounds_in_senseless_plans() {
+    let seen = RefCell::new(Seen::default());
+    let outcome = runner(150).run(&common::random::plan(), |plan| {
+        let mut one = Seen::default();
+        hold(&plan, &mut one)?;
+        seen.borrow_mut().take(one);
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    assert!(seen.borrow().ratios.len() > 100, "{}", seen.borrow());
+}
+
+#[test]
+#[ignore = "long: set BOUNDS_PLANS"]
+fn soak() {
+    let plans = std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
+    println!("{}", prove(plans));
+}

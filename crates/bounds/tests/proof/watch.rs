@@ -1,0 +1,167 @@
+//! Runs a plan and holds every sighting against the bounds.
+
+use crate::common::random::Everywhere;
+use crate::common::run;
+use std::collections::HashMap;
+use std::fmt;
+use tsn_bounds::Bounds;
+use tsn_plan::{Plan, Point, Stage, Tap};
+
+/// What was seen over all runs.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Frames at listeners.
+    pub frames: u64,
+    /// Flows and listeners without an upper bound.
+    pub unbounded: u64,
+    /// Per flow and listener (the index of both): bound and longest delay from the release, in ps.
+    longest: HashMap<(String, String), (i64, i64)>,
+    /// Bound over longest delay from the release, per plan, flow and listener.
+    pub ratios: Vec<f64>,
+    /// The same for queues: bound over most octets.
+    pub queues: Vec<f64>,
+    most: HashMap<(String, u8), (u64, u64)>,
+}
+
+impl Seen {
+    /// Takes what was seen over several runs of one plan.
+    pub fn take(&mut self, one: Self) {
+        self.frames += one.frames;
+        self.unbounded += one.unbounded;
+        self.ratios.extend(one.longest.values().map(|(bound, seen)| *bound as f64 / *seen as f64));
+        self.queues.extend(one.most.values().map(|(bound, seen)| *bound as f64 / *seen as f64));
+        self.ratios.extend(one.ratios);
+        self.queues.extend(one.queues);
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} frames; {} flows without a bound", self.frames, self.unbounded)?;
+        for (what, ratios) in [("delay from release", &self.ratios), ("octets in a queue", &self.queues)] {
+            let mut sorted = ratios.clone();
+            sorted.sort_by(f64::total_cmp);
+            let at = |share: f64| {
+                sorted.get((share * (sorted.len() as f64 - 1.0)) as usize).copied().unwrap_or(0.0)
+            };
+            write!(f, "bound / most seen, {what}: {} values;", sorted.len())?;
+            for (name, share) in [
+                ("min", 0.0),
+                ("p10", 0.1),
+                ("p25", 0.25),
+                ("median", 0.5),
+                ("p75", 0.75),
+                ("p90", 0.9),
+                ("max", 1.0),
+            ] {
+                write!(f, " {name} {:.3}", at(share))?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// Four taps per port, as [`Everywhere`] numbers them.
+fn tap_everywhere(plan: &mut Plan) {
+    plan.taps.clear();
+    for port in 0..plan.ports.len() as u32 {
+        for (stage, point) in [
+            (Stage::Send, Point::End),
+            (Stage::Tx, Point::Start),
+            (Stage::Tx, Point::End),
+            (Stage::Rx, Point::End),
+        ] {
+            let name = format!("{port} {stage:?} {point:?}");
+            plan.taps.push(Tap { name, port, stage, point, granularity_ns: 1 });
+        }
+    }
+}
+
+/// An error says which frame broke which bound.
+pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String> {
+    let mut plan = plan.clone();
+    tap_everywhere(&mut plan);
+    let (sightings, counters) = run(&plan);
+    // Stream, port, place, sequence number -> ns. Whole ns: a span is at most its bound rounded up.
+    let mut at: HashMap<(u32, usize, usize, u64), i64> = HashMap::new();
+    let mut sent: HashMap<u32, Vec<u64>> = HashMap::new();
+    for one in &sightings {
+        let (port, place) = Everywhere::place(one.tap);
+        at.insert((one.stream, port, place, one.seq), one.t_ns.unwrap_or(0));
+        if place == 0 {
+            sent.entry(one.stream).or_default().push(one.seq);
+        }
+    }
+    let mut flows = bounds.flows.iter();
+    for (number, stream) in plan.streams.iter().enumerate() {
+        let number = number as u32;
+        for listener in &stream.listeners {
+            let flow = flows.next().ok_or("too few flows")?;
+            let mut way = vec![listener.route];
+            while let Some(parent) = stream.route[way[way.len() - 1] as usize].parent {
+                way.push(parent);
+            }
+            way.reverse();
+            let ports: Vec<usize> = way.iter().map(|hop| stream.route[*hop as usize].port as usize).collect();
+            let peer = |port: usize| plan.ports[port].peer as usize;
+            seen.unbounded += u64::from(flow.release_upper_ps.is_none());
+            for seq in sent.get(&number).into_iter().flatten() {
+                let stamp = |port: usize, place: usize| at.get(&(number, port, place, *seq)).copied();
+                let name = || format!("{} #{seq} to {}", flow.stream, flow.listener);
+                let Some(release) = stamp(ports[0], 0) else { continue };
+                let mut queued = release;
+                for (hop, port) in flow.hops.iter().zip(&ports) {
+                    let Some(arrived) = stamp(peer(*port), 3) else { break };
+                    within(arrived - queued, hop.lower_ps, hop.upper_ps)
+                        .map_err(|text| format!("{} at {}: {text}", name(), hop.port))?;
+                    queued = arrived + plan.nodes[plan.ports[peer(*port)].node as usize].processing_ns as i64;
+                }
+                let Some(arrived) = stamp(peer(ports[ports.len() - 1]), 3) else { continue };
+                seen.frames += 1;
+                let taken = arrived - release;
+                within(taken, flow.release_lower_ps, flow.release_upper_ps)
+                    .map_err(|text| format!("{} from its release: {text}", name()))?;
+                let Some(begun) = stamp(ports[0], 1) else { continue };
+                within(arrived - begun, flow.lower_ps, flow.upper_ps)
+                    .map_err(|text| format!("{} from its tx stamp: {text}", name()))?;
+                if let Some(upper) = flow.release_upper_ps {
+                    let key = (flow.stream.clone(), flow.listener.clone());
+                    let known = seen.longest.entry(key).or_insert((upper, 0));
+                    known.1 = known.1.max(taken * 1_000);
+                }
+            }
+        }
+    }
+    for port in &bounds.ports {
+        let counted = counters.ports.iter().find(|one| one.port == port.port).ok_or("no such port")?;
+        for class in &port.classes {
+            let counted = &counted.classes[usize::from(class.class)];
+            for (what, bound, most) in [
+                ("octets", class.backlog_octets, counted.most_octets),
+                ("frames", class.backlog_frames, counted.most_frames),
+            ] {
+                if bound.is_some_and(|bound| bound < most) {
+                    return Err(format!("{} class {}: {most} {what}, not {bound:?}", port.port, class.class));
+                }
+            }
+            if let (Some(bound), 1.., None) = (class.backlog_octets, counted.most_octets, &class.reason) {
+                let known = seen.most.entry((port.port.clone(), class.class)).or_insert((bound, 0));
+                known.1 = known.1.max(counted.most_octets);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn within(taken_ns: i64, lower_ps: i64, upper_ps: Option<i64>) -> Result<(), String> {
+    if taken_ns < lower_ps.div_euclid(1_000) {
+        return Err(format!("{taken_ns} ns is less than {lower_ps} ps"));
+    }
+    match upper_ps {
+        Some(upper) if taken_ns > (upper + 999).div_euclid(1_000) => {
+            Err(format!("{taken_ns} ns is more than {upper} ps"))
+        }
+        _ => Ok(()),
+    }
+}
