@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 import synthetic
 from html_page import read
 
@@ -24,22 +23,23 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_names_stay_names(name: str, tmp_path: Path) -> None:
+def test_names_stay_names(tmp_path: Path) -> None:
     case = synthetic.star()
-    case.streams = [replace(case.streams[0], name=name), replace(case.streams[1], name=name + "2", flows=2)]
-    case.name = name
-    case.variant = {name: name}
+    first, second, _ = case.streams
+    case.streams = [replace(first if n % 2 else second, name=name) for n, name in enumerate(NAMES)]
+    case.streams.append(replace(first, name=NAMES[0] + "twice", flows=2))
+    case.name = NAMES[0]
+    case.variant = {NAMES[0]: NAMES[1]}
     case.duration_ns = 5_000_000
     folder = synthetic.write(case, tmp_path / "run")
-    found = read(report.write(folder, figures=("svg",)))
-    assert found.tags.count("h1") == 1
-    assert "script" not in found.tags
-    assert "img" not in found.tags
-    assert "49" not in found.text.split("Verdict")[0]
-    both = read(report.write([folder, folder], into=tmp_path / "both.html"))
-    assert both.tags.count("h1") == 1
-    assert "script" not in both.tags
+    for target in (folder, [folder, folder]):
+        found = read(report.write(target, into=tmp_path / "page", figures=("svg",)))
+        assert found.tags.count("h1") == 1
+        assert "script" not in found.tags
+        assert "img" not in found.tags
+        assert "{{ 7*7 }}{% raw %}" in found.text
+        assert NAMES[0] in found.text
+        assert all(reference.startswith(("#", "data:")) for reference in found.references)
 
 
 def test_a_hostile_file_name_in_the_command_is_quoted(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from tsnbench.report.curves import Curve, curve_of
 from tsnbench.report.facts import Judged, Measure, RunFacts
 from tsnbench.report.words import worst
 
+DOT = " \u00b7 "
+"""Between the values of several parameters."""
 MOST_STREAMS = 8
 """Streams that a sweep draws; all are in its tables."""
 MOST_OVERLAID = 8
@@ -39,16 +41,15 @@ class Along:
 
 
 class Sweep:
-    """Several runs, in the order of their axis; other parameters that vary tell families of runs apart."""
+    """Several runs, in the order of their axis where one parameter varies, else in the order given."""
 
     def __init__(self, runs: Sequence[RunFacts]) -> None:
         keys = list(dict.fromkeys(key for run in runs for key in run.network.variant))
         values = {key: list(dict.fromkeys(run.network.variant.get(key, "") for run in runs)) for key in keys}
-        varying = [key for key in keys if len(values[key]) > 1]
+        self.varying = varying = [key for key in keys if len(values[key]) > 1]
         numeric = [key for key in varying if all(_number(value) is not None for value in values[key])]
         key = max(numeric or varying, key=lambda k: len(values[k]), default=None)
-        self.others = [other for other in varying if other != key]
-        plain_axis = key is not None and not self.others and len(values[key]) == len(runs)
+        plain_axis = key is not None and len(varying) == 1 and len(values[key]) == len(runs)
         if plain_axis and key in numeric:
             runs = sorted(runs, key=lambda run: _number(run.network.variant[str(key)]) or 0.0)
         self.runs = tuple(runs)
@@ -56,8 +57,12 @@ class Sweep:
 
     def _axis(self, key: str | None) -> Axis:
         if key is None:
-            labels = tuple(_distinct([self._label(run) for run in self.runs]))
-            return Axis("run", tuple(float(n) for n in range(len(labels))), labels)
+            places = tuple(float(n) for n in range(len(self.runs)))
+            keys = [key for key in self.runs[0].network.variant if key in self.varying]
+            values = [DOT.join(run.network.variant.get(key, "") for key in keys) for run in self.runs]
+            if keys and len(set(values)) == len(values):
+                return Axis(DOT.join(keys), places, tuple(values))
+            return Axis("run", places, self.labels)
         ticks = tuple(run.network.variant.get(key, "") for run in self.runs)
         numbers = [_number(tick) for tick in ticks]
         even = tuple(float(n) for n in range(len(ticks)))
@@ -66,20 +71,15 @@ class Sweep:
         return Axis(key, tuple(n or 0.0 for n in numbers), ticks, numeric=True)
 
     def _label(self, run: RunFacts) -> str:
-        """Only what differs: a parameter that is the same in all runs is in the title."""
-        same = {
-            key for key, value in run.network.variant.items()
-            if all(other.network.variant.get(key) == value for other in self.runs)
-        }  # fmt: skip
-        parts = [f"{key} {value}" for key, value in run.network.variant.items() if key not in same]
+        """Only what differs: a parameter that is the same in all runs tells nothing."""
+        parts = [f"{key} {value}" for key, value in run.network.variant.items() if key in self.varying]
         one_scenario = len({other.network.name for other in self.runs}) == 1
         return ", ".join(parts if one_scenario and parts else [run.network.name, *parts])
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """How tables call the runs."""
-        named = self.axis.name != "run"
-        return tuple(f"{self.axis.name} {tick}" if named else tick for tick in self.axis.ticks)
+        return tuple(_distinct([self._label(run) for run in self.runs]))
 
     @cached_property
     def streams(self) -> tuple[Along, ...]:

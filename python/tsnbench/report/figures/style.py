@@ -195,6 +195,12 @@ def colour_of(port: Port, traffic_class: int, used: Sequence[int]) -> str:
     return CLASS_COLOURS[next(iter(carried(port, traffic_class, used)), traffic_class)]
 
 
+def columns_for(labels: Sequence[str], size: Size) -> int:
+    """In how many columns a key's labels fit the figure's width."""
+    room = size.width / size.letters * 118
+    return max(1, min(3, int(room // (max(map(len, labels)) + 8))))
+
+
 def key(
     axes: Axes, title: str, handles: Sequence[Any], labels: Sequence[str], size: Size, *, last: bool
 ) -> None:
@@ -214,8 +220,6 @@ def key(
     figure = axes.get_figure(root=True)
     assert figure is not None
     below = axes.transAxes + ScaledTranslation(-0.1, -down, figure.dpi_scale_trans)
-    room = size.width / size.letters * 118
-    columns = max(1, min(3, int(room // (max(map(len, labels)) + 8))))
     axes.legend(
         handles,
         labels,
@@ -223,7 +227,7 @@ def key(
         bbox_to_anchor=(0, 0),
         bbox_transform=below,
         borderaxespad=0,
-        ncols=columns,
+        ncols=columns_for(labels, size),
         columnspacing=1.2,
         handlelength=2.4,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.curves import Curve
 from tsnbench.report.figures.distributions import delay_axis, draw_boxes, draw_ccdf, log_share
-from tsnbench.report.figures.style import COLOURS, DASHES, LIMIT, MARKERS, Drawing, Size, axis_of
+from tsnbench.report.figures.style import COLOURS, DASHES, LIMIT, MARKERS, Drawing, Size, axis_of, columns_for
 from tsnbench.report.sweep import MOST_OVERLAID, Along, Sweep, spread
 from tsnbench.report.words import micros, printable, shortened
 
@@ -37,12 +37,15 @@ def _axis_name(sweep: Sweep) -> str:
 
 
 def _grid(
-    sweep: Sweep, size: Size, height: float, fill: Callable[[Axes, Along, tuple[Curve | None, ...]], None]
+    sweep: Sweep,
+    size: Size,
+    height: float,
+    fill: Callable[[Axes, Along, tuple[Curve | None, ...], bool], None],
 ) -> tuple[Figure, list[Axes]]:
     """A panel per stream, one under the other."""
     figure, axes = axis_of(sweep.drawn, size, height)
     for at, (along, curves) in zip(axes, sweep.drawn, strict=True):
-        fill(at, along, curves)
+        fill(at, along, curves, at is axes[-1])
         priority = "" if along.pcp is None else f" (priority {along.pcp})"
         at.set_title(shortened(along.name) + priority)
     return figure, axes
@@ -51,7 +54,7 @@ def _grid(
 def along_axis(sweep: Sweep) -> Drawing:
     """Mean, median, p99 and maximum of the delay along the axis."""
 
-    def fill(at: Axes, along: Along, _: tuple[Curve | None, ...]) -> None:
+    def fill(at: Axes, along: Along, _: tuple[Curve | None, ...], last: bool) -> None:
         there = [
             (x, m.delay)
             for x, m in zip(sweep.axis.at, along.measures, strict=True)
@@ -77,11 +80,11 @@ def along_axis(sweep: Sweep) -> Drawing:
         delay_axis(at, "y", min(stat.median for _, stat in there) / 1e3, highest)
         if not sweep.axis.numeric:
             at.set_xlim(-0.6, len(sweep.runs) - 0.4)
-        _ticks(at, sweep, sweep.axis.at)
+        _ticks(at, sweep, sweep.axis.at, last=last)
 
     def draw(size: Size) -> Figure:
         figure, axes = _grid(sweep, size, 1.9, fill)
-        _legend_of(figure, axes, size)
+        _legend_of(sweep, figure, axes, size, runs=False)
         return figure
 
     return Drawing(
@@ -105,13 +108,13 @@ def along_axis(sweep: Sweep) -> Drawing:
 def boxes(sweep: Sweep) -> Drawing:
     """A box per run, a panel per stream."""
 
-    def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...]) -> None:
+    def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...], last: bool) -> None:
         there = [(place, curve) for place, curve in enumerate(curves) if curve is not None]
         for place, curve in there:
             draw_boxes(at, [curve], horizontal=False, first=place)
         delay_axis(at, "y", min(c.box.low for _, c in there), max(c.box.high for _, c in there))
         at.set_xlim(-0.6, len(curves) - 0.4)
-        _ticks(at, sweep, [float(n) for n in range(len(curves))])
+        _ticks(at, sweep, [float(n) for n in range(len(curves))], last=last)
         at.grid(axis="x", visible=False)
 
     def draw(size: Size) -> Figure:
@@ -132,19 +135,19 @@ def overlay(sweep: Sweep) -> Drawing:
     """CCDFs of all runs in one panel per stream."""
     kept = spread(len(sweep.runs), MOST_OVERLAID)
 
-    def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...]) -> None:
+    def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...], _: bool) -> None:
         there = [(n, curve) for n, place in enumerate(kept) if (curve := curves[place]) is not None]
         bottom = 0.5 / max([curve.frames for _, curve in there], default=1)
         for n, curve in there:
             line = draw_ccdf(at, curve, bottom, n, colour=_shade(n, len(kept)))
-            line.set_label(shortened(sweep.labels[kept[n]], 30))
+            line.set_label(shortened(sweep.axis.ticks[kept[n]], 40))
         log_share(at, bottom)
         at.set_ylabel("frames later")
         delay_axis(at, "x", min(c.box.low for _, c in there), max(c.box.high for _, c in there))
 
     def draw(size: Size) -> Figure:
         figure, axes = _grid(sweep, size, 2.1, fill)
-        _legend_of(figure, axes, size)
+        _legend_of(sweep, figure, axes, size, runs=True)
         return figure
 
     left = len(sweep.runs) - len(kept)
@@ -166,29 +169,32 @@ def _shade(place: int, many: int) -> Any:
     return matplotlib.colormaps["viridis"](0.08 + 0.72 * place / max(1, many - 1))
 
 
-def _ticks(at: Axes, sweep: Sweep, where: Sequence[float]) -> None:
-    """The runs on the x axis; names that do not fit are turned."""
-    labels = [shortened(tick, 18) for tick in sweep.axis.ticks]
-    kept = spread(len(labels), 16)
+def _ticks(at: Axes, sweep: Sweep, where: Sequence[float], *, last: bool) -> None:
+    """The runs on the x axis; names that do not fit are turned, and then stand under the last panel only."""
+    labels = [shortened(tick, 24) for tick in sweep.axis.ticks]
+    kept = spread(len(labels), 20)
     turned = sum(len(labels[n]) for n in kept) > 44
-    at.set_xticks(
-        [where[n] for n in kept],
-        [labels[n] for n in kept],
-        rotation=35 if turned else 0,
-        ha="right" if turned else "center",
-        rotation_mode="anchor",
-    )
-    at.set_xlabel("" if sweep.axis.name == "run" else _axis_name(sweep))
+    shown = [labels[n] if last or not turned else "" for n in kept]
+    at.set_xticks([where[n] for n in kept], shown)
+    if turned:
+        at.tick_params(axis="x", rotation=60)
+        for text in at.get_xticklabels():
+            text.set(ha="right", rotation_mode="anchor")
+    if (last or not turned) and sweep.axis.name != "run":
+        at.set_xlabel(_axis_name(sweep))
 
 
-def _legend_of(figure: Figure, axes: Sequence[Axes], size: Size) -> None:
+def _legend_of(sweep: Sweep, figure: Figure, axes: Sequence[Axes], size: Size, *, runs: bool) -> None:
     """One key for all panels, with every line that any of them has."""
     found: dict[str, Any] = {}
     for at in axes:
         for handle, label in zip(*at.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    columns = 3
     if found:
         figure.legend(
-            list(found.values()), list(found), loc="outside lower center", ncols=min(columns, len(found))
+            list(found.values()),
+            list(found),
+            loc="outside lower center",
+            ncols=min(columns_for(list(found), size), len(found)),
+            title=_axis_name(sweep) if runs and sweep.axis.name != "run" else None,
         )
