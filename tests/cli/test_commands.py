@@ -1,0 +1,187 @@
+"""The command line as a person meets it: words on stderr, data on stdout, and what the exit code says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UCC = ROOT / "scenarios/papers/engine/ex-ucc.yaml"
+GATES = ROOT / "scenarios/tutorial/2-gates.yaml"
+
+SMALL = """\
+name: small
+duration: 20 ms
+network:
+  stations: [a, b]
+  bridges: [s]
+  links: {rate: 1 Gbit/s, between: [a-s, s-b]}
+streams:
+  x: {from: a, to: b, payload: 1000 B, period: 1 ms, pcp: 3, requires: {delay: LIMIT, loss: 0}}
+"""
+
+
+def tsnbench(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """One call of the program, outside this process, as a shell would make it."""
+    return subprocess.run(
+        [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def small(folder: Path, limit: str = "1 ms") -> Path:
+    path = folder / "small.yaml"
+    path.write_text(SMALL.replace("LIMIT", limit))
+    return path
+
+
+def test_a_run_ends_with_a_verdict_a_report_and_zero(tmp_path: Path) -> None:
+    done = tsnbench("run", small(tmp_path), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "YES" in done.stdout
+    folder = tmp_path / "runs/small"
+    assert "report: runs/small/report.html" in done.stderr
+    assert {path.name for path in folder.iterdir()} >= {
+        "plan.json",
+        "manifest.json",
+        "observations.parquet",
+        "counters.json",
+        "measures.json",
+        "frames.parquet",
+        "verdict.json",
+        "report.html",
+    }
+
+
+def test_a_requirement_that_fails_ends_with_one(tmp_path: Path) -> None:
+    done = tsnbench("run", small(tmp_path, "10 us"), "--json", "--no-report", cwd=tmp_path)
+    assert done.returncode == 1
+    (run,) = json.loads(done.stdout)
+    rows = {row["requirement"]: row for row in run["verdict"]["rows"]}
+    assert rows["delay"]["met"] == "no"
+    # 1050 octets over two links: twice 8.4 us, and the second preamble and delimiter, 64 ns.
+    assert rows["delay"]["found"] == 16_864
+    assert rows["loss"]["met"] == "yes"
+    assert "can never hold" in done.stderr
+
+
+def test_wrong_input_ends_with_two_and_no_traceback(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("name: x\nduration: 5\n")
+    for arguments in (
+        ["check", broken],
+        ["plan", broken],
+        ["run", broken],
+        ["check", tmp_path / "none.yaml"],
+        ["run", tmp_path],
+        ["run", small(tmp_path), "--duration", "5"],
+        ["run", GATES, "--only", "hops=9"],
+        ["run", GATES, "--figures", "gif"],
+        ["measure"],
+        ["measure", tmp_path],
+        ["measure", "--tx", broken],
+        ["measure", "--tx", broken, "--rx", broken],
+        ["measure", "--tx", tmp_path / "none", "--rx", broken],
+        ["report", tmp_path],
+        ["nonsense"],
+    ):
+        done = tsnbench(*arguments, cwd=tmp_path)
+        assert done.returncode == 2, (arguments, done.stdout, done.stderr)
+        assert done.stderr.strip(), arguments
+        assert "Traceback" not in done.stderr, (arguments, done.stderr)
+
+
+def test_a_complete_run_is_used_again_and_another_one_is_not_overwritten(tmp_path: Path) -> None:
+    scenario = small(tmp_path)
+    first = tsnbench("run", scenario, "--no-report", cwd=tmp_path)
+    assert first.returncode == 0
+    folder = tmp_path / "runs/small"
+    started = json.loads((folder / "manifest.json").read_text())["started"]
+    again = tsnbench("run", scenario, "--no-report", cwd=tmp_path)
+    assert again.returncode == 0
+    assert again.stdout == first.stdout
+    assert json.loads((folder / "manifest.json").read_text())["started"] == started
+    other = tsnbench("run", scenario, "--seed", "9", "--no-report", cwd=tmp_path)
+    assert other.returncode == 2
+    assert "--force" in other.stderr
+    forced = tsnbench("run", scenario, "--seed", "9", "--no-report", "--force", cwd=tmp_path)
+    assert forced.returncode == 0
+    assert json.loads((folder / "manifest.json").read_text())["seed"] == 9
+
+
+def test_foreign_files_are_never_removed(tmp_path: Path) -> None:
+    home = tmp_path / "precious"
+    home.mkdir()
+    (home / "thesis.tex").write_text("years of work")
+    done = tsnbench("run", small(tmp_path), "--into", home, "--force", cwd=tmp_path)
+    assert done.returncode == 2
+    assert (home / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_sweep_gives_a_folder_per_run_and_one_report(tmp_path: Path) -> None:
+    done = tsnbench("run", GATES, "--duration", "5ms", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    folders = sorted(path.name for path in (tmp_path / "runs/gates").iterdir() if path.is_dir())
+    assert folders == ["port=gates", "port=no-priority", "port=priority"]
+    assert (tmp_path / "runs/gates/report.html").exists()
+    only = tsnbench("run", GATES, "--duration", "5ms", "--only", "port=gates", "--no-report", cwd=tmp_path)
+    assert only.returncode == 0, only.stderr
+
+
+def test_plan_prints_what_the_run_folder_holds(tmp_path: Path) -> None:
+    printed = json.loads(tsnbench("plan", small(tmp_path), "--json").stdout)
+    tsnbench("run", small(tmp_path), "--no-report", cwd=tmp_path)
+    assert printed == json.loads((tmp_path / "runs/small/plan.json").read_text())
+
+
+def test_measuring_a_run_folder_again_gives_the_same(tmp_path: Path) -> None:
+    tsnbench("run", small(tmp_path), "--no-report", cwd=tmp_path)
+    folder = tmp_path / "runs/small"
+    kept = json.loads((folder / "measures.json").read_text())
+    done = tsnbench("measure", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["measures"] == kept
+
+
+def test_what_is_listed() -> None:
+    assert json.loads(tsnbench("schema").stdout)["type"] == "object"
+    names = [line.split()[0] for line in tsnbench("catalogue", "engine/").stdout.splitlines()]
+    assert len(names) == 16
+    assert tsnbench("--version").stdout.strip()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_leaves_a_run_that_can_be_measured(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from tsnbench.cli.main import main; main()", "run", UCC, "--duration", "1h"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    folder = tmp_path / "runs/ex-ucc"
+    until = time.monotonic() + 60
+    while not (folder / "observations.parquet").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate(timeout=60)
+    assert process.returncode == 130, talk
+    assert "Traceback" not in talk
+    assert json.loads((folder / "manifest.json").read_text())["state"] == "interrupted"
+    done = tsnbench("measure", folder, "--json")
+    assert "Traceback" not in done.stderr
+    received = [path["count"]["received"] for path in json.loads(done.stdout)["measures"]["paths"]]
+    assert sum(received) > 0
