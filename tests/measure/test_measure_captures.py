@@ -1,0 +1,104 @@
+"""Captures through the Python door: recorded frames exactly, offsets named, bad files as errors."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tsnbench.errors import InputError
+from tsnbench.measure import MeasureError, measure_captures, measures_rows, measures_table
+
+RECORDED = Path(__file__).parent.parent / "captures"
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The RTC-Testbench captures at A and at B, unpacked."""
+    folder = tmp_path_factory.mktemp("recorded")
+    paths = []
+    for name in ("rtc_out_A.pcap", "rtc_in_B.pcap"):
+        path = folder / name
+        path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
+        paths.append(path)
+    return paths[0], paths[1]
+
+
+def test_recorded_frames_come_out_exactly(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    frames = tmp_path / "frames.parquet"
+    measures = measure_captures(*ends, frames=frames)
+    (row,) = measures_rows(measures)
+    assert (row["stream"], row["sent"], row["received"], row["lost"]) == ("rtc vlan 100 pcp 6", 5100, 5100, 0)
+    found = [row[f"delay {name}"] for name in ("min", "median", "p90", "p99", "p99_9", "max", "mean")]
+    assert found == [341, 391, 691, 871, 8102, 36223, 486.1362745098039]
+    assert row["spread"] == 672.5176088210301
+    table = pl.read_parquet(frames)
+    assert len(table) == 5100
+    assert table["delay_ns"].sum() == 2479295
+    assert (table["t_rx_ns"] - table["t_tx_ns"] == table["delay_ns"]).all()
+    worst = table.sort("delay_ns").row(-1, named=True)
+    assert (worst["delay_ns"], worst["seq"]) == (36223, row["delay max_seq"])
+    assert "tsnbench.paths" in pl.read_parquet_metadata(frames)
+
+
+def test_the_table_of_a_capture_can_be_printed(ends: tuple[Path, Path]) -> None:
+    import io
+
+    from rich.console import Console
+
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(measures_table(measure_captures(*ends)))
+    text = console.export_text()
+    assert "36.223" in text
+    assert "rtc vlan 100 pcp 6" in text
+    assert "delay-step-abs" in text
+
+
+def shifted(path: Path, seconds: int, into: Path) -> Path:
+    """The same little-endian pcap, its clock ahead by whole seconds."""
+    content = bytearray(path.read_bytes())
+    place = 24
+    while place < len(content):
+        stamp = int.from_bytes(content[place : place + 4], "little") + seconds
+        content[place : place + 4] = stamp.to_bytes(4, "little")
+        place += 16 + int.from_bytes(content[place + 8 : place + 12], "little")
+    into.write_bytes(content)
+    return into
+
+
+def test_an_offset_is_named_and_applied_only_when_asked_for(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    tx, rx = ends[0], shifted(ends[1], 37, tmp_path / "shifted.pcap")
+    found = measure_captures(tx, rx)
+    assert found["offset"]["seconds"] == 37
+    assert not found["offset"]["applied"]
+    assert "TAI minus UTC" in found["offset"]["text"]
+    assert found["paths"][0]["delay"]["min"] == 37_000_000_341
+    for offset in ("auto", "37s", " 37 s ", 37, "+37"):
+        applied = measure_captures(tx, rx, offset=offset)
+        assert applied["offset"]["applied"]
+        assert applied["paths"][0]["delay"]["sum"] == 2479295, offset
+    with pytest.raises(MeasureError, match="expected whole seconds like 37s, or auto, found '37 ms'"):
+        measure_captures(tx, rx, offset="37 ms")
+    assert measure_captures(*ends, offset="auto")["offset"] is None
+
+
+def test_files_that_cannot_be_measured_are_the_persons_input(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    empty = tmp_path / "empty.pcap"
+    empty.write_bytes(b"")
+    words = tmp_path / "words.pcap"
+    words.write_text("not a capture")
+    for file, problem in (
+        (empty, "is empty"),
+        (words, "is neither pcap nor pcapng: it begins with 6e 6f 74 20"),
+        (tmp_path / "missing.pcap", "cannot be read: No such file"),
+    ):
+        with pytest.raises(InputError, match=problem) as raised:
+            measure_captures(ends[0], file)
+        assert str(file) in str(raised.value)
+    half = tmp_path / "half.pcap"
+    half.write_bytes(ends[1].read_bytes()[:50_000])
+    measures = measure_captures(ends[0], half)
+    assert 0 < measures["paths"][0]["count"]["received"] < 5100
+    assert "breaks off" in measures["source"]["warnings"][0]

@@ -1,0 +1,151 @@
+"""Requirements against figures: what is met, by what margin, and which frame was worst."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tsnbench.measure import judge, verdict_rows, verdict_table
+
+
+def stat(**figures: Any) -> dict[str, Any]:
+    return {"min": 1, "mean": 500.0, "median": 400, "max": 900, "max_seq": 7} | figures
+
+
+def path(**parts: Any) -> dict[str, Any]:
+    return {
+        "stream": "s.1",
+        "group": "s",
+        "listener": "sink",
+        "delay": stat(),
+        "delay_percentiles": [{"share_ppm": 999_000, "delay_ns": 850}],
+        "jitter": {"delay-step-abs": stat(max=80, mean=10.0, median=5), "interval": None},
+        "spread": 30.5,
+        "count": {"sent": 1000, "received": 999, "lost": 1},
+        "rate": {"received_bps": 2e6},
+    } | parts
+
+
+def judged(requirements: dict[str, Any], *paths: dict[str, Any]) -> list[dict[str, Any]]:
+    streams = [
+        {"name": name, "group": "s", "listeners": [{"node": 0}], "requirements": requirements}
+        for name in {one["stream"] for one in paths} or {"s.1"}
+    ]
+    plan = {"nodes": [{"name": "sink"}], "streams": streams}
+    verdict = judge(plan, {"paths": list(paths)})
+    assert verdict["format"] == "tsnbench-verdict/1"
+    assert verdict["met"] == all(row["met"] == "yes" for row in verdict["rows"])
+    rows: list[dict[str, Any]] = verdict["rows"]
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("requirements", "name", "found", "margin", "worst", "met"),
+    [
+        ({"delay_ns": 900}, "delay", 900, 0, 7, "yes"),
+        ({"delay_ns": 899}, "delay", 900, -1, 7, "mean-and-median"),
+        ({"delay_ns": 500}, "delay", 900, -400, 7, "mean-and-median"),
+        ({"delay_ns": 499}, "delay", 900, -401, 7, "no"),
+        (
+            {"delay_percentiles": [{"share_ppm": 999_000, "delay_ns": 850}]},
+            "delay p99.9",
+            850,
+            0,
+            None,
+            "yes",
+        ),
+        (
+            {"delay_percentiles": [{"share_ppm": 999_000, "delay_ns": 849}]},
+            "delay p99.9",
+            850,
+            -1,
+            None,
+            "no",
+        ),
+        (
+            {"delay_percentiles": [{"share_ppm": 990_000, "delay_ns": 9}]},
+            "delay p99",
+            None,
+            None,
+            None,
+            "no-data",
+        ),
+        (
+            {"jitter": [{"kind": "delay-step-abs", "limit_ns": 100}]},
+            "jitter delay-step-abs",
+            80,
+            20,
+            7,
+            "yes",
+        ),
+        (
+            {"jitter": [{"kind": "delay-step", "limit_ns": 20}]},
+            "jitter delay-step",
+            80,
+            -60,
+            7,
+            "mean-and-median",
+        ),
+        ({"jitter": [{"kind": "spread", "limit_ns": 30}]}, "jitter spread", 30.5, -0.5, None, "no"),
+        ({"jitter": [{"kind": "interval", "limit_ns": 9}]}, "jitter interval", None, None, None, "no-data"),
+        ({"loss_ppm": 1000}, "loss", 1000.0, 0.0, None, "yes"),
+        ({"loss_ppm": 999}, "loss", 1000.0, -1.0, None, "no"),
+        ({"loss_ppm": 0}, "loss", 1000.0, -1000.0, None, "no"),
+        ({"rate_bps": 2_000_000}, "rate", 2e6, 0.0, None, "yes"),
+        ({"rate_bps": 2_000_001}, "rate", 2e6, -1.0, None, "no"),
+    ],
+)
+def test_one_requirement(
+    requirements: dict[str, Any],
+    name: str,
+    found: float | None,
+    margin: float | None,
+    worst: int | None,
+    met: str,
+) -> None:
+    (row,) = judged(requirements, path())
+    assert (row["requirement"], row["found"], row["margin"], row["worst_seq"], row["met"]) == (
+        name,
+        found,
+        margin,
+        worst,
+        met,
+    )
+
+
+def test_what_was_not_measured_is_not_met() -> None:
+    every = {"delay_ns": 1, "jitter": [{"kind": "spread", "limit_ns": 1}], "loss_ppm": 0, "rate_bps": 1}
+    assert {row["met"] for row in judged(every)} == {"no-data"}
+    never = path(delay=None, count={"sent": 0, "received": 0, "lost": 0}, rate={"received_bps": None})
+    assert {row["met"] for row in judged({"delay_ns": 1, "loss_ppm": 0, "rate_bps": 1}, never)} == {"no-data"}
+    assert judged({}, path()) == []
+
+
+def test_a_group_shows_its_worst_flow() -> None:
+    flows = [path(stream="s.1"), path(stream="s.2", delay=stat(max=950, max_seq=3))]
+    rows = judged({"delay_ns": 1000}, *flows)
+    (worst,) = verdict_rows({"rows": rows})
+    assert (worst["stream"], worst["margin"], worst["worst_seq"], worst["flows"]) == ("s.2", 50, 3, 2)
+
+
+def test_the_table_reads_as_engines() -> None:
+    import io
+
+    from rich.console import Console
+
+    rows = judged({"delay_ns": 899, "rate_bps": 1, "loss_ppm": 0}, path())
+    console = Console(width=160, file=io.StringIO(), record=True)
+    console.print(verdict_table({"rows": rows}))
+    text = console.export_text()
+    for words in (
+        "YES*",
+        "YES ",
+        "NO ",
+        "0.899 us",
+        "-0.001 us",
+        "2.000 Mbit/s",
+        "1,000 ppm",
+        "does not count",
+    ):
+        assert words in text, text
