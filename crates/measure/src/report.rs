@@ -81,7 +81,7 @@ pub struct PathReport {
     pub flows: Option<usize>,
     /// What became of the frames.
     pub count: Count,
-    /// Lost frames by the last tap that sighted them.
+    /// Frames that did not arrive (lost, or still under way at the end) by the last tap that sighted them.
     pub lost_where: Vec<LostAfter>,
     /// ns.
     pub delay: Option<Stat>,

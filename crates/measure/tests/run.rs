@@ -1,0 +1,164 @@
+//! A run folder made by hand: taps along the way, drops, and what the simulator counted.
+
+use std::path::Path;
+use tsn_measure::report::Measures;
+use tsn_measure::run::{Options, measure};
+use tsn_observation::parquet::Writer;
+use tsn_observation::{Legend, Sighting, Sink, StreamLegend, TapLegend};
+use tsn_plan::{Plan, Point, Stage, Tap};
+
+/// Three nodes in a line, with a tap at every place on the way of the first stream.
+fn plan() -> Plan {
+    let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/plan/cbs-line.json");
+    let mut plan = Plan::read(&std::fs::read_to_string(seed).unwrap()).unwrap();
+    plan.streams.truncate(1);
+    let hops: Vec<u32> = plan.streams[0].route.iter().map(|hop| hop.port).collect();
+    assert_eq!(hops.len(), 2, "the seed is a line of two hops");
+    let tap = |port: u32, stage: Stage, name: &str| Tap {
+        name: name.into(),
+        port,
+        stage,
+        point: Point::Start,
+        granularity_ns: 1,
+    };
+    let peer = |port: u32| plan.ports[port as usize].peer;
+    plan.taps = vec![
+        // In no particular order: the way decides, not the list.
+        tap(peer(hops[1]), Stage::Rx, "sink in"),
+        tap(hops[0], Stage::Tx, "talker out"),
+        tap(hops[0], Stage::Send, "talker queue"),
+        tap(hops[1], Stage::Tx, "bridge out"),
+        tap(peer(hops[0]), Stage::Rx, "bridge in"),
+    ];
+    plan
+}
+
+/// Writes a run folder of `plan` with these sightings of its stream: (tap's name, number, stamp).
+fn folder(plan: &Plan, sightings: &[(&str, u64, Option<i64>)], counters: Option<&str>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("plan.json"), serde_json::to_string(plan).unwrap()).unwrap();
+    let legend = Legend {
+        plan: None,
+        taps: plan
+            .taps
+            .iter()
+            .map(|tap| TapLegend {
+                name: tap.name.clone(),
+                node: "node".into(),
+                stage: "tx".into(),
+                clock: "true".into(),
+                point: "start".into(),
+                missing: None,
+            })
+            .collect(),
+        streams: plan
+            .streams
+            .iter()
+            .map(|stream| StreamLegend { name: stream.name.clone(), group: stream.group.clone() })
+            .collect(),
+    };
+    let mut writer = Writer::create(&folder.path().join("observations.parquet"), &legend).unwrap();
+    for (tap, seq, t_ns) in sightings {
+        let tap = plan.taps.iter().position(|known| known.name == *tap).unwrap() as u16;
+        let sighting =
+            Sighting { tap, stream: 0, seq: *seq, copy: 0, t_ns: *t_ns, octets: 1000, pcp: 0, vid: 0 };
+        writer.sight(sighting).unwrap();
+    }
+    writer.finish().unwrap();
+    if let Some(counters) = counters {
+        std::fs::write(folder.path().join("counters.json"), counters).unwrap();
+    }
+    folder
+}
+
+fn measured(sightings: &[(&str, u64, Option<i64>)], counters: Option<&str>) -> Measures {
+    measure(folder(&plan(), sightings, counters).path(), &Options::default()).unwrap()
+}
+
+/// A frame sighted at the first `taps` places of its way, 100 ns apart, from its number times 1000 ns on.
+fn way(seq: u64, taps: usize) -> Vec<(&'static str, u64, Option<i64>)> {
+    let places = ["talker queue", "talker out", "bridge in", "bridge out", "sink in"];
+    let stamp = |place: usize| Some(seq as i64 * 1000 + place as i64 * 100);
+    places.iter().take(taps).enumerate().map(|(place, name)| (*name, seq, stamp(place))).collect()
+}
+
+#[test]
+fn where_frames_were_lost_and_how_long_they_waited_to_be_sent() {
+    let sightings: Vec<_> = [(0, 5), (1, 2), (2, 3), (3, 4), (4, 5), (5, 1), (6, 5)]
+        .into_iter()
+        .flat_map(|(seq, taps)| way(seq, taps))
+        .collect();
+    let measures = measured(&sightings, None);
+    let path = &measures.paths[0];
+    assert_eq!((path.tx_tap.as_deref(), path.rx_tap.as_deref()), (Some("talker out"), Some("sink in")));
+    assert_eq!((path.count.never_sent, path.count.sent, path.count.received, path.count.lost), (1, 6, 3, 3));
+    let lost: Vec<_> = path.lost_where.iter().map(|lost| (lost.after_tap.as_str(), lost.frames)).collect();
+    assert_eq!(lost, [("talker out", 1), ("bridge in", 1), ("bridge out", 1)]);
+    let delay = path.delay.as_ref().unwrap();
+    assert_eq!((delay.count, delay.min, delay.max), (3, 300, 300));
+    let wait = path.send_to_tx.as_ref().unwrap();
+    assert_eq!((wait.count, wait.min, wait.max), (6, 100, 100));
+    assert_eq!(measures.groups.len(), 1);
+    assert_eq!(measures.groups[0].lost_where.len(), 3);
+}
+
+#[test]
+fn a_missing_stamp_is_no_zero() {
+    let mut sightings = way(0, 5);
+    sightings.extend(way(1, 4));
+    sightings.push(("sink in", 1, None));
+    let measures = measured(&sightings, None);
+    let path = &measures.paths[0];
+    assert_eq!((path.count.received, path.count.missing_timestamp, path.count.lost), (2, 1, 0));
+    assert_eq!(path.delay.as_ref().unwrap().count, 1);
+}
+
+#[test]
+fn counters_explain_what_no_tap_can_see() {
+    let name = &plan().streams[0].name;
+    let counters = format!(
+        r#"{{"interrupted": true, "streams": [{{"name": {name:?}, "dropped_at_talker": 4, "dropped_in_network": 1}}]}}"#
+    );
+    let sightings: Vec<_> =
+        [(0, 5), (1, 3), (2, 3), (3, 2)].into_iter().flat_map(|(seq, taps)| way(seq, taps)).collect();
+    let measures = measured(&sightings, Some(&counters));
+    let count = &measures.paths[0].count;
+    // Four were dropped behind the last number that left; of three that did not arrive, one was dropped.
+    assert_eq!((count.never_sent, count.sent, count.lost, count.in_network_at_end), (4, 4, 1, 2));
+    assert_eq!(
+        measures.source.warnings,
+        ["the run was interrupted: it measures a shorter time than planned"]
+    );
+}
+
+#[test]
+fn requirements_say_what_is_late_and_which_quantiles_count() {
+    let mut plan = plan();
+    plan.streams[0].requirements.delay_ns = Some(299);
+    plan.streams[0].requirements.delay_percentiles =
+        vec![tsn_plan::Percentile { share_ppm: 999_900, delay_ns: 1 }];
+    let measures = measure(folder(&plan, &way(0, 5), None).path(), &Options::default()).unwrap();
+    let path = &measures.paths[0];
+    assert_eq!((path.count.late, path.deadline_ns), (Some(1), Some(299)));
+    let [percentile] = &path.delay_percentiles[..] else { panic!("{:?}", path.delay_percentiles) };
+    assert_eq!((percentile.share_ppm, percentile.delay_ns), (999_900, 300));
+}
+
+#[test]
+fn a_stream_that_nobody_sighted_has_no_figures() {
+    let measures = measured(&[], None);
+    let path = &measures.paths[0];
+    assert_eq!((path.count.sent, path.count.late), (0, path.deadline_ns.map(|_| 0)));
+    assert!(path.delay.is_none() && path.rate.sent_bps.is_none() && path.jitter.delay_step.is_none());
+}
+
+#[test]
+fn observations_of_another_plan_are_refused() {
+    let plan = plan();
+    let folder = folder(&plan, &[], None);
+    let mut other = plan;
+    other.streams[0].name = "someone else".into();
+    std::fs::write(folder.path().join("plan.json"), serde_json::to_string(&other).unwrap()).unwrap();
+    let error = measure(folder.path(), &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("does not know stream \"someone else\""), "{error}");
+}
