@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
+from tsnbench.cli.output import Exit, fail, print_json, print_table, talk, told
 
 
 def measure(
@@ -48,8 +48,8 @@ def measure(
             if as_json:
                 print_json({"measures": measures, "verdict": verdict})
             else:
-                data().print(measures_table(measures))
-                data().print(verdict_table(verdict))
+                print_table(measures_table(measures))
+                print_table(verdict_table(verdict))
             raise typer.Exit(Exit.MET if verdict["met"] else Exit.REQUIREMENT_FAILED)
         if not tx or not rx:
             fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
@@ -61,4 +61,4 @@ def measure(
     if as_json:
         print_json(measures)
     else:
-        data().print(measures_table(measures))
+        print_table(measures_table(measures))

@@ -10,7 +10,8 @@ from enum import IntEnum
 from typing import Any, NoReturn
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 
 talk = Console(stderr=True, highlight=False)
 """For people: progress, notes, errors."""
@@ -21,6 +22,15 @@ def data() -> Console:
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, width=120)
+
+
+def print_table(table: RenderableType) -> None:
+    """A table at its own width, even where the terminal is narrower: a number cut short is a wrong number."""
+    console = data()
+    needs = Measurement.get(console, console.options.update(width=1000), table).maximum
+    if needs > console.width:
+        console.width = needs
+    console.print(table)
 
 
 class Exit(IntEnum):

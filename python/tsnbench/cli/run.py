@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
+from tsnbench.cli.output import Exit, data, fail, print_json, print_table, talk, told
 
 if TYPE_CHECKING:
     from tsnbench.planning.document import Plan
@@ -94,8 +94,8 @@ def _tell(outcomes: list[Outcome], as_json: bool) -> None:
         variant = outcome.run.plan.document["variant"]
         if variant:
             console.rule(", ".join(f"{key} {value}" for key, value in variant.items()))
-        console.print(measures_table(outcome.run.measures()))
-        console.print(verdict_table(outcome.verdict))
+        print_table(measures_table(outcome.run.measures()))
+        print_table(verdict_table(outcome.verdict))
 
 
 @contextmanager

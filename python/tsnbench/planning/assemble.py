@@ -72,7 +72,8 @@ def _cbs(port: Port, traffic_class: int) -> dict[str, Any] | None:
     shaper = port.cbs.get(traffic_class)
     if shaper is None:
         return None
-    standard, linux = shaper.standard(), shaper.linux()
+    # Linux's shaper knows nothing of gates: its credit runs on while they are closed.
+    standard, linux = port.gated_cbs[traffic_class].standard(), shaper.linux()
     return {
         "idle_slope_bps": standard.idle_slope,
         "send_slope_bps": standard.send_slope,

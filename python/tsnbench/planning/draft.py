@@ -39,6 +39,10 @@ class Gates:
     def cycle_ns(self) -> int:
         return sum(interval for _, interval in self.entries)
 
+    def open_ns(self, traffic_class: int) -> int:
+        """How much of a cycle the gate of a class is open."""
+        return sum(interval for mask, interval in self.entries if mask >> traffic_class & 1)
+
 
 @dataclass
 class Port:
@@ -58,7 +62,9 @@ class Port:
     limits: tuple[int | None, int | None] = (None, None)
     """Most frames and most octets of one class's queue."""
     cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
-    """Traffic class to its shaper."""
+    """Traffic class to its shaper, as reserved (``adminIdleSlope``)."""
+    gated_cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
+    """The same with the slope that gates make necessary (``operIdleSlope``); equal without gates."""
     gates: Gates | None = None
 
     @property

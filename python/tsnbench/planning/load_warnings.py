@@ -12,6 +12,7 @@ from typing import Any
 
 from tsnbench.planning import words
 from tsnbench.planning.load import ClassLoad, class_loads, flow_rate, total
+from tsnbench.planning.windows import open_share
 
 Doubt = tuple[str, str, str]
 
@@ -49,12 +50,13 @@ def _streams(flows: list[str], groups: Mapping[str, str]) -> str:
 def _reservations(
     port: Mapping[str, Any], loads: list[ClassLoad], groups: Mapping[str, str]
 ) -> Iterator[Doubt]:
-    reserved = 0
+    reserved = Fraction(0)
     for number, (traffic_class, load) in enumerate(zip(port["classes"], loads, strict=True)):
         cbs = traffic_class.get("cbs")
         if cbs is None:
             continue
-        idle = cbs["idle_slope_bps"]
+        # Credit is gained while the gate is open only; what passes in the mean is that much less.
+        idle = cbs["idle_slope_bps"] * open_share(port, number)
         reserved += idle
         if load.rate_bps > idle:
             who = contributors(load.flows, groups)

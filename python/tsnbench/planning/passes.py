@@ -32,8 +32,8 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     address_flows,
     size_flows,
     set_phases,
-    reserve,
     open_gates,
+    reserve,
     place_taps,
 )
 

@@ -5,16 +5,17 @@ IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from tsnbench.planning import cbs
-from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.load import flow_rate
 from tsnbench.planning.sizes import sizes
 
 
 def reserve(draft: Draft) -> None:
-    """Fills ``cbs``: a class with neither stream nor bandwidth at a port gets no shaper there."""
+    """Fills ``cbs`` and ``gated_cbs``; a class with neither stream nor bandwidth gets no shaper there."""
     for port, flows in zip(draft.ports, draft.flows_through(), strict=True):
         if port.shaper.cbs:
             _reserve_port(draft, port, flows)
@@ -45,12 +46,33 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Flow]) -> None:
         sizes(flow.size).largest_phy for flow in flows if port.pcp_to_class[flow.stream.pcp] not in reserved
     )
     order = sorted(reserved, reverse=True)
-    shapers = cbs.credit_based_shapers(
-        [reserved[traffic_class] for traffic_class in order],
-        port.rate_bps,
-        max((cbs.LARGEST_FRAME, *others)),
-    )
-    port.cbs = dict(zip(order, shapers, strict=True))
+    most_other = max((cbs.LARGEST_FRAME, *others))
+    shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.rate_bps, most_other)
+    port.cbs = port.gated_cbs = dict(zip(order, shapers, strict=True))
+    if port.gates is None:
+        return
+    gated = {number: _while_open(port.gates, number, reserved[number]) for number in order}
+    for number, sr in gated.items():
+        if sr.bandwidth >= port.rate_bps:
+            share = Fraction(port.gates.open_ns(number), port.gates.cycle_ns)
+            left = f"{float(share * port.rate_bps) / 1e6:g} Mbit/s"
+            found = f"{float(reserved[number].bandwidth) / 1e6:g} Mbit/s for class {number}"
+            draft.problem(path, f"a reservation below the {left} that the class's open gate leaves", found)
+            return
+    shapers = cbs.credit_based_shapers([gated[number] for number in order], port.rate_bps, most_other)
+    port.gated_cbs = dict(zip(order, shapers, strict=True))
+
+
+def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClass:
+    """The same bandwidth, gained only while the gate is open.
+
+    IEEE 802.1Q-2022, 8.6.8.2: ``operIdleSlope`` is ``adminIdleSlope`` times cycle over open time.
+    """
+    open_ns = gates.open_ns(traffic_class)
+    if not open_ns:
+        # Nothing passes anyway; the warning about a gate that never opens says so.
+        return sr
+    return replace(sr, bandwidth=Fraction(sr.bandwidth) * gates.cycle_ns / open_ns)
 
 
 def _rate(flows: list[Flow]) -> Fraction:

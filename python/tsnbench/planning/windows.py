@@ -6,6 +6,7 @@ IEEE 802.1Q-2022, 8.6.8.4.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
@@ -32,3 +33,9 @@ def open_ns(gates: Mapping[str, Any], traffic_class: int) -> int:
     """How much of a cycle the gate is open, in ns."""
     windows = open_windows(gates, traffic_class)
     return int(gates["cycle_ns"]) if windows is None else sum(windows)
+
+
+def open_share(port: Mapping[str, Any], traffic_class: int) -> Fraction:
+    """The share of time in which a class of a port may send; 1 without gates."""
+    gates = port.get("gates")
+    return Fraction(1) if gates is None else Fraction(open_ns(gates, traffic_class), gates["cycle_ns"])
