@@ -10,7 +10,7 @@ use crate::sizes::common_divisor;
 /// No flow may bring more at one instant (1e9 Gbit); beyond, numbers would overflow.
 const MOST_AT_ONCE: Data = BIT << 60;
 /// How many steps of staircases are kept for one curve; from there on token buckets are exact enough.
-const MOST_STEPS: i128 = 512;
+const MOST_STEPS: i128 = 256;
 
 /// The arrivals of one periodic flow at a queue.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,8 @@
 
 use crate::curve::{BIT, Curve, Data, Ps, Rate};
 use crate::flow::{FlowHop, LONGEST, first_link, flow_hops, ps};
-use crate::port::{Model, PortResult, Upstream, analyse};
+use crate::inputs::Upstream;
+use crate::port::{Model, PortResult, analyse};
 use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
 use crate::sizes::{until_last_bit, wire};

@@ -5,12 +5,14 @@
 use crate::arrivals::{self, Stair};
 use crate::credit::Credit;
 use crate::curve::{Curve, Data, Ps, Rate};
-use crate::deviation::{Rises, busy_until, longest_wait, most_waiting};
+use crate::facing::Facing;
 use crate::flow::{FlowHop, LONGEST};
 use crate::higher::Higher;
+use crate::inputs::{Upstream, frames, incoming};
 use crate::reason::Reason;
-use crate::sizes::{common_divisor, until_last_bit, wire};
+use crate::sizes::{until_last_bit, wire};
 use crate::windows::Openings;
+use std::collections::HashMap;
 use tsn_plan::Port;
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, wire_time};
 
@@ -74,17 +76,6 @@ pub(crate) struct PortResult {
     pub classes: Vec<Option<ClassResult>>,
 }
 
-/// What limits flows on their way here, other than themselves.
-pub(crate) trait Upstream {
-    /// Frames that arrive from the port `hop` came through, and whose class there was that of `hop`.
-    fn shaper(&self, hop: &FlowHop) -> Option<Curve>;
-    /// Frames of at most `largest` that arrive from that port.
-    fn line(&self, hop: &FlowHop, largest: Data) -> Option<Curve>;
-    /// The hop before.
-    fn before(&self, hop: &FlowHop) -> Option<(usize, u8)>;
-    fn stream_name(&self, stream: usize) -> String;
-}
-
 /// One class under analysis.
 pub(crate) struct Class<'a> {
     pub model: &'a Model<'a>,
@@ -117,74 +108,6 @@ impl Class<'_> {
         own.as_ref().is_none_or(|own| !own.always())
             || self.above.iter().any(|higher| !higher.openings.always())
     }
-}
-
-/// Largest and smallest frame and common divisor of some hops' frames; none where there are none.
-fn frames(hops: &[&FlowHop]) -> Option<(u32, u32, u32)> {
-    let sizes = hops.iter().filter_map(|hop| hop.sizes);
-    sizes
-        .map(|s| (s.smallest, s.largest, s.grain))
-        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1), common_divisor(a.2, b.2)))
-}
-
-/// Arrivals of some flows together, per port that they come through no more than its link and shapers carry.
-///
-/// Also their long-run rate; the error names a flow without a limit.
-pub(crate) fn arrivals(
-    hops: &[&FlowHop],
-    horizon: Ps,
-    upstream: &dyn Upstream,
-) -> Result<(Curve, Rate), usize> {
-    let mut groups: Vec<(Option<usize>, u8, &FlowHop)> = hops
-        .iter()
-        .filter(|hop| hop.sizes.is_some())
-        .map(|hop| upstream.before(hop).map_or((None, 0, *hop), |(port, class)| (Some(port), class, *hop)))
-        .collect();
-    groups.sort_by_key(|(port, class, _)| (*port, *class));
-    let mut all = Curve::zero();
-    let mut free: Vec<Stair> = Vec::new();
-    let mut shaped: Rate = 0;
-    for of_port in groups.chunk_by(|a, b| a.0 == b.0) {
-        let mut through_port: Option<Curve> = Some(Curve::zero());
-        let (mut stairs, mut limited): (Vec<Stair>, Rate) = (Vec::new(), 0);
-        for of_class in of_port.chunk_by(|a, b| a.1 == b.1) {
-            let own: Option<Vec<Stair>> = of_class.iter().map(|(_, _, hop)| hop.stair()).collect();
-            let counted = own.as_ref().and_then(|own| arrivals::sum(own, horizon));
-            let shaper = of_class[0].0.and_then(|_| upstream.shaper(of_class[0].2));
-            match (&own, &counted, &shaper) {
-                (Some(own), Some(_), None) => stairs.extend(own),
-                (Some(own), Some(_), Some(shaper)) if arrivals::rate(own) <= shaper.tail().slope => {
-                    stairs.extend(own);
-                }
-                (_, _, Some(shaper)) => limited = limited.saturating_add(shaper.tail().slope),
-                _ => {}
-            }
-            through_port = match (through_port, crate::higher::lesser(counted, shaper)) {
-                (Some(sum), Some(class)) => Some(sum.add(&class)),
-                _ => None,
-            };
-        }
-        let line = of_port[0].0.and_then(|_| {
-            let hops: Vec<&FlowHop> = of_port.iter().map(|(_, _, hop)| *hop).collect();
-            upstream.line(of_port[0].2, wire(frames(&hops)?.1))
-        });
-        let carried = line.as_ref().map(|line| line.tail().slope);
-        match carried {
-            Some(line)
-                if through_port.is_none() || arrivals::rate(&stairs).saturating_add(limited) > line =>
-            {
-                shaped = shaped.saturating_add(line);
-            }
-            _ => {
-                free.extend(stairs);
-                shaped = shaped.saturating_add(limited);
-            }
-        }
-        let unlimited =
-            || of_port.iter().find(|(_, _, hop)| hop.stair().is_none()).unwrap_or(&of_port[0]).2.stream;
-        all = all.add(&crate::higher::lesser(through_port, line).ok_or_else(unlimited)?);
-    }
-    Ok((all, arrivals::rate(&free).saturating_add(shaped)))
 }
 
 /// Analyses a port with the arrivals as they stand in `hops`.
@@ -235,49 +158,34 @@ fn analyse_class(
     let model = class.model;
     let cbs = model.port.classes[usize::from(class.number)].cbs.as_ref();
     let credit = cbs.map(|cbs| Credit::of(cbs, model.occupied(class.largest)));
-    let coming = arrivals(&class.hops, class.horizon, upstream);
+    let coming = incoming(&class.hops, class.horizon, upstream);
     let unshaped_above = || unshaped_arrivals(class, hops, upstream);
     let (services, gathered) = crate::service::services(class, credit.as_ref(), &unshaped_above);
     let most_credit = credit.map(|c| gathered.unwrap_or(c.highest).min(c.highest));
-    let mut wait: Result<Ps, Reason> = Err(Reason::NoWindow);
-    let mut backlog: Result<Data, Reason> = Err(Reason::NoWindow);
-    match (&coming, &services) {
-        (Err(stream), _) => {
-            let reason = Reason::UnboundedArrivals { stream: upstream.stream_name(*stream) };
-            (wait, backlog) = (Err(reason.clone()), Err(reason));
-        }
-        (Ok(_), Err(reason)) => (wait, backlog) = (Err(reason.clone()), Err(reason.clone())),
+    let facing = match (&coming, &services) {
+        (Err(stream), _) => Err(Reason::UnboundedArrivals { stream: upstream.stream_name(*stream) }),
+        (_, Err(reason)) => Err(reason.clone()),
         (Ok((arrivals, rate)), Ok(services)) => {
-            for service in services {
-                let facing = Facing { class, arrivals, rate: *rate, service };
-                better(&mut wait, facing.wait(wire(class.smallest)));
-                better(&mut backlog, facing.backlog());
-            }
+            Ok(Facing::new(arrivals, *rate, services, model.occupied(class.largest)))
         }
-    }
-    let mut known: Vec<(u32, Result<Ps, Reason>)> = Vec::new();
+    };
+    let wait =
+        |octets: u32| facing.as_ref().map_err(Clone::clone).and_then(|facing| facing.wait(wire(octets)));
+    let mut known: HashMap<u32, Result<Ps, Reason>> = HashMap::new();
     for (hop, flow) in model.flows[usize::from(class.number)].iter().zip(&class.hops) {
         let Some(sizes) = flow.sizes else { continue };
-        if !known.iter().any(|(size, _)| *size == sizes.smallest) {
-            let mut best = wait.clone();
-            let again = sizes.smallest != class.smallest;
-            if let (true, Ok((arrivals, rate)), Ok(services)) = (again, &coming, &services) {
-                for service in services {
-                    let facing = Facing { class, arrivals, rate: *rate, service };
-                    better(&mut best, facing.wait(wire(sizes.smallest)));
-                }
-            }
-            known.push((sizes.smallest, best));
-        }
-        let wait = known.iter().find(|(size, _)| *size == sizes.smallest).map(|(_, wait)| wait.clone());
+        let waited = known.entry(sizes.smallest).or_insert_with(|| wait(sizes.smallest)).clone();
         // With gates, a larger frame of the flow may wait as long as its smallest one.
         let octets = if class.gated() { sizes.largest } else { sizes.smallest };
-        let delay = wait.unwrap_or(Err(Reason::TooLarge)).and_then(|wait| {
-            let delay = wait.saturating_add(until_last_bit(octets, model.port));
+        let delay = waited.and_then(|waited| {
+            let delay = waited.saturating_add(until_last_bit(octets, model.port));
             if delay > LONGEST { Err(Reason::TooLarge) } else { Ok(delay) }
         });
         delays.push((*hop, delay));
     }
+    let backlog = facing.as_ref().map_err(Clone::clone).and_then(Facing::backlog);
+    let until_free = wait(class.smallest).ok().map(|wait| wait.saturating_add(model.occupied(class.largest)));
+    drop(facing);
     let shape = credit.zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
         credit.arriving(rate, most, wire(class.largest), model.rounded())
@@ -285,20 +193,11 @@ fn analyse_class(
     let higher = Higher {
         class: class.number,
         arrivals: coming.ok().map(|(curve, _)| curve),
-        until_free: wait.as_ref().ok().map(|wait| wait.saturating_add(model.occupied(class.largest))),
+        until_free,
         shaper: credit.zip(most_credit),
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };
     (ClassResult { backlog, shape }, higher)
-}
-
-/// Keeps the better of two bounds.
-fn better<T: Ord>(known: &mut Result<T, Reason>, found: Result<T, Reason>) {
-    match (&known, &found) {
-        (Ok(a), Ok(b)) if b >= a => {}
-        (Ok(_), Err(_)) => {}
-        _ => *known = found,
-    }
 }
 
 /// Arrivals of all higher classes without a shaper; the error names the first class without a limit.
@@ -307,53 +206,10 @@ fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstrea
     let flows: Vec<&FlowHop> = unshaped
         .flat_map(|higher| class.model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]))
         .collect();
-    arrivals(&flows, class.horizon, upstream).map(|(curve, _)| curve).map_err(|stream| {
+    incoming(&flows, class.horizon, upstream).map(|(curve, _)| curve).map_err(|stream| {
         let class = flows.iter().find(|hop| hop.stream == stream).map_or(7, |hop| hop.class);
         Reason::HigherClass { class }
     })
-}
-
-/// Arrivals against one of the ways to count service: from every moment at which waiting may begin.
-struct Facing<'a> {
-    class: &'a Class<'a>,
-    arrivals: &'a Curve,
-    rate: Rate,
-    service: &'a [Curve],
-}
-
-impl Facing<'_> {
-    fn each<T: Ord + Default>(
-        &self,
-        found: impl Fn(&Curve, Option<Ps>, bool) -> Option<T>,
-    ) -> Result<T, Reason> {
-        let mut most = T::default();
-        for service in self.service {
-            // A frame that is still being sent belongs to what came before.
-            let until = busy_until(self.arrivals, service)
-                .map(|until| until.saturating_add(self.class.model.occupied(self.class.largest)));
-            let steady = self.rate <= service.tail().slope;
-            let Some(one) = found(service, until, steady) else {
-                let (coming_bps, served_bps) = (self.rate, service.tail().slope.max(0));
-                return Err(if steady || until.is_some() {
-                    Reason::TooLarge
-                } else {
-                    Reason::Overload { coming_bps, served_bps }
-                });
-            };
-            most = most.max(one);
-        }
-        Ok(most)
-    }
-
-    fn wait(&self, frame: Data) -> Result<Ps, Reason> {
-        self.each(|service, until, steady| {
-            longest_wait(self.arrivals, &Rises::of(service), frame, until, steady)
-        })
-    }
-
-    fn backlog(&self) -> Result<Data, Reason> {
-        self.each(|service, until, steady| most_waiting(self.arrivals, service, until, steady))
-    }
 }
 
 /// How far ahead staircases are worth keeping: as long as a backlogged period may last, as token buckets say.

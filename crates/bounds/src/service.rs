@@ -107,23 +107,27 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
     let Openings::Windows { cycle, windows } = class.openings()? else { return Ok(None) };
     let model = class.model;
     let (needs, gap) = (until_last_bit(class.largest, model.port), model.gap());
-    let mut found = Vec::new();
+    let mut starts = Starts { cycle: *cycle, windows: Vec::new(), before: Vec::new() };
     for window in windows {
-        let mut late = 0;
+        let last = window.to - needs;
+        let (mut late, mut before) = (0, 0);
         for (lower, octets) in &class.lower_classes {
             let openings = model.openings[usize::from(*lower)].as_ref().ok_or(Reason::TooLarge)?;
             late = late.max(openings.overhang(window.from, model.occupied(*octets), gap));
+            if openings.open_within(window.from, last) {
+                before = before.max(model.occupied(*octets));
+            }
         }
         // The inter-frame gap of whatever ended just before, of any class.
         for openings in model.openings.iter().flatten() {
             late = late.max(openings.gap_after(window.from, gap));
         }
-        let (from, to) = (window.from + late, window.to - needs);
-        if from <= to {
-            found.push(Window { from, to });
+        if window.from + late <= last {
+            starts.windows.push(Window { from: window.from + late, to: last });
+            starts.before.push(before.min(last - window.from));
         }
     }
-    if found.is_empty() { Err(Reason::NoWindow) } else { Ok(Some(Starts { cycle: *cycle, windows: found })) }
+    if starts.windows.is_empty() { Err(Reason::NoWindow) } else { Ok(Some(starts)) }
 }
 
 fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
@@ -135,11 +139,7 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
     let taken = any_time(class, Some((starts.cycle, &starts.windows_in_time())))?;
     let undisturbed = taken == Curve::zero();
     let serving = if undisturbed { Serving::Frames(class.grain) } else { Serving::Time };
-    let lower = if class.lower == 0 { 0 } else { class.model.occupied(class.lower) };
-    let from = |place: usize| {
-        let before = lower.min(starts.windows[place].length());
-        starts.service(place, before, rate, serving).sub(&taken)
-    };
+    let from = |place: usize| starts.service(place, rate, serving).sub(&taken);
     Ok((0..starts.windows.len()).map(from).collect())
 }
 
@@ -166,14 +166,14 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
             gathered = credit.gathered_with_gates(rate, *cycle, windows, &starts.windows, others);
         }
         if let Some(most) = gathered {
-            let open = Starts { cycle: *cycle, windows: windows.clone() };
+            let open = Starts { cycle: *cycle, windows: windows.clone(), before: vec![0; windows.len()] };
             let from = |place: usize| {
-                credit.service(rate, most, smallest, |slope| open.service(place, 0, slope, Serving::Time))
+                credit.service(rate, most, smallest, |slope| open.service(place, slope, Serving::Time))
             };
             services.extend((0..windows.len()).map(from).collect::<Option<Service>>());
         }
         let from = |place: usize| {
-            let link = starts.service(place, 0, rate, Serving::Time).sub(&taken);
+            let link = starts.service(place, rate, Serving::Time).sub(&taken);
             let link = link.sub(&Curve::affine(class.lower_data(), 0));
             credit.service_without_memory(&link, class.lower_data(), smallest)
         };

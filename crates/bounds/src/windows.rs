@@ -93,6 +93,18 @@ impl Openings {
 }
 
 impl Openings {
+    /// Whether it is open at some time from `from` on, before `to`.
+    pub fn open_within(&self, from: Ps, to: Ps) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Windows { cycle, windows } => {
+                let mut around =
+                    windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
+                around.any(|(opens, closes)| opens < to && from < closes)
+            }
+        }
+    }
+
     /// How long after `at` the inter-frame gap of a frame may still last that ended with a window before `at`.
     pub fn gap_after(&self, at: Ps, gap: Ps) -> Ps {
         let Self::Windows { cycle, windows } = self else { return 0 };
@@ -167,6 +179,9 @@ pub(crate) struct Starts {
     pub cycle: Ps,
     /// From when the class may start its largest frame, to the last such moment; some have a length of 0.
     pub windows: Vec<Window>,
+    /// By window, how long who comes within it may wait for a lower class's frame that began within it, and then
+    /// miss it.
+    pub before: Vec<Ps>,
 }
 
 /// What is served in one window, for [`Starts::service`].
@@ -179,11 +194,10 @@ pub(crate) enum Serving {
 }
 
 impl Starts {
-    /// Service on a link of `rate` for who begins to wait when window `place` has just been missed. Before that, it
-    /// waited for `before`.
-    pub fn service(&self, place: usize, before: Ps, rate: Rate, serving: Serving) -> Curve {
+    /// Service on a link of `rate` for who just misses window `place`, having waited for what is `before` it.
+    pub fn service(&self, place: usize, rate: Rate, serving: Serving) -> Curve {
         let count = self.windows.len();
-        let missed = self.windows[place].to;
+        let (missed, before) = (self.windows[place].to, self.before[place]);
         let served = |window: &Window| {
             let time = Data::from(window.length()) * Data::from(rate);
             match serving {
@@ -275,9 +289,9 @@ mod tests {
     fn whole_frames_start_until_the_last_moment_of_a_window() {
         use crate::deviation::Rises;
         let windows = vec![Window { from: 10, to: 30 }, Window { from: 60, to: 60 }];
-        let starts = Starts { cycle: 100, windows };
-        let frames = |place| Rises::of(&starts.service(place, 7, 3, Serving::Frames(30)));
-        let time = |place| Rises::of(&starts.service(place, 7, 3, Serving::Time));
+        let starts = Starts { cycle: 100, windows, before: vec![7, 7] };
+        let frames = |place| Rises::of(&starts.service(place, 3, Serving::Frames(30)));
+        let time = |place| Rises::of(&starts.service(place, 3, Serving::Time));
         let nth = |rises: &Rises| (0..6).map(|n| rises.after(30 * n).unwrap()).collect::<Vec<Ps>>();
         // Missed at 30, after having waited for 7: 60, then 110, 120, 130, 160, 210.
         assert_eq!(nth(&frames(0)), [60, 110, 120, 130, 160, 210].map(|at| at - 30 + 7));

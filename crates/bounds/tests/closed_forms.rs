@@ -250,6 +250,21 @@ fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
     assert_eq!(gated(12_336), (Some(100_000_000 + 1_530 * 8_000), None));
 }
 
+/// A lower class that is always open may have begun within the window, just before: its frame first, then the rest of
+/// the cycle, and once more a lower frame that began before the gate opened.
+#[test]
+fn who_comes_within_a_window_may_find_a_lower_frame_there() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("s", &path, 7, periodic(1_000_000, 0), frame(FULL));
+    net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+    net.port_mut(path[0], path[1]).gates = gates(0, &[(0x81, 50_000), (0x01, 50_000)]);
+    let last_bit = 1_530 * 8_000;
+    let closed = 100_000_000 - (50_000_000 - last_bit);
+    let upper = wire(1_522) + closed + wire(1_522) + last_bit;
+    assert_eq!(bounds(&net.plan).flows[0].hops[0].upper_ps, Some(upper));
+}
+
 /// Streams that feed each other's ports in a ring: bounded when the load is low, and said why not when it is high.
 #[test]
 fn a_ring_finds_its_fixed_point_or_says_so() {

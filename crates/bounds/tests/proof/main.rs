@@ -9,7 +9,6 @@ mod common;
 mod draw;
 mod watch;
 
-use common::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::RefCell;
