@@ -254,7 +254,8 @@ impl Stream {
         hashed.next += 1;
         self.path.tx(number, event.t_ns, event.octets, out);
         if let Some((t_ns, octets)) = take(&mut hashed.arrived, hash) {
-            if let Some(place) = hashed.arrived_by_age.iter().position(|waiting| *waiting == hash) {
+            // It came lately, so it is near the end.
+            if let Some(place) = hashed.arrived_by_age.iter().rposition(|waiting| *waiting == hash) {
                 hashed.arrived_by_age.remove(place);
             }
             self.path.rx(number, t_ns, octets, out);
