@@ -55,7 +55,7 @@ $(VENV)/.locked: requirements/build.lock
 $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null \
 	  || { echo 'tsnbench needs a stable Rust toolchain (cargo); see https://rustup.rs' >&2; exit 2; }
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet >/dev/null
 	@touch $@
 
 # Writes the lock file anew; `uv` is needed for this only.
