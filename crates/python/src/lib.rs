@@ -1,5 +1,6 @@
 //! The native half of the Python package: conversions only, no decisions.
 
+mod bounds;
 mod measure;
 mod plan;
 mod sim;
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 /// Private: users import the Python names.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    bounds::register(module)?;
     measure::register(module)?;
     plan::register(module)?;
     sim::register(module)
