@@ -1,0 +1,41 @@
+"""What the pages promise: links lead somewhere, and the README's scenario does what the README says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tsnbench import Simulation
+from tsnbench.measure import judge, measure_run
+from tsnbench.scenario import read_scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    page
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("scenarios/**/*.md")]
+    if not page.is_relative_to(ROOT / "docs/_build")
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    missing = [
+        target
+        for target in targets
+        if not target.startswith(("http:", "https:")) and not (page.parent / target).exists()
+    ]
+    assert not missing
+
+
+def test_the_scenario_of_the_readme_meets_its_requirements(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    (scenario,) = read_scenario(text, "first-bridge.yaml")
+    plan = scenario.model_copy(update={"duration": 50_000_000}).plan()
+    assert not plan.warnings
+    run = plan.run(on=Simulation(), into=tmp_path / "run")
+    verdict = judge(plan.document, measure_run(run.folder))
+    assert verdict["met"]
+    assert {row["group"] for row in verdict["rows"]} == {"video", "brake"}
