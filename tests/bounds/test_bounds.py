@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars
 import pytest
 
 pytest.importorskip("tsnbench._native")
@@ -13,7 +14,7 @@ from tsnbench import _native
 from tsnbench.planning import plan
 from tsnbench.planning.bounds import BoundsError, bounds, bounds_table
 from tsnbench.planning.document import Plan
-from tsnbench.scenario import load
+from tsnbench.scenario import load, load_variants
 
 LINE = """
 name: line
@@ -63,6 +64,29 @@ def test_a_simulated_run_keeps_them(line: Plan, tmp_path: Path) -> None:
     assert len(delays) == 10
     assert control["lower_ns"] <= delays.min()
     assert delays.max() <= control["upper_ns"]
+
+
+def test_the_in_vehicle_network_keeps_them(tmp_path: Path) -> None:
+    from tsnbench.backends.simulation import Simulation
+
+    file = Path(__file__).parents[2] / "scenarios/papers/engine/ex-ucc.yaml"
+    whole = plan(load_variants(file)[0])
+    shorter = {"duration_ns": 50_000_000, "drain_ns": 50_000_000}
+    short = Plan({**whole.document, **shorter})
+    found = {(flow["stream"], flow["listener"]): flow for flow in bounds(short)["flows"]}
+    assert all(flow["upper_ns"] is not None for flow in found.values())
+    run = short.run(on=Simulation(), into=tmp_path / "run")
+    frames = run.frames().drop_nulls("delay_ns").group_by("path")
+    seen = {
+        row["path"]: row
+        for row in frames.agg(low=polars.col("delay_ns").min(), high=polars.col("delay_ns").max()).iter_rows(
+            named=True
+        )
+    }
+    for number, path in enumerate(run.measures()["paths"]):
+        flow = found[path["stream"], path["listener"]]
+        assert flow["lower_ns"] <= seen[number]["low"] <= seen[number]["high"] <= flow["upper_ns"], path
+    assert len(seen) == len(found)
 
 
 def test_the_table_names_the_reason(line: Plan) -> None:

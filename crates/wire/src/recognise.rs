@@ -78,6 +78,7 @@ pub struct Evidence {
     narrow: u32,
     wide: u32,
     flextest: u32,
+    next_id: u32,
 }
 
 /// What is compared from frame to frame.
@@ -111,10 +112,14 @@ impl Evidence {
             self.wide += u32::from(counts(last.wide, now.wide));
             let step = last.id.zip(id).map(|(last, id)| u64::from(id.wrapping_sub(last)));
             self.flextest += u32::from(step.is_some_and(|step| (1..=LARGEST_STEP).contains(&step)));
+            self.next_id += u32::from(step == Some(1));
         }
     }
 
     /// The format that nine of ten steps agree with; needs two frames at least.
+    ///
+    /// Any host counts its IPv4 identifications, over all that it sends. Only where most of a flow's follow each
+    /// other do they number the flow's own frames.
     #[must_use]
     pub fn format(&self) -> Format {
         let agree = |steps: u32| self.steps > 0 && steps * 10 >= self.steps * 9;
@@ -122,7 +127,7 @@ impl Evidence {
             Format::Iperf3
         } else if agree(self.wide) {
             Format::Iperf3Wide
-        } else if agree(self.flextest) {
+        } else if agree(self.flextest) && self.next_id * 2 > self.steps {
             Format::FlexTest
         } else {
             Format::Unknown
@@ -213,6 +218,8 @@ mod tests {
         assert_eq!(recognised(iperf(false).take(1)), Format::Unknown, "one frame proves nothing");
         let flextest = (65_530..65_560_u32).map(|id| udp(id as u16, &[0; 40]));
         assert_eq!(recognised(flextest), Format::FlexTest, "also across the wrap of the identification");
+        let among_others = (0..30_u32).map(|n| udp((n * 14) as u16, &[0; 40]));
+        assert_eq!(recognised(among_others), Format::Unknown, "a host that counts over all its flows");
         let mut payload = Vec::new();
         payload::send_udp::Repr { txtime_ns: 1, seq: 0, sent_ns: 2 }.emit(&mut payload);
         assert_eq!(recognised([udp(0, &payload)]), Format::SendUdp);

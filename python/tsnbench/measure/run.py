@@ -9,6 +9,7 @@ from typing import Any
 
 from tsnbench import _native
 from tsnbench.measure.errors import MeasureError
+from tsnbench.runs.folder import half_written
 
 
 def measure_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -21,6 +22,8 @@ def measure_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
         MeasureError: the folder is no run folder, or half-written.
     """
     path = Path(folder)
+    if (path / "manifest.json").exists() and (why := half_written(path)):
+        raise MeasureError(f"{path}: {why}\nhint: run it again")
     try:
         text = _native.measure_run(os.fspath(path), "{}")
         measures: dict[str, Any] = json.loads(text)

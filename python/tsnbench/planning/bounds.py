@@ -24,11 +24,11 @@ class BoundsError(InputError):
 def bounds(plan: Plan) -> dict[str, Any]:
     """The bounds of a Plan, ready for JSON.
 
-    ``flows`` has one entry per flow and listener: ``upper_ns`` (null without a bound, then ``reason`` says why)
-    and ``lower_ns`` hold between the stamps of the Plan's taps, as these show them; ``release_upper_ps`` and
-    ``release_lower_ps`` from the release, with the wait in the talker's own port. ``hops`` has each port's part,
-    from its queue to the last bit at the other end. ``ports`` has ``backlog_octets`` and ``backlog_frames`` of
-    every queue that flows use.
+    ``flows`` has one entry per flow and listener: ``upper_ns`` (null without a bound, then ``reason`` says
+    why) and ``lower_ns`` hold between the stamps of the Plan's taps, as these show them;
+    ``release_upper_ps`` and ``release_lower_ps`` from the release, with the wait in the talker's own port.
+    ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
+    ``backlog_octets`` and ``backlog_frames`` of every queue that flows use.
 
     Raises:
         BoundsError: the Plan contradicts itself.
