@@ -170,6 +170,8 @@ def test_ctrl_c_leaves_a_run_that_can_be_measured(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        # A shell's background job is started with SIGINT ignored, and a test run may be one.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     folder = tmp_path / "runs/ex-ucc"
     until = time.monotonic() + 60
