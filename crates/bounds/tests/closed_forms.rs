@@ -250,6 +250,31 @@ fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
     assert_eq!(gated(12_336), (Some(100_000_000 + 1_530 * 8_000), None));
 }
 
+/// The class's own frame fills its window; its inter-frame gap reaches into the next one, 60 ns later, which then is too
+/// short: the second of two frames waits for the next cycle, as it does in the simulator.
+#[test]
+fn the_gap_of_the_window_before_counts_too() {
+    let second = |pause: u64| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        for name in ["a", "b"] {
+            net.stream(name, &path, 7, periodic(1_000_000, 0), frame(FULL));
+        }
+        let rest = 100_000 - 2 * 12_240 - pause;
+        let list = [(0x80, 12_240), (0, pause), (0x80, 12_240), (0, rest)];
+        net.port_mut(path[0], path[1]).gates = gates(0, &list);
+        let send = net.tap(0, tsn_plan::Stage::Send, tsn_plan::Point::End);
+        let rx = net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End);
+        let (sightings, _) = run(&net.plan);
+        (bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap(), delays(&sightings, (send, rx), 1)[0] * 1_000)
+    };
+    let last_bit = 1_530 * 8_000;
+    // Missed the last moment of the one sure window, 100 us before: the first and the second opening after it.
+    assert_eq!(second(60), (200_000_000 + last_bit, 100_000_000 + last_bit));
+    // With room for the gap, both windows count; the worst is to miss the second one.
+    assert_eq!(second(96), (100_000_000 + last_bit, 12_336_000 + last_bit));
+}
+
 /// A lower class that is always open may have begun within the window, just before: its frame first, then the rest of
 /// the cycle, and once more a lower frame that began before the gate opened.
 #[test]
