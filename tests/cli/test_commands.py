@@ -187,3 +187,14 @@ def test_ctrl_c_leaves_a_run_that_can_be_measured(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     received = [path["count"]["received"] for path in json.loads(done.stdout)["measures"]["paths"]]
     assert sum(received) > 0
+
+
+def test_bounds_hold_for_the_run(tmp_path: Path) -> None:
+    bounds = json.loads(tsnbench("plan", UCC, "--bounds", "--json").stdout)
+    upper = {(flow["stream"], flow["listener"]): flow["upper_ns"] for flow in bounds["flows"]}
+    done = tsnbench("run", UCC, "--duration", "100ms", "--no-report", "--into", tmp_path / "ucc")
+    assert done.returncode == 0, done.stderr
+    measures = json.loads((tmp_path / "ucc/measures.json").read_text())
+    for path in measures["paths"]:
+        assert path["delay"]["max"] <= upper[path["stream"], path["listener"]]
+    assert "no bound because" in tsnbench("plan", UCC, "--bounds").stdout
