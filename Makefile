@@ -4,6 +4,7 @@
 #   make test    all tests, Rust and Python
 #   make check   formatting, lint, types
 #   make bench   measurements for docs/performance.md
+#   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
 
 PYTHON ?= python3
 VENV   := .venv
@@ -16,7 +17,10 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-rust test-python check bench lock clean packages help
+SOAK_PLANS ?= 40000
+SOAK_SEED  ?= 1
+
+.PHONY: run test test-rust test-python check bench soak lock clean packages help
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -42,6 +46,10 @@ check: $(VENV)/.locked
 
 bench: $(VENV)/.built
 	$(BIN)/python benches/bench.py
+
+soak:
+	BOUNDS_SEED=$(SOAK_SEED) BOUNDS_PLANS=$(SOAK_PLANS) \
+	  cargo test --locked --release -p tsn-bounds --test proof -- --ignored --nocapture
 
 # The virtual environment, from the lock file with hashes.
 $(VENV)/.locked: requirements/build.lock
