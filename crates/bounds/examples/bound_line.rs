@@ -45,6 +45,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
         nodes: Vec::new(),
         ports: Vec::new(),
         streams: Vec::new(),
+        faults: Vec::new(),
         taps: Vec::new(),
         hash: None,
     };
@@ -95,6 +96,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             size: Size::Frame { octets: 100 + 11 * number },
             start_ns: 0,
             stop_ns: 1_000_000,
+            redundancy: None,
             listeners: vec![Destination { node: nodes - 1, route: nodes - 2 }],
             route,
             requirements: Requirements::default(),

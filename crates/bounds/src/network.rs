@@ -11,7 +11,7 @@ use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
 use crate::sizes::{until_last_bit, wire};
 use crate::windows::Openings;
-use tsn_plan::{Destination, Plan, Point, Stage, Stream};
+use tsn_plan::{Destination, Fault, Plan, Point, Stage, Stream};
 use tsn_units::PHY_OVERHEAD;
 
 /// How often ports in a circle are analysed before they are said to have no bound.
@@ -57,8 +57,18 @@ pub fn bounds(plan: &Plan) -> Bounds {
         hops,
         next,
     };
-    network.solve();
+    if covers(plan) {
+        network.solve();
+    } else {
+        network.delays.fill(Err(Reason::Redundancy));
+    }
     network.report(&first)
+}
+
+/// Whether every frame goes down a tree and every talker keeps its pattern. Links that lose frames do no harm.
+fn covers(plan: &Plan) -> bool {
+    plan.streams.iter().all(|stream| stream.redundancy.is_none())
+        && !plan.faults.iter().any(|fault| matches!(fault, Fault::Babble { .. }))
 }
 
 impl Network<'_> {
@@ -233,7 +243,10 @@ impl Network<'_> {
             .map(|node| ps(self.plan.nodes[node].processing_ns).unwrap_or(LONGEST))
             .sum();
         let after_first: Ps = way[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
-        let lower_ps = on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest);
+        let several = stream.redundancy.is_some();
+        // Another way may be faster.
+        let lower = |ps: Ps| if several { 0 } else { ps };
+        let lower_ps = lower(on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest));
         let reason = |way: &[usize]| {
             way.iter().find_map(|hop| match self.delay(*hop) {
                 Err(reason) if way.len() > 1 => Some(match reason {
@@ -268,7 +281,7 @@ impl Network<'_> {
             upper_ps,
             lower_ps,
             release_upper_ps: waits(way).map(|delay| delay + processing),
-            release_lower_ps: processing + after_first + self.hops[way[0]].shortest,
+            release_lower_ps: lower(processing + after_first + self.hops[way[0]].shortest),
             reason: if upper_ps.is_some() { None } else { reason(&way[1..]).or_else(|| reason(way)) },
             release_reason: reason(way),
             hops: hops.collect(),

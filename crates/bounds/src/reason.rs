@@ -28,6 +28,8 @@ pub enum Reason {
     Dropped,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
+    /// Some stream has several ways, or babbles: what comes to a port is then not what this analysis counts.
+    Redundancy,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
     TooLarge,
     /// The flow has no bound at one of its ports.
@@ -52,6 +54,9 @@ impl fmt::Display for Reason {
             Self::NoWindow => f.write_str("no window of its gate is sure to have room for its largest frame"),
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
+            Self::Redundancy => f.write_str(
+                "a stream of the plan has several ways or babbles, which the analysis does not cover",
+            ),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::At { port, why } => write!(f, "at {port}: {why}"),
         }

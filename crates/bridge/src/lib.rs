@@ -8,6 +8,7 @@
 //! needs to know, the next opening that fits it and the moment its class has credit are computed.
 
 mod credit;
+pub mod frer;
 mod gates;
 mod line;
 mod port;

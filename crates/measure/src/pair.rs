@@ -94,6 +94,14 @@ impl Path {
         self.retire(out);
     }
 
+    /// Whether a frame was sighted at a first tap, as far as it is remembered: one that no longer waits was.
+    #[must_use]
+    pub fn has_left(&self, seq: u64) -> bool {
+        let Some(place) = seq.checked_sub(self.base) else { return self.retired };
+        let frame = usize::try_from(place).ok().and_then(|place| self.window.get(place));
+        frame.is_some_and(|frame| frame.marks.has(Marks::TX))
+    }
+
     /// A sighting between the first tap and the last, at the tap of this place on the path.
     pub fn between(&mut self, seq: u64, tap: u8, out: &mut impl Frames) {
         if let Place::Here(place) = self.place(seq, out) {

@@ -7,6 +7,9 @@ pub mod parquet;
 
 use serde::{Deserialize, Serialize};
 
+/// Added to [`Sighting::copy`] where a copy arrives at its end: whoever is behind does not get it.
+pub const ELIMINATED: u8 = 128;
+
 /// One sighting of one frame, as handed over by a backend.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
@@ -16,7 +19,8 @@ pub struct Sighting {
     pub stream: u32,
     /// The talker's sequence number, from 0.
     pub seq: u64,
-    /// Which copy of a replicated frame (FRER); 0 when there is one.
+    /// Which copy of a replicated frame (FRER), from 1; 0 when there is one. With [`ELIMINATED`] added: the copy
+    /// that arrives here is taken out, because another one came first.
     pub copy: u8,
     /// When, in ns on the tap's clock; none when the stamp is missing.
     pub t_ns: Option<i64>,

@@ -12,17 +12,17 @@ const LARGEST_FRAME: u32 = 65_535;
 const LARGEST_UNIT: u32 = 1 << 30;
 
 /// The problem of one part, or none.
-type Check = Result<(), PlanError>;
+pub(crate) type Check = Result<(), PlanError>;
 
-fn ensure(holds: bool, path: impl FnOnce() -> String, problem: impl FnOnce() -> String) -> Check {
+pub(crate) fn ensure(holds: bool, path: impl FnOnce() -> String, problem: impl FnOnce() -> String) -> Check {
     if holds { Ok(()) } else { Err(PlanError::Inconsistent { path: path(), problem: problem() }) }
 }
 
-fn index(value: u32, length: usize, path: impl FnOnce() -> String) -> Check {
+pub(crate) fn index(value: u32, length: usize, path: impl FnOnce() -> String) -> Check {
     ensure((value as usize) < length, path, || format!("{value} is not the index of one of {length}"))
 }
 
-fn time(value: u64, path: impl FnOnce() -> String) -> Check {
+pub(crate) fn time(value: u64, path: impl FnOnce() -> String) -> Check {
     ensure(value <= LONGEST_NS, path, || format!("{value} ns is more than ten days"))
 }
 
@@ -49,6 +49,9 @@ impl Plan {
                 || format!("streams[{number}].name"),
                 || format!("{:?} is used twice", stream.name),
             )?;
+        }
+        for (number, fault) in self.faults.iter().enumerate() {
+            self.check_fault(number, fault)?;
         }
         for (number, tap) in self.taps.iter().enumerate() {
             let path = |field: &str| format!("taps[{number}].{field}");
@@ -195,6 +198,9 @@ impl Plan {
                 || path(&format!("listeners[{place}].node")),
                 || "its route ends at another node".into(),
             )?;
+        }
+        if let Some(redundancy) = &stream.redundancy {
+            self.check_redundancy(stream, redundancy, path)?;
         }
         Ok(())
     }

@@ -7,12 +7,19 @@
 //! References between parts are indices into the Plan's own lists; [`Plan::read`] proves that they hold.
 
 mod check;
+mod check_redundancy;
+mod fault;
 mod port;
 mod read;
+mod redundancy;
 mod stream;
 
+pub use fault::{Fault, LossModel};
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port};
 pub use read::{PlanError, content_hash};
+pub use redundancy::{
+    Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Span,
+};
 pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Size, Stream};
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +51,9 @@ pub struct Plan {
     pub ports: Vec<Port>,
     /// Every stream: one talker, one sequence of frames.
     pub streams: Vec<Stream>,
+    /// What goes wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
     /// Where frames are sighted.
     pub taps: Vec<Tap>,
     /// SHA-256 of the Plan's canonical JSON without this field.

@@ -33,6 +33,9 @@ pub struct Stream {
     pub stop_ns: u64,
     /// The way, as a tree of egress ports.
     pub route: Vec<Route>,
+    /// What makes the route more than a tree: copies, or a way that stands by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redundancy: Option<Box<crate::Redundancy>>,
     /// Who listens.
     pub listeners: Vec<Destination>,
     /// What is required.

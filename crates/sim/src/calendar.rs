@@ -56,7 +56,7 @@ impl Calendar {
     /// How many frames are among the events.
     pub fn frames(&self) -> u64 {
         let pending = self.heap.iter().skip(usize::from(self.hole));
-        pending.filter(|event| matches!(event.what(), What::Arrive(_))).count() as u64
+        pending.filter(|event| matches!(event.what(), What::Arrive(_) | What::Meet(_))).count() as u64
     }
 
     fn close_hole(&mut self) {

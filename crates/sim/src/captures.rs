@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use tsn_capture::write::PcapNg;
 use tsn_observation::{Sighting, Sink};
-use tsn_plan::{Pattern, Plan, Size, Stream};
+use tsn_plan::{Pattern, Plan, R_TAG_OCTETS, Size, Stream};
 use tsn_units::{Clock, True};
 use tsn_wire::build::FrameSpec;
 use tsn_wire::{Mac, Tag};
@@ -56,8 +56,15 @@ impl Sink for Captures {
         let intended_ns = template.timetable.map_or(0, |(first, period)| {
             i64::try_from(sighting.seq).unwrap_or(i64::MAX).saturating_mul(period).saturating_add(first)
         });
-        let frame = FrameSpec { octets: sighting.octets, seq: sighting.seq, intended_ns, ..template.frame };
+        // A copy carries an R-TAG.
+        let is_copy = sighting.copy > 0;
+        let octets = sighting.octets.saturating_sub(if is_copy { R_TAG_OCTETS } else { 0 });
+        let frame = FrameSpec { octets, seq: sighting.seq, intended_ns, ..template.frame };
         tsn_wire::build::frame(&frame, &mut self.bytes).map_err(io::Error::other)?;
+        if is_copy {
+            let number = (sighting.seq & 0xffff) as u16;
+            tsn_wire::build::add_redundancy_tag(frame.tag.is_some(), number, &mut self.bytes);
+        }
         file.frame(t_ns, &self.bytes, self.bytes.len() as u32)
     }
 }

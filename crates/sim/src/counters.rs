@@ -7,7 +7,8 @@ use tsn_bridge::Counters;
 /// Everything counted in one run; `counters.json` of a run folder.
 ///
 /// Frames are conserved, copies of multicast frames included: over all streams, released + replicated =
-/// dropped at the talker + dropped in the network + delivered + in the network at the end.
+/// dropped at the talker + dropped in the network + lost to faults + eliminated + delivered + in the network at the
+/// end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunCounters {
     /// Simulated time, ns.
@@ -24,6 +25,38 @@ pub struct RunCounters {
     pub ports: Vec<PortCounters>,
     /// Every stream, in the Plan's order.
     pub streams: Vec<StreamCounters>,
+    /// Every place where copies of a stream meet and are eliminated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recoveries: Vec<RecoveryCounters>,
+}
+
+/// One sequence recovery (see [`tsn_bridge::frer::RecoveryCounters`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct RecoveryCounters {
+    pub stream: String,
+    pub node: String,
+    pub passed: u64,
+    pub discarded: u64,
+    pub rogue: u64,
+    pub individual: u64,
+    pub out_of_order: u64,
+    pub lost: u64,
+    pub resets: u64,
+    pub latent_errors: u64,
+}
+
+impl RecoveryCounters {
+    pub(crate) fn new(stream: &str, node: &str, counters: tsn_bridge::frer::RecoveryCounters) -> Self {
+        let tsn_bridge::frer::RecoveryCounters { passed, discarded, rogue, individual, .. } = counters;
+        let tsn_bridge::frer::RecoveryCounters { out_of_order, lost, resets, latent_errors, .. } = counters;
+        let (stream, node) = (stream.into(), node.into());
+        Self { stream, node, passed, discarded, rogue, individual, out_of_order, lost, resets, latent_errors }
+    }
+}
+
+fn none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// One port.
@@ -31,7 +64,7 @@ pub struct RunCounters {
 pub struct PortCounters {
     /// Its name.
     pub port: String,
-    /// Frames lost to faults.
+    /// Frames that left here and were lost to faults, or were to leave while the port did not forward.
     pub dropped_faults: u64,
     /// Its classes, lowest first.
     pub classes: Vec<ClassCounters>,
@@ -83,6 +116,15 @@ pub struct StreamCounters {
     pub dropped_at_talker: u64,
     /// Frames that ports on the way dropped.
     pub dropped_in_network: u64,
+    /// Frames that faults took: on a link that was cut or lossy, or at a bridge no way of which forwarded.
+    #[serde(skip_serializing_if = "none")]
+    pub lost_to_faults: u64,
+    /// Copies that sequence recovery took out (FRER).
+    #[serde(skip_serializing_if = "none")]
+    pub eliminated: u64,
+    /// Of all these, frames and copies that were still under way at the end.
+    #[serde(skip_serializing_if = "none")]
+    pub in_network_at_end: u64,
     /// Frames that reached each listener.
     pub delivered: BTreeMap<String, u64>,
 }

@@ -24,10 +24,12 @@ impl bridge::Frame for Frame {
 /// Of what happens at one instant, what comes first.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
+    /// Copies of a frame meet.
+    Meet = 0,
     /// Frames reach queues.
-    Reach = 0,
+    Reach = 1,
     /// Ports choose among queues.
-    Choose = 1,
+    Choose = 2,
 }
 
 /// Bits of an [`Event`]'s order that count a node's events, and above them those that name the node.
@@ -55,6 +57,13 @@ pub(crate) struct Event {
 pub(crate) enum What {
     /// A frame reaches the queue of its hop.
     Arrive(Frame),
+    /// A copy arrives where it meets others.
+    Meet(Frame),
+    /// A talker that babbles releases one more.
+    Babble {
+        /// The fault.
+        fault: u32,
+    },
     /// A talker releases.
     Release {
         /// Its stream.
@@ -73,7 +82,9 @@ impl Event {
     pub fn new(at: Instant, node: u32, counter: u64, what: What) -> Self {
         let (phase, seq, id, octets) = match what {
             What::Arrive(frame) => (Phase::Reach, frame.seq, frame.hop, frame.octets),
+            What::Meet(frame) => (Phase::Meet, frame.seq, frame.hop, frame.octets),
             What::Release { stream } => (Phase::Reach, 0, stream, 0),
+            What::Babble { fault } => (Phase::Reach, 1, fault, 0),
             What::Wake { port } => (Phase::Choose, 0, port, 0),
         };
         let order = (phase as u64) << (COUNTER_BITS + NODE_BITS)
@@ -103,12 +114,16 @@ impl Event {
     /// What it is.
     #[inline]
     pub fn what(&self) -> What {
-        if self.order >> (COUNTER_BITS + NODE_BITS) == Phase::Choose as u64 {
+        let phase = self.order >> (COUNTER_BITS + NODE_BITS);
+        let frame = Frame { seq: self.seq, hop: self.id, octets: self.octets };
+        if phase == Phase::Choose as u64 {
             What::Wake { port: self.id }
         } else if self.octets == 0 {
-            What::Release { stream: self.id }
+            if self.seq == 0 { What::Release { stream: self.id } } else { What::Babble { fault: self.id } }
+        } else if phase == Phase::Reach as u64 {
+            What::Arrive(frame)
         } else {
-            What::Arrive(Frame { seq: self.seq, hop: self.id, octets: self.octets })
+            What::Meet(frame)
         }
     }
 }

@@ -25,6 +25,10 @@
 //! is handed over ahead of time; what would arrive after the end of the run is not sighted and counts as still in
 //! the network. Within one tap, sightings come in order of time.
 //!
+//! Where copies of a stream meet (FRER), each copy's arrival is an event of its own: which one goes on depends on
+//! the order in which they arrive. These come before everything else of their instant (a phase 0), and the copy is
+//! sighted there, so that at such a port stamps of other streams may be handed over before an earlier copy's.
+//!
 //! ```
 //! # fn main() -> Result<(), tsn_sim::SimError> {
 //! # let json = include_str!("../tests/plans/one-hop.json");
@@ -40,14 +44,16 @@ mod calendar;
 mod captures;
 mod counters;
 mod event;
+mod fault;
 mod network;
 pub mod random;
 pub mod record;
 mod simulation;
 mod sources;
+mod special;
 mod talker;
 
-pub use counters::{ClassCounters, PortCounters, RunCounters, StreamCounters};
+pub use counters::{ClassCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters};
 pub use simulation::{Progress, Simulation, unwatched};
 
 /// Why a simulation cannot begin or go on.

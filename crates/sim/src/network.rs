@@ -40,6 +40,8 @@ pub(crate) struct Hop {
     pub class: u8,
     /// Whether the port is the talker's.
     pub at_talker: bool,
+    /// Whether [`crate::special`] has more to say of it, or its link may lose frames.
+    pub special: bool,
     pub pcp: u8,
     pub vid: u16,
     /// Where the frame goes on: part of [`Network::branches`].
@@ -211,6 +213,7 @@ impl Network {
                 // The Plan says the priority, also of untagged frames: what a bridge's ports would give them is decided there.
                 class: plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)],
                 at_talker: hop.parent.is_none(),
+                special: false,
                 pcp: stream.pcp,
                 vid: stream.vid.unwrap_or(0),
                 branches: branches(&after[place]),

@@ -1,10 +1,14 @@
 //! The run: takes events in order, drives the ports' machines, and does what they want done.
 
+mod passage;
+
 use crate::calendar::Calendar;
-use crate::counters::{ClassCounters, PortCounters, RunCounters, StreamCounters};
+use crate::counters::{ClassCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters};
 use crate::event::{Event, Frame, What};
+use crate::fault::{Impairment, impairments, instant};
 use crate::network::{Hop, Network, Part};
 use crate::sources::Sources;
+use crate::special::{Meeting, Specials};
 use crate::talker::Talker;
 use crate::{SimError, network};
 use std::io;
@@ -12,7 +16,7 @@ use std::ops::ControlFlow;
 use tsn_bridge as bridge;
 use tsn_bridge::EgressPort;
 use tsn_observation::{Sighting, Sink};
-use tsn_plan::{Plan, Point};
+use tsn_plan::{Fault, Plan, Point};
 use tsn_units::{Duration, Instant};
 
 /// How many events and frames cut from data units pass between two reports of progress.
@@ -54,6 +58,11 @@ pub struct Simulation<'a> {
     delivered: Vec<u64>,
     /// Frames on the last wire that arrive after the end.
     late: u64,
+    specials: Specials,
+    /// By port; empty where the Plan has no faults.
+    impairments: Vec<Option<Box<Impairment>>>,
+    /// By port: frames that faults took.
+    faulted: Vec<u64>,
 }
 
 /// What is counted per stream.
@@ -63,6 +72,8 @@ struct Tally {
     replicated: u64,
     dropped_at_talker: u64,
     dropped_in_network: u64,
+    lost_to_faults: u64,
+    eliminated: u64,
 }
 
 impl<'a> Simulation<'a> {
@@ -72,7 +83,10 @@ impl<'a> Simulation<'a> {
     /// [`SimError::Plan`] and [`SimError::TooMany`].
     pub fn new(plan: &'a Plan) -> Result<Self, SimError> {
         plan.check()?;
-        let network = Network::new(plan)?;
+        let mut network = Network::new(plan)?;
+        let impairments = impairments(plan);
+        let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
+        let specials = Specials::new(plan, &mut network, &impaired);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
         let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
         let mut simulation = Self {
@@ -89,11 +103,20 @@ impl<'a> Simulation<'a> {
             tallies: vec![Tally::default(); plan.streams.len()],
             delivered: vec![0; network.listeners.len()],
             late: 0,
+            specials,
+            faulted: vec![0; plan.ports.len()],
+            impairments,
             talkers,
             network,
         };
         for stream in 0..plan.streams.len() as u32 {
             simulation.schedule_release(stream);
+        }
+        for (number, fault) in plan.faults.iter().enumerate() {
+            if let Fault::Babble { stream, from_ns, .. } = fault {
+                let node = plan.streams[*stream as usize].talker;
+                simulation.schedule(instant(*from_ns), node, What::Babble { fault: number as u32 });
+            }
         }
         Ok(simulation)
     }
@@ -142,6 +165,8 @@ impl<'a> Simulation<'a> {
             }
             What::Wake { port } => self.tell(port, bridge::Event::Wake, sink),
             What::Release { stream } => self.release(stream, &event, sink),
+            What::Meet(frame) => self.meet(frame, sink),
+            What::Babble { fault } => self.babble(fault, &event, sink),
         }
     }
 
@@ -151,6 +176,12 @@ impl<'a> Simulation<'a> {
             return self.refill(port, sink);
         }
         self.schedule_release(stream);
+        self.send_unit(stream, event, sink)
+    }
+
+    /// A talker hands over one data unit.
+    #[inline]
+    fn send_unit<S: Sink>(&mut self, stream: u32, event: &Event, sink: &mut S) -> io::Result<()> {
         let mut more = self.calendar.goes_on(event);
         loop {
             let talker = &mut self.talkers[stream as usize];
@@ -177,6 +208,11 @@ impl<'a> Simulation<'a> {
         sink: &mut S,
     ) -> io::Result<()> {
         let roots = self.network.roots[stream as usize].indices();
+        if let Some(first) = self.network.branches.get(roots.start as usize)
+            && self.network.hops[*first as usize].special
+        {
+            return self.emit_special(stream, seq, octets, more, sink);
+        }
         let tally = &mut self.tallies[stream as usize];
         tally.released += 1;
         tally.replicated += (roots.len() as u64).saturating_sub(1);
@@ -185,7 +221,7 @@ impl<'a> Simulation<'a> {
             let frame = Frame { seq, hop: hop_number, octets };
             let hop = self.network.hops[hop_number as usize];
             let send = self.network.links[hop.port as usize].send;
-            self.sight(send, &hop, frame, self.now, self.now, sink)?;
+            self.sight(send, &hop, (frame, 0), self.now, self.now, sink)?;
             self.arrive(frame, more, sink)?;
         }
         Ok(())
@@ -229,11 +265,14 @@ impl<'a> Simulation<'a> {
     ) -> io::Result<()> {
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop as usize];
+        if hop.special {
+            return self.transmit_special(port, &hop, frame, last_bit, sink);
+        }
         let link = self.network.links[port as usize];
         let timestamp_point = self.now + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;
-        self.sight(link.tx, &hop, frame, timestamp_point, last_bit, sink)?;
-        self.sight(link.rx, &hop, frame, timestamp_point + link.propagation, arrival, sink)?;
+        self.sight(link.tx, &hop, (frame, 0), timestamp_point, last_bit, sink)?;
+        self.sight(link.rx, &hop, (frame, 0), timestamp_point + link.propagation, arrival, sink)?;
         for listener in hop.listeners.indices() {
             if arrival <= self.end {
                 self.delivered[listener as usize] += 1;
@@ -287,7 +326,7 @@ impl<'a> Simulation<'a> {
         &self,
         taps: Part,
         hop: &Hop,
-        frame: Frame,
+        (frame, copy): (Frame, u8),
         start: Instant,
         end: Instant,
         sink: &mut S,
@@ -302,7 +341,7 @@ impl<'a> Simulation<'a> {
                     tap: tap.number,
                     stream: hop.stream,
                     seq: frame.seq,
-                    copy: 0,
+                    copy,
                     t_ns: Some(at.ticked_ns(tap.granularity_ns)),
                     octets: frame.octets,
                     pcp: hop.pcp,
@@ -323,7 +362,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn count(&self, interrupted: bool) -> RunCounters {
+    fn count(&mut self, interrupted: bool) -> RunCounters {
         let queued: usize = self.ports.iter().map(EgressPort::queued).sum();
         let mut streams: Vec<StreamCounters> =
             self.plan.streams.iter().zip(&self.tallies).map(named).collect();
@@ -332,23 +371,40 @@ impl<'a> Simulation<'a> {
             let name = self.plan.nodes[node as usize].name.clone();
             *streams[stream as usize].delivered.entry(name).or_default() += delivered;
         }
-        let port = |(port, machine): (&tsn_plan::Port, &EgressPort<Frame>)| PortCounters {
+        let port = |((port, machine), faulted): ((&tsn_plan::Port, &EgressPort<Frame>), &u64)| PortCounters {
             port: port.name.clone(),
-            dropped_faults: 0,
+            dropped_faults: *faulted,
             classes: machine
                 .counters()
                 .enumerate()
                 .map(|(n, counters)| ClassCounters::new(n, counters))
                 .collect(),
         };
+        // Only where a frame may have several fates at once is it worth telling what is still under way.
+        for (stream, plan) in streams.iter_mut().zip(&self.plan.streams) {
+            if plan.redundancy.is_some() {
+                stream.in_network_at_end = (stream.released + stream.replicated)
+                    .saturating_sub(stream.dropped_at_talker + stream.dropped_in_network)
+                    .saturating_sub(stream.lost_to_faults + stream.eliminated)
+                    .saturating_sub(stream.delivered.values().sum());
+            }
+        }
+        let now = self.now;
+        let recoveries = self.specials.recoveries.iter_mut().map(|recovery| {
+            let stream = &self.plan.streams[recovery.stream as usize].name;
+            let node = &self.plan.nodes[recovery.node as usize].name;
+            RecoveryCounters::new(stream, node, recovery.machine.counters(now))
+        });
+        let recoveries = recoveries.collect();
         RunCounters {
+            recoveries,
             simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())
                 .unwrap_or(0),
             events: self.events,
             frame_hops: self.frame_hops,
             interrupted,
             in_network_at_end: queued as u64 + self.calendar.frames() + self.late,
-            ports: self.plan.ports.iter().zip(&self.ports).map(port).collect(),
+            ports: self.plan.ports.iter().zip(&self.ports).zip(&self.faulted).map(port).collect(),
             streams,
         }
     }
@@ -361,6 +417,9 @@ fn named((stream, tally): (&tsn_plan::Stream, &Tally)) -> StreamCounters {
         replicated: tally.replicated,
         dropped_at_talker: tally.dropped_at_talker,
         dropped_in_network: tally.dropped_in_network,
+        lost_to_faults: tally.lost_to_faults,
+        eliminated: tally.eliminated,
+        in_network_at_end: 0,
         delivered: Default::default(),
     }
 }

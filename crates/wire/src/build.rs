@@ -74,6 +74,14 @@ pub fn frame(spec: &FrameSpec, into: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Puts an R-TAG into a frame that [`frame`] built, behind its VLAN tag: six octets more. IEEE 802.1CB-2017, 7.8.
+pub fn add_redundancy_tag(vlan_tagged: bool, number: u16, frame: &mut Vec<u8>) {
+    let at = if vlan_tagged { 16 } else { 12 }.min(frame.len());
+    let [high, low] = number.to_be_bytes();
+    let [type_high, type_low] = EtherType::REDUNDANCY_TAG.0.to_be_bytes();
+    frame.splice(at..at, [type_high, type_low, 0, 0, high, low]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +113,25 @@ mod tests {
             b'T', b'S', b'N', 1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 5, // test payload, short
         ];
         assert_eq!(bytes, expected, "{bytes:02x?}");
+    }
+
+    #[test]
+    fn a_redundancy_tag_is_six_octets_and_hides_nothing() {
+        for tag in [None, Some(Tag { pcp: 6, dei: false, vid: 100 })] {
+            let mut bytes = Vec::new();
+            frame(&spec(200, tag), &mut bytes).unwrap();
+            let plain = bytes.clone();
+            add_redundancy_tag(tag.is_some(), 0xabcd, &mut bytes);
+            assert_eq!(bytes.len(), plain.len() + 6);
+            let at = if tag.is_some() { 16 } else { 12 };
+            assert_eq!(bytes[at..at + 6], [0xf1, 0xc1, 0, 0, 0xab, 0xcd]);
+            let contents = |bytes: &[u8]| {
+                let contents = ethernet::Frame::new(bytes).unwrap().contents().unwrap();
+                (contents.tag, contents.ether_type, contents.payload.to_vec())
+            };
+            assert_eq!(contents(&bytes), contents(&plain));
+        }
+        assert!(ethernet::untag(EtherType::REDUNDANCY_TAG, &[0; 5]).is_err());
     }
 
     #[test]

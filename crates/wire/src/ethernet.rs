@@ -42,6 +42,8 @@ impl EtherType {
     pub const NETLATENCY: Self = Self(0x0808);
     /// A customer VLAN tag. IEEE 802.1Q-2022, 9.5.
     pub const CUSTOMER_TAG: Self = Self(0x8100);
+    /// R-TAG. IEEE 802.1CB-2017, 7.8.
+    pub const REDUNDANCY_TAG: Self = Self(0xf1c1);
     /// IPv6.
     pub const IPV6: Self = Self(0x86dd);
     /// A service VLAN tag. IEEE 802.1Q-2022, 9.5.
@@ -91,6 +93,8 @@ mod field {
 pub const HEADER: usize = 14;
 /// Octets that a tag adds.
 pub const TAG: usize = 4;
+/// Octets of an R-TAG: EtherType, two reserved ones, sequence number.
+const R_TAG: usize = 6;
 
 /// An accessor over a captured frame, which may carry any number of tags.
 #[derive(Copy, Clone, Debug)]
@@ -159,7 +163,18 @@ pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
 #[inline]
 pub const fn untag(mut ether_type: EtherType, mut rest: &[u8]) -> Result<Contents<'_>, Error> {
     let mut tag = None;
-    while matches!(ether_type, EtherType::CUSTOMER_TAG | EtherType::SERVICE_TAG) {
+    loop {
+        if let EtherType::REDUNDANCY_TAG = ether_type {
+            let [_, _, _, _, high, low, inner @ ..] = rest else {
+                return Err(Error::Truncated { what: "an R-TAG", needed: R_TAG, found: rest.len() });
+            };
+            ether_type = EtherType(u16::from_be_bytes([*high, *low]));
+            rest = inner;
+            continue;
+        }
+        if !matches!(ether_type, EtherType::CUSTOMER_TAG | EtherType::SERVICE_TAG) {
+            break;
+        }
         let [control_high, control_low, high, low, inner @ ..] = rest else {
             return Err(Error::Truncated { what: "a VLAN tag", needed: TAG, found: rest.len() });
         };

@@ -26,6 +26,7 @@ def assemble(draft: Draft) -> dict[str, Any]:
         ],
         "ports": [_port(port) for port in draft.ports],
         "streams": [_flow(flow) for flow in draft.flows],
+        **({"faults": draft.faults} if draft.faults else {}),
         "taps": [
             {
                 "name": tap.name,
@@ -104,6 +105,7 @@ def _flow(flow: Flow) -> dict[str, Any]:
         "start_ns": flow.start_ns,
         "stop_ns": flow.stop_ns,
         "route": [{"port": hop.port, **_given(parent=hop.parent)} for hop in flow.route],
+        **_given(redundancy=flow.redundancy or None),
         "listeners": [
             {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)
         ],

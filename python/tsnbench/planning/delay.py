@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tsnbench.planning.redundancy import tag_octets
 from tsnbench.planning.sizes import sizes
 from tsnbench.scenario.sizes import PREAMBLE, START_DELIMITER
 
@@ -31,6 +32,24 @@ def way(stream: Document, listener: int) -> tuple[int, ...]:
         ports.append(hop["port"])
         place = hop.get("parent")
     return tuple(reversed(ports))
+
+
+def ways(stream: Document, listener: int) -> list[list[tuple[int, int]]]:
+    """Every way to the listener: (port, octets that an R-TAG adds there)."""
+    merges = [merge["from"] for merge in stream.get("redundancy", {}).get("merges", ())]
+
+    def back(place: int | None) -> list[list[tuple[int, int]]]:
+        if place is None:
+            return [[]]
+        together = next((ends for ends in merges if place in ends), [place])
+        found = []
+        for end in together:
+            hop = stream["route"][end]
+            here = (hop["port"], tag_octets(stream, end))
+            found += [[*before, here] for before in back(hop.get("parent"))]
+        return found
+
+    return back(stream["listeners"][listener]["route"])
 
 
 def stamped_points(document: Document) -> dict[str, str]:
@@ -61,15 +80,22 @@ def smallest_delay_ps(
         points = stamped_points(document)
     if octets is None:
         octets = sizes(stream["size"]).largest
-    ports = [document["ports"][number] for number in way(stream, listener)]
+    return min(_smallest(document, each, octets, points) for each in ways(stream, listener))
+
+
+def _smallest(
+    document: Document, passed: list[tuple[int, int]], octets: int, points: Mapping[str, str]
+) -> int:
+    ports = [document["ports"][number] for number, _ in passed]
+    sent = [BEFORE_STAMP + octets + tag for _, tag in passed]
     first, last = ports[0], ports[-1]
     delay: int = sum(port["propagation_ps"] for port in ports)
-    delay += sum(transmission_ps(BEFORE_STAMP + octets, port["rate_bps"]) for port in ports)
+    delay += sum(transmission_ps(size, port["rate_bps"]) for size, port in zip(sent, ports, strict=True))
     delay += sum(document["nodes"][port["node"]]["processing_ns"] * 1_000 for port in ports[1:])
-    stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else BEFORE_STAMP + octets
+    stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else sent[0]
     delay -= transmission_ps(stamped, first["rate_bps"])
     if points.get(f"{last['name']} rx", "end") == "start":
-        delay -= transmission_ps(BEFORE_STAMP + octets, last["rate_bps"])
+        delay -= transmission_ps(sent[-1], last["rate_bps"])
         delay += transmission_ps(BEFORE_STAMP, last["rate_bps"])
     return delay
 

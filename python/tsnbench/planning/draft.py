@@ -97,11 +97,18 @@ class Flow:
     size: dict[str, Any] = field(default_factory=dict)
     """As the Plan spells it; so is ``pattern``."""
     pattern: dict[str, Any] = field(default_factory=dict)
+    redundancy: dict[str, Any] = field(default_factory=dict)
+    """As the Plan spells it; empty where the route is a tree and nothing more."""
     destination_mac: str = ""
     destination_ipv4: str = ""
     udp_port: int = 0
     start_ns: int = 0
     stop_ns: int = 0
+
+    def copy(self, place: int) -> int:
+        """Which copy an entry of the route carries; 0 for the plain frame."""
+        copies = self.redundancy.get("copies")
+        return int(copies[place]) if copies else 0
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,8 @@ class Draft:
     nodes: list[Node] = field(default_factory=list)
     ports: list[Port] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    """As the Plan spells them."""
     taps: list[Tap] = field(default_factory=list)
     problems: list[PlanningProblem] = field(default_factory=list)
 
@@ -145,10 +154,10 @@ class Draft:
     def node_numbers(self) -> dict[str, int]:
         return {node.name: number for number, node in enumerate(self.nodes)}
 
-    def flows_through(self) -> list[list[Flow]]:
-        """Per port the flows that cross it."""
-        crossing: list[list[Flow]] = [[] for _ in self.ports]
+    def flows_through(self) -> list[list[tuple[Flow, bool]]]:
+        """Per port the flows that cross it, and whether with an R-TAG."""
+        crossing: list[list[tuple[Flow, bool]]] = [[] for _ in self.ports]
         for flow in self.flows:
-            for hop in flow.route:
-                crossing[hop.port].append(flow)
+            for place, hop in enumerate(flow.route):
+                crossing[hop.port].append((flow, flow.copy(place) > 0))
         return crossing

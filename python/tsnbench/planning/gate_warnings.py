@@ -12,6 +12,7 @@ from typing import Any
 from tsnbench.planning import words
 from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.planning.load import ClassLoad, class_loads
+from tsnbench.planning.redundancy import tag_octets
 from tsnbench.planning.sizes import sizes
 from tsnbench.planning.windows import open_ns, open_windows
 
@@ -22,12 +23,11 @@ def gate_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
     """Kinds: gate-never-open, gate-too-short, gate-overload."""
     if not any("gates" in port for port in document["ports"]):
         return
-    crossing: dict[tuple[int, int], list[Mapping[str, Any]]] = defaultdict(list)
+    crossing: dict[tuple[int, int], list[tuple[Mapping[str, Any], int]]] = defaultdict(list)
     for stream in document["streams"]:
-        for hop in stream["route"]:
-            crossing[hop["port"], document["ports"][hop["port"]]["pcp_to_class"][stream["pcp"]]].append(
-                stream
-            )
+        for place, hop in enumerate(stream["route"]):
+            traffic_class = document["ports"][hop["port"]]["pcp_to_class"][stream["pcp"]]
+            crossing[hop["port"], traffic_class].append((stream, tag_octets(stream, place)))
     loads = class_loads(document)
     for (number, traffic_class), streams in sorted(crossing.items(), key=lambda item: item[0]):
         port = document["ports"][number]
@@ -36,14 +36,14 @@ def gate_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
 
 
 def _class(
-    port: Mapping[str, Any], traffic_class: int, streams: list[Mapping[str, Any]], load: ClassLoad
+    port: Mapping[str, Any], traffic_class: int, streams: list[tuple[Mapping[str, Any], int]], load: ClassLoad
 ) -> Iterator[Doubt]:
     gates, where = port["gates"], port["name"]
     windows = open_windows(gates, traffic_class)
     if windows is None:
         return
     if not windows:
-        names = words.some(list(dict.fromkeys(stream["group"] for stream in streams)))
+        names = words.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
         yield "gate-never-open", where, f"the gate of class {traffic_class} never opens: {names} cannot pass"
         return
     longest = max(windows)
@@ -62,10 +62,10 @@ def _class(
         yield "gate-overload", where, f"{asked}, its gate is open for {words.rate(open_rate)}"
 
 
-def _largest(streams: list[Mapping[str, Any]]) -> dict[str, int]:
+def _largest(streams: list[tuple[Mapping[str, Any], int]]) -> dict[str, int]:
     """Stream to its largest frame."""
     largest: dict[str, int] = {}
-    for stream in streams:
+    for stream, tag in streams:
         if stream["group"] not in largest:
-            largest[stream["group"]] = sizes(stream["size"]).largest
+            largest[stream["group"]] = sizes(stream["size"]).largest + tag
     return largest

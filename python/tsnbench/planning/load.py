@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from tsnbench.planning.redundancy import R_TAG, tag_octets
 from tsnbench.planning.sizes import sizes
 
 
@@ -32,13 +33,15 @@ class ClassLoad:
         return not self.flows and not self.saturating
 
 
-def flow_rate(pattern: Mapping[str, Any], size: Mapping[str, Any]) -> Fraction | None:
-    """PHY bit/s that a flow offers; None for one that takes what it gets."""
+def flow_rate(pattern: Mapping[str, Any], size: Mapping[str, Any], tag: int = 0) -> Fraction | None:
+    """PHY bit/s that a flow offers, ``tag`` octets added per frame; None for one that takes what it gets."""
+    if pattern["kind"] == "saturating":
+        return None
+    units = sizes(size)
+    bits = units.phy_bits + 8 * tag * units.frames
     if pattern["kind"] == "periodic":
-        return Fraction(sizes(size).phy_bits * 10**9, pattern["period_ns"])
-    if pattern["kind"] == "poisson":
-        return Fraction(sizes(size).phy_bits * 10**12, pattern["mean_interval_ps"])
-    return None
+        return Fraction(bits * 10**9, pattern["period_ns"])
+    return Fraction(bits * 10**12, pattern["mean_interval_ps"])
 
 
 def class_loads(document: Mapping[str, Any]) -> list[list[ClassLoad]]:
@@ -47,12 +50,14 @@ def class_loads(document: Mapping[str, Any]) -> list[list[ClassLoad]]:
     loads = [[ClassLoad() for _ in port["classes"]] for port in ports]
     for flow in document["streams"]:
         rate = flow_rate(flow["pattern"], flow["size"])
-        for hop in flow["route"]:
+        tagged = flow_rate(flow["pattern"], flow["size"], R_TAG) if "redundancy" in flow else rate
+        for place, hop in enumerate(flow["route"]):
             load = loads[hop["port"]][ports[hop["port"]]["pcp_to_class"][flow["pcp"]]]
             if rate is None:
                 load.saturating.append(flow["name"])
             else:
-                load.flows.append((flow["name"], rate))
+                asked = tagged if tag_octets(flow, place) else rate
+                load.flows.append((flow["name"], asked or rate))
     return loads
 
 

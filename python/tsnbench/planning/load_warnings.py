@@ -12,6 +12,7 @@ from typing import Any
 
 from tsnbench.planning import words
 from tsnbench.planning.load import ClassLoad, class_loads, flow_rate, total
+from tsnbench.planning.redundancy import tag_octets
 from tsnbench.planning.windows import open_share
 
 Doubt = tuple[str, str, str]
@@ -112,8 +113,8 @@ def _filled(document: Mapping[str, Any]) -> set[int]:
     entries: dict[int, set[int | None]] = defaultdict(set)
     others: dict[int, list[tuple[int | None, Fraction]]] = defaultdict(list)
     for stream in document["streams"]:
-        rate = flow_rate(stream["pattern"], stream["size"])
-        for hop in stream["route"]:
+        for place, hop in enumerate(stream["route"]):
+            rate = flow_rate(stream["pattern"], stream["size"], tag_octets(stream, place))
             before = stream["route"][hop["parent"]]["port"] if "parent" in hop else None
             if rate is None:
                 entries[hop["port"]].add(before)

@@ -12,6 +12,7 @@ from tsnbench.planning.assemble import assemble
 from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
+from tsnbench.planning.faults import place_faults
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
@@ -28,6 +29,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     address_nodes,
     name_flows,
     assign_classes,
+    place_faults,
     route_flows,
     address_flows,
     size_flows,

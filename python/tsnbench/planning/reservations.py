@@ -11,7 +11,11 @@ from fractions import Fraction
 from tsnbench.planning import cbs
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.load import flow_rate
+from tsnbench.planning.redundancy import R_TAG
 from tsnbench.planning.sizes import sizes
+
+Crossing = tuple[Flow, bool]
+"""A flow, and whether it carries an R-TAG here."""
 
 
 def reserve(draft: Draft) -> None:
@@ -21,7 +25,7 @@ def reserve(draft: Draft) -> None:
             _reserve_port(draft, port, flows)
 
 
-def _reserve_port(draft: Draft, port: Port, flows: list[Flow]) -> None:
+def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
     path = f"shapers.{port.name}.cbs"
     reserved: dict[int, cbs.SrClass] = {}
     for part in port.shaper.cbs or ():
@@ -29,7 +33,7 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Flow]) -> None:
         if traffic_class in reserved:
             draft.problem(path, "one shaper per traffic class", f"two for class {traffic_class}")
             return
-        own = [flow for flow in flows if port.pcp_to_class[flow.stream.pcp] == traffic_class]
+        own = [each for each in flows if port.pcp_to_class[each[0].stream.pcp] == traffic_class]
         bandwidth = Fraction(part.bandwidth) if part.bandwidth is not None else _rate(own)
         if not bandwidth:
             continue
@@ -37,14 +41,10 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Flow]) -> None:
             found = f"{float(bandwidth) / 1e6:g} Mbit/s for class {traffic_class}"
             draft.problem(path, f"a reservation below the port's {port.rate_bps / 1e6:g} Mbit/s", found)
             return
-        most = part.most_frame or max(
-            (sizes(flow.size).largest_phy for flow in own), default=cbs.LARGEST_FRAME
-        )
+        most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
         reserved[traffic_class] = cbs.SrClass(bandwidth, most)
     # Frames of classes without a shaper can be in the way of every SR class, jumbo frames too.
-    others = (
-        sizes(flow.size).largest_phy for flow in flows if port.pcp_to_class[flow.stream.pcp] not in reserved
-    )
+    others = (_largest(each) for each in flows if port.pcp_to_class[each[0].stream.pcp] not in reserved)
     order = sorted(reserved, reverse=True)
     most_other = max((cbs.LARGEST_FRAME, *others))
     shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.rate_bps, most_other)
@@ -75,5 +75,11 @@ def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClas
     return replace(sr, bandwidth=Fraction(sr.bandwidth) * gates.cycle_ns / open_ns)
 
 
-def _rate(flows: list[Flow]) -> Fraction:
-    return sum((flow_rate(flow.pattern, flow.size) or Fraction(0) for flow in flows), Fraction(0))
+def _rate(flows: list[Crossing]) -> Fraction:
+    rates = (flow_rate(flow.pattern, flow.size, R_TAG if tagged else 0) for flow, tagged in flows)
+    return sum((rate or Fraction(0) for rate in rates), Fraction(0))
+
+
+def _largest(crossing: Crossing) -> int:
+    flow, tagged = crossing
+    return sizes(flow.size).largest_phy + (R_TAG if tagged else 0)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from tsnbench.planning.draft import Draft, Flow, Hop
+from tsnbench.planning.redundancy import braid
 
 Links = dict[tuple[int, int], list[int]]
 """(node, next node) to the ports between them, in order."""
@@ -28,6 +29,9 @@ def route_flows(draft: Draft) -> None:
         neighbours[node].append(to)
     trees: dict[int, Tree] = {}
     for flow in draft.flows:
+        if flow.stream.frer or flow.stream.failover:
+            braid(draft, flow, links)
+            continue
         chosen: Mapping[tuple[int, int], int] = {}
         if flow.stream.via is not None:
             explicit = _explicit(draft, flow, links)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.planning import words
-from tsnbench.planning.delay import smallest_delay_ns, stamped_points, way
+from tsnbench.planning.delay import smallest_delay_ns, stamped_points, ways
 from tsnbench.planning.load import class_loads
 from tsnbench.planning.sizes import sizes
 from tsnbench.planning.windows import open_ns
@@ -74,8 +74,12 @@ def stream_rows(document: dict[str, Any]) -> list[StreamRow]:
     ports = document["ports"]
     rows: dict[tuple[str, tuple[int, ...]], StreamRow] = {}
     for stream in document["streams"]:
-        for place in range(len(stream["listeners"])):
-            passed = way(stream, place)
+        passings = [
+            (place, tuple(port for port, _ in way))
+            for place in range(len(stream["listeners"]))
+            for way in ways(stream, place)
+        ]
+        for place, passed in passings:
             known = rows.get((stream["group"], passed))
             names = [document["nodes"][ports[passed[0]]["node"]]["name"]]
             names += [ports[port]["name"].partition(" -> ")[2] for port in passed]
@@ -154,6 +158,24 @@ def _entries(ports: list[dict[str, Any]]) -> Iterator[GateRow]:
         classes = tuple(n for n in reversed(range(len(ports[0]["classes"]))) if entry["open"] >> n & 1)
         yield GateRow(names, begin, entry["interval_ns"], classes)
         begin += entry["interval_ns"]
+
+
+def fault_rows(document: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """(what, where, from, for) of every fault."""
+    rows = []
+    for fault in document.get("faults", ()):
+        what = fault["kind"]
+        if what == "babble":
+            where = document["streams"][fault["stream"]]["name"]
+            what = f"one frame more every {words.time(fault['every_ns'])}"
+        else:
+            where = document["ports"][fault["port"]]["name"]
+        if what == "loss":
+            numbers = ", ".join(f"{key} {value}" for key, value in fault["model"].items() if key != "kind")
+            what = f"{fault['model']['kind']}: {numbers}".replace("_", " ")
+        length = fault["until_ns"] - fault["from_ns"]
+        rows.append((what, where, words.time(fault["from_ns"]), words.time(length)))
+    return rows
 
 
 def _frame(stream: dict[str, Any]) -> str:

@@ -30,6 +30,11 @@ class Sizes:
     """Mean per data unit, preamble to inter-frame gap."""
 
     @property
+    def frames(self) -> Fraction:
+        """Mean per data unit."""
+        return (self.phy_bits - self.frame_bits) / (8 * PHY_OVERHEAD)
+
+    @property
     def largest_phy(self) -> int:
         return self.largest + PHY_OVERHEAD
 

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.planning import words
 from tsnbench.planning.document import Plan
 from tsnbench.planning.load import class_loads, total
-from tsnbench.planning.rows import CbsRow, GateRow, cbs_rows, class_rows, gate_rows, load_text, stream_rows
+from tsnbench.planning.rows import (
+    CbsRow,
+    GateRow,
+    cbs_rows,
+    class_rows,
+    fault_rows,
+    gate_rows,
+    load_text,
+    stream_rows,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +47,8 @@ def print_plan(plan: Plan, console: Console) -> None:
     for rows in gate_rows(document):
         cycle = words.time(rows[-1].begin_ns + rows[-1].length_ns)
         tables.append((f"Gates of {words.some(list(rows[0].ports))}: cycle {cycle}", _gate_table(rows)))
+    if faults := fault_rows(document):
+        tables.append(("Faults", _fault_table(faults)))
     for title, table in tables:
         console.print(title, style="bold", markup=False)
         console.print(table)
@@ -113,6 +124,13 @@ def _cbs_table(rows: list[CbsRow]) -> Table:
     for row in rows:
         numbers = [f"{linux}\n{standard}" for linux, standard in zip(row.linux, row.standard, strict=True)]
         table.add_row(row.port, str(row.traffic_class), *numbers)
+    return table
+
+
+def _fault_table(rows: list[tuple[str, str, str, str]]) -> Table:
+    table = _table("fault", "where", "from", "for", right="from,for")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

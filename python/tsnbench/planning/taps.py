@@ -17,7 +17,9 @@ def place_taps(draft: Draft) -> None:
     wanted: dict[Tap, None] = {}
     for flow in draft.flows:
         first = {hop.port for hop in flow.route if hop.parent is None}
-        last = {flow.route[end].port for end in flow.ends}
+        meeting = [merge["from"] for merge in flow.redundancy.get("merges", ())]
+        ends = {end for last in flow.ends for end in next((m for m in meeting if last in m), [last])}
+        last = {flow.route[end].port for end in ends}
         for number in sorted(first):
             for stage, asked in (("send", taps.send), ("tx", taps.ends)):
                 if asked:

@@ -9,7 +9,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsnbench.scenario import model, network, shapers, source, streams
+from tsnbench.scenario import faults, model, network, shapers, source, streams
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.grammar.shapes import Fields, keys_of
@@ -154,6 +154,8 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     built = streams.build(reading, net, top.get("streams", {}))
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
+    ends = top.get("duration", 0) + top.get("drain", model.Scenario.model_fields["drain"].default)
+    broken = faults.faults(reading, net, top.get("faults", []), built, ends if "duration" in top else None)
     if top.bad or reading.problems:
         return None
     scenario = model.Scenario(
@@ -161,6 +163,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         network=model.Network(nodes=net.nodes, links=tuple(net.links), queues=net.queues),
         streams=built,
         shapers=shaped,
+        faults=broken,
         taps=tapped,
         **_optional(top),
     )

@@ -120,6 +120,45 @@ class Requirements(Part):
     rate: BitRate | None = None
 
 
+class Way(Part):
+    """Hops from talker to listener, and per hop the parallel link (from 1) where one is named."""
+
+    nodes: tuple[Name, ...]
+    links: tuple[int | None, ...]
+
+
+class Latent(Part):
+    """Latent error detection: between tests, between resets, and how many frames may be missing."""
+
+    period: Duration = 2_000_000_000
+    reset: Duration = 30_000_000_000
+    difference: int = 10
+
+
+class Frer(Part):
+    """Copies over several ways, and their elimination. IEEE 802.1CB-2017, 7."""
+
+    ways: tuple[Way, ...] = ()
+    """None: as many disjoint ones as ``disjoint`` says."""
+    disjoint: int = 2
+    at: Name | None = None
+    """Where copies meet; None: at the first node from which all ways are the same."""
+    recovery: Literal["vector", "match"] = "vector"
+    history: int = 32
+    reset: Duration = 2_000_000_000
+    individual: bool = False
+    latent: Latent | None = None
+    identification: Literal["null", "source-mac", "ip"] = "null"
+
+
+class Failover(Part):
+    """Another way, taken ``after`` the first one fails; that one forwards ``back`` after its return."""
+
+    way: Way | None = None
+    after: Duration
+    back: Duration
+
+
 class Stream(Part):
     talker: Name
     listeners: tuple[Name, ...]
@@ -135,6 +174,8 @@ class Stream(Part):
     """Explicit hops, talker and listener included (one listener); None: shortest path."""
     via_links: tuple[int | None, ...] | None = None
     """With ``via``: the parallel link (from 1) of each hop, one fewer than names; None: not chosen."""
+    frer: Frer | None = None
+    failover: Failover | None = None
     start: Duration = 0
     stop: Duration | None = None
     requires: Requirements = Requirements()
@@ -190,6 +231,37 @@ class Taps(Part):
     granularity: Duration = 1
 
 
+class LinkDown(Part):
+    """The link of a port, both directions."""
+
+    port: PortSelector
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class Loss(Part):
+    """Frames lost by chance, in ppm; ``to_bad``: Gilbert-Elliott, ``per_petabit``: bit errors."""
+
+    port: PortSelector
+    loss: int = 0
+    to_bad: int | None = None
+    to_good: int = 0
+    in_good: int = 0
+    in_bad: int = 1_000_000
+    per_petabit: int | None = None
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class Babble(Part):
+    """A stream's talkers send one data unit more every so often."""
+
+    stream: Name
+    every: Duration
+    at: Duration = 0
+    duration: Duration | None = None
+
+
 class Scenario(Part):
     name: Name
     title: str = ""
@@ -200,6 +272,7 @@ class Scenario(Part):
     network: Network
     streams: dict[Name, Stream]
     shapers: dict[PortSelector, Shaper] = {}
+    faults: tuple[LinkDown | Loss | Babble, ...] = ()
     taps: Taps = Taps()
     variant: dict[str, str] = {}
     """Which run of a sweep this is: parameter to value as written; empty without a sweep."""

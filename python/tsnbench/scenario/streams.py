@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tsnbench import catalogue
@@ -9,6 +10,7 @@ from tsnbench.scenario import model, sizes
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net, numbered
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
+from tsnbench.scenario.redundancy import redundancy
 from tsnbench.scenario.requirements import requirements, sr_class
 
 _WHEN = ("period", "poisson", "saturating")
@@ -68,6 +70,12 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
         return None
     talker, listeners = ends
     via = _via(reading, net, written, talker, listeners)
+
+    def way(hops: Sequence[Named]) -> model.Way | None:
+        found = _hops(reading, net, hops, talker, listeners[0])
+        return model.Way(nodes=found[0], links=found[1]) if found else None
+
+    frer, failover = redundancy(reading, net, written, listeners, way) if net.whole else (None, None)
     return model.Stream(
         talker=talker,
         listeners=tuple(listeners),
@@ -79,6 +87,8 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
         count=fields.get("count", 1),
         via=via[0] if via else None,
         via_links=via[1] if via else None,
+        frer=frer,
+        failover=failover,
         start=start,
         stop=stop,
         requires=requires,
@@ -160,8 +170,15 @@ def _via(
         hint = "leave via out, or make one stream per listener"
         problem(fields.at("via"), fields.path_of("via"), "one listener with via", f"{len(listeners)}", hint)
         return None
+    return _hops(reading, net, fields["via"], talker, listeners[0])
+
+
+def _hops(
+    reading: Reading, net: Net, written: Sequence[Named], talker: str, listener: str
+) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
+    problem = reading.problem
     hops: list[tuple[str, int | None, Named]] = []
-    for name in fields["via"]:
+    for name in written:
         bare, number = numbered(name)
         node = net.node(Named.at(bare, name.place, name.path))
         if node is None:
@@ -169,8 +186,8 @@ def _via(
         hops.append((node, number, name))
     if hops[0][0] != talker:
         hops.insert(0, (talker, None, Named.at(talker, hops[0][2].place, hops[0][2].path)))
-    if hops[-1][0] != listeners[0]:
-        hops.append((listeners[0], None, Named.at(listeners[0], hops[-1][2].place, hops[-1][2].path)))
+    if hops[-1][0] != listener:
+        hops.append((listener, None, Named.at(listener, hops[-1][2].place, hops[-1][2].path)))
     seen: set[str] = set()
     for place, (node, number, name) in enumerate(hops):
         if node in seen:

@@ -4,8 +4,9 @@ use crate::Error;
 use crate::gather::Facts;
 use crate::pair::Path;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path as FilePath;
+use tsn_plan::Plan;
 
 /// The part of a run's counters that measures need.
 #[derive(Debug, Default, Deserialize)]
@@ -23,6 +24,10 @@ struct StreamCounters {
     dropped_at_talker: u64,
     #[serde(default)]
     dropped_in_network: u64,
+    #[serde(default)]
+    lost_to_faults: u64,
+    #[serde(default)]
+    in_network_at_end: u64,
 }
 
 impl Counters {
@@ -39,7 +44,7 @@ impl Counters {
 
     /// Numbers behind the last frame that left show no gap, but a drop at the talker is counted. And what was sent
     /// to one listener, did not arrive and was not dropped was still under way at the end.
-    pub(super) fn explain(&self, paths: &mut [(Facts, Path)], warnings: &mut Vec<String>) {
+    pub(super) fn explain(&self, paths: &mut [(Facts, Path)], plan: &Plan, warnings: &mut Vec<String>) {
         if self.interrupted {
             warnings.push("the run was interrupted: it measures a shorter time than planned".into());
         }
@@ -47,13 +52,21 @@ impl Counters {
         for (facts, _) in paths.iter() {
             *listeners.entry(facts.stream.clone()).or_default() += 1;
         }
+        let redundant = plan.streams.iter().filter(|stream| stream.redundancy.is_some());
+        let redundant: HashSet<&str> = redundant.map(|stream| stream.name.as_str()).collect();
         let counted: HashMap<&str, &StreamCounters> =
             self.streams.iter().map(|stream| (stream.name.as_str(), stream)).collect();
         for (facts, path) in paths {
             let Some(counted) = counted.get(facts.stream.as_str()) else { continue };
             path.tally.never_sent = path.tally.never_sent.max(counted.dropped_at_talker);
             if facts.rx_tap.is_some() && listeners.get(&facts.stream) == Some(&1) {
-                facts.in_network_at_end = path.tally.lost.saturating_sub(counted.dropped_in_network);
+                let gone = counted.dropped_in_network.saturating_add(counted.lost_to_faults);
+                // Of a stream with copies, a lost copy is not yet a lost frame: what is under way is counted.
+                facts.in_network_at_end = if redundant.contains(facts.stream.as_str()) {
+                    path.tally.lost.min(counted.in_network_at_end)
+                } else {
+                    path.tally.lost.saturating_sub(gone)
+                };
             }
         }
     }

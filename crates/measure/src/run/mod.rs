@@ -16,7 +16,7 @@ use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::Path as FilePath;
 use tsn_observation::parquet::Reader;
-use tsn_observation::{Legend, Sighting};
+use tsn_observation::{ELIMINATED, Legend, Sighting};
 use tsn_plan::{Pattern, Plan, Size, Stream};
 
 /// The run folder's files.
@@ -60,7 +60,7 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
     let mut source = Source { kind: "run", ..Source::default() };
     source.files.push(SourceFile { path: OBSERVATIONS.into(), side: "observations", frames: rows });
     if let Some(counters) = Counters::read(&folder.join(COUNTERS))? {
-        counters.explain(&mut paths, &mut source.warnings);
+        counters.explain(&mut paths, &plan, &mut source.warnings);
     }
     let offset = offset::find(paths.iter().map(|(_, path)| &path.tally.delay), options.offset_s);
     let (single, groups) = gather::reports(&paths);
@@ -142,8 +142,12 @@ impl Paths {
             let path = &mut self.all[*path as usize].1;
             match role {
                 Role::Send => path.send(sighting.seq, sighting.t_ns, out),
+                // Copies leave side by side; the frame has left when the first one has.
+                Role::First if sighting.copy > 0 && path.has_left(sighting.seq) => {}
                 Role::First => path.tx(sighting.seq, sighting.t_ns, sighting.octets, out),
                 Role::Between(place) => path.between(sighting.seq, *place, out),
+                // What is eliminated on arrival is no delivery, and so no duplicate.
+                Role::Last if sighting.copy & ELIMINATED != 0 => {}
                 Role::Last => {
                     path.rx(sighting.seq, sighting.t_ns, sighting.octets, out);
                 }

@@ -31,28 +31,27 @@ pub(super) struct Way {
 /// The first tap is the first one that sees the frame leave a port; the last one that sees it arrive at the listener's
 /// port. Without either there is nothing to measure between.
 pub(super) fn way(plan: &Plan, stream: &Stream, last: u32, numbers: &HashMap<&str, u16>) -> Way {
-    let mut hops = Vec::new();
-    let mut entry = Some(last);
-    // A checked Plan's parents come before their children, so this ends.
-    while let Some(hop) = entry.and_then(|entry| stream.route.get(entry as usize)) {
-        hops.push(hop.port);
-        entry = hop.parent;
-    }
-    hops.reverse();
+    let entries = entries(stream, last);
+    let hops: Vec<u32> = entries.iter().map(|entry| stream.route[*entry].port).collect();
+    let ends = together(stream, last);
+    // Where copies leave side by side, or arrive by several ports, each of these is a first or a last one.
+    let is_end = |place: usize| entries.get(place).is_some_and(|entry| ends.contains(&(*entry as u32)));
+    let is_root =
+        |place: usize| entries.get(place).is_some_and(|entry| stream.route[*entry].parent.is_none());
     // (tap number, name, stage) in the order in which a frame passes them.
-    let mut passed: Vec<(u16, &str, Stage)> = Vec::new();
-    for port in hops {
+    let mut passed: Vec<(u16, &str, Stage, usize)> = Vec::new();
+    for (hop, port) in hops.into_iter().enumerate() {
         let peer = plan.ports.get(port as usize).map(|port| port.peer);
         for (port, stage) in [(Some(port), Stage::Send), (Some(port), Stage::Tx), (peer, Stage::Rx)] {
             for tap in plan.taps.iter().filter(|tap| Some(tap.port) == port && tap.stage == stage) {
                 if let Some(number) = numbers.get(tap.name.as_str()) {
-                    passed.push((*number, &tap.name, stage));
+                    passed.push((*number, &tap.name, stage, hop));
                 }
             }
         }
     }
-    let first = passed.iter().position(|(_, _, stage)| *stage == Stage::Tx);
-    let last = passed.iter().rposition(|(_, _, stage)| *stage == Stage::Rx);
+    let first = passed.iter().position(|(_, _, stage, _)| *stage == Stage::Tx);
+    let last = passed.iter().rposition(|(_, _, stage, _)| *stage == Stage::Rx);
     let mut way = Way::default();
     if let Some((number, ..)) =
         passed.iter().take(first.unwrap_or(usize::MAX)).find(|tap| tap.2 == Stage::Send)
@@ -60,10 +59,20 @@ pub(super) fn way(plan: &Plan, stream: &Stream, last: u32, numbers: &HashMap<&st
         way.roles.push((*number, Role::Send));
     }
     let Some(first) = first else { return way };
-    for (place, (number, name, stage)) in passed.iter().enumerate().skip(first) {
+    let tx_first = is_root(passed[first].3);
+    let rx_last = last.is_some_and(|last| is_end(passed[last].3));
+    for (place, (number, name, stage, hop)) in passed.iter().enumerate().skip(first) {
         let role = match place {
             _ if place == first => Role::First,
+            _ if tx_first && *stage == Stage::Tx && is_root(*hop) && *hop != passed[first].3 => Role::First,
             _ if Some(place) == last => Role::Last,
+            _ if rx_last
+                && *stage == Stage::Rx
+                && is_end(*hop)
+                && last.is_some_and(|last| *hop != passed[last].3) =>
+            {
+                Role::Last
+            }
             _ if last.is_some_and(|last| place > last) || *stage == Stage::Send => continue,
             _ => Role::Between(u8::try_from(way.names.len()).unwrap_or(u8::MAX)),
         };
@@ -75,4 +84,27 @@ pub(super) fn way(plan: &Plan, stream: &Stream, last: u32, numbers: &HashMap<&st
     way.first = Some(passed[first].0);
     way.last = last.filter(|last| *last > first).map(|last| passed[last].0);
     way
+}
+
+/// The entries that end where this one does, it among them: several where ways meet.
+fn together(stream: &Stream, entry: u32) -> Vec<u32> {
+    let merges = stream.redundancy.iter().flat_map(|redundancy| &redundancy.merges);
+    let merge = merges.into_iter().find(|merge| merge.from.contains(&entry));
+    merge.map_or_else(|| vec![entry], |merge| merge.from.clone())
+}
+
+/// All entries that lead to the end of `last`, parents before their children; one way behind the other where there
+/// are several.
+fn entries(stream: &Stream, last: u32) -> Vec<usize> {
+    let mut found = vec![false; stream.route.len()];
+    let mut waiting = together(stream, last);
+    while let Some(entry) = waiting.pop() {
+        let Some(hop) = stream.route.get(entry as usize) else { continue };
+        if !std::mem::replace(&mut found[entry as usize], true) {
+            waiting.extend(hop.parent.iter().flat_map(|parent| together(stream, *parent)));
+        }
+    }
+    // A checked Plan's parents come before their children. A merge's later ways may come after what follows it in
+    // the list; where a frame is lost is told by the furthest tap on it all the same.
+    (0..found.len()).filter(|entry| found[*entry]).collect()
 }

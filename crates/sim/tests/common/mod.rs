@@ -37,6 +37,7 @@ impl Net {
                 nodes: Vec::new(),
                 ports: Vec::new(),
                 streams: Vec::new(),
+                faults: Vec::new(),
                 taps: Vec::new(),
                 hash: None,
             },
@@ -134,6 +135,7 @@ impl Net {
             start_ns: 0,
             stop_ns: self.plan.duration_ns,
             route,
+            redundancy: None,
             listeners,
             requirements: Requirements::default(),
         });
@@ -201,6 +203,7 @@ pub fn assert_conserved(counters: &RunCounters) {
     for stream in &counters.streams {
         made += stream.released + stream.replicated;
         gone += stream.dropped_at_talker + stream.dropped_in_network + stream.delivered.values().sum::<u64>();
+        gone += stream.lost_to_faults + stream.eliminated;
     }
     assert_eq!(made, gone, "{counters:#?}");
 }

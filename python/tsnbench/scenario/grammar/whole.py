@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tsnbench.scenario.grammar.common import LONGEST, PROSE, TIME
+from tsnbench.scenario.grammar.faults import FAULTS
 from tsnbench.scenario.grammar.network import NETWORK
 from tsnbench.scenario.grammar.shapers import SHAPER, TAPS
 from tsnbench.scenario.grammar.shapes import Field, MapOf, Record
@@ -36,6 +37,7 @@ SCENARIO = Record(
             ),
             "what shapes the ports: {dut -> node0: {…}, all: {…}}; later ones override, key by key",
         ),
+        "faults": Field(FAULTS, "what goes wrong: [{down: sw1 -> sw2, at: 2 s, for: 3 s}]"),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
     },
 )

@@ -1,0 +1,86 @@
+//! Latent error detection: an alarm when fewer copies are eliminated than must come.
+//!
+//! IEEE 802.1CB-2017, 7.4.4.
+
+use tsn_plan::LatentErrors;
+use tsn_units::{Duration, Instant};
+
+/// The variables of 7.4.4.2. Copies that fail are noticed only by what is missing: the listener loses nothing.
+#[derive(Clone, Debug)]
+pub struct LatentErrorDetection {
+    period: Duration,
+    reset: Duration,
+    difference: u64,
+    /// Ways that the frames come by, less one.
+    others: i128,
+    /// `CurBaseDifference`.
+    base: i128,
+    next_test: Instant,
+    next_reset: Instant,
+    alarms: u64,
+}
+
+impl LatentErrorDetection {
+    /// Begins at the epoch; `paths` copies of every frame are expected (`frerSeqRcvyLatentErrorPaths`).
+    #[must_use]
+    pub fn new(parameters: &LatentErrors, paths: usize) -> Self {
+        let span = |ns: u64| Duration::from_ns(i64::try_from(ns.max(1)).unwrap_or(i64::MAX / 2_000));
+        let (period, reset) = (span(parameters.period_ns), span(parameters.reset_ns));
+        Self {
+            period,
+            reset,
+            difference: parameters.difference,
+            others: paths.saturating_sub(1) as i128,
+            base: 0,
+            next_test: Instant::EPOCH + period,
+            next_reset: Instant::EPOCH + reset,
+            alarms: 0,
+        }
+    }
+
+    /// Tests and resets that are due before `now`, with the counts that have held since the last call. At one
+    /// instant the test comes before the reset.
+    pub fn advance(&mut self, now: Instant, passed: u64, discarded: u64) {
+        let missing = i128::from(passed) * self.others - i128::from(discarded);
+        while self.next_test.min(self.next_reset) < now {
+            if self.next_test <= self.next_reset {
+                let found = (self.base - missing).unsigned_abs();
+                self.alarms += u64::from(found > u128::from(self.difference));
+                self.next_test += self.period;
+            } else {
+                self.base = missing;
+                self.next_reset += self.reset;
+            }
+        }
+    }
+
+    /// How often a test found an error (`SIGNAL_LATENT_ERROR`).
+    #[must_use]
+    pub fn alarms(&self) -> u64 {
+        self.alarms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alarms_begin_with_the_first_test_after_a_way_fails_and_end_with_the_reset() {
+        let ms = |ms: i64| Instant::from_ns(ms * 1_000_000);
+        let parameters = LatentErrors { period_ns: 10_000_000, reset_ns: 35_000_000, difference: 3 };
+        let mut detection = LatentErrorDetection::new(&parameters, 2);
+        // One frame per ms on both ways until 15 ms, then on one way only.
+        let mut alarms = Vec::new();
+        for t in 0..60_u64 {
+            detection.advance(ms(t as i64), t, t.min(15));
+            alarms.push(detection.alarms());
+        }
+        // Tests at 10, 20, 30, 40, 50 ms; the reset at 35 ms takes the 20 missing ones for granted.
+        assert_eq!([alarms[19], alarms[21], alarms[31], alarms[41], alarms[51]], [0, 1, 2, 3, 4]);
+        let quiet = LatentErrors { difference: 1_000, ..parameters };
+        let mut detection = LatentErrorDetection::new(&quiet, 2);
+        detection.advance(ms(1_000), 500, 0);
+        assert_eq!(detection.alarms(), 0);
+    }
+}

@@ -1,0 +1,122 @@
+//! Hops where a frame may meet more than a wire and a queue: faults, copies, ways that meet or stand by.
+//!
+//! All others know that they have nothing of this (see [`crate::network::Hop::special`]) and pay nothing for it.
+
+use crate::fault::instant;
+use crate::network::Network;
+use tsn_bridge::frer::BaseRecovery;
+use tsn_plan::{Plan, R_TAG_OCTETS, Redundancy};
+use tsn_units::Instant;
+
+/// What a special hop has beyond the plain one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Special {
+    /// Which copy it carries; 0 for the plain frame.
+    pub copy: u8,
+    /// When it forwards; always where there is none.
+    active: Option<Vec<(Instant, Instant)>>,
+    /// Where its end meets others: the first of those hops, which knows what follows, and its place among them.
+    pub meets: Option<Meeting>,
+}
+
+/// One way into a place where ways meet.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Meeting {
+    /// The hop after which frames go on.
+    pub leader: u32,
+    /// The recovery there: index into [`Specials::recoveries`].
+    pub recovery: Option<u32>,
+    /// Which of the ways this one is.
+    pub way: u32,
+}
+
+/// One sequence recovery, and where it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Recovering {
+    pub stream: u32,
+    pub node: u32,
+    pub machine: BaseRecovery,
+}
+
+/// All special hops of a network.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Specials {
+    /// By hop; empty where the Plan has none.
+    hops: Vec<Special>,
+    pub recoveries: Vec<Recovering>,
+}
+
+impl Special {
+    fn is_active(&self, at: Instant) -> bool {
+        let within = |spans: &Vec<(Instant, Instant)>| spans.iter().any(|span| span.0 <= at && at < span.1);
+        self.active.as_ref().is_none_or(within)
+    }
+}
+
+impl Specials {
+    /// Reads them off a Plan and marks them in the network's table.
+    pub fn new(plan: &Plan, network: &mut Network, impaired: &[bool]) -> Self {
+        let mut found = Self::default();
+        let mut first = 0;
+        for (number, stream) in plan.streams.iter().enumerate() {
+            if let Some(redundancy) = &stream.redundancy {
+                found.hops.resize(network.hops.len(), Special::default());
+                found.add(plan, number, first, redundancy);
+                // Whether the next hop is active is decided at the end of the one before.
+                for hop in &mut network.hops[first..first + stream.route.len()] {
+                    hop.special = true;
+                }
+            }
+            first += stream.route.len();
+        }
+        for hop in &mut network.hops {
+            hop.special |= impaired.get(hop.port as usize).copied().unwrap_or(false);
+        }
+        found
+    }
+
+    fn add(&mut self, plan: &Plan, number: usize, first: usize, redundancy: &Redundancy) {
+        let stream = &plan.streams[number];
+        for (place, copy) in redundancy.copies.iter().enumerate() {
+            self.hops[first + place].copy = *copy;
+        }
+        for active in &redundancy.active {
+            let spans = active.spans.iter().map(|span| (instant(span.from_ns), instant(span.until_ns)));
+            self.hops[first + active.route as usize].active = Some(spans.collect());
+        }
+        for merge in &redundancy.merges {
+            let Some(leader) = merge.from.first() else { continue };
+            let last = plan.ports[stream.route[*leader as usize].port as usize].peer as usize;
+            let recovery = redundancy.recovery.as_ref().map(|parameters| {
+                self.recoveries.push(Recovering {
+                    stream: number as u32,
+                    node: plan.ports[last].node,
+                    machine: BaseRecovery::new(parameters, merge.from.len()),
+                });
+                self.recoveries.len() as u32 - 1
+            });
+            for (way, entry) in merge.from.iter().enumerate() {
+                self.hops[first + *entry as usize].meets =
+                    Some(Meeting { leader: first as u32 + leader, recovery, way: way as u32 });
+            }
+        }
+    }
+
+    pub fn copy(&self, hop: u32) -> u8 {
+        self.hops.get(hop as usize).map_or(0, |special| special.copy)
+    }
+
+    pub fn meets(&self, hop: u32) -> Option<Meeting> {
+        self.hops.get(hop as usize)?.meets
+    }
+
+    pub fn is_active(&self, hop: u32, at: Instant) -> bool {
+        self.hops.get(hop as usize).is_none_or(|special| special.is_active(at))
+    }
+
+    /// The size of a frame that goes on from one hop (none: the talker) to another: a tag may come or go.
+    pub fn octets(&self, octets: u32, from: Option<u32>, to: u32) -> u32 {
+        let tag = |hop: u32| if self.copy(hop) > 0 { R_TAG_OCTETS } else { 0 };
+        octets.saturating_add(tag(to)).saturating_sub(from.map_or(0, tag))
+    }
+}

@@ -1,0 +1,112 @@
+"""Ways that share neither node nor link, the fewest hops together.
+
+Successive shortest paths over a network in which every node and link is used once (Suurballe 1974; Bhandari
+1999). Where the talker or the listener hangs on one link, the ways share it: they are disjoint between the
+first and the last node that has a choice.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Set
+
+from tsnbench.planning.draft import Draft, Port
+
+Vertex = tuple[int, bool]
+"""A node's way in (False) or way out (True)."""
+
+
+def disjoint_ways(
+    draft: Draft, talker: int, listener: int, count: int, avoid: Iterable[int] = ()
+) -> list[list[int]]:
+    """Up to ``count`` ways as port numbers, the shortest first; fewer where there are not so many.
+
+    Args:
+        avoid: ports of a way that the others must not share, neither the links nor the nodes between.
+    """
+    leaving: dict[int, list[Port]] = {node: [] for node in range(len(draft.nodes))}
+    for port in draft.ports:
+        leaving[port.node].append(port)
+    head, first = _chain(draft, leaving, talker, listener)
+    tail, last = _chain(draft, leaving, listener, talker)
+    tail = [draft.ports[number].peer for number in reversed(tail)]
+    avoided = set(avoid) - {*head, *tail}
+    if first == last or talker == last or listener == first:
+        return []
+    shared = {draft.ports[number].to for number in avoided} - {first, last}
+    blocked = shared | {node for node in leaving if not draft.nodes[node].forwards} - {first, last}
+    usable = [
+        port
+        for port in draft.ports
+        if port.number not in avoided and port.peer not in avoided and not {port.node, port.to} & blocked
+    ]
+    used: set[int] = set()
+    for _ in range(count):
+        way = _shortest(usable, used, first, last)
+        if way is None:
+            break
+        for number, forward in way:
+            if forward:
+                used.add(number)
+            else:
+                used.discard(number)
+    by_node: dict[int, list[int]] = {}
+    for number in sorted(used):
+        by_node.setdefault(draft.ports[number].node, []).append(number)
+    ways = []
+    for number in by_node.get(first, []):
+        found = [number]
+        while draft.ports[found[-1]].to != last:
+            found.append(by_node[draft.ports[found[-1]].to][0])
+        ways.append([*head, *found, *tail])
+    return sorted(ways, key=lambda way: (len(way), way))
+
+
+def _chain(draft: Draft, leaving: Mapping[int, list[Port]], start: int, end: int) -> tuple[list[int], int]:
+    """The ports from ``start`` to the first node that has a choice, and that node."""
+    ports: list[int] = []
+    node, before = start, None
+    while node != end:
+        choices = [port for port in leaving[node] if port.number != before]
+        if len(choices) != 1 or not (draft.nodes[choices[0].to].forwards or choices[0].to == end):
+            break
+        ports.append(choices[0].number)
+        node, before = choices[0].to, choices[0].peer
+    return ports, node
+
+
+def _shortest(usable: list[Port], used: Set[int], first: int, last: int) -> list[tuple[int, bool]] | None:
+    """The next way in the residual network: (port, whether forwards); None where there is none."""
+    arcs: dict[Vertex, list[tuple[Vertex, int, int | None]]] = {}
+    through = set()
+    for port in usable:
+        if port.number in used:
+            through |= {port.node, port.to}
+            arcs.setdefault((port.to, False), []).append(((port.node, True), -1, port.number))
+        else:
+            arcs.setdefault((port.node, True), []).append(((port.to, False), 1, port.number))
+    for node in {port.node for port in usable} | {port.to for port in usable}:
+        if node in through and node not in (first, last):
+            arcs.setdefault((node, True), []).append(((node, False), 0, None))
+        else:
+            arcs.setdefault((node, False), []).append(((node, True), 0, None))
+    start: Vertex = (first, True)
+    cost: dict[Vertex, int] = {start: 0}
+    came: dict[Vertex, tuple[Vertex, int | None, int]] = {}
+    waiting = deque([start])
+    while waiting:
+        vertex = waiting.popleft()
+        for to, price, number in arcs.get(vertex, ()):
+            if to != start and cost[vertex] + price < cost.get(to, 1 << 60):
+                cost[to] = cost[vertex] + price
+                came[to] = (vertex, number, price)
+                waiting.append(to)
+    at: Vertex = (last, False)
+    if at not in came:
+        return None
+    way = []
+    while at != start:
+        at, number, price = came[at]
+        if number is not None:
+            way.append((number, price > 0))
+    return way

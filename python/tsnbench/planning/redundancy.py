@@ -1,0 +1,203 @@
+"""Streams with more than one way: copies that meet and are eliminated, or a way that stands by.
+
+IEEE 802.1CB-2017, 6 and 7. The alternative way of a spanning tree is a model of what OCORA 3.4 describes: the
+other way is taken some time after the link fails, and left again when it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from tsnbench.planning.disjoint import disjoint_ways
+from tsnbench.planning.draft import Draft, Flow, Hop
+from tsnbench.scenario import model
+
+R_TAG = 6
+"""Octets that a redundancy tag adds to a frame. IEEE 802.1CB-2017, 7.8."""
+MAIN, OTHER = 0, 1
+Spans = list[tuple[int, int]]
+Links = Mapping[tuple[int, int], list[int]]
+"""(node, next node) to the ports between them, in order."""
+
+
+def tag_octets(stream: Mapping[str, Any], place: int) -> int:
+    """What the R-TAG adds on one entry of a Plan stream's route."""
+    copies = stream.get("redundancy", {}).get("copies", ())
+    return R_TAG if place < len(copies) and copies[place] else 0
+
+
+def braid(draft: Draft, flow: Flow, links: Links) -> None:
+    """Fills ``route``, ``ends`` and ``redundancy`` of a flow with several ways."""
+    frer, failover = flow.stream.frer, flow.stream.failover
+    key = "frer" if frer else "failover"
+    ways = _frer_ways(draft, flow, links) if frer else _failover_ways(draft, flow, links)
+    if ways is None:
+        return
+    before, after = _shared(draft, ways, frer.at if frer else None)
+    if after is None:
+        _problem(draft, flow, f"{key}.at", "a node from which all ways are the same", str(frer and frer.at))
+        return
+    own = [way[before : len(way) - after] for way in ways]
+    if not all(own):
+        _problem(draft, flow, key, "ways that differ", "one that is a part of another")
+        return
+    route = [Hop(port, place - 1 if place else None) for place, port in enumerate(ways[0][:before])]
+    ends, firsts = [], []
+    for ports in own:
+        firsts.append(len(route))
+        for place, port in enumerate(ports):
+            route.append(Hop(port, len(route) - 1 if place else before - 1 if before else None))
+        ends.append(len(route) - 1)
+    last = ends[0]
+    for port in ways[0][len(ways[0]) - after :] if after else ():
+        route.append(Hop(port, last))
+        last = len(route) - 1
+    flow.route, flow.ends = tuple(route), (last,)
+    flow.redundancy = {"merges": [{"from": ends}]}
+    if frer:
+        copies = [0] * before + [number for number, ports in enumerate(own, 1) for _ in ports] + [0] * after
+        flow.redundancy |= {"copies": copies, "recovery": _recovery(frer)}
+    elif failover:
+        flow.redundancy["active"] = [
+            {"route": first, "spans": [{"from_ns": begin, "until_ns": end} for begin, end in spans]}
+            for first, spans in zip(firsts, _times(draft, own, failover), strict=True)
+        ]
+
+
+def _recovery(frer: model.Frer) -> dict[str, Any]:
+    algorithm = {"kind": "match"} if frer.recovery == "match" else {"kind": "vector", "history": frer.history}
+    recovery: dict[str, Any] = {
+        "identification": frer.identification,
+        "algorithm": algorithm,
+        "reset_ns": frer.reset,
+    }
+    if frer.individual:
+        recovery["individual"] = True
+    if frer.latent is not None:
+        recovery["latent"] = {
+            "period_ns": frer.latent.period,
+            "reset_ns": frer.latent.reset,
+            "difference": frer.latent.difference,
+        }
+    return recovery
+
+
+def _frer_ways(draft: Draft, flow: Flow, links: Links) -> list[list[int]] | None:
+    frer = flow.stream.frer
+    assert frer is not None
+    if frer.ways:
+        return [_ports(draft, flow, way, links) for way in frer.ways]
+    ways = disjoint_ways(draft, flow.talker, flow.listeners[0], frer.disjoint)
+    if len(ways) < frer.disjoint:
+        _problem(draft, flow, "frer", f"{frer.disjoint} disjoint ways", str(len(ways)))
+        return None
+    return ways
+
+
+def _failover_ways(draft: Draft, flow: Flow, links: Links) -> list[list[int]] | None:
+    stream = flow.stream
+    assert stream.failover is not None
+    main: list[int] | None = None
+    if stream.via is not None:
+        via = model.Way(nodes=stream.via, links=stream.via_links or (None,) * (len(stream.via) - 1))
+        main = _ports(draft, flow, via, links)
+    if stream.failover.way is not None:
+        other = _ports(draft, flow, stream.failover.way, links)
+        if main is None:
+            beside = disjoint_ways(draft, flow.talker, flow.listeners[0], 1, other)
+            main = next(iter(beside), None)
+        ways = [main, other] if main else []
+    elif main is not None:
+        beside = disjoint_ways(draft, flow.talker, flow.listeners[0], 1, main)
+        ways = [main, *beside]
+    else:
+        ways = list(disjoint_ways(draft, flow.talker, flow.listeners[0], 2))
+    if len(ways) < 2:
+        _problem(draft, flow, "failover", "a second way that shares no link", "none")
+        return None
+    return [way for way in ways if way is not None]
+
+
+def _ports(draft: Draft, flow: Flow, way: model.Way, links: Links) -> list[int]:
+    """The ports of hops that the loader has proved to be linked."""
+    numbers = draft.node_numbers
+    ports = []
+    for (node, to), link in zip(pairwise(way.nodes), way.links, strict=True):
+        parallel = links[numbers[node], numbers[to]]
+        ports.append(parallel[(flow.number if link is None else link - 1) % len(parallel)])
+    return ports
+
+
+def _shared(draft: Draft, ways: Sequence[Sequence[int]], at: str | None) -> tuple[int, int | None]:
+    """How many ports all ways share at the beginning, and at the end; None where they do not meet ``at``."""
+    shortest = min(len(way) for way in ways)
+    before = 0
+    while before < shortest and len({way[before] for way in ways}) == 1:
+        before += 1
+    after = 0
+    while after < shortest - before and len({way[-1 - after] for way in ways}) == 1:
+        after += 1
+    if at is None:
+        return before, after
+    node = draft.node_number(at)
+    for count in range(after + 1):
+        if draft.ports[ways[0][-1 - count]].to == node:
+            return before, count
+    return before, None
+
+
+def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover) -> list[Spans]:
+    """When each of two ways forwards, from the faults that cut their links.
+
+    A failed link is noticed at once; the other way forwards after ``after``. When the first way returns, the
+    other one is closed at once, and the first one forwards after ``back``: what comes in between is lost.
+    """
+    end = draft.scenario.duration + draft.scenario.drain
+    cuts: list[Spans] = []
+    for ports in own:
+        touched = {number for port in ports for number in (port, draft.ports[port].peer)}
+        down = [fault for fault in draft.faults if fault["kind"] == "link-down" and fault["port"] in touched]
+        cuts.append([(fault["from_ns"], fault["until_ns"]) for fault in down])
+    changes = sorted({time for way in cuts for cut in way for time in cut if time < end})
+    spans: list[Spans] = [[], []]
+    wanted: int | None = MAIN
+    forwarding: tuple[int, int] | None = (MAIN, 0)
+    """(way, since or from when on)."""
+    for now in changes:
+        up = [not any(begin <= now < until for begin, until in way) for way in cuts]
+        ended = any(until == now for _, until in cuts[MAIN])
+        want = MAIN if up[MAIN] else OTHER if up[OTHER] else None
+        if want is None or (want == wanted and not (want == MAIN and ended)):
+            continue
+        starts = now + (failover.back if want == MAIN else failover.after)
+        if want == MAIN:
+            # What came back too early to be left begins anew, too.
+            spans[MAIN] = [(begin, min(until, now)) for begin, until in spans[MAIN]]
+        if forwarding is not None:
+            # A failed way stays open, into the cut, until the other one takes over.
+            closes = now if want == MAIN else starts
+            if forwarding[1] < closes:
+                spans[forwarding[0]].append((forwarding[1], closes))
+        wanted, forwarding = want, (want, starts)
+    if forwarding is not None and forwarding[1] < end:
+        spans[forwarding[0]].append((forwarding[1], end + 1))
+    return [_ordered(way) for way in spans]
+
+
+def _ordered(spans: Spans) -> Spans:
+    """Ascending and apart: a way can be wanted again before it was closed."""
+    merged: Spans = []
+    for begin, until in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], until))
+        else:
+            merged.append((begin, until))
+    return merged
+
+
+def _problem(draft: Draft, flow: Flow, field: str, expected: str, found: str) -> None:
+    """Said once per stream, not once per flow."""
+    if flow.number == 0:
+        draft.problem(f"streams.{flow.group}.{field}", expected, found)

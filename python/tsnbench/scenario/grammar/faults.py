@@ -1,0 +1,90 @@
+"""The keys of faults, and of streams with more than one way."""
+
+from __future__ import annotations
+
+from tsnbench.scenario.grammar.common import NODE, NODES, SELECTOR, SPAN, TIME
+from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, Record
+from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
+from tsnbench.scenario.units import SHARE
+
+CHANCE = Quantity(SHARE, 0, 10**6, zero=True)
+FAULTS = ListOf(
+    Record(
+        "a fault",
+        {
+            "down": Field(SELECTOR, "a link that is cut, both directions, by one of its ports: sw1 -> sw2"),
+            "loss": Field(
+                Either(
+                    "a share, or {to-bad: …, to-good: …}",
+                    text=CHANCE,
+                    mapping=Record(
+                        "losses in bursts (Gilbert-Elliott)",
+                        {
+                            "to-bad": Field(CHANCE, "chance per frame to go from good to bad", "1 %"),
+                            "to-good": Field(CHANCE, "chance per frame to go from bad to good", "20 %"),
+                            "in-good": Field(CHANCE, "share lost while good; 0 unless given"),
+                            "in-bad": Field(CHANCE, "share lost while bad; 100 % unless given"),
+                        },
+                    ),
+                ),
+                "frames lost by chance: 1 %, or in bursts: {to-bad: 1 %, to-good: 20 %}",
+            ),
+            "bit-errors": Field(
+                Text("a bit error rate such as 1e-9", pattern=r"^[0-9](\.[0-9]+)?e-[0-9]+$"),
+                "independent bit errors: 1e-9; a frame with one is dropped by who receives it",
+            ),
+            "on": Field(SELECTOR, "the port whose frames are lost: sw1 -> sw2"),
+            "babble": Field(NODE, "a stream whose talkers send more than its pattern says"),
+            "every": Field(SPAN, "between the data units that babbling adds"),
+            "at": Field(TIME, "when it begins; 0 us unless given"),
+            "for": Field(SPAN, "how long; to the end unless given"),
+        },
+        slips={
+            **dict.fromkeys(("link", "cut", "link-down"), "did you mean down?"),
+            **dict.fromkeys(("from", "start", "after"), "did you mean at?"),
+            **dict.fromkeys(("duration", "until", "to"), "did you mean for?"),
+            "port": "did you mean on?",
+        },
+    ),
+    "faults",
+    least=0,
+)
+FRER = Record(
+    "seamless redundancy (FRER)",
+    {
+        "paths": Field(
+            ListOf(NODES, "lists of hops", least=2, most=16), "[[sw1, sw2], [sw3, sw4]]: hops of each copy"
+        ),
+        "disjoint": Field(Count(2, 16, "a number of ways"), "so many ways that share no node or link; 2"),
+        "at": Field(NODE, "where copies meet; the first node from which all ways are the same unless given"),
+        "recovery": Field(Choice({"vector": "vector", "match": "match"}, "a recovery"), "vector or match"),
+        "history": Field(Count(1, 32_767, "a history length"), "numbers that vector recovery remembers; 32"),
+        "reset": Field(SPAN, "silence after which any number is taken; 2 s unless given"),
+        "individual": Field(YES_NO, "true: each copy's way has a recovery function of its own as well"),
+        "identification": Field(
+            Choice({"null": "null", "source-mac": "source-mac", "ip": "ip"}, "an identification"),
+            "null (default), source-mac or ip",
+        ),
+        "latent-errors": Field(
+            Record(
+                "latent error detection",
+                {
+                    "period": Field(Quantity(SPAN.dimension, 10**6, SPAN.most), "between tests; 2 s"),
+                    "reset": Field(Quantity(SPAN.dimension, 10**6, SPAN.most), "between resets; 30 s"),
+                    "difference": Field(Count(0, 10**9, "a number of frames"), "may be missing; 10"),
+                },
+                empty=True,
+            ),
+            "an alarm when copies are missing: {period: 2 s, difference: 10}",
+        ),
+    },
+    empty=True,
+)
+FAILOVER = Record(
+    "a way that stands by",
+    {
+        "path": Field(NODES, "hops of the other way; a disjoint one unless given"),
+        "after": Field(TIME, "from a link's failure until the other way forwards", "1 s"),
+        "back": Field(TIME, "from its return until the first way forwards again; as after unless given"),
+    },
+)
