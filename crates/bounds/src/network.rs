@@ -4,9 +4,9 @@
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
 use crate::curve::{BIT, Curve, Data, Ps, Rate};
-use crate::flow::{FlowHop, LONGEST, first_link, flow_hops, ps};
+use crate::flow::{FlowHop, LONGEST, cut_short, first_link, flow_hops, ps};
 use crate::inputs::Upstream;
-use crate::port::{Model, PortResult, analyse};
+use crate::port::{ClassResult, Model, PortResult, analyse};
 use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
 use crate::sizes::{until_last_bit, wire};
@@ -146,7 +146,11 @@ impl Network<'_> {
 
     /// Analyses one port and hands on what follows; whether that changed anything.
     fn analyse(&mut self, port: usize) -> bool {
-        let result = analyse(&self.models[port], &self.hops, &*self);
+        let result = if self.cuts_through(port) {
+            self.without_bound(port, &Reason::CutThrough)
+        } else {
+            analyse(&self.models[port], &self.hops, &*self)
+        };
         let changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
@@ -154,6 +158,23 @@ impl Network<'_> {
         }
         self.results[port] = result;
         changed
+    }
+
+    fn cuts_through(&self, port: usize) -> bool {
+        let node = self.models[port].port.node as usize;
+        self.plan.nodes[node].cut_through_octets.is_some()
+    }
+
+    /// Nothing is known of any flow at a port.
+    fn without_bound(&self, port: usize, reason: &Reason) -> PortResult {
+        let flows = &self.models[port].flows;
+        let class = |hops: &Vec<usize>| {
+            (!hops.is_empty()).then(|| ClassResult { backlog: Err(reason.clone()), shape: None })
+        };
+        PortResult {
+            delays: flows.iter().flatten().map(|hop| (*hop, Err(reason.clone()))).collect(),
+            classes: flows.iter().map(class).collect(),
+        }
     }
 
     /// From one hop to the next ones: how late its frames can be there.
@@ -233,6 +254,12 @@ impl Network<'_> {
             .map(|node| ps(self.plan.nodes[node].processing_ns).unwrap_or(LONGEST))
             .sum();
         let after_first: Ps = way[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
+        let cut: Ps = way
+            .windows(2)
+            .map(|pair| [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
+            .map(|[before, after]| cut_short(self.plan, sizes.smallest, before, after))
+            .sum();
+        let after_first = after_first - cut;
         let lower_ps = on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest);
         let reason = |way: &[usize]| {
             way.iter().find_map(|hop| match self.delay(*hop) {

@@ -26,6 +26,8 @@ pub enum Reason {
     NoWindow,
     /// The frame itself fits no window: it is dropped on arrival.
     Dropped,
+    /// The node passes frames on before they are whole, which these bounds do not cover.
+    CutThrough,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
@@ -51,6 +53,9 @@ impl fmt::Display for Reason {
             }
             Self::NoWindow => f.write_str("no window of its gate is sure to have room for its largest frame"),
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
+            Self::CutThrough => f.write_str(
+                "its node cuts through: frames come to its queues before they are whole, which has no bound here",
+            ),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::At { port, why } => write!(f, "at {port}: {why}"),

@@ -8,6 +8,8 @@ const LONGEST_NS: u64 = 10 * 86_400 * 1_000_000_000;
 const SMALLEST_FRAME: u32 = 64;
 /// Largest frame that a Plan may name (jumbo).
 const LARGEST_FRAME: u32 = 65_535;
+/// What a bridge has to see of a frame before it can choose port and queue: addresses, VLAN tag and type.
+const SMALLEST_CUT: u32 = 18;
 /// Largest data unit that a Plan may name.
 const LARGEST_UNIT: u32 = 1 << 30;
 
@@ -37,6 +39,13 @@ impl Plan {
         time(self.drain_ns, || "drain_ns".into())?;
         for (number, node) in self.nodes.iter().enumerate() {
             time(node.processing_ns, || format!("nodes[{number}].processing_ns"))?;
+            if let Some(octets) = node.cut_through_octets {
+                ensure(
+                    (SMALLEST_CUT..=LARGEST_FRAME).contains(&octets),
+                    || format!("nodes[{number}].cut_through_octets"),
+                    || format!("{octets} is not between {SMALLEST_CUT} and {LARGEST_FRAME}"),
+                )?;
+            }
         }
         for (number, port) in self.ports.iter().enumerate() {
             self.check_port(number, port)?;

@@ -7,6 +7,7 @@
 //! References between parts are indices into the Plan's own lists; [`Plan::read`] proves that they hold.
 
 mod check;
+mod forwarding;
 mod port;
 mod read;
 mod stream;

@@ -10,10 +10,14 @@ pub struct Node {
     pub name: String,
     /// What it may do.
     pub kind: NodeKind,
-    /// Time from a frame's last bit in to its place in the egress queue, in ns (store and forward).
+    /// Time from a frame's last bit in to its place in the egress queue, in ns; under cut-through,
+    /// from the octet that decides.
     pub processing_ns: u64,
     /// Its IPv4 address, dotted.
     pub ipv4: String,
+    /// Cut-through: a longer frame goes to its egress queue once so many octets are in (FlexTest Fig. 7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_through_octets: Option<u32>,
 }
 
 /// What a node may do.

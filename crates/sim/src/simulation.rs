@@ -13,7 +13,7 @@ use tsn_bridge as bridge;
 use tsn_bridge::EgressPort;
 use tsn_observation::{Sighting, Sink};
 use tsn_plan::{Plan, Point};
-use tsn_units::{Duration, Instant};
+use tsn_units::{Duration, Instant, Octets};
 
 /// How many events and frames cut from data units pass between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 14;
@@ -248,9 +248,27 @@ impl<'a> Simulation<'a> {
         }
         for branch in branches {
             let hop = self.network.branches[branch as usize];
-            self.schedule(arrival + link.processing, link.peer, What::Arrive(Frame { hop, ..frame }));
+            let mut queued = arrival + link.processing;
+            if frame.octets > link.cut_through {
+                queued = queued - self.cut_short(port, frame, hop);
+            }
+            self.schedule(queued, link.peer, What::Arrive(Frame { hop, ..frame }));
         }
         Ok(())
+    }
+
+    /// How much earlier than its last bit a frame that came over `port` may go to the queue of its next hop.
+    ///
+    /// From there it is like any other frame: what makes it wait only lets more of it come in, and a link that
+    /// is not faster than the one it comes over never runs dry.
+    #[cold]
+    fn cut_short(&self, port: u32, frame: Frame, next: u32) -> Duration {
+        let ingress = &self.plan.ports[port as usize];
+        let egress = &self.plan.ports[self.network.hops[next as usize].port as usize];
+        let cut = self.plan.octets_cut(frame.octets, ingress.rate_bps, egress);
+        let line = self.ports[port as usize].line();
+        // Both counted from the first bit, so that what is in is rounded as every other time is.
+        line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
     }
 
     /// Lets saturating talkers at `port` top up their backlog.

@@ -21,6 +21,7 @@ class Node:
     name: str
     kind: str
     processing_ns: int
+    cut_through_octets: int | None = None
     ipv4: str = ""
 
     @property

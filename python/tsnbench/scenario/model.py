@@ -36,10 +36,15 @@ class Part(BaseModel):
 
 
 class Node(Part):
-    """A node; ``processing`` is the time from a frame's last bit in to its place in the egress queue."""
+    """A node; ``processing`` is the time from a frame's last bit in to its place in the egress queue.
+
+    Under cut-through it counts from the octet that decides.
+    """
 
     kind: Literal["station", "bridge", "host"]
     processing: Duration = 0
+    cut_through: Size | None = None
+    """Longer frames go on after so many octets; None: every frame is stored whole."""
 
 
 class Link(Part):

@@ -50,6 +50,7 @@ impl Net {
             kind: NodeKind::Host,
             processing_ns,
             ipv4: format!("10.0.{}.{}", number / 250, number % 250 + 1),
+            cut_through_octets: None,
         });
         number
     }
