@@ -68,7 +68,13 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                     .earliest
                     .saturating_add(before.shortest)
                     .saturating_add(ps(processing).unwrap_or(LONGEST))
-                    .saturating_sub(cut_short(plan, sizes.smallest, &plan.ports[before.port], port))
+                    .saturating_sub(cut_short(
+                        plan,
+                        sizes.smallest,
+                        stream.pcp,
+                        &plan.ports[before.port],
+                        port,
+                    ))
             });
             let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
             hops.push(FlowHop {
@@ -91,8 +97,8 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
 }
 
 /// How much earlier than its last bit a frame from one port may be in the queue of the next one.
-pub(crate) fn cut_short(plan: &Plan, octets: u32, ingress: &Port, egress: &Port) -> Ps {
-    let cut = plan.octets_cut(octets, ingress.rate_bps, egress);
+pub(crate) fn cut_short(plan: &Plan, octets: u32, pcp: u8, ingress: &Port, egress: &Port) -> Ps {
+    let cut = plan.octets_cut(octets, pcp, ingress, egress);
     until_last_bit(octets, ingress) - until_last_bit(octets - cut, ingress)
 }
 

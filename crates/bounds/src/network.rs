@@ -146,10 +146,9 @@ impl Network<'_> {
 
     /// Analyses one port and hands on what follows; whether that changed anything.
     fn analyse(&mut self, port: usize) -> bool {
-        let result = if self.cuts_through(port) {
-            self.without_bound(port, &Reason::CutThrough)
-        } else {
-            analyse(&self.models[port], &self.hops, &*self)
+        let result = match self.not_covered(port) {
+            Some(reason) => self.without_bound(port, &reason),
+            None => analyse(&self.models[port], &self.hops, &*self),
         };
         let changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
@@ -160,9 +159,13 @@ impl Network<'_> {
         changed
     }
 
-    fn cuts_through(&self, port: usize) -> bool {
-        let node = self.models[port].port.node as usize;
-        self.plan.nodes[node].cut_through_octets.is_some()
+    /// What a port does that these bounds do not cover.
+    fn not_covered(&self, port: usize) -> Option<Reason> {
+        let port = self.models[port].port;
+        if port.preemption.is_some() {
+            return Some(Reason::Preemption);
+        }
+        self.plan.nodes[port.node as usize].cut_through_octets.map(|_| Reason::CutThrough)
     }
 
     /// Nothing is known of any flow at a port.
@@ -257,7 +260,7 @@ impl Network<'_> {
         let cut: Ps = way
             .windows(2)
             .map(|pair| [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
-            .map(|[before, after]| cut_short(self.plan, sizes.smallest, before, after))
+            .map(|[before, after]| cut_short(self.plan, sizes.smallest, stream.pcp, before, after))
             .sum();
         let after_first = after_first - cut;
         let lower_ps = on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest);
@@ -352,7 +355,9 @@ impl Upstream for Network<'_> {
         let before = &self.models[self.hops[hop.parent?].port];
         let rate = Rate::try_from(before.port.rate_bps).ok()?;
         let slack = if before.rounded() { Data::from(rate) } else { 0 };
-        Some(Curve::affine(largest + slack, rate))
+        // An interrupted frame and the one that interrupts it both end within less time than either takes.
+        let ending = if before.port.preemption.is_some() { 2 * largest } else { largest };
+        Some(Curve::affine(ending + slack, rate))
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {

@@ -28,6 +28,8 @@ pub enum Reason {
     Dropped,
     /// The node passes frames on before they are whole, which these bounds do not cover.
     CutThrough,
+    /// Frames interrupt each other here, which these bounds do not cover.
+    Preemption,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
@@ -56,6 +58,7 @@ impl fmt::Display for Reason {
             Self::CutThrough => f.write_str(
                 "its node cuts through: frames come to its queues before they are whole, which has no bound here",
             ),
+            Self::Preemption => f.write_str("frames interrupt each other here, which has no bound here"),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::At { port, why } => write!(f, "at {port}: {why}"),

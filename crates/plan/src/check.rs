@@ -107,6 +107,15 @@ impl Plan {
                 || "slopes or credits have the wrong sign or are out of range".into(),
             )?;
         }
+        if let Some(own) = &port.preemption {
+            for (class, _) in port.classes.iter().enumerate().filter(|(_, class)| class.cbs.is_some()) {
+                ensure(
+                    own.express >> class & 1 == 1,
+                    || path(&format!("classes[{class}].cbs")),
+                    || "a preemptable class has a credit-based shaper".into(),
+                )?;
+            }
+        }
         let Some(gates) = &port.gates else { return Ok(()) };
         let total: u128 = gates.entries.iter().map(|entry| u128::from(entry.interval_ns)).sum();
         time(gates.cycle_ns, || path("gates.cycle_ns"))?;

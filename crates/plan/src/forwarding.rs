@@ -5,17 +5,14 @@
 use crate::{Plan, Port};
 
 impl Plan {
-    /// The octets after which `node` may pass a longer frame on, from a link of `ingress_bps` to the port `egress`.
+    /// How many of a frame's octets need not be in when it goes to its queue at `egress`, having come from `ingress`.
     ///
-    /// None where it stores frames whole: without cut-through, and towards a faster link, which would run dry.
+    /// None where frames are stored whole: without cut-through, towards a faster link, which would run dry, and
+    /// where the frame may be interrupted on its way in.
     #[must_use]
-    pub fn cuts_through_after(&self, ingress_bps: u64, egress: &Port) -> Option<u32> {
-        self.nodes.get(egress.node as usize)?.cut_through_octets.filter(|_| egress.rate_bps <= ingress_bps)
-    }
-
-    /// How many of a frame's octets need not be in when a node passes it on; see [`Plan::cuts_through_after`].
-    #[must_use]
-    pub fn octets_cut(&self, octets: u32, ingress_bps: u64, egress: &Port) -> u32 {
-        self.cuts_through_after(ingress_bps, egress).map_or(0, |after| octets.saturating_sub(after))
+    pub fn octets_cut(&self, octets: u32, pcp: u8, ingress: &Port, egress: &Port) -> u32 {
+        let after = self.nodes.get(egress.node as usize).and_then(|node| node.cut_through_octets);
+        let steady = egress.rate_bps <= ingress.rate_bps && !ingress.interrupts(pcp);
+        after.filter(|_| steady).map_or(0, |after| octets.saturating_sub(after))
     }
 }

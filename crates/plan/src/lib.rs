@@ -12,7 +12,7 @@ mod port;
 mod read;
 mod stream;
 
-pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port};
+pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
 pub use read::{PlanError, content_hash};
 pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Size, Stream};
 

@@ -1,7 +1,7 @@
 //! The run: takes events in order, drives the ports' machines, and does what they want done.
 
 use crate::calendar::Calendar;
-use crate::counters::{ClassCounters, PortCounters, RunCounters, StreamCounters};
+use crate::counters::{ClassCounters, PortCounters, PreemptionCounters, RunCounters, StreamCounters};
 use crate::event::{Event, Frame, What};
 use crate::network::{Hop, Network, Part};
 use crate::sources::Sources;
@@ -210,7 +210,7 @@ impl<'a> Simulation<'a> {
             self.schedule(at, node, What::Wake { port });
         }
         if let Some(transmission) = actions.start {
-            self.transmit(port, transmission.frame, transmission.last_bit, sink)?;
+            self.transmit(port, transmission, sink)?;
             if self.sources.left(port, transmission.frame) {
                 self.refill(port, sink)?;
             }
@@ -223,14 +223,14 @@ impl<'a> Simulation<'a> {
     fn transmit<S: Sink>(
         &mut self,
         port: u32,
-        frame: Frame,
-        last_bit: Instant,
+        transmission: bridge::Transmission<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
+        let bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop as usize];
         let link = self.network.links[port as usize];
-        let timestamp_point = self.now + link.until_timestamp_point;
+        let timestamp_point = first_bit + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;
         self.sight(link.tx, &hop, frame, timestamp_point, last_bit, sink)?;
         self.sight(link.rx, &hop, frame, timestamp_point + link.propagation, arrival, sink)?;
@@ -265,7 +265,8 @@ impl<'a> Simulation<'a> {
     fn cut_short(&self, port: u32, frame: Frame, next: u32) -> Duration {
         let ingress = &self.plan.ports[port as usize];
         let egress = &self.plan.ports[self.network.hops[next as usize].port as usize];
-        let cut = self.plan.octets_cut(frame.octets, ingress.rate_bps, egress);
+        let pcp = self.network.hops[next as usize].pcp;
+        let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
         let line = self.ports[port as usize].line();
         // Both counted from the first bit, so that what is in is rounded as every other time is.
         line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
@@ -353,6 +354,7 @@ impl<'a> Simulation<'a> {
         let port = |(port, machine): (&tsn_plan::Port, &EgressPort<Frame>)| PortCounters {
             port: port.name.clone(),
             dropped_faults: 0,
+            preemption: machine.merge_counters().map(PreemptionCounters::new),
             classes: machine
                 .counters()
                 .enumerate()

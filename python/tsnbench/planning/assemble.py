@@ -70,7 +70,7 @@ def _port(port: Port) -> dict[str, Any]:
         "propagation_ps": port.propagation_ps,
         "pcp_to_class": list(port.pcp_to_class),
         "classes": classes,
-        **_given(gates=gates),
+        **_given(gates=gates, preemption=None if port.express is None else {"express": port.express}),
     }
 
 

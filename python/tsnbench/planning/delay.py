@@ -34,14 +34,17 @@ def way(stream: Document, listener: int) -> tuple[int, ...]:
     return tuple(reversed(ports))
 
 
-def cut_octets(document: Document, ingress: Document, egress: Document, octets: int) -> int:
+def cut_octets(document: Document, ingress: Document, egress: Document, octets: int, pcp: int) -> int:
     """How much of a frame that comes from port ``ingress`` need not be in when it leaves through ``egress``.
 
-    Nothing where the node stores frames whole, or would run dry because the link behind it is faster.
+    Nothing where the node stores frames whole: without cut-through, towards a faster link, which would run dry, and
+    where the frame may be interrupted on its way in.
     FlexTest, Section V-C.
     """
     after: int | None = document["nodes"][egress["node"]].get("cut_through_octets")
     if after is None or egress["rate_bps"] > ingress["rate_bps"]:
+        return 0
+    if "preemption" in ingress and not ingress["preemption"]["express"] >> ingress["pcp_to_class"][pcp] & 1:
         return 0
     return max(octets - after, 0)
 
@@ -82,7 +85,7 @@ def smallest_delay_ps(
     delay += sum(document["nodes"][port["node"]]["processing_ns"] * 1_000 for port in ports[1:])
     for before, after in pairwise(ports):
         whole = transmission_ps(BEFORE_STAMP + octets, before["rate_bps"])
-        in_time = BEFORE_STAMP + octets - cut_octets(document, before, after, octets)
+        in_time = BEFORE_STAMP + octets - cut_octets(document, before, after, octets, stream["pcp"])
         delay -= whole - transmission_ps(in_time, before["rate_bps"])
     stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else BEFORE_STAMP + octets
     delay -= transmission_ps(stamped, first["rate_bps"])

@@ -67,6 +67,8 @@ class Port:
     gated_cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
     """The same with the slope that gates make necessary (``operIdleSlope``); equal without gates."""
     gates: Gates | None = None
+    express: int | None = None
+    """Bit n: class n is express; None without pre-emption."""
 
     @property
     def classes(self) -> int:

@@ -171,6 +171,12 @@ class CbsClass(Part):
     """Largest PHY frame of the class (``MFS_X``); from the streams unless given."""
 
 
+class Preemption(Part):
+    """Frames with one of the PCPs in ``express`` interrupt all others of a port."""
+
+    express: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+
+
 class Shaper(Part):
     """What shapes the ports of one selector; later selectors override earlier ones, key by key."""
 
@@ -178,6 +184,7 @@ class Shaper(Part):
     cbs: tuple[CbsClass, ...] | None = None
     """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
     gates: Gates | None = None
+    preemption: Preemption | None = None
     real_rate: BitRate | None = None
     """A port whose egress rate differs from its link's nominal rate (the X552 of the COTS lessons)."""
 

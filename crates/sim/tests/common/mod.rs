@@ -70,6 +70,7 @@ impl Net {
                 pcp_to_class: [0, 1, 2, 3, 4, 5, 6, 7],
                 classes: vec![Class { limit_frames: None, limit_octets: None, cbs: None }; 8],
                 gates: None,
+                preemption: None,
             };
             self.plan.ports.push(port);
         }
