@@ -37,8 +37,8 @@ def way(stream: Document, listener: int) -> tuple[int, ...]:
 def cut_octets(document: Document, ingress: Document, egress: Document, octets: int, pcp: int) -> int:
     """How much of a frame that comes from port ``ingress`` need not be in when it leaves through ``egress``.
 
-    Nothing where the node stores frames whole: without cut-through, towards a faster link, which would run dry, and
-    where the frame may be interrupted on its way in.
+    Nothing where the node stores frames whole: without cut-through, towards a faster link, which would run
+    dry, and where the frame may be interrupted on its way in.
     FlexTest, Section V-C.
     """
     after: int | None = document["nodes"][egress["node"]].get("cut_through_octets")
