@@ -33,6 +33,25 @@ def test_rates_cables_and_processing_add_up() -> None:
     assert smallest_delay_ps(document, document["streams"][0], 0) == expected
 
 
+@pytest.mark.parametrize(
+    ("octets", "ns"),
+    # From start to start: what has to be in and its preamble, up to 337 octets; FlexTest Fig. 7.
+    [(64, 576), (336, 2_752), (337, 2_760), (338, 2_760), (1_522, 2_760)],
+)
+@pytest.mark.parametrize(("back", "cuts"), [(10**9, True), (10**8, True), (10**10, False)])
+def test_cut_through_waits_for_its_threshold(octets: int, ns: int, back: int, cuts: bool) -> None:
+    wires = (*links("t-b", rate=10**9), *links("b-l", rate=back))
+    net = network("t:station b:bridge l:station", wires)
+    nodes = net.nodes | {"b": model.Node(kind="bridge", cut_through=337, processing=500)}
+    stream = periodic("t", "l", size=model.FixedSize(octets=octets))
+    taps = model.Taps(rx_point="start")
+    document = plan(scenario(net.model_copy(update={"nodes": nodes}), {"s": stream}, taps=taps)).document
+    # The last link counts its own preamble; a faster one would run dry, and the frame is stored whole.
+    before = ns - 64 if cuts else octets * 8
+    expected = before * 1_000 + 500_000 + 8 * 8 * 10**12 // back
+    assert smallest_delay_ps(document, document["streams"][0], 0) == expected
+
+
 def test_hardware_stamps_see_one_frame_less() -> None:
     """From start to start, one link costs its cable alone."""
     document = plan(line(1, taps=model.Taps(rx_point="start"))).document

@@ -57,7 +57,14 @@ def lines(draw: st.DrawFn) -> model.Scenario:
         for a, b in itertools.pairwise(names)
     )
     net = network(" ".join(f"{name}:host" for name in names), wires)
-    nodes = {name: model.Node(kind="host", processing=draw(st.integers(0, 10_000))) for name in net.nodes}
+    nodes = {
+        name: model.Node(
+            kind="host",
+            processing=draw(st.integers(0, 10_000)),
+            cut_through=draw(st.none() | st.integers(18, 2_000)),
+        )
+        for name in net.nodes
+    }
     stream = periodic(
         names[0],
         names[-1],

@@ -30,6 +30,22 @@ def baseline() -> Iterable[list[str]]:
         yield [stream, str(len(delays)), us(delays.min() or 0), us(mean(delays)), us(delays.max() or 0)]
 
 
+def sizes() -> Iterable[list[str]]:
+    """Residence by frame size under cut-through, in us; every frame of a size takes the same time."""
+    yield ["Frame", "residence"]
+    for size in variants("papers/flextest/frame-sizes"):
+        (residence,) = run("frame-sizes", size).frames["delay_ns"].unique().to_list()
+        yield [size, us(residence)]
+
+
+def cut_through() -> Iterable[list[str]]:
+    """Each stream alone under cut-through, in us."""
+    yield ["Stream", "frames", "least", "mean", "greatest"]
+    for stream in variants("papers/flextest/cut-through"):
+        delays = run("cut-through", stream).frames["delay_ns"]
+        yield [stream, str(len(delays)), us(delays.min() or 0), us(mean(delays)), us(delays.max() or 0)]
+
+
 def queues() -> Iterable[list[str]]:
     """Without priorities and under strict priority, in us; the share of frames that did not wait."""
     yield ["Treatment", "traffic", "stream", "without waiting", *STATISTICS]
@@ -105,4 +121,11 @@ def means(result: Result) -> str:
     return ", ".join(us(mean(result.group(stream))) for stream in THETA)
 
 
-TABLES = {"baseline": baseline, "printed": printed, "queues": queues, "gates": gates}
+TABLES = {
+    "baseline": baseline,
+    "sizes": sizes,
+    "cut-through": cut_through,
+    "printed": printed,
+    "queues": queues,
+    "gates": gates,
+}

@@ -41,10 +41,16 @@ class Result:
     counters: dict[str, Any]
     frames: pl.DataFrame
     """``stream`` (a flow), ``seq``, ``t_tx_ns``, ``t_rx_ns``, ``delay_ns``; in the order of sending."""
+    sent: pl.DataFrame
+    """``stream``, ``seq`` and ``wait_ns`` at the talker, where hand-overs are tapped."""
 
     def delays(self, stream: str) -> pl.Series:
         """Delays of one flow in ns, in the order of its frames."""
         return self.frames.filter(pl.col("stream") == stream).sort("seq")["delay_ns"]
+
+    def waits(self, stream: str) -> pl.Series:
+        """From a flow's hand-over to the first bit of its preamble, in ns; needs ``send`` taps."""
+        return self.sent.filter(pl.col("stream") == stream)["wait_ns"]
 
     def group(self, name: str) -> pl.Series:
         """Delays of all flows of a scenario stream, in ns."""
@@ -62,6 +68,7 @@ def simulated(name: str, variant: str = "", duration: int = 20 * MS, seed: int =
     with tempfile.TemporaryDirectory() as folder:
         run = Simulation().execute(plan(scenario), Path(folder) / "run")
         seen = run.observations()
+        handed = seen.filter(pl.col("stage") == "send").select("stream", "seq", "t_ns")
         document, counters = run.plan.document, run.counters
     keys = ["stream", "seq"]
     routes = {stream["name"]: stream["route"] for stream in document["streams"]}
@@ -72,7 +79,18 @@ def simulated(name: str, variant: str = "", duration: int = 20 * MS, seed: int =
     tx = seen.filter(pl.col("tap") == pl.col("first")).select(*keys, t_tx_ns="t_ns")
     rx = seen.filter(pl.col("tap") == pl.col("last")).select(*keys, t_rx_ns="t_ns")
     frames = tx.join(rx, on=keys).with_columns(delay_ns=pl.col("t_rx_ns") - pl.col("t_tx_ns")).sort("t_tx_ns")
-    return Result(document, counters, frames)
+    return Result(document, counters, frames, _sent(document, handed, tx))
+
+
+def _sent(document: dict[str, Any], handed: pl.DataFrame, tx: pl.DataFrame) -> pl.DataFrame:
+    """How long frames wait at their talkers; a stamp is made behind the preamble."""
+    preamble = {
+        stream["name"]: 8 * 8 * 10**9 // document["ports"][stream["route"][0]["port"]]["rate_bps"]
+        for stream in document["streams"]
+    }
+    before = pl.DataFrame({"stream": list(preamble), "preamble": list(preamble.values())})
+    both = handed.join(tx, on=["stream", "seq"]).join(before, on="stream")
+    return both.with_columns(wait_ns=pl.col("t_tx_ns") - pl.col("t_ns") - pl.col("preamble"))
 
 
 def _tap(document: dict[str, Any], port: int, stage: str) -> str:

@@ -8,6 +8,7 @@ from shipped import MS, Result, simulated, variants
 
 FRAME = 1522
 PREAMBLE, GAP = 8, 12
+THRESHOLD = 337  # Fig. 7
 RESIDENCE = 8 * (FRAME + PREAMBLE)  # ns from start to start: the whole frame, then the next preamble
 BLOCKING = 8 * (FRAME + PREAMBLE + GAP)
 THETA = ("theta-high", "theta-med", "theta-low")
@@ -42,6 +43,28 @@ def test_alone_no_frame_stays_longer_than_a_full_one(stream: str) -> None:
     delays = run("baseline", stream, 500 * MS).frames["delay_ns"]
     assert delays.min() >= 8 * (64 + PREAMBLE)
     assert delays.max() <= RESIDENCE
+
+
+@pytest.mark.parametrize("size", [64, 128, 200, 336, 337, 338, 512, 1024, 1522])
+def test_residence_grows_up_to_the_threshold(size: int) -> None:
+    """Fig. 7: linear up to 337 octets, then constant."""
+    delays = run("frame-sizes", f"{size} B").frames["delay_ns"]
+    assert delays.unique().to_list() == [8 * (min(size, THRESHOLD) + PREAMBLE)]
+
+
+@pytest.mark.parametrize("stream", THETA)
+def test_cut_through_leaves_what_the_device_itself_takes(stream: str) -> None:
+    """Fig. 9a: theirs stands near 4.9 us, of which 2.76 us are the threshold."""
+    assert run("cut-through", stream).frames["delay_ns"].unique().to_list() == [8 * (THRESHOLD + PREAMBLE)]
+
+
+@pytest.mark.parametrize("stream", ["psi-low", "omega-high", "omega-med", "omega-low"])
+def test_cut_through_makes_nobody_wait_longer_than_storing(stream: str) -> None:
+    """Bursts included: behind a full frame, the next one is in earlier, but the port is free no sooner."""
+    stored, cut = (run(name, stream, 500 * MS).frames["delay_ns"] for name in ("baseline", "cut-through"))
+    assert len(stored) == len(cut)
+    assert (cut <= stored).all()
+    assert cut.min() <= 8 * (THRESHOLD + PREAMBLE)
 
 
 @pytest.mark.parametrize("name", ["no-prioritisation", "spq"])

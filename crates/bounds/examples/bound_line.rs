@@ -51,7 +51,13 @@ fn line(nodes: u32, flows: u32) -> Plan {
     };
     for number in 0..nodes {
         let (name, ipv4) = (format!("n{number}"), format!("10.0.0.{number}"));
-        plan.nodes.push(Node { name, kind: NodeKind::Host, processing_ns: 1_500, ipv4 });
+        plan.nodes.push(Node {
+            name,
+            kind: NodeKind::Host,
+            processing_ns: 1_500,
+            ipv4,
+            cut_through_octets: None,
+        });
     }
     for left in 0..nodes - 1 {
         for (node, peer_node, peer) in [(left, left + 1, 2 * left + 1), (left + 1, left, 2 * left)] {
@@ -76,6 +82,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
                 pcp_to_class: [0, 1, 2, 3, 4, 5, 6, 7],
                 classes,
                 gates: None,
+                preemption: None,
             });
         }
     }

@@ -4,7 +4,7 @@ use crate::arrivals::Stair;
 use crate::curve::Ps;
 use crate::sizes::{Sizes, until_last_bit, until_timestamp_point};
 use crate::windows::Openings;
-use tsn_plan::{Pattern, Plan};
+use tsn_plan::{Pattern, Plan, Port};
 
 /// One flow at one port.
 #[derive(Clone, Debug)]
@@ -68,6 +68,13 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                     .earliest
                     .saturating_add(before.shortest)
                     .saturating_add(ps(processing).unwrap_or(LONGEST))
+                    .saturating_sub(cut_short(
+                        plan,
+                        sizes.smallest,
+                        stream.pcp,
+                        &plan.ports[before.port],
+                        port,
+                    ))
             });
             let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
             hops.push(FlowHop {
@@ -87,6 +94,12 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
         }
     }
     (hops, first)
+}
+
+/// How much earlier than its last bit a frame from one port may be in the queue of the next one.
+pub(crate) fn cut_short(plan: &Plan, octets: u32, pcp: u8, ingress: &Port, egress: &Port) -> Ps {
+    let cut = plan.octets_cut(octets, pcp, ingress, egress);
+    until_last_bit(octets, ingress) - until_last_bit(octets - cut, ingress)
 }
 
 /// The largest size for which `fits` holds, where it holds for the smallest one and not for the largest.

@@ -4,9 +4,9 @@
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
 use crate::curve::{BIT, Curve, Data, Ps, Rate};
-use crate::flow::{FlowHop, LONGEST, first_link, flow_hops, ps};
+use crate::flow::{FlowHop, LONGEST, cut_short, first_link, flow_hops, ps};
 use crate::inputs::Upstream;
-use crate::port::{Model, PortResult, analyse};
+use crate::port::{ClassResult, Model, PortResult, analyse};
 use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
 use crate::sizes::{until_last_bit, wire};
@@ -156,7 +156,10 @@ impl Network<'_> {
 
     /// Analyses one port and hands on what follows; whether that changed anything.
     fn analyse(&mut self, port: usize) -> bool {
-        let result = analyse(&self.models[port], &self.hops, &*self);
+        let result = match self.not_covered(port) {
+            Some(reason) => self.without_bound(port, &reason),
+            None => analyse(&self.models[port], &self.hops, &*self),
+        };
         let changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
@@ -164,6 +167,27 @@ impl Network<'_> {
         }
         self.results[port] = result;
         changed
+    }
+
+    /// What a port does that these bounds do not cover.
+    fn not_covered(&self, port: usize) -> Option<Reason> {
+        let port = self.models[port].port;
+        if port.preemption.is_some() {
+            return Some(Reason::Preemption);
+        }
+        self.plan.nodes[port.node as usize].cut_through_octets.map(|_| Reason::CutThrough)
+    }
+
+    /// Nothing is known of any flow at a port.
+    fn without_bound(&self, port: usize, reason: &Reason) -> PortResult {
+        let flows = &self.models[port].flows;
+        let class = |hops: &Vec<usize>| {
+            (!hops.is_empty()).then(|| ClassResult { backlog: Err(reason.clone()), shape: None })
+        };
+        PortResult {
+            delays: flows.iter().flatten().map(|hop| (*hop, Err(reason.clone()))).collect(),
+            classes: flows.iter().map(class).collect(),
+        }
     }
 
     /// From one hop to the next ones: how late its frames can be there.
@@ -246,6 +270,12 @@ impl Network<'_> {
         let several = stream.redundancy.is_some();
         // Another way may be faster.
         let lower = |ps: Ps| if several { 0 } else { ps };
+        let cut: Ps = way
+            .windows(2)
+            .map(|pair| [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
+            .map(|[before, after]| cut_short(self.plan, sizes.smallest, stream.pcp, before, after))
+            .sum();
+        let after_first = after_first - cut;
         let lower_ps = lower(on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest));
         let reason = |way: &[usize]| {
             way.iter().find_map(|hop| match self.delay(*hop) {
@@ -338,7 +368,9 @@ impl Upstream for Network<'_> {
         let before = &self.models[self.hops[hop.parent?].port];
         let rate = Rate::try_from(before.port.rate_bps).ok()?;
         let slack = if before.rounded() { Data::from(rate) } else { 0 };
-        Some(Curve::affine(largest + slack, rate))
+        // An interrupted frame and the one that interrupts it both end within less time than either takes.
+        let ending = if before.port.preemption.is_some() { 2 * largest } else { largest };
+        Some(Curve::affine(ending + slack, rate))
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {

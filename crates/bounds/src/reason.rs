@@ -26,6 +26,10 @@ pub enum Reason {
     NoWindow,
     /// The frame itself fits no window: it is dropped on arrival.
     Dropped,
+    /// The node passes frames on before they are whole, which these bounds do not cover.
+    CutThrough,
+    /// Frames interrupt each other here, which these bounds do not cover.
+    Preemption,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
     /// Some stream has several ways, or babbles: what comes to a port is then not what this analysis counts.
@@ -53,6 +57,10 @@ impl fmt::Display for Reason {
             }
             Self::NoWindow => f.write_str("no window of its gate is sure to have room for its largest frame"),
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
+            Self::CutThrough => f.write_str(
+                "its node cuts through: frames come to its queues before they are whole, which has no bound here",
+            ),
+            Self::Preemption => f.write_str("frames interrupt each other here, which has no bound here"),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::Redundancy => f.write_str(
                 "a stream of the plan has several ways or babbles, which the analysis does not cover",

@@ -17,7 +17,7 @@ mod queue;
 pub use credit::CreditBasedShaper;
 pub use gates::{Gate, GateControlList, Window};
 pub use line::Line;
-pub use port::{Actions, Drop, EgressPort, Event, Transmission};
+pub use port::{Actions, Drop, EgressPort, Event, MergeCounters, Transmission};
 pub use queue::{Counters, Frame, Limits, Queue};
 
 /// Why a frame was dropped.

@@ -2,11 +2,15 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.
 
+mod merge;
+
 use crate::{
     Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, Window,
 };
 use tsn_plan::{Class, Port};
 use tsn_units::{BitRate, Instant, Octets};
+
+pub use merge::MergeCounters;
 
 /// Later than any run reaches (53 days); beyond, arithmetic on instants could overflow.
 const FAR: Instant = Instant::from_ps(i64::MAX / 2);
@@ -31,7 +35,7 @@ pub enum Event<F> {
 /// What a port wants done; at most one of each after one event.
 #[derive(Copy, Clone, Debug)]
 pub struct Actions<F> {
-    /// A transmission begins now.
+    /// A transmission begins now; or, that of a preemptable frame ends now, since it can be told of only then.
     pub start: Option<Transmission<F>>,
     /// Tell me [`Event::Wake`] then. Comes in addition to wakes asked for before.
     pub wake: Option<Instant>,
@@ -52,6 +56,8 @@ pub struct Transmission<F> {
     pub frame: F,
     /// The class whose queue it left.
     pub class: u8,
+    /// When the first bit of its preamble leaves: now, but for preemptable frames, which are told of at their end.
+    pub first_bit: Instant,
     /// When the last bit of its FCS leaves.
     pub last_bit: Instant,
 }
@@ -89,6 +95,7 @@ pub struct EgressPort<F> {
     line: Line,
     classes: Vec<Selector<F>>,
     gates: Option<Box<GateControlList>>,
+    merge: Option<Box<merge::Merge<F>>>,
 }
 
 impl<F: Frame> EgressPort<F> {
@@ -112,6 +119,7 @@ impl<F: Frame> EgressPort<F> {
             line: Line::new(BitRate(port.rate_bps)),
             classes: port.classes.iter().take(8).enumerate().map(selector).collect(),
             gates,
+            merge: port.preemption.as_ref().map(|own| Box::new(merge::Merge::new(own.express))),
         }
     }
 
@@ -119,6 +127,11 @@ impl<F: Frame> EgressPort<F> {
     #[inline]
     pub fn handle(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
         *actions = Actions::default();
+        if let Some(mut merge) = self.merge.take() {
+            self.handle_merging(&mut merge, now, event, actions);
+            self.merge = Some(merge);
+            return;
+        }
         match event {
             Event::Arrive { class, frame, more } => self.arrive(now, class, frame, more, actions),
             Event::Wake if now == self.wake => {
@@ -134,8 +147,9 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    #[inline]
-    fn arrive(&mut self, now: Instant, class: u8, frame: F, more: bool, actions: &mut Actions<F>) {
+    /// Puts a frame into its queue; gives its class if it is the first there, so that something changes.
+    #[inline(always)]
+    fn accept(&mut self, now: Instant, class: u8, frame: F, actions: &mut Actions<F>) -> Option<u8> {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
         let index = usize::from(class);
         if self.classes[index].gated {
@@ -143,23 +157,29 @@ impl<F: Frame> EgressPort<F> {
             if !self.gate(class).ever_fits(needs) {
                 self.classes[index].queue.count_drop(frame.octets());
                 actions.dropped = Some(Drop { frame, class, cause: DropCause::FitsNoWindow });
-                return;
+                return None;
             }
         }
         let selector = &mut self.classes[index];
         if !selector.queue.push(frame) {
             actions.dropped = Some(Drop { frame, class, cause: DropCause::QueueFull });
-            return;
+            return None;
         }
         if self.waiting >> class & 1 == 1 {
             // The head of the queue is the same as before, so nothing else changes.
-            return;
+            return None;
         }
         self.waiting |= 1 << class;
         if let Some(shaper) = &mut selector.shaper {
             let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
             shaper.advance(now, false, gate);
         }
+        Some(class)
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Instant, class: u8, frame: F, more: bool, actions: &mut Actions<F>) {
+        let Some(class) = self.accept(now, class, frame, actions) else { return };
         let start = self.earliest_start(class, now.max(self.free));
         if start > now {
             self.ask(start, actions);
@@ -203,7 +223,7 @@ impl<F: Frame> EgressPort<F> {
         }
         self.free = now + occupied;
         let last_bit = now + self.line.until_last_bit(frame.octets());
-        actions.start = Some(Transmission { frame, class, last_bit });
+        actions.start = Some(Transmission { frame, class, first_bit: now, last_bit });
         if self.waiting != 0 {
             self.ask_for_next_start(actions);
         }
@@ -280,10 +300,17 @@ impl<F: Frame> EgressPort<F> {
         Some(shaper.credit(now, !selector.queue.is_empty(), self.gate(class)))
     }
 
-    /// How many frames wait.
+    /// How many frames wait, one that is interrupted or under way and preemptable included.
     #[must_use]
     pub fn queued(&self) -> usize {
-        self.classes.iter().map(|selector| selector.queue.len()).sum()
+        let partial = self.merge.as_ref().map_or(0, |merge| merge.holds());
+        self.classes.iter().map(|selector| selector.queue.len()).sum::<usize>() + partial
+    }
+
+    /// What pre-emption did here; none where there is none.
+    #[must_use]
+    pub fn merge_counters(&self) -> Option<MergeCounters> {
+        self.merge.as_ref().map(|merge| merge.counters())
     }
 
     /// What passed through each class, lowest first.

@@ -191,6 +191,7 @@ fn port() -> impl Strategy<Value = Port> {
         pcp_to_class: [0; 8],
         classes,
         gates,
+        preemption: None,
     })
 }
 

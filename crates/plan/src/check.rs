@@ -8,6 +8,8 @@ const LONGEST_NS: u64 = 10 * 86_400 * 1_000_000_000;
 const SMALLEST_FRAME: u32 = 64;
 /// Largest frame that a Plan may name (jumbo).
 const LARGEST_FRAME: u32 = 65_535;
+/// What a bridge has to see of a frame before it can choose port and queue: addresses, VLAN tag and type.
+const SMALLEST_CUT: u32 = 18;
 /// Largest data unit that a Plan may name.
 const LARGEST_UNIT: u32 = 1 << 30;
 
@@ -37,6 +39,13 @@ impl Plan {
         time(self.drain_ns, || "drain_ns".into())?;
         for (number, node) in self.nodes.iter().enumerate() {
             time(node.processing_ns, || format!("nodes[{number}].processing_ns"))?;
+            if let Some(octets) = node.cut_through_octets {
+                ensure(
+                    (SMALLEST_CUT..=LARGEST_FRAME).contains(&octets),
+                    || format!("nodes[{number}].cut_through_octets"),
+                    || format!("{octets} is not between {SMALLEST_CUT} and {LARGEST_FRAME}"),
+                )?;
+            }
         }
         for (number, port) in self.ports.iter().enumerate() {
             self.check_port(number, port)?;
@@ -63,7 +72,8 @@ impl Plan {
                 || format!("{granularity} is not between 1 ns and 1 s"),
             )?;
         }
-        ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())
+        ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())?;
+        self.check_together()
     }
 
     fn check_port(&self, number: usize, port: &Port) -> Check {
@@ -100,6 +110,15 @@ impl Plan {
                 || path(&format!("classes[{class}].cbs")),
                 || "slopes or credits have the wrong sign or are out of range".into(),
             )?;
+        }
+        if let Some(own) = &port.preemption {
+            for (class, _) in port.classes.iter().enumerate().filter(|(_, class)| class.cbs.is_some()) {
+                ensure(
+                    own.express >> class & 1 == 1,
+                    || path(&format!("classes[{class}].cbs")),
+                    || "a preemptable class has a credit-based shaper".into(),
+                )?;
+            }
         }
         let Some(gates) = &port.gates else { return Ok(()) };
         let total: u128 = gates.entries.iter().map(|entry| u128::from(entry.interval_ns)).sum();

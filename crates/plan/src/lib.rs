@@ -8,14 +8,16 @@
 
 mod check;
 mod check_redundancy;
+mod check_together;
 mod fault;
+mod forwarding;
 mod port;
 mod read;
 mod redundancy;
 mod stream;
 
 pub use fault::{Fault, LossModel};
-pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port};
+pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
 pub use read::{PlanError, content_hash};
 pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Span,

@@ -10,10 +10,14 @@ pub struct Node {
     pub name: String,
     /// What it may do.
     pub kind: NodeKind,
-    /// Time from a frame's last bit in to its place in the egress queue, in ns (store and forward).
+    /// Time from a frame's last bit in to its place in the egress queue, in ns; under cut-through,
+    /// from the octet that decides.
     pub processing_ns: u64,
     /// Its IPv4 address, dotted.
     pub ipv4: String,
+    /// Cut-through: a longer frame goes to its egress queue once so many octets are in (FlexTest Fig. 7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_through_octets: Option<u32>,
 }
 
 /// What a node may do.
@@ -51,6 +55,26 @@ pub struct Port {
     /// Scheduled traffic, where the port has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<Gates>,
+    /// Frame pre-emption, where the port has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemption: Option<Preemption>,
+}
+
+/// Which classes interrupt the others. IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, clause 99.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preemption {
+    /// Bit n set: traffic class n is express; the others are preemptable.
+    pub express: u8,
+}
+
+impl Port {
+    /// Whether frames of a priority may be interrupted on their way out of this port.
+    #[must_use]
+    pub fn interrupts(&self, pcp: u8) -> bool {
+        let class = self.pcp_to_class[usize::from(pcp & 7)];
+        self.preemption.as_ref().is_some_and(|own| own.express >> (class & 7) & 1 == 0)
+    }
 }
 
 /// One traffic class of a port: a queue and what selects from it.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tsn_bridge::Counters;
+use tsn_bridge::{Counters, MergeCounters};
 
 /// Everything counted in one run; `counters.json` of a run folder.
 ///
@@ -68,6 +68,28 @@ pub struct PortCounters {
     pub dropped_faults: u64,
     /// Its classes, lowest first.
     pub classes: Vec<ClassCounters>,
+    /// What pre-emption did, where the port has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemption: Option<PreemptionCounters>,
+}
+
+/// Frame pre-emption at one port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct PreemptionCounters {
+    /// How often an express frame cut a preemptable one.
+    pub preemptions: u64,
+    /// Parts that went on with a frame.
+    pub continuations: u64,
+    /// Frames that were sent in more than one part.
+    pub fragmented_frames: u64,
+}
+
+impl PreemptionCounters {
+    pub(crate) fn new(counters: MergeCounters) -> Self {
+        let MergeCounters { preemptions, continuations, fragmented_frames } = counters;
+        Self { preemptions, continuations, fragmented_frames }
+    }
 }
 
 /// One class of a port.

@@ -3,7 +3,9 @@
 mod passage;
 
 use crate::calendar::Calendar;
-use crate::counters::{ClassCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters};
+use crate::counters::{
+    ClassCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters, StreamCounters,
+};
 use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments, instant};
 use crate::network::{Hop, Network, Part};
@@ -17,7 +19,7 @@ use tsn_bridge as bridge;
 use tsn_bridge::EgressPort;
 use tsn_observation::{Sighting, Sink};
 use tsn_plan::{Fault, Plan, Point};
-use tsn_units::{Duration, Instant};
+use tsn_units::{Duration, Instant, Octets};
 
 /// How many events and frames cut from data units pass between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 14;
@@ -246,7 +248,7 @@ impl<'a> Simulation<'a> {
             self.schedule(at, node, What::Wake { port });
         }
         if let Some(transmission) = actions.start {
-            self.transmit(port, transmission.frame, transmission.last_bit, sink)?;
+            self.transmit(port, transmission, sink)?;
             if self.sources.left(port, transmission.frame) {
                 self.refill(port, sink)?;
             }
@@ -259,17 +261,17 @@ impl<'a> Simulation<'a> {
     fn transmit<S: Sink>(
         &mut self,
         port: u32,
-        frame: Frame,
-        last_bit: Instant,
+        transmission: bridge::Transmission<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
+        let bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop as usize];
         if hop.special {
             return self.transmit_special(port, &hop, frame, last_bit, sink);
         }
         let link = self.network.links[port as usize];
-        let timestamp_point = self.now + link.until_timestamp_point;
+        let timestamp_point = first_bit + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;
         self.sight(link.tx, &hop, (frame, 0), timestamp_point, last_bit, sink)?;
         self.sight(link.rx, &hop, (frame, 0), timestamp_point + link.propagation, arrival, sink)?;
@@ -287,9 +289,28 @@ impl<'a> Simulation<'a> {
         }
         for branch in branches {
             let hop = self.network.branches[branch as usize];
-            self.schedule(arrival + link.processing, link.peer, What::Arrive(Frame { hop, ..frame }));
+            let mut queued = arrival + link.processing;
+            if frame.octets > link.cut_through {
+                queued = queued - self.cut_short(port, frame, hop);
+            }
+            self.schedule(queued, link.peer, What::Arrive(Frame { hop, ..frame }));
         }
         Ok(())
+    }
+
+    /// How much earlier than its last bit a frame that came over `port` may go to the queue of its next hop.
+    ///
+    /// From there it is like any other frame: what makes it wait only lets more of it come in, and a link that
+    /// is not faster than the one it comes over never runs dry.
+    #[cold]
+    fn cut_short(&self, port: u32, frame: Frame, next: u32) -> Duration {
+        let ingress = &self.plan.ports[port as usize];
+        let egress = &self.plan.ports[self.network.hops[next as usize].port as usize];
+        let pcp = self.network.hops[next as usize].pcp;
+        let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
+        let line = self.ports[port as usize].line();
+        // Both counted from the first bit, so that what is in is rounded as every other time is.
+        line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
     }
 
     /// Lets saturating talkers at `port` top up their backlog.
@@ -374,6 +395,7 @@ impl<'a> Simulation<'a> {
         let port = |((port, machine), faulted): ((&tsn_plan::Port, &EgressPort<Frame>), &u64)| PortCounters {
             port: port.name.clone(),
             dropped_faults: *faulted,
+            preemption: machine.merge_counters().map(PreemptionCounters::new),
             classes: machine
                 .counters()
                 .enumerate()

@@ -21,7 +21,13 @@ def assemble(draft: Draft) -> dict[str, Any]:
         "duration_ns": scenario.duration,
         "drain_ns": scenario.drain,
         "nodes": [
-            {"name": node.name, "kind": node.kind, "processing_ns": node.processing_ns, "ipv4": node.ipv4}
+            {
+                "name": node.name,
+                "kind": node.kind,
+                "processing_ns": node.processing_ns,
+                "ipv4": node.ipv4,
+                **_given(cut_through_octets=node.cut_through_octets),
+            }
             for node in draft.nodes
         ],
         "ports": [_port(port) for port in draft.ports],
@@ -65,7 +71,7 @@ def _port(port: Port) -> dict[str, Any]:
         "propagation_ps": port.propagation_ps,
         "pcp_to_class": list(port.pcp_to_class),
         "classes": classes,
-        **_given(gates=gates),
+        **_given(gates=gates, preemption=None if port.express is None else {"express": port.express}),
     }
 
 

@@ -1,4 +1,4 @@
-"""The smallest delay that a frame can have on its way: store and forward, every queue empty, every gate open.
+"""The smallest delay that a frame can have on its way: every queue empty, every gate open.
 
 IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
 """
@@ -6,6 +6,7 @@ IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from tsnbench.planning.redundancy import tag_octets
@@ -52,6 +53,21 @@ def ways(stream: Document, listener: int) -> list[list[tuple[int, int]]]:
     return back(stream["listeners"][listener]["route"])
 
 
+def cut_octets(document: Document, ingress: Document, egress: Document, octets: int, pcp: int) -> int:
+    """How much of a frame that comes from port ``ingress`` need not be in when it leaves through ``egress``.
+
+    Nothing where the node stores frames whole: without cut-through, towards a faster link, which would run
+    dry, and where the frame may be interrupted on its way in.
+    FlexTest, Section V-C.
+    """
+    after: int | None = document["nodes"][egress["node"]].get("cut_through_octets")
+    if after is None or egress["rate_bps"] > ingress["rate_bps"]:
+        return 0
+    if "preemption" in ingress and not ingress["preemption"]["express"] >> ingress["pcp_to_class"][pcp] & 1:
+        return 0
+    return max(octets - after, 0)
+
+
 def stamped_points(document: Document) -> dict[str, str]:
     """Tap name to the point of the frame that it stamps."""
     return {tap["name"]: tap["point"] for tap in document["taps"]}
@@ -67,7 +83,8 @@ def smallest_delay_ps(
     """Delay of a lone frame between the stamps at both ends, in ps.
 
     Per link: the frame, its preamble on every link but the first (the stamp at the talker is behind it), and
-    the cable; per node on the way: its processing. Where the Plan's taps stamp other points, these count.
+    the cable; per node on the way: its processing, less what cut-through does not wait for
+    (:func:`cut_octets`). Where the Plan's taps stamp other points, these count.
 
     Args:
         document: a Plan's document.
@@ -80,11 +97,12 @@ def smallest_delay_ps(
         points = stamped_points(document)
     if octets is None:
         octets = sizes(stream["size"]).largest
-    return min(_smallest(document, each, octets, points) for each in ways(stream, listener))
+    pcp = stream["pcp"]
+    return min(_smallest(document, each, octets, pcp, points) for each in ways(stream, listener))
 
 
 def _smallest(
-    document: Document, passed: list[tuple[int, int]], octets: int, points: Mapping[str, str]
+    document: Document, passed: list[tuple[int, int]], octets: int, pcp: int, points: Mapping[str, str]
 ) -> int:
     ports = [document["ports"][number] for number, _ in passed]
     sent = [BEFORE_STAMP + octets + tag for _, tag in passed]
@@ -92,6 +110,10 @@ def _smallest(
     delay: int = sum(port["propagation_ps"] for port in ports)
     delay += sum(transmission_ps(size, port["rate_bps"]) for size, port in zip(sent, ports, strict=True))
     delay += sum(document["nodes"][port["node"]]["processing_ns"] * 1_000 for port in ports[1:])
+    for before, after in pairwise(ports):
+        whole = transmission_ps(BEFORE_STAMP + octets, before["rate_bps"])
+        in_time = BEFORE_STAMP + octets - cut_octets(document, before, after, octets, pcp)
+        delay -= whole - transmission_ps(in_time, before["rate_bps"])
     stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else sent[0]
     delay -= transmission_ps(stamped, first["rate_bps"])
     if points.get(f"{last['name']} rx", "end") == "start":

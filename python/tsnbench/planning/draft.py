@@ -21,6 +21,7 @@ class Node:
     name: str
     kind: str
     processing_ns: int
+    cut_through_octets: int | None = None
     ipv4: str = ""
 
     @property
@@ -66,6 +67,8 @@ class Port:
     gated_cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
     """The same with the slope that gates make necessary (``operIdleSlope``); equal without gates."""
     gates: Gates | None = None
+    express: int | None = None
+    """Bit n: class n is express; None without pre-emption."""
 
     @property
     def classes(self) -> int:

@@ -16,6 +16,7 @@ from tsnbench.planning.faults import place_faults
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
+from tsnbench.planning.preemption import set_express
 from tsnbench.planning.priorities import assign_classes
 from tsnbench.planning.reservations import reserve
 from tsnbench.planning.routes import route_flows
@@ -36,6 +37,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     set_phases,
     open_gates,
     reserve,
+    set_express,
     place_taps,
 )
 

@@ -20,7 +20,9 @@ RATES = (10**6, 10**12)
 def name_ports(draft: Draft) -> None:
     """Fills ``nodes`` and ``ports``; parallel links are numbered from 1 in the order of the scenario."""
     network = draft.scenario.network
-    draft.nodes = [Node(name, node.kind, node.processing) for name, node in network.nodes.items()]
+    draft.nodes = [
+        Node(name, node.kind, node.processing, node.cut_through) for name, node in network.nodes.items()
+    ]
     numbers = draft.node_numbers
     total: Counter[frozenset[str]] = Counter(frozenset((link.a, link.b)) for link in network.links)
     seen: Counter[frozenset[str]] = Counter()

@@ -36,10 +36,15 @@ class Part(BaseModel):
 
 
 class Node(Part):
-    """A node; ``processing`` is the time from a frame's last bit in to its place in the egress queue."""
+    """A node; ``processing`` is the time from a frame's last bit in to its place in the egress queue.
+
+    Under cut-through it counts from the octet that decides.
+    """
 
     kind: Literal["station", "bridge", "host"]
     processing: Duration = 0
+    cut_through: Size | None = None
+    """Longer frames go on after so many octets; None: every frame is stored whole."""
 
 
 class Link(Part):
@@ -207,6 +212,12 @@ class CbsClass(Part):
     """Largest PHY frame of the class (``MFS_X``); from the streams unless given."""
 
 
+class Preemption(Part):
+    """Frames with one of the PCPs in ``express`` interrupt all others of a port."""
+
+    express: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+
+
 class Shaper(Part):
     """What shapes the ports of one selector; later selectors override earlier ones, key by key."""
 
@@ -214,6 +225,7 @@ class Shaper(Part):
     cbs: tuple[CbsClass, ...] | None = None
     """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
     gates: Gates | None = None
+    preemption: Preemption | None = None
     real_rate: BitRate | None = None
     """A port whose egress rate differs from its link's nominal rate (the X552 of the COTS lessons)."""
 

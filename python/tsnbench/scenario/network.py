@@ -15,6 +15,8 @@ from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.source import Place
 
 _NUMBERED = re.compile(r"(.*?)\s*#\s*([0-9]{1,5})")
+SMALLEST_CUT, LARGEST_CUT = 18, 65_535
+"""Octets after which cut-through may begin: addresses, VLAN tag and type; the largest frame."""
 _KINDS = {"stations": "station", "bridges": "bridge", "hosts": "host"}
 
 
@@ -53,7 +55,9 @@ class Net:
         """How many links there are between two nodes."""
         return len(self.between.get((a, b), ()))
 
-    def add_node(self, name: str, kind: Any, processing: int, place: Place, path: str) -> None:
+    def add_node(
+        self, name: str, kind: Any, processing: int, place: Place, path: str, cut_through: int | None = None
+    ) -> None:
         if name == "all":
             hint = "all means every node where ports are selected"
             self.reading.problem(place, path, "another name than all", name, hint)
@@ -61,7 +65,7 @@ class Net:
             hint = f"{name} is a {self.nodes[name].kind} already; give the other one another name"
             self.reading.problem(place, path, "a name of its own for each node", f"{name} again", hint)
             return
-        self.nodes[name] = model.Node(kind=kind, processing=processing)
+        self.nodes[name] = model.Node(kind=kind, processing=processing, cut_through=cut_through)
         self.neighbours[name] = []
 
     def add_link(self, link: model.Link) -> None:
@@ -144,14 +148,8 @@ def _nodes(net: Net, kind: str, value: Any) -> None:
 
 def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     read = Fields(name.place, name.path) if isinstance(options, Bad) else options
-    forwarding = read.get("forwarding")
-    mode = forwarding.get("mode") if isinstance(forwarding, Fields) else forwarding
-    if mode == "cut-through":
-        hint = "cut-through is not modelled yet; without it a frame is received whole at every bridge"
-        net.reading.problem(
-            read.at("forwarding"), read.path_of("forwarding"), "store-and-forward", "cut-through", hint
-        )
-    net.add_node(str(name), kind, read.get("processing", 0), name.place, name.path)
+    cut_through = _cut_through(net, kind, read)
+    net.add_node(str(name), kind, read.get("processing", 0), name.place, name.path, cut_through)
     queues: dict[str, Any] = {}
     if "queues" in read:
         queues = queues_of(net.reading, read["queues"]).model_dump(exclude_unset=True)
@@ -161,6 +159,34 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
         queues |= queues_of(net.reading, own).model_dump(exclude_unset=True)
     if queues:
         net.shapers.append((f"{name} -> *", model.Shaper(queues=model.Queues(**queues))))
+
+
+def _cut_through(net: Net, kind: str, read: Fields) -> int | None:
+    """After how many octets a node passes longer frames on; None where it stores them whole."""
+    forwarding = read.get("forwarding")
+    written = forwarding if isinstance(forwarding, Fields) else Fields(read.place, read.path)
+    mode = written.get("mode", "store-and-forward") if written is forwarding else forwarding
+    after: int | None = written.get("after")
+    where = read.at("forwarding"), read.path_of("forwarding")
+    if mode != "cut-through":
+        if after is not None and not written.bad:
+            hint = "write mode: cut-through, or leave after out"
+            place, path = written.at("after"), written.path_of("after")
+            net.reading.problem(place, path, "nothing under store-and-forward", f"{after} B", hint)
+        return None
+    if kind == "station":
+        net.reading.problem(*where, "a bridge or host", "a station", "stations forward nothing")
+    elif after is None:
+        if not written.bad:
+            hint = "write forwarding: {mode: cut-through, after: 337 B}"
+            net.reading.problem(*where, "the octets after which a frame goes on", "cut-through alone", hint)
+    elif not SMALLEST_CUT <= after <= LARGEST_CUT:
+        hint = "a bridge has to see both addresses, the VLAN tag and the type"
+        expected = f"{SMALLEST_CUT} B to {LARGEST_CUT} B"
+        net.reading.problem(written.at("after"), written.path_of("after"), expected, f"{after} B", hint)
+    else:
+        return after
+    return None
 
 
 def _generate(net: Net, name: str, fields: Fields) -> Shape:

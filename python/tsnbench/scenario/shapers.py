@@ -29,6 +29,7 @@ def build(
             queues=queues_of(reading, fields["queues"]) if "queues" in fields else None,
             cbs=_cbs(reading, fields, sr_pcps) if "cbs" in fields else None,
             gates=_gates(reading, fields) if "gates" in fields else None,
+            preemption=_preemption(reading, fields) if "preemption" in fields else None,
             real_rate=fields.get("real-rate"),
         )
         if ports is None:
@@ -158,8 +159,14 @@ def _common(written: Fields) -> dict[str, Any]:
     return {"base_time": written.get("base-time", 0), "cycle": written.get("cycle")}
 
 
-def _open(reading: Reading, entry: Fields) -> tuple[int, ...] | None:
-    gates = entry["open"]
+def _preemption(reading: Reading, fields: Fields) -> model.Preemption | None:
+    written = fields["preemption"]
+    express = None if isinstance(written, Bad) or written.bad else _open(reading, written, "express")
+    return None if express is None else model.Preemption(express=express)
+
+
+def _open(reading: Reading, entry: Fields, key: str = "open") -> tuple[int, ...] | None:
+    gates = entry[key]
     if isinstance(gates, list):
         return tuple(sorted(set(gates), reverse=True))
     if gates == "all":
@@ -168,7 +175,8 @@ def _open(reading: Reading, entry: Fields) -> tuple[int, ...] | None:
         return ()
     if gates.isdigit() and len(gates) == 1 and int(gates) < 8:
         return (int(gates),)
-    reading.problem(gates.place, gates.path, "PCPs whose gates are open: [6, 5], all or none", gates)
+    what = "PCPs whose gates are open" if key == "open" else "PCPs that interrupt the others"
+    reading.problem(gates.place, gates.path, f"{what}: [6, 5], all or none", gates)
     return None
 
 

@@ -51,6 +51,7 @@ impl Net {
             kind: NodeKind::Host,
             processing_ns,
             ipv4: format!("10.0.{}.{}", number / 250, number % 250 + 1),
+            cut_through_octets: None,
         });
         number
     }
@@ -70,6 +71,7 @@ impl Net {
                 pcp_to_class: [0, 1, 2, 3, 4, 5, 6, 7],
                 classes: vec![Class { limit_frames: None, limit_octets: None, cbs: None }; 8],
                 gates: None,
+                preemption: None,
             };
             self.plan.ports.push(port);
         }

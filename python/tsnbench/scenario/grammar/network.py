@@ -29,7 +29,7 @@ FORWARDING = Either(
                 "store-and-forward",
                 "store-and-forward",
             ),
-            "after": Field(Quantity(SIZE), "octets that arrive before forwarding starts (cut-through)"),
+            "after": Field(Quantity(SIZE), "cut-through: longer frames go on after so many octets"),
         },
     ),
 )

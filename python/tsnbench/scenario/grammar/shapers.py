@@ -87,6 +87,10 @@ SHAPER = Record(
             Either("a gate control list", text=Text("the name of a catalogue gate list"), mapping=GATE_LIST),
             "gate control list: {cycle: …, entries: […]} or {pattern: flextest/gcl-2, slot: 45 us}",
         ),
+        "preemption": Field(
+            Record("frame pre-emption", {"express": Field(OPEN, "PCPs that interrupt the others", "[7]")}),
+            "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
+        ),
         "real-rate": Field(LINK_RATE, "egress rate, where it differs from the link's nominal rate"),
     },
 )

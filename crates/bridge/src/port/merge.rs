@@ -1,0 +1,181 @@
+//! Frame pre-emption: how express frames interrupt preemptable ones, and how those go on.
+//!
+//! IEEE 802.3-2022, clause 99; IEEE 802.1Q-2022, 6.7.2; OCORA 3.2.2.
+
+use super::{Actions, EgressPort, Event, Transmission};
+use crate::{Frame, Line};
+use tsn_units::{Instant, Octets, PREAMBLE, START_FRAME_DELIMITER};
+
+/// Smallest mPacket, its check sequence included. IEEE 802.3-2022, 99.4.4.
+const SMALLEST_FRAGMENT: u32 = 64;
+/// The check sequence at the end of every mPacket: mCRC, or, at the end of the frame, its FCS.
+const CHECK: u32 = 4;
+
+/// What the sublayer of one port did.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct MergeCounters {
+    /// How often an express frame cut a preemptable one.
+    pub preemptions: u64,
+    /// mPackets that went on with a frame (`aMACMergeFragCountTx`).
+    pub continuations: u64,
+    /// Frames that were sent in more than one part (`aMACMergeFrameAssOkCount` at the other end).
+    pub fragmented_frames: u64,
+}
+
+/// A preemptable frame of which not all is sent.
+#[derive(Clone, Debug)]
+struct Partial<F> {
+    frame: F,
+    class: u8,
+    /// Of its first mPacket.
+    first_bit: Instant,
+    /// Of the mPacket that is on the wire or was last.
+    begun: Instant,
+    /// Octets, FCS included, that no earlier mPacket carried.
+    rest: u32,
+    /// An mPacket with all of the rest is on the wire, and may still be cut.
+    running: bool,
+    fragmented: bool,
+}
+
+/// The sublayer of one port.
+#[derive(Clone, Debug)]
+pub(super) struct Merge<F> {
+    /// Bit n: class n is express.
+    express: u8,
+    partial: Option<Partial<F>>,
+    counters: MergeCounters,
+}
+
+impl<F> Merge<F> {
+    pub fn new(express: u8) -> Self {
+        Self { express, partial: None, counters: MergeCounters::default() }
+    }
+
+    pub fn holds(&self) -> usize {
+        usize::from(self.partial.is_some())
+    }
+
+    pub fn counters(&self) -> MergeCounters {
+        self.counters
+    }
+}
+
+impl<F> Partial<F> {
+    /// How many octets of the rest are sent when it is cut as early as possible, if it can be cut at all: what is
+    /// sent and what remains both fill an mPacket.
+    fn cut(&self, now: Instant, line: &Line) -> Option<u32> {
+        let elapsed = i128::from((now - self.begun).ps()) * i128::from(line.rate().0);
+        let begun = u32::try_from((elapsed + 7_999_999_999_999) / 8_000_000_000_000).ok()?;
+        let sent = begun.saturating_sub(PREAMBLE.0 + START_FRAME_DELIMITER.0).max(SMALLEST_FRAGMENT - CHECK);
+        (sent.checked_add(SMALLEST_FRAGMENT)? <= self.rest).then_some(sent)
+    }
+}
+
+impl<F: Frame> EgressPort<F> {
+    /// [`EgressPort::handle`] of a port with pre-emption.
+    #[cold]
+    pub(super) fn handle_merging(
+        &mut self,
+        merge: &mut Merge<F>,
+        now: Instant,
+        event: Event<F>,
+        actions: &mut Actions<F>,
+    ) {
+        match event {
+            Event::Arrive { class, frame, .. } => {
+                if self.accept(now, class, frame, actions).is_some() {
+                    self.ask(now, actions);
+                }
+            }
+            Event::Wake if now == self.wake => {
+                self.wake = Instant::MAX;
+                self.step(merge, now, actions);
+            }
+            Event::Wake => {}
+        }
+    }
+
+    fn step(&mut self, merge: &mut Merge<F>, now: Instant, actions: &mut Actions<F>) {
+        if let Some(partial) = merge.partial.as_mut().filter(|partial| partial.running) {
+            let ends = partial.begun + self.line.until_last_bit(Octets(partial.rest));
+            if now >= ends {
+                merge.counters.fragmented_frames += u64::from(partial.fragmented);
+                let Partial { frame, class, first_bit, .. } = *partial;
+                actions.start = Some(Transmission { frame, class, first_bit, last_bit: ends });
+                merge.partial = None;
+            } else {
+                let express = self.earliest_of(merge.express, now).1;
+                match partial.cut(now, &self.line) {
+                    Some(sent) if express <= now => {
+                        partial.rest -= sent;
+                        partial.running = false;
+                        partial.fragmented = true;
+                        self.free = partial.begun + self.line.until_free(Octets(sent + CHECK));
+                        merge.counters.preemptions += 1;
+                    }
+                    // The answer can only become no.
+                    None => return self.ask(ends, actions),
+                    Some(_) => return self.ask(ends.min(express), actions),
+                }
+            }
+        }
+        if now < self.free {
+            return self.ask(self.free, actions);
+        }
+        match self.earliest_of(merge.express, now) {
+            (class, start) if start <= now => {
+                self.transmit(now, class, actions);
+                if merge.partial.is_some() {
+                    self.ask(self.free, actions);
+                }
+                return;
+            }
+            _ => {}
+        }
+        if let Some(partial) = &mut merge.partial {
+            merge.counters.continuations += 1;
+            partial.begun = now;
+            partial.running = true;
+        } else {
+            match self.earliest_of(!merge.express, now) {
+                (class, start) if start <= now => merge.partial = self.begin(now, class),
+                _ => {
+                    let next = self.earliest_of(u8::MAX, now).1;
+                    return self.ask(next, actions);
+                }
+            }
+        }
+        let Some(partial) = &merge.partial else { return };
+        self.free = now + self.line.until_free(Octets(partial.rest));
+        let ends = now + self.line.until_last_bit(Octets(partial.rest));
+        let express = self.earliest_of(merge.express, now).1;
+        self.ask(ends.min(express), actions);
+    }
+
+    /// Takes the first frame of a preemptable class from its queue.
+    fn begin(&mut self, now: Instant, class: u8) -> Option<Partial<F>> {
+        let queue = &mut self.classes[usize::from(class)].queue;
+        let frame = queue.pop()?;
+        if queue.is_empty() {
+            self.waiting &= !(1 << class);
+        }
+        let rest = frame.octets().0;
+        Some(Partial { frame, class, first_bit: now, begun: now, rest, running: true, fragmented: false })
+    }
+
+    /// Of the classes in `mask` with waiting frames, the one that may start first, the highest among equals.
+    fn earliest_of(&mut self, mask: u8, from: Instant) -> (u8, Instant) {
+        let mut earliest = (0, Instant::MAX);
+        let mut rest = self.waiting & mask;
+        while rest != 0 && earliest.1 > from {
+            let class = 7 - rest.leading_zeros() as u8;
+            rest ^= 1 << class;
+            let start = self.earliest_start(class, from);
+            if start < earliest.1 {
+                earliest = (class, start);
+            }
+        }
+        earliest
+    }
+}

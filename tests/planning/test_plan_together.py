@@ -1,0 +1,27 @@
+"""What is not modelled together is refused, not simulated wrongly."""
+
+from __future__ import annotations
+
+import pytest
+
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+
+TEXT = """\
+name: together
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridges: {s: {forwarding: {mode: cut-through, after: 337 B}}}
+  links: {rate: 1 Gbit/s, between: [a-s, s-b]}
+streams:
+  x: {from: a, to: b, payload: 1000 B, period: 1 ms}
+"""
+
+
+def test_cut_through_beside_a_fault_is_refused_and_either_alone_is_not() -> None:
+    fault = "faults: [{down: s -> b, at: 2 ms, for: 1 ms}]\n"
+    plan(read_scenario(TEXT)[0])
+    plan(read_scenario(TEXT.replace("{s: {forwarding: {mode: cut-through, after: 337 B}}}", "[s]") + fault)[0])
+    with pytest.raises(PlanningErrors, match="cut-through beside faults, .* is not modelled yet"):
+        plan(read_scenario(TEXT + fault)[0])
