@@ -6,7 +6,7 @@ use crate::{
     Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, Window,
 };
 use tsn_plan::{Class, Port};
-use tsn_units::{BitRate, Instant, Octets};
+use tsn_units::{BitRate, ClockMap, Instant, Local, Octets, True};
 
 /// Later than any run reaches (53 days); beyond, arithmetic on instants could overflow.
 const FAR: Instant = Instant::from_ps(i64::MAX / 2);
@@ -169,6 +169,26 @@ impl<F: Frame> EgressPort<F> {
         } else {
             // Whatever else waits may not start yet, or it would have.
             self.transmit(now, class, actions);
+        }
+    }
+
+    /// From `now` on, the gates go by this clock; without gates nothing changes. Writes what follows from it.
+    pub fn set_gate_clock(&mut self, now: Instant, clock: ClockMap<True, Local>, actions: &mut Actions<F>) {
+        *actions = Actions::default();
+        let Some(list) = &mut self.gates else { return };
+        for (class, selector) in self.classes.iter_mut().enumerate() {
+            if let Some(shaper) = &mut selector.shaper {
+                shaper.advance(now, !selector.queue.is_empty(), list.gate(class as u8));
+            }
+            selector.window = Window::NONE;
+        }
+        list.set_clock(clock);
+        // What was asked for holds no longer: the next question asks anew.
+        self.wake = Instant::MAX;
+        if self.free <= now {
+            self.select(now, actions);
+        } else {
+            self.ask_for_next_start(actions);
         }
     }
 

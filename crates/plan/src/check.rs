@@ -12,17 +12,17 @@ const LARGEST_FRAME: u32 = 65_535;
 const LARGEST_UNIT: u32 = 1 << 30;
 
 /// The problem of one part, or none.
-type Check = Result<(), PlanError>;
+pub(crate) type Check = Result<(), PlanError>;
 
-fn ensure(holds: bool, path: impl FnOnce() -> String, problem: impl FnOnce() -> String) -> Check {
+pub(crate) fn ensure(holds: bool, path: impl FnOnce() -> String, problem: impl FnOnce() -> String) -> Check {
     if holds { Ok(()) } else { Err(PlanError::Inconsistent { path: path(), problem: problem() }) }
 }
 
-fn index(value: u32, length: usize, path: impl FnOnce() -> String) -> Check {
+pub(crate) fn index(value: u32, length: usize, path: impl FnOnce() -> String) -> Check {
     ensure((value as usize) < length, path, || format!("{value} is not the index of one of {length}"))
 }
 
-fn time(value: u64, path: impl FnOnce() -> String) -> Check {
+pub(crate) fn time(value: u64, path: impl FnOnce() -> String) -> Check {
     ensure(value <= LONGEST_NS, path, || format!("{value} ns is more than ten days"))
 }
 
@@ -59,6 +59,9 @@ impl Plan {
                 || path("granularity_ns"),
                 || format!("{granularity} is not between 1 ns and 1 s"),
             )?;
+        }
+        if let Some(clocks) = &self.clocks {
+            self.check_clocks(clocks)?;
         }
         ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())
     }

@@ -7,10 +7,13 @@
 //! References between parts are indices into the Plan's own lists; [`Plan::read`] proves that they hold.
 
 mod check;
+mod check_clocks;
+mod clocks;
 mod port;
 mod read;
 mod stream;
 
+pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port};
 pub use read::{PlanError, content_hash};
 pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Size, Stream};
@@ -46,6 +49,9 @@ pub struct Plan {
     pub streams: Vec<Stream>,
     /// Where frames are sighted.
     pub taps: Vec<Tap>,
+    /// The nodes' clocks; without them all nodes share one perfect time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<Clocks>,
     /// SHA-256 of the Plan's canonical JSON without this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,

@@ -28,6 +28,8 @@ pub(crate) enum Phase {
     Reach = 0,
     /// Ports choose among queues.
     Choose = 1,
+    /// Clocks change, and time is told.
+    Timing = 2,
 }
 
 /// Bits of an [`Event`]'s order that count a node's events, and above them those that name the node.
@@ -65,6 +67,11 @@ pub(crate) enum What {
         /// The port.
         port: u32,
     },
+    /// Something happens to clocks or PTP messages.
+    Timing {
+        /// Which: [`crate::timing`] knows.
+        number: u64,
+    },
 }
 
 impl Event {
@@ -75,6 +82,7 @@ impl Event {
             What::Arrive(frame) => (Phase::Reach, frame.seq, frame.hop, frame.octets),
             What::Release { stream } => (Phase::Reach, 0, stream, 0),
             What::Wake { port } => (Phase::Choose, 0, port, 0),
+            What::Timing { number } => (Phase::Timing, number, 0, 0),
         };
         let order = (phase as u64) << (COUNTER_BITS + NODE_BITS)
             | u64::from(node) << COUNTER_BITS
@@ -103,8 +111,13 @@ impl Event {
     /// What it is.
     #[inline]
     pub fn what(&self) -> What {
-        if self.order >> (COUNTER_BITS + NODE_BITS) == Phase::Choose as u64 {
-            What::Wake { port: self.id }
+        let phase = self.order >> (COUNTER_BITS + NODE_BITS);
+        if phase != Phase::Reach as u64 {
+            if phase == Phase::Choose as u64 {
+                What::Wake { port: self.id }
+            } else {
+                What::Timing { number: self.seq }
+            }
         } else if self.octets == 0 {
             What::Release { stream: self.id }
         } else {

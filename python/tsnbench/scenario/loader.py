@@ -9,7 +9,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsnbench.scenario import model, network, shapers, source, streams
+from tsnbench.scenario import clocks, model, network, shapers, source, streams
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.grammar.shapes import Fields, keys_of
@@ -154,6 +154,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     built = streams.build(reading, net, top.get("streams", {}))
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
+    timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     if top.bad or reading.problems:
         return None
     scenario = model.Scenario(
@@ -162,6 +163,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         streams=built,
         shapers=shaped,
         taps=tapped,
+        clocks=timed,
         **_optional(top),
     )
     scenario._origin = Origin(reading.file, tree)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tsnbench.scenario.grammar.clocks import CLOCKS
 from tsnbench.scenario.grammar.common import LONGEST, PROSE, TIME
 from tsnbench.scenario.grammar.network import NETWORK
 from tsnbench.scenario.grammar.shapers import SHAPER, TAPS
@@ -36,6 +37,7 @@ SCENARIO = Record(
             ),
             "what shapes the ports: {dut -> node0: {…}, all: {…}}; later ones override, key by key",
         ),
+        "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
     },
 )
