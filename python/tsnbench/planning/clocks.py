@@ -1,8 +1,7 @@
 """Clocks of all nodes, and the tree along which gPTP passes time on, in the words of ``crates/plan``.
 
 Every node that can be reached from the grandmaster over nodes that forward follows it, by the fewest hops; of
-several ways the one whose nodes the scenario names first. IEEE 802.1AS-2020, 10.3 decides by the same rule where
-all priorities are equal; roles are fixed here.
+several ways the one whose nodes the scenario names first. Roles are fixed; nothing is elected.
 """
 
 from __future__ import annotations

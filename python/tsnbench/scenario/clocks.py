@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from tsnbench.scenario import model
@@ -52,7 +53,7 @@ def _settings(reading: Reading, fields: Fields) -> dict[str, Any]:
         changes = [entry for entry in fields["changes"] if not entry.bad]
         found["changes"] = tuple(model.DriftChange(at=entry["at"], drift=entry["drift"]) for entry in changes)
         times = [entry["at"] for entry in changes]
-        if any(later <= earlier for earlier, later in zip(times, times[1:], strict=False)):
+        if any(later <= earlier for earlier, later in pairwise(times)):
             hint = "write them in order, each time once"
             reading.problem(
                 fields.at("changes"), fields.path_of("changes"), "changes in order of time", "others", hint

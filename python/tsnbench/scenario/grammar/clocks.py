@@ -61,7 +61,10 @@ CLOCK = Record(
             ListOf(
                 Record(
                     "a change of drift",
-                    {"at": Field(TIME, "when", "10 s"), "drift": Field(_DRIFT, "drift from then on", "21 ppm")},
+                    {
+                        "at": Field(TIME, "when", "10 s"),
+                        "drift": Field(_DRIFT, "drift from then on", "21 ppm"),
+                    },
                 ),
                 "changes of drift",
             ),
