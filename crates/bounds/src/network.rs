@@ -58,7 +58,8 @@ pub fn bounds(plan: &Plan) -> Bounds {
         next,
     };
     network.solve();
-    network.report(&first)
+    let found = network.report(&first);
+    if plan.clocks.is_some() { found.without(&Reason::Clocks) } else { found }
 }
 
 impl Network<'_> {

@@ -30,6 +30,8 @@ pub enum Reason {
     Circle,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
     TooLarge,
+    /// Nodes go by clocks of their own; bounds are for one perfect time.
+    Clocks,
     /// The flow has no bound at one of its ports.
     At {
         /// The port's name.
@@ -53,6 +55,7 @@ impl fmt::Display for Reason {
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
+            Self::Clocks => f.write_str("nodes have clocks of their own, and bounds are for one perfect time"),
             Self::At { port, why } => write!(f, "at {port}: {why}"),
         }
     }

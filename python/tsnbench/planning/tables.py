@@ -38,6 +38,8 @@ def print_plan(plan: Plan, console: Console) -> None:
     for rows in gate_rows(document):
         cycle = words.time(rows[-1].begin_ns + rows[-1].length_ns)
         tables.append((f"Gates of {words.some(list(rows[0].ports))}: cycle {cycle}", _gate_table(rows)))
+    if "clocks" in document:
+        tables.append((f"Clocks: {_gptp(document)}", _clock_table(document)))
     for title, table in tables:
         console.print(title, style="bold", markup=False)
         console.print(table)
@@ -113,6 +115,36 @@ def _cbs_table(rows: list[CbsRow]) -> Table:
     for row in rows:
         numbers = [f"{linux}\n{standard}" for linux, standard in zip(row.linux, row.standard, strict=True)]
         table.add_row(row.port, str(row.traffic_class), *numbers)
+    return table
+
+
+def _gptp(document: dict[str, Any]) -> str:
+    """What keeps them together."""
+    gptp = document["clocks"].get("gptp")
+    if gptp is None:
+        return "free"
+    name = document["nodes"][gptp["grandmaster"]]["name"]
+    return f"{name} is grandmaster, Sync every {words.time(gptp['sync_interval_ns'])}, PCP {gptp['pcp']}"
+
+
+def _clock_table(document: dict[str, Any]) -> Table:
+    columns = ("node", "follows", "drift", "offset", "tick", "jitter")
+    table = _table(*columns, right="drift,offset,tick,jitter")
+    ports = document["ports"]
+    slaves = document["clocks"].get("gptp", {}).get("slaves", [])
+    follows = {ports[slave]["node"]: ports[slave]["name"].partition(" -> ")[2] for slave in slaves}
+    clocks = document["clocks"]["nodes"]
+    for number, (node, clock) in enumerate(zip(document["nodes"], clocks, strict=True)):
+        changing = " *" if "changes" in clock or "wander" in clock else ""
+        offset = clock["offset_ns"]
+        table.add_row(
+            node["name"],
+            follows.get(number, ""),
+            f"{clock['deviation_ppt'] / 1e6:.3f} ppm{changing}",
+            ("-" if offset < 0 else "") + words.time(abs(offset)),
+            words.time(clock["granularity_ns"]),
+            words.time(clock["jitter_ns"]),
+        )
     return table
 
 

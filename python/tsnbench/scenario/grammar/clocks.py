@@ -112,6 +112,10 @@ CLOCKS = Record(
         "record": Field(SPAN, "how often every clock's error is noted; 10 ms unless given"),
     },
     patterns=(
-        KeyPattern(r"[A-Za-z][A-Za-z0-9_.+-]*", Field(CLOCK, "one node's clock, key by key"), "node1"),
+        KeyPattern(
+            r"(?!(default|gptp|record)$)[A-Za-z][A-Za-z0-9_.+-]*",
+            Field(CLOCK, "one node's clock, key by key"),
+            "node1",
+        ),
     ),
 )
