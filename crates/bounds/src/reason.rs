@@ -55,7 +55,9 @@ impl fmt::Display for Reason {
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
-            Self::Clocks => f.write_str("nodes have clocks of their own, and bounds are for one perfect time"),
+            Self::Clocks => {
+                f.write_str("nodes have clocks of their own, and bounds are for one perfect time")
+            }
             Self::At { port, why } => write!(f, "at {port}: {why}"),
         }
     }

@@ -149,21 +149,13 @@ impl Gate<'_> {
         let Some((list, openings)) = self.0 else {
             return Some(Window { opens: Instant::from_ps(i64::MIN), closes: Instant::MAX });
         };
-        let Some(clock) = &list.clock else {
-            let (opens, closes) = list.next_opening(openings, now, needs)?;
-            return Some(Window { opens, closes });
-        };
-        let at_least = list.at_least(needs);
-        let mut from = clock.there(now);
-        for _ in 0..=openings.spans.len() {
-            let (opens, closes) = list.next_opening(openings, from, at_least)?;
-            let window = Window { opens: clock.back(opens), closes: clock.back(closes) };
-            if now.max(window.opens).ps().checked_add(needs.ps())? <= window.closes.ps() {
-                return Some(window);
+        match &list.clock {
+            None => {
+                let (opens, closes) = list.next_opening(openings, now, needs)?;
+                Some(Window { opens, closes })
             }
-            from = closes;
+            Some(clock) => list.next_window_by(clock, openings, now, needs),
         }
-        None
     }
 
     /// How long it is open between two instants; by the list's clock.
@@ -206,6 +198,7 @@ impl GateControlList {
         }
     }
 
+    #[inline]
     fn next_opening<C: Clock>(
         &self,
         openings: &Openings,
@@ -237,6 +230,28 @@ impl GateControlList {
                 return Some((Instant::from_ps(opens), Instant::from_ps(closes)));
             }
             next += 1;
+        }
+        None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_window_by(
+        &self,
+        clock: &ClockMap<True, Local>,
+        openings: &Openings,
+        now: Instant,
+        needs: Duration,
+    ) -> Option<Window> {
+        let at_least = self.at_least(needs);
+        let mut from = clock.there(now);
+        for _ in 0..=openings.spans.len() {
+            let (opens, closes) = self.next_opening(openings, from, at_least)?;
+            let window = Window { opens: clock.back(opens), closes: clock.back(closes) };
+            if now.max(window.opens).ps().checked_add(needs.ps())? <= window.closes.ps() {
+                return Some(window);
+            }
+            from = closes;
         }
         None
     }

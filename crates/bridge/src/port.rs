@@ -126,7 +126,7 @@ impl<F: Frame> EgressPort<F> {
                 if self.free <= now {
                     self.select(now, actions);
                 } else {
-                    self.ask_for_next_start(actions);
+                    self.ask_for_next_start(self.free, actions);
                 }
             }
             // A wake that an earlier one has made pointless.
@@ -172,7 +172,9 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// From `now` on, the gates go by this clock; without gates nothing changes. Writes what follows from it.
+    /// From `now` on, the gates go by this clock; without gates nothing changes. Asks to be woken.
+    #[cold]
+    #[inline(never)]
     pub fn set_gate_clock(&mut self, now: Instant, clock: ClockMap<True, Local>, actions: &mut Actions<F>) {
         *actions = Actions::default();
         let Some(list) = &mut self.gates else { return };
@@ -185,11 +187,7 @@ impl<F: Frame> EgressPort<F> {
         list.set_clock(clock);
         // What was asked for holds no longer: the next question asks anew.
         self.wake = Instant::MAX;
-        if self.free <= now {
-            self.select(now, actions);
-        } else {
-            self.ask_for_next_start(actions);
-        }
+        self.ask_for_next_start(self.free.max(now), actions);
     }
 
     /// Starts the frame of the highest class that may go now, or asks to be woken when one may.
@@ -225,13 +223,12 @@ impl<F: Frame> EgressPort<F> {
         let last_bit = now + self.line.until_last_bit(frame.octets());
         actions.start = Some(Transmission { frame, class, last_bit });
         if self.waiting != 0 {
-            self.ask_for_next_start(actions);
+            self.ask_for_next_start(self.free, actions);
         }
     }
 
-    /// Asks to be woken when, the medium being free again, the next waiting frame may start.
-    fn ask_for_next_start(&mut self, actions: &mut Actions<F>) {
-        let from = self.free;
+    /// Asks to be woken when, the medium being free again from `from` on, the next waiting frame may start.
+    fn ask_for_next_start(&mut self, from: Instant, actions: &mut Actions<F>) {
         let mut earliest = Instant::MAX;
         let mut rest = self.waiting;
         while rest != 0 && earliest > from {

@@ -37,6 +37,8 @@ impl Simulation<'_> {
     }
 
     /// A PTP message goes over a link.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn transmit_timing(&mut self, port: u32, frame: Frame, stamped: Instant, last_bit: Instant) {
         let Some(timing) = &mut self.timing else { return };
         let mut todo = std::mem::take(&mut self.todo);
@@ -51,6 +53,8 @@ impl Simulation<'_> {
     }
 
     /// Something happens to clocks or PTP messages.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn tell_timing<S: Sink>(&mut self, number: u64, sink: &mut S) -> io::Result<()> {
         let Some(timing) = &mut self.timing else { return Ok(()) };
         let mut todo = std::mem::take(&mut self.todo);
@@ -59,7 +63,7 @@ impl Simulation<'_> {
             match todo {
                 Todo::Schedule { at, node, number } => self.schedule(at, node, What::Timing { number }),
                 Todo::Arrive(frame) => self.arrive(frame, false, sink)?,
-                Todo::Changed { node } => self.clock_changed(node, sink)?,
+                Todo::Changed { node } => self.clock_changed(node),
                 Todo::Note(error) => sink.clock_error(error)?,
             }
         }
@@ -68,8 +72,10 @@ impl Simulation<'_> {
     }
 
     /// Gates and talkers of a node go by its clock as it is now.
-    fn clock_changed<S: Sink>(&mut self, node: u32, sink: &mut S) -> io::Result<()> {
-        let Some(timing) = &mut self.timing else { return Ok(()) };
+    #[cold]
+    #[inline(never)]
+    fn clock_changed(&mut self, node: u32) {
+        let Some(timing) = &mut self.timing else { return };
         let mut releases = Vec::new();
         timing.rearm(node, self.now, &mut releases);
         let clock = *timing.clock(node);
@@ -80,8 +86,9 @@ impl Simulation<'_> {
         for port in ports {
             let mut actions = bridge::Actions::default();
             self.ports[port as usize].set_gate_clock(self.now, clock, &mut actions);
-            self.act(port, actions, sink)?;
+            if let Some(at) = actions.wake {
+                self.schedule(at, node, What::Wake { port });
+            }
         }
-        Ok(())
     }
 }

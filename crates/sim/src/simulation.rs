@@ -219,17 +219,6 @@ impl<'a> Simulation<'a> {
     fn tell<S: Sink>(&mut self, port: u32, event: bridge::Event<Frame>, sink: &mut S) -> io::Result<()> {
         let mut actions = bridge::Actions::default();
         self.ports[port as usize].handle(self.now, event, &mut actions);
-        self.act(port, actions, sink)
-    }
-
-    /// Does what a port's machine wants done.
-    #[inline]
-    pub(crate) fn act<S: Sink>(
-        &mut self,
-        port: u32,
-        actions: bridge::Actions<Frame>,
-        sink: &mut S,
-    ) -> io::Result<()> {
         if let Some(drop) = actions.dropped {
             self.count_drop(drop.frame);
         }

@@ -208,6 +208,8 @@ impl Timing {
     }
 
     /// A talker's next release, in its timetable's time, which is its node's: gives it in true time.
+    #[cold]
+    #[inline(never)]
     pub fn arm(&mut self, stream: u32, node: u32, timetable: Instant, now: Instant) -> Instant {
         let local = Instant::from_ps(timetable.ps());
         let at = self.clock(node).back(local).max(now);
@@ -216,6 +218,8 @@ impl Timing {
     }
 
     /// Whether a release that comes now is meant, or has been put off or forward since.
+    #[cold]
+    #[inline(never)]
     pub fn releases(&mut self, stream: u32, now: Instant) -> bool {
         let armed = &mut self.armed[stream as usize];
         let meant = armed.is_some_and(|armed| armed.at == now);
@@ -260,6 +264,8 @@ impl Timing {
     }
 
     /// A port refused one of our messages.
+    #[cold]
+    #[inline(never)]
     pub fn dropped(&mut self, frame: Frame) {
         self.messages.take(frame.seq);
     }
