@@ -25,3 +25,19 @@ def test_cut_through_beside_a_fault_is_refused_and_either_alone_is_not() -> None
     plan(read_scenario(TEXT.replace("{s: {forwarding: {mode: cut-through, after: 337 B}}}", "[s]") + fault)[0])
     with pytest.raises(PlanningErrors, match="cut-through beside faults, .* is not modelled yet"):
         plan(read_scenario(TEXT + fault)[0])
+
+
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [
+        ("faults: [{loss: 1 %, on: s -> b}]", "a fault beside clocks of nodes"),
+        ("shapers: {all: {preemption: {express: [7]}}}", "frame pre-emption beside clocks of nodes"),
+    ],
+)
+def test_what_clocks_do_not_go_with(more: str, refused: str) -> None:
+    text = TEXT.replace("{s: {forwarding: {mode: cut-through, after: 337 B}}}", "[s]")
+    clocks = "clocks: {default: {drift: 10 ppm}}\n"
+    plan(read_scenario(text + clocks)[0])
+    plan(read_scenario(f"{text}{more}\n")[0])
+    with pytest.raises(PlanningErrors, match=f"{refused} is not modelled yet"):
+        plan(read_scenario(f"{text}{clocks}{more}\n")[0])

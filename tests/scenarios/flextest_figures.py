@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable
+from pathlib import Path
 
 import polars as pl
 from shipped import MS, Result, simulated, variants
 from statistics_of import mean, quantile, us
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.planning import plan
 
 DURATION = 1000 * MS
 THETA = ("theta-high", "theta-med", "theta-low")
@@ -20,6 +25,25 @@ def run(name: str, variant: str) -> Result:
 
 def row_of(delays: pl.Series) -> list[str]:
     return [us(mean(delays)), us(quantile(delays, "0.99")), us(delays.max() or 0)]
+
+
+def clock_offsets(variant: str, duration: int = 20_000 * MS) -> dict[str, pl.Series]:
+    """By node: how far its clock was ahead of the bridge's in the second half of a run, in ns."""
+    scenario = variants("papers/flextest/ptp")[variant].model_copy(update={"duration": duration})
+    with tempfile.TemporaryDirectory() as folder:
+        run = Simulation().execute(plan(scenario), Path(folder) / "run")
+        errors = run.clock_errors().filter(pl.col("t_true_ns") >= duration // 2)
+    offsets = errors.with_columns(pl.col("offset_ps") / 1000).select("node", "offset_ps")
+    return {node: offsets.filter(pl.col("node") == node)["offset_ps"] for node in ("node0", "node1")}
+
+
+def clocks() -> Iterable[list[str]]:
+    """Fig. 6: error of both clocks by Sync messages per second, in ns."""
+    yield ["Sync interval", "node", "mean", "std. dev.", "greatest distance"]
+    for variant in variants("papers/flextest/ptp"):
+        for node, offsets in clock_offsets(variant).items():
+            spread, worst = offsets.std(ddof=0), offsets.abs().max()
+            yield [variant, node, f"{offsets.mean():.1f}", f"{spread:.1f}", f"{worst:.1f}"]
 
 
 def baseline() -> Iterable[list[str]]:
@@ -122,6 +146,7 @@ def means(result: Result) -> str:
 
 
 TABLES = {
+    "clocks": clocks,
     "baseline": baseline,
     "sizes": sizes,
     "cut-through": cut_through,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from flextest_figures import clock_offsets
 from shipped import MS, Result, simulated, variants
 
 FRAME = 1522
@@ -23,6 +24,13 @@ SLOTS = {"1": 4, "2": 4, "3": 4, "4": 7}
 
 def run(name: str, variant: str, duration: int = 30 * MS) -> Result:
     return simulated(f"papers/flextest/{name}", variant, duration)
+
+
+@pytest.mark.parametrize("variant", list(variants("papers/flextest/ptp")))
+def test_gptp_keeps_one_hop_within_14_ns(variant: str) -> None:
+    """Fig. 6: less than 14 ns either way from 8 to 128 Sync messages per second."""
+    for offsets in clock_offsets(variant).values():
+        assert 0.5 < float(offsets.abs().max()) < 14
 
 
 @pytest.mark.parametrize("stream", THETA)

@@ -47,6 +47,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
         streams: Vec::new(),
         faults: Vec::new(),
         taps: Vec::new(),
+        clocks: None,
         hash: None,
     };
     for number in 0..nodes {

@@ -62,7 +62,8 @@ pub fn bounds(plan: &Plan) -> Bounds {
     } else {
         network.delays.fill(Err(Reason::Redundancy));
     }
-    network.report(&first)
+    let found = network.report(&first);
+    if plan.clocks.is_some() { found.without(&Reason::Clocks) } else { found }
 }
 
 /// Whether every frame goes down a tree and every talker keeps its pattern. Links that lose frames do no harm.

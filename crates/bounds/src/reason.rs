@@ -36,6 +36,8 @@ pub enum Reason {
     Redundancy,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
     TooLarge,
+    /// Nodes go by clocks of their own; bounds are for one perfect time.
+    Clocks,
     /// The flow has no bound at one of its ports.
     At {
         /// The port's name.
@@ -66,6 +68,9 @@ impl fmt::Display for Reason {
                 "a stream of the plan has several ways or babbles, which the analysis does not cover",
             ),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
+            Self::Clocks => {
+                f.write_str("nodes have clocks of their own, and bounds are for one perfect time")
+            }
             Self::At { port, why } => write!(f, "at {port}: {why}"),
         }
     }

@@ -19,6 +19,24 @@ pub struct Bounds {
     pub ports: Vec<PortBounds>,
 }
 
+impl Bounds {
+    /// The same without any upper bound.
+    pub(crate) fn without(mut self, why: &Reason) -> Self {
+        let why = || Some(why.clone());
+        for flow in &mut self.flows {
+            (flow.upper_ns, flow.upper_ps, flow.release_upper_ps) = (None, None, None);
+            (flow.reason, flow.release_reason) = (why(), why());
+            for hop in &mut flow.hops {
+                (hop.upper_ps, hop.reason) = (None, why());
+            }
+        }
+        for class in self.ports.iter_mut().flat_map(|port| &mut port.classes) {
+            (class.backlog_octets, class.backlog_frames, class.reason) = (None, None, why());
+        }
+        self
+    }
+}
+
 /// One flow to one of its listeners.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FlowBounds {

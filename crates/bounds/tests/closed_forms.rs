@@ -311,3 +311,25 @@ fn a_ring_finds_its_fixed_point_or_says_so() {
     assert_eq!(heavy.upper_ps, None, "{heavy:?}");
     assert!(heavy.reason.is_some());
 }
+
+/// Neither PTP's frames nor gates that drift are in the analysis, so it claims nothing.
+#[test]
+fn clocks_leave_no_bound() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(3, 1_000, GIGABIT, 5_000);
+    net.stream("lone", &path, 6, periodic(100_000, 0), frame(1_230));
+    let clock = tsn_plan::NodeClock {
+        offset_ns: 0,
+        deviation_ppt: 0,
+        changes: Vec::new(),
+        wander: None,
+        granularity_ns: 1,
+        jitter_ns: 0,
+    };
+    net.plan.clocks = Some(tsn_plan::Clocks { nodes: vec![clock; 3], record_ns: 1_000_000, gptp: None });
+    let found = bounds(&net.plan);
+    let lone = flow(&found, "lone");
+    assert_eq!((lone.upper_ns, lone.release_upper_ps), (None, None));
+    assert_eq!(lone.reason, Some(tsn_bounds::Reason::Clocks));
+    assert!(found.ports.iter().flat_map(|port| &port.classes).all(|class| class.backlog_frames.is_none()));
+}

@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
 
 use tsn_plan::Gates;
-use tsn_units::{Duration, Instant};
+use tsn_units::{Clock, ClockMap, Duration, Instant, Local, True};
 
 /// An opening of one class's gate. Adjacent open entries are one window, also across the end of the cycle.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -49,6 +49,8 @@ pub struct GateControlList {
     base: i64,
     cycle: i64,
     classes: [Openings; 8],
+    /// The node's clock, which the list goes by; none where that is true time.
+    clock: Option<ClockMap<True, Local>>,
 }
 
 impl GateControlList {
@@ -57,10 +59,16 @@ impl GateControlList {
     pub fn new(gates: &Gates) -> Self {
         let cycle = Duration::from_ns(i64::try_from(gates.cycle_ns).unwrap_or(i64::MAX)).ps();
         Self {
-            base: Instant::<tsn_units::True>::from_ns(gates.base_time_ns).ps(),
+            base: Instant::<True>::from_ns(gates.base_time_ns).ps(),
             cycle: cycle.max(1),
             classes: std::array::from_fn(|class| Openings::new(gates, class, cycle)),
+            clock: None,
         }
+    }
+
+    /// From now on the list goes by this clock.
+    pub fn set_clock(&mut self, clock: ClockMap<True, Local>) {
+        self.clock = Some(clock);
     }
 
     /// The gate of one class.
@@ -71,7 +79,7 @@ impl GateControlList {
     }
 
     /// Start of the cycle that `now` is in, and how far in.
-    fn phase(&self, now: Instant) -> (i64, i64) {
+    fn phase<C: Clock>(&self, now: Instant<C>) -> (i64, i64) {
         let phase = (now.ps() - self.base).rem_euclid(self.cycle);
         (now.ps() - phase, phase)
     }
@@ -129,55 +137,37 @@ impl Gate<'_> {
     #[inline]
     #[must_use]
     pub fn ever_fits(&self, needs: Duration) -> bool {
-        self.0.is_none_or(|(_, openings)| needs.ps() <= openings.longest)
+        self.0.is_none_or(|(list, openings)| list.at_least(needs).ps() <= openings.longest)
     }
 
     /// The first window that has room for `needs` at or after `now`; the whole of it, so it may have begun before.
     ///
-    /// None where no window ever has. The work is at most one pass over the list, however long until then.
+    /// None where no window ever has. The work is at most one pass over the list, however long until then; where the
+    /// list goes by a clock, a pass for every window that is too short by the picosecond that clocks round to.
     #[must_use]
     pub fn next_window(&self, now: Instant, needs: Duration) -> Option<Window> {
         let Some((list, openings)) = self.0 else {
             return Some(Window { opens: Instant::from_ps(i64::MIN), closes: Instant::MAX });
         };
-        if !self.ever_fits(needs) {
-            return None;
+        match &list.clock {
+            None => {
+                let (opens, closes) = list.next_opening(openings, now, needs)?;
+                Some(Window { opens, closes })
+            }
+            Some(clock) => list.next_window_by(clock, openings, now, needs),
         }
-        let (mut cycle_start, phase) = list.phase(now);
-        let spans = &openings.spans;
-        let count = spans.len();
-        let mut next = spans.partition_point(|span| span.to <= phase);
-        // Every window comes past once in one cycle and the one that a wrap splits; two laps are more than enough.
-        for _ in 0..=2 * count + 1 {
-            if next >= count {
-                next = 0;
-                cycle_start = cycle_start.checked_add(list.cycle)?;
-            }
-            let Span { from, to, .. } = spans[next];
-            let (mut opens, mut closes) = (cycle_start + from, cycle_start + to);
-            if openings.wraps && next == 0 {
-                opens = cycle_start - list.cycle + spans[count - 1].from;
-            }
-            if openings.wraps && next == count - 1 {
-                closes = cycle_start.checked_add(list.cycle)? + spans[0].to;
-            }
-            if opens.max(now.ps()).checked_add(needs.ps())? <= closes {
-                return Some(Window { opens: Instant::from_ps(opens), closes: Instant::from_ps(closes) });
-            }
-            next += 1;
-        }
-        None
     }
 
-    /// How long it is open between two instants.
+    /// How long it is open between two instants; by the list's clock.
     #[must_use]
     pub fn open_between(&self, from: Instant, to: Instant) -> Duration {
-        let Some((list, openings)) = self.0 else { return to - from };
-        let ((from_cycle, from_phase), (to_cycle, to_phase)) = (list.phase(from), list.phase(to));
-        let cycles = (to_cycle - from_cycle) / list.cycle;
-        Duration::from_ps(
-            cycles * openings.per_cycle + openings.open_until(to_phase) - openings.open_until(from_phase),
-        )
+        match self.0 {
+            None => to - from,
+            Some((list, openings)) => match &list.clock {
+                None => list.open_between(openings, from, to),
+                Some(clock) => list.open_between(openings, clock.there(from), clock.there(to)),
+            },
+        }
     }
 
     /// When it will have been open for `needed` since `from`; [`Instant::MAX`] for never.
@@ -186,20 +176,109 @@ impl Gate<'_> {
         let Some((list, openings)) = self.0 else {
             return Instant::from_ps(from.ps().saturating_add(needed.ps()));
         };
+        match &list.clock {
+            None => list.after_open(openings, from, needed),
+            Some(_) if needed <= Duration::ZERO => from,
+            Some(clock) => {
+                let at = list.after_open(openings, clock.there(from), needed);
+                if at == Instant::MAX { Instant::MAX } else { clock.back(at) }
+            }
+        }
+    }
+}
+
+/// The list on whatever clock it goes by.
+impl GateControlList {
+    /// The shortest that something which takes `needs` can be on the list's clock.
+    #[inline]
+    fn at_least(&self, needs: Duration) -> Duration {
+        match &self.clock {
+            None => needs,
+            Some(clock) => clock.pace().scale(needs) - Duration::from_ps(1),
+        }
+    }
+
+    #[inline]
+    fn next_opening<C: Clock>(
+        &self,
+        openings: &Openings,
+        now: Instant<C>,
+        needs: Duration,
+    ) -> Option<(Instant<C>, Instant<C>)> {
+        if needs.ps() > openings.longest {
+            return None;
+        }
+        let (mut cycle_start, phase) = self.phase(now);
+        let spans = &openings.spans;
+        let count = spans.len();
+        let mut next = spans.partition_point(|span| span.to <= phase);
+        // Every window comes past once in one cycle and the one that a wrap splits; two laps are more than enough.
+        for _ in 0..=2 * count + 1 {
+            if next >= count {
+                next = 0;
+                cycle_start = cycle_start.checked_add(self.cycle)?;
+            }
+            let Span { from, to, .. } = *spans.get(next)?;
+            let (mut opens, mut closes) = (cycle_start + from, cycle_start + to);
+            if openings.wraps && next == 0 {
+                opens = cycle_start - self.cycle + spans[count - 1].from;
+            }
+            if openings.wraps && next == count - 1 {
+                closes = cycle_start.checked_add(self.cycle)? + spans[0].to;
+            }
+            if opens.max(now.ps()).checked_add(needs.ps())? <= closes {
+                return Some((Instant::from_ps(opens), Instant::from_ps(closes)));
+            }
+            next += 1;
+        }
+        None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_window_by(
+        &self,
+        clock: &ClockMap<True, Local>,
+        openings: &Openings,
+        now: Instant,
+        needs: Duration,
+    ) -> Option<Window> {
+        let at_least = self.at_least(needs);
+        let mut from = clock.there(now);
+        for _ in 0..=openings.spans.len() {
+            let (opens, closes) = self.next_opening(openings, from, at_least)?;
+            let window = Window { opens: clock.back(opens), closes: clock.back(closes) };
+            if now.max(window.opens).ps().checked_add(needs.ps())? <= window.closes.ps() {
+                return Some(window);
+            }
+            from = closes;
+        }
+        None
+    }
+
+    fn open_between<C: Clock>(&self, openings: &Openings, from: Instant<C>, to: Instant<C>) -> Duration {
+        let ((from_cycle, from_phase), (to_cycle, to_phase)) = (self.phase(from), self.phase(to));
+        let cycles = (to_cycle - from_cycle) / self.cycle;
+        Duration::from_ps(
+            cycles * openings.per_cycle + openings.open_until(to_phase) - openings.open_until(from_phase),
+        )
+    }
+
+    fn after_open<C: Clock>(&self, openings: &Openings, from: Instant<C>, needed: Duration) -> Instant<C> {
         if needed.ps() <= 0 {
             return from;
         }
         if openings.per_cycle == 0 {
             return Instant::MAX;
         }
-        let (cycle_start, phase) = list.phase(from);
+        let (cycle_start, phase) = self.phase(from);
         let total = openings.open_until(phase).saturating_add(needed.ps());
         let cycles = (total - 1) / openings.per_cycle;
         let rest = total - cycles * openings.per_cycle;
         let last = openings.spans.partition_point(|span| span.before < rest).saturating_sub(1);
         let span = openings.spans[last];
         let at = cycles
-            .checked_mul(list.cycle)
+            .checked_mul(self.cycle)
             .and_then(|whole| cycle_start.checked_add(whole))
             .and_then(|start| start.checked_add(span.from + rest - span.before));
         at.map_or(Instant::MAX, Instant::from_ps)

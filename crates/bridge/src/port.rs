@@ -8,7 +8,7 @@ use crate::{
     Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, Window,
 };
 use tsn_plan::{Class, Port};
-use tsn_units::{BitRate, Instant, Octets};
+use tsn_units::{BitRate, ClockMap, Instant, Local, Octets, True};
 
 pub use merge::MergeCounters;
 
@@ -139,7 +139,7 @@ impl<F: Frame> EgressPort<F> {
                 if self.free <= now {
                     self.select(now, actions);
                 } else {
-                    self.ask_for_next_start(actions);
+                    self.ask_for_next_start(self.free, actions);
                 }
             }
             // A wake that an earlier one has made pointless.
@@ -192,6 +192,24 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
+    /// From `now` on, the gates go by this clock; without gates nothing changes. Asks to be woken.
+    #[cold]
+    #[inline(never)]
+    pub fn set_gate_clock(&mut self, now: Instant, clock: ClockMap<True, Local>, actions: &mut Actions<F>) {
+        *actions = Actions::default();
+        let Some(list) = &mut self.gates else { return };
+        for (class, selector) in self.classes.iter_mut().enumerate() {
+            if let Some(shaper) = &mut selector.shaper {
+                shaper.advance(now, !selector.queue.is_empty(), list.gate(class as u8));
+            }
+            selector.window = Window::NONE;
+        }
+        list.set_clock(clock);
+        // What was asked for holds no longer: the next question asks anew.
+        self.wake = Instant::MAX;
+        self.ask_for_next_start(self.free.max(now), actions);
+    }
+
     /// Starts the frame of the highest class that may go now, or asks to be woken when one may.
     fn select(&mut self, now: Instant, actions: &mut Actions<F>) {
         let mut earliest = Instant::MAX;
@@ -225,13 +243,12 @@ impl<F: Frame> EgressPort<F> {
         let last_bit = now + self.line.until_last_bit(frame.octets());
         actions.start = Some(Transmission { frame, class, first_bit: now, last_bit });
         if self.waiting != 0 {
-            self.ask_for_next_start(actions);
+            self.ask_for_next_start(self.free, actions);
         }
     }
 
-    /// Asks to be woken when, the medium being free again, the next waiting frame may start.
-    fn ask_for_next_start(&mut self, actions: &mut Actions<F>) {
-        let from = self.free;
+    /// Asks to be woken when, the medium being free again from `from` on, the next waiting frame may start.
+    fn ask_for_next_start(&mut self, from: Instant, actions: &mut Actions<F>) {
         let mut earliest = Instant::MAX;
         let mut rest = self.waiting;
         while rest != 0 && earliest > from {

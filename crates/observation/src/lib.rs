@@ -39,6 +39,27 @@ pub trait Sink {
     /// # Errors
     /// When it cannot be kept; the run then ends.
     fn sight(&mut self, sighting: Sighting) -> std::io::Result<()>;
+
+    /// How wrong a clock was; whoever does not care need not.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the run then ends.
+    fn clock_error(&mut self, _error: ClockError) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How wrong a node's clock was at one moment.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ClockError {
+    /// The node: its place in the Plan.
+    pub node: u32,
+    /// When, in true time.
+    pub t_ns: i64,
+    /// The clock ahead of true time, in ps.
+    pub error_ps: i64,
+    /// The clock ahead of the grandmaster's, in ps; none where there is no grandmaster.
+    pub offset_ps: Option<i64>,
 }
 
 impl Sink for Vec<Sighting> {

@@ -72,6 +72,9 @@ impl Plan {
                 || format!("{granularity} is not between 1 ns and 1 s"),
             )?;
         }
+        if let Some(clocks) = &self.clocks {
+            self.check_clocks(clocks)?;
+        }
         ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())?;
         self.check_together()
     }

@@ -1,29 +1,38 @@
 //! What is modelled, but not together with everything else yet.
 
-use crate::check::{Check, ensure};
 use crate::Plan;
+use crate::check::{Check, ensure};
 
 impl Plan {
     /// Refuses what would be simulated wrongly, rather than simulating it.
     pub(crate) fn check_together(&self) -> Check {
-        let several_ways = self.streams.iter().any(|stream| stream.redundancy.is_some());
-        if self.faults.is_empty() && !several_ways {
-            return Ok(());
+        let beside = |what: &str, other: &str| format!("{what} beside {other} is not modelled yet");
+        let clocks = self.clocks.is_some();
+        let several = self.streams.iter().position(|stream| stream.redundancy.is_some());
+        let ways = "faults, redundancy or ways that stand by";
+        if clocks {
+            let alone = "clocks of nodes";
+            ensure(self.faults.is_empty(), || "faults[0]".into(), || beside("a fault", alone))?;
+            ensure(
+                several.is_none(),
+                || format!("streams[{}].redundancy", several.unwrap_or_default()),
+                || beside("a stream with several ways", alone),
+            )?;
         }
-        let beside = "beside faults, redundancy or ways that stand by is not modelled yet";
+        let faulty = !self.faults.is_empty() || several.is_some();
         for (number, node) in self.nodes.iter().enumerate() {
             ensure(
-                node.cut_through_octets.is_none(),
+                !faulty || node.cut_through_octets.is_none(),
                 || format!("nodes[{number}].cut_through_octets"),
-                || format!("cut-through {beside}"),
+                || beside("cut-through", ways),
             )?;
         }
         for (number, port) in self.ports.iter().enumerate() {
-            ensure(
-                port.preemption.is_none(),
-                || format!("ports[{number}].preemption"),
-                || format!("frame pre-emption {beside}"),
-            )?;
+            let path = || format!("ports[{number}].preemption");
+            ensure(!faulty || port.preemption.is_none(), path, || beside("frame pre-emption", ways))?;
+            ensure(!clocks || port.preemption.is_none(), path, || {
+                beside("frame pre-emption", "clocks of nodes")
+            })?;
         }
         Ok(())
     }

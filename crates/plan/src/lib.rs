@@ -7,8 +7,10 @@
 //! References between parts are indices into the Plan's own lists; [`Plan::read`] proves that they hold.
 
 mod check;
+mod check_clocks;
 mod check_redundancy;
 mod check_together;
+mod clocks;
 mod fault;
 mod forwarding;
 mod port;
@@ -16,6 +18,7 @@ mod read;
 mod redundancy;
 mod stream;
 
+pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
 pub use read::{PlanError, content_hash};
@@ -58,6 +61,9 @@ pub struct Plan {
     pub faults: Vec<Fault>,
     /// Where frames are sighted.
     pub taps: Vec<Tap>,
+    /// The nodes' clocks; without them all nodes share one perfect time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<Clocks>,
     /// SHA-256 of the Plan's canonical JSON without this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,

@@ -35,7 +35,9 @@ impl Captures {
         let mut files = Vec::with_capacity(plan.taps.len());
         for tap in &plan.taps {
             let name = file_name(&tap.name, &mut taken);
-            files.push(PcapNg::create(&folder.join(name), &tap.name, True::NAME)?);
+            let node = plan.ports.get(tap.port as usize).and_then(|port| plan.nodes.get(port.node as usize));
+            let clock = node.filter(|_| plan.clocks.is_some()).map_or(True::NAME, |node| node.name.as_str());
+            files.push(PcapNg::create(&folder.join(name), &tap.name, clock)?);
         }
         let streams =
             plan.streams.iter().zip(0..).map(|(stream, number)| Template::new(plan, stream, number));

@@ -30,6 +30,8 @@ pub(crate) enum Phase {
     Reach = 1,
     /// Ports choose among queues.
     Choose = 2,
+    /// Clocks change, and time is told.
+    Timing = 3,
 }
 
 /// Bits of an [`Event`]'s order that count a node's events, and above them those that name the node.
@@ -74,6 +76,11 @@ pub(crate) enum What {
         /// The port.
         port: u32,
     },
+    /// Something happens to clocks or PTP messages.
+    Timing {
+        /// Which: [`crate::timing`] knows.
+        number: u64,
+    },
 }
 
 impl Event {
@@ -86,6 +93,7 @@ impl Event {
             What::Release { stream } => (Phase::Reach, 0, stream, 0),
             What::Babble { fault } => (Phase::Reach, 1, fault, 0),
             What::Wake { port } => (Phase::Choose, 0, port, 0),
+            What::Timing { number } => (Phase::Timing, number, 0, 0),
         };
         let order = (phase as u64) << (COUNTER_BITS + NODE_BITS)
             | u64::from(node) << COUNTER_BITS
@@ -118,6 +126,8 @@ impl Event {
         let frame = Frame { seq: self.seq, hop: self.id, octets: self.octets };
         if phase == Phase::Choose as u64 {
             What::Wake { port: self.id }
+        } else if phase == Phase::Timing as u64 {
+            What::Timing { number: self.seq }
         } else if self.octets == 0 {
             if self.seq == 0 { What::Release { stream: self.id } } else { What::Babble { fault: self.id } }
         } else if phase == Phase::Reach as u64 {

@@ -6,7 +6,7 @@
 //! 1. time, in integer picoseconds;
 //! 2. phase: at one instant, first everything that reaches a queue (a talker's release, a frame that comes out of
 //!    a bridge's forwarding process), then everything that chooses among queues (a port free again, a gate that
-//!    opens, credit that is back);
+//!    opens, credit that is back), then everything that happens to clocks and PTP messages;
 //! 3. node, in the Plan's order;
 //! 4. a counter per node, in the order in which events for this node were scheduled.
 //!
@@ -42,6 +42,7 @@
 
 mod calendar;
 mod captures;
+mod clocked;
 mod counters;
 mod event;
 mod fault;
@@ -52,6 +53,7 @@ mod simulation;
 mod sources;
 mod special;
 mod talker;
+mod timing;
 
 pub use counters::{ClassCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters};
 pub use simulation::{Progress, Simulation, unwatched};

@@ -4,7 +4,7 @@ use crate::SimError;
 use crate::event::MOST_NODES;
 use std::ops::Range;
 use tsn_bridge::Line;
-use tsn_plan::{Pattern, Plan, Point, Size, Stage, Stream};
+use tsn_plan::{Gptp, Pattern, Plan, Point, Size, Stage, Stream};
 use tsn_units::{BitRate, Duration};
 
 /// A part of one of the network's lists.
@@ -43,6 +43,8 @@ pub(crate) struct Hop {
     /// Whether [`crate::special`] has more to say of it, or its link may lose frames.
     pub special: bool,
     pub pcp: u8,
+    /// Not a stream's: of the port's PTP messages.
+    pub timing: bool,
     pub vid: u16,
     /// Where the frame goes on: part of [`Network::branches`].
     pub branches: Part,
@@ -77,6 +79,8 @@ pub(crate) struct Link {
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Tap {
     pub number: u16,
+    /// Whose clock stamps.
+    pub node: u32,
     pub point: Point,
     pub granularity_ns: i64,
 }
@@ -98,6 +102,8 @@ pub(crate) struct Network {
     pub taps: Vec<Tap>,
     /// For every stream, its talker's own hops, as part of [`Self::branches`].
     pub roots: Vec<Part>,
+    /// For every port that gPTP uses, the hop of its messages; empty without gPTP.
+    pub timing: Vec<Option<u32>>,
     pub nodes: usize,
 }
 
@@ -138,6 +144,7 @@ impl Network {
             listeners: Vec::new(),
             taps: Vec::new(),
             roots: Vec::new(),
+            timing: Vec::new(),
             nodes: plan.nodes.len(),
         };
         let at_ports = network.add_taps(plan);
@@ -158,6 +165,12 @@ impl Network {
         }
         for number in 0..plan.streams.len() {
             network.add_stream(plan, number);
+        }
+        if let Some(clocks) = &plan.clocks {
+            network.timing = vec![None; plan.ports.len()];
+            if let Some(gptp) = &clocks.gptp {
+                network.add_timing(plan, gptp);
+            }
         }
         Ok(network)
     }
@@ -180,11 +193,31 @@ impl Network {
             *part = Part::new(from..next + 1);
             self.taps.push(Tap {
                 number: number as u16,
+                node: plan.ports[tap.port as usize].node,
                 point: tap.point,
                 granularity_ns: i64::from(tap.granularity_ns),
             });
         }
         at_ports
+    }
+
+    /// PTP messages cross one link and end there: a hop per port, of a stream behind the Plan's own.
+    fn add_timing(&mut self, plan: &Plan, gptp: &Gptp) {
+        for port in gptp.slaves.iter().flat_map(|slave| [*slave, plan.ports[*slave as usize].peer]) {
+            self.timing[port as usize] = Some(self.hops.len() as u32);
+            self.hops.push(Hop {
+                stream: plan.streams.len() as u32,
+                port,
+                class: plan.ports[port as usize].pcp_to_class[usize::from(gptp.pcp & 7)],
+                at_talker: true,
+                special: false,
+                pcp: gptp.pcp,
+                timing: true,
+                vid: 0,
+                branches: Part::default(),
+                listeners: Part::default(),
+            });
+        }
     }
 
     fn add_stream(&mut self, plan: &Plan, number: usize) {
@@ -218,6 +251,7 @@ impl Network {
                 at_talker: hop.parent.is_none(),
                 special: false,
                 pcp: stream.pcp,
+                timing: false,
                 vid: stream.vid.unwrap_or(0),
                 branches: branches(&after[place]),
                 listeners: Part::new(from..self.listeners.len()),

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use tsn_observation::{Legend, Sighting, Sink, StreamLegend, TapLegend, parquet::Writer};
+use tsn_observation::parquet::{ClockWriter, Writer};
+use tsn_observation::{ClockError, Legend, Sighting, Sink, StreamLegend, TapLegend};
 use tsn_plan::{Plan, Point, Stage};
 use tsn_units::{Clock, True};
 
@@ -14,6 +15,8 @@ use tsn_units::{Clock, True};
 pub const OBSERVATIONS: &str = "observations.parquet";
 /// The run folder's counters.
 pub const COUNTERS: &str = "counters.json";
+/// The run folder's file of clocks' errors, where the Plan has clocks.
+pub const CLOCK_ERROR: &str = "clock_error.parquet";
 /// The run folder's folder of captures.
 pub const CAPTURES: &str = "captures";
 
@@ -29,12 +32,18 @@ pub fn record(
 ) -> Result<RunCounters, SimError> {
     let simulation = Simulation::new(plan)?;
     let observations = Writer::create(&folder.join(OBSERVATIONS), &legend(plan))?;
-    let counters = if pcap {
-        let captures = Captures::create(&folder.join(CAPTURES), plan)?;
-        let mut both = Both { observations, captures };
-        let counters = simulation.run(&mut both, watch)?;
-        both.captures.finish()?;
-        both.observations.finish()?;
+    let counters = if pcap || plan.clocks.is_some() {
+        let captures = if pcap { Some(Captures::create(&folder.join(CAPTURES), plan)?) } else { None };
+        let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
+        let clocks = match plan.clocks {
+            Some(_) => Some(ClockWriter::create(&folder.join(CLOCK_ERROR), &names)?),
+            None => None,
+        };
+        let mut all = All { observations, captures, clocks };
+        let counters = simulation.run(&mut all, watch)?;
+        all.captures.map_or(Ok(()), Captures::finish)?;
+        all.clocks.map_or(Ok(()), ClockWriter::finish)?;
+        all.observations.finish()?;
         counters
     } else {
         let mut observations = observations;
@@ -66,7 +75,10 @@ pub fn legend(plan: &Plan) -> Legend {
             name: tap.name.clone(),
             node: node.map(|node| node.name.clone()).unwrap_or_default(),
             stage: stage.into(),
-            clock: True::NAME.into(),
+            clock: match (&plan.clocks, node) {
+                (Some(_), Some(node)) => node.name.clone(),
+                _ => True::NAME.into(),
+            },
             point: point.into(),
             missing: None,
         }
@@ -80,15 +92,20 @@ pub fn legend(plan: &Plan) -> Legend {
     }
 }
 
-/// Sightings to two places.
-struct Both {
+/// Sightings and errors of clocks, to wherever they go.
+struct All {
     observations: Writer,
-    captures: Captures,
+    captures: Option<Captures>,
+    clocks: Option<ClockWriter>,
 }
 
-impl Sink for Both {
+impl Sink for All {
     fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
         self.observations.sight(sighting)?;
-        self.captures.sight(sighting)
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.sight(sighting))
+    }
+
+    fn clock_error(&mut self, error: ClockError) -> io::Result<()> {
+        Ok(self.clocks.as_mut().map_or(Ok(()), |clocks| clocks.put(error))?)
     }
 }

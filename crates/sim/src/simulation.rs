@@ -12,6 +12,7 @@ use crate::network::{Hop, Network, Part};
 use crate::sources::Sources;
 use crate::special::{Meeting, Specials};
 use crate::talker::Talker;
+use crate::timing::{Timing, Todo};
 use crate::{SimError, network};
 use std::io;
 use std::ops::ControlFlow;
@@ -41,15 +42,15 @@ pub fn unwatched(_: Progress) -> ControlFlow<()> {
 /// A run of one Plan.
 #[derive(Debug)]
 pub struct Simulation<'a> {
-    plan: &'a Plan,
-    network: Network,
-    ports: Vec<EgressPort<Frame>>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) network: Network,
+    pub(crate) ports: Vec<EgressPort<Frame>>,
     talkers: Vec<Talker>,
     sources: Sources,
     calendar: Calendar,
     /// Events scheduled so far for every node.
     scheduled: Vec<u64>,
-    now: Instant,
+    pub(crate) now: Instant,
     end: Instant,
     events: u64,
     /// Frames cut from data units, all of one unit in one event.
@@ -65,6 +66,10 @@ pub struct Simulation<'a> {
     impairments: Vec<Option<Box<Impairment>>>,
     /// By port: frames that faults took.
     faulted: Vec<u64>,
+    /// The nodes' clocks, where the Plan has them.
+    pub(crate) timing: Option<Box<Timing>>,
+    /// Kept for its memory.
+    pub(crate) todo: Vec<Todo>,
 }
 
 /// What is counted per stream.
@@ -102,15 +107,21 @@ impl<'a> Simulation<'a> {
             events: 0,
             cut: 0,
             frame_hops: 0,
-            tallies: vec![Tally::default(); plan.streams.len()],
+            // One more than there are streams: for PTP messages.
+            tallies: vec![Tally::default(); plan.streams.len() + 1],
             delivered: vec![0; network.listeners.len()],
             late: 0,
             specials,
             faulted: vec![0; plan.ports.len()],
             impairments,
+            timing: None,
+            todo: Vec::new(),
             talkers,
             network,
         };
+        if let Some(clocks) = &plan.clocks {
+            simulation.set_clocks(clocks);
+        }
         for stream in 0..plan.streams.len() as u32 {
             simulation.schedule_release(stream);
         }
@@ -169,10 +180,16 @@ impl<'a> Simulation<'a> {
             What::Release { stream } => self.release(stream, &event, sink),
             What::Meet(frame) => self.meet(frame, sink),
             What::Babble { fault } => self.babble(fault, &event, sink),
+            What::Timing { number } => self.tell_timing(number, sink),
         }
     }
 
     fn release<S: Sink>(&mut self, stream: u32, event: &Event, sink: &mut S) -> io::Result<()> {
+        if let Some(timing) = &mut self.timing
+            && !timing.releases(stream, self.now)
+        {
+            return Ok(());
+        }
         if self.talkers[stream as usize].backlog() > 0 {
             let port = self.sources.start(stream);
             return self.refill(port, sink);
@@ -230,7 +247,7 @@ impl<'a> Simulation<'a> {
     }
 
     #[inline]
-    fn arrive<S: Sink>(&mut self, frame: Frame, more: bool, sink: &mut S) -> io::Result<()> {
+    pub(crate) fn arrive<S: Sink>(&mut self, frame: Frame, more: bool, sink: &mut S) -> io::Result<()> {
         let Hop { port, class, .. } = self.network.hops[frame.hop as usize];
         self.tell(port, bridge::Event::Arrive { class, frame, more }, sink)
     }
@@ -272,6 +289,10 @@ impl<'a> Simulation<'a> {
         }
         let link = self.network.links[port as usize];
         let timestamp_point = first_bit + link.until_timestamp_point;
+        if hop.timing {
+            self.transmit_timing(port, frame, timestamp_point, last_bit);
+            return Ok(());
+        }
         let arrival = last_bit + link.propagation;
         self.sight(link.tx, &hop, (frame, 0), timestamp_point, last_bit, sink)?;
         self.sight(link.rx, &hop, (frame, 0), timestamp_point + link.propagation, arrival, sink)?;
@@ -315,9 +336,8 @@ impl<'a> Simulation<'a> {
 
     /// Lets saturating talkers at `port` top up their backlog.
     fn refill<S: Sink>(&mut self, port: u32, sink: &mut S) -> io::Result<()> {
-        while let Some(stream) =
-            self.sources.next(port, self.now, &mut self.talkers, &self.ports[port as usize])
-        {
+        let now = self.local(self.network.links[port as usize].node);
+        while let Some(stream) = self.sources.next(port, now, &mut self.talkers, &self.ports[port as usize]) {
             let talker = &mut self.talkers[stream as usize];
             let octets = talker.next_size();
             let seq = talker.take();
@@ -328,14 +348,20 @@ impl<'a> Simulation<'a> {
 
     #[inline]
     fn schedule_release(&mut self, stream: u32) {
-        if let Some(at) = self.talkers[stream as usize].next_release(self.now) {
-            let node = self.plan.streams[stream as usize].talker;
+        let node = self.plan.streams[stream as usize].talker;
+        // A talker's timetable is in its node's time.
+        let now = self.local(node);
+        if let Some(at) = self.talkers[stream as usize].next_release(now) {
+            let at = match &mut self.timing {
+                None => at,
+                Some(timing) => timing.arm(stream, node, at, self.now),
+            };
             self.schedule(at, node, What::Release { stream });
         }
     }
 
     #[inline(always)]
-    fn schedule(&mut self, at: Instant, node: u32, what: What) {
+    pub(crate) fn schedule(&mut self, at: Instant, node: u32, what: What) {
         let counter = &mut self.scheduled[node as usize];
         self.calendar.push(Event::new(at, node, *counter, what));
         *counter += 1;
@@ -363,7 +389,10 @@ impl<'a> Simulation<'a> {
                     stream: hop.stream,
                     seq: frame.seq,
                     copy,
-                    t_ns: Some(at.ticked_ns(tap.granularity_ns)),
+                    t_ns: Some(match &self.timing {
+                        None => at.ticked_ns(tap.granularity_ns),
+                        Some(timing) => timing.clock(tap.node).there(at).ticked_ns(tap.granularity_ns),
+                    }),
                     octets: frame.octets,
                     pcp: hop.pcp,
                     vid: hop.vid,
@@ -375,6 +404,9 @@ impl<'a> Simulation<'a> {
 
     fn count_drop(&mut self, frame: Frame) {
         let Hop { stream, at_talker, .. } = self.network.hops[frame.hop as usize];
+        if let Some(timing) = self.timing.as_mut().filter(|_| stream as usize >= self.plan.streams.len()) {
+            timing.dropped(frame);
+        }
         let tally = &mut self.tallies[stream as usize];
         if at_talker {
             tally.dropped_at_talker += 1;
@@ -384,7 +416,9 @@ impl<'a> Simulation<'a> {
     }
 
     fn count(&mut self, interrupted: bool) -> RunCounters {
-        let queued: usize = self.ports.iter().map(EgressPort::queued).sum();
+        let mut queued: usize = self.ports.iter().map(EgressPort::queued).sum();
+        // PTP messages are no stream's.
+        queued -= self.timing.as_ref().map_or(0, |timing| timing.queued());
         let mut streams: Vec<StreamCounters> =
             self.plan.streams.iter().zip(&self.tallies).map(named).collect();
         for (listener, delivered) in self.network.listeners.iter().zip(&self.delivered) {

@@ -23,6 +23,22 @@ impl Clock for True {
     const NAME: &'static str = "true";
 }
 
+/// A node's own time, as it is set and adjusted: what its gates, talkers and timestamps go by.
+#[derive(Copy, Clone, Debug)]
+pub enum Local {}
+
+impl Clock for Local {
+    const NAME: &'static str = "local";
+}
+
+/// A node's oscillator, counted and never adjusted (`LocalClock`). IEEE 802.1AS-2020, 10.1.
+#[derive(Copy, Clone, Debug)]
+pub enum Free {}
+
+impl Clock for Free {
+    const NAME: &'static str = "free";
+}
+
 /// A signed span of time in picoseconds; reaches about 106 days either way.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(i64);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tsnbench.planning.clocks import clocks_document
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.requirements import requirements_document
 
@@ -43,6 +44,7 @@ def assemble(draft: Draft) -> dict[str, Any]:
             }
             for tap in draft.taps
         ],
+        **_given(clocks=clocks_document(draft)),
     }
 
 

@@ -49,6 +49,8 @@ def print_plan(plan: Plan, console: Console) -> None:
         tables.append((f"Gates of {words.some(list(rows[0].ports))}: cycle {cycle}", _gate_table(rows)))
     if faults := fault_rows(document):
         tables.append(("Faults", _fault_table(faults)))
+    if "clocks" in document:
+        tables.append((f"Clocks: {_gptp(document)}", _clock_table(document)))
     for title, table in tables:
         console.print(title, style="bold", markup=False)
         console.print(table)
@@ -131,6 +133,36 @@ def _fault_table(rows: list[tuple[str, str, str, str]]) -> Table:
     table = _table("fault", "where", "from", "for", right="from,for")
     for row in rows:
         table.add_row(*row)
+    return table
+
+
+def _gptp(document: dict[str, Any]) -> str:
+    """What keeps them together."""
+    gptp = document["clocks"].get("gptp")
+    if gptp is None:
+        return "free"
+    name = document["nodes"][gptp["grandmaster"]]["name"]
+    return f"{name} is grandmaster, Sync every {words.time(gptp['sync_interval_ns'])}, PCP {gptp['pcp']}"
+
+
+def _clock_table(document: dict[str, Any]) -> Table:
+    columns = ("node", "follows", "drift", "offset", "tick", "jitter")
+    table = _table(*columns, right="drift,offset,tick,jitter")
+    ports = document["ports"]
+    slaves = document["clocks"].get("gptp", {}).get("slaves", [])
+    follows = {ports[slave]["node"]: ports[slave]["name"].partition(" -> ")[2] for slave in slaves}
+    clocks = document["clocks"]["nodes"]
+    for number, (node, clock) in enumerate(zip(document["nodes"], clocks, strict=True)):
+        changing = " *" if "changes" in clock or "wander" in clock else ""
+        offset = clock["offset_ns"]
+        table.add_row(
+            node["name"],
+            follows.get(number, ""),
+            f"{clock['deviation_ppt'] / 1e6:.3f} ppm{changing}",
+            ("-" if offset < 0 else "") + words.time(abs(offset)),
+            words.time(clock["granularity_ns"]),
+            words.time(clock["jitter_ns"]),
+        )
     return table
 
 

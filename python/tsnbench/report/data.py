@@ -38,7 +38,10 @@ FILES = {
 """Parts of a run folder, and what a report lacks without them."""
 
 
+FILES_OF_CLOCKS = "errors of clocks were not noted"
+"""Only runs whose nodes have clocks of their own have this file."""
 FRAME_COLUMNS = {"path", "seq", "t_tx_ns", "delay_ns"}
+CLOCK_COLUMNS = {"node", "t_true_ns", "error_ps", "offset_ps"}
 OBSERVATION_COLUMNS = {"tap", "t_ns", "octets", "pcp"}
 
 
@@ -60,7 +63,8 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         raise InputError(f"{folder}: expected a run folder with a plan.json, found none")
     absent = [f"{name}: {lack}" for name, lack in FILES.items() if not (folder / name).is_file()]
     try:
-        network = _network(_json(folder / "plan.json"))
+        plan = _json(folder / "plan.json")
+        network = _network(plan)
         measures = _json(folder / "measures.json")
         flows = _told_apart(_flows(measures, network))
         return RunFacts(
@@ -73,6 +77,8 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             counters=_counted(_json(folder / "counters.json")),
             frames=_table(folder / "frames.parquet", FRAME_COLUMNS, absent),
             observations=_table(folder / "observations.parquet", OBSERVATION_COLUMNS, absent),
+            clock_error=_clock_error(folder / "clock_error.parquet", plan, absent),
+            grandmaster=_grandmaster(plan),
             absent=tuple(absent),
             warnings=_warnings(measures.get("source") or {}),
         )
@@ -92,9 +98,24 @@ def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
     except (pl.exceptions.PolarsError, OSError):
         problem = "it is no readable Parquet file"
     if problem:
-        absent.append(f"{path.name}: {problem}; {FILES[path.name]}")
+        absent.append(f"{path.name}: {problem}; {FILES.get(path.name, FILES_OF_CLOCKS)}")
         return None
     return path
+
+
+def _clock_error(path: Path, plan: Mapping[str, Any], absent: list[str]) -> Path | None:
+    """The table, where the Plan has clocks."""
+    if not plan.get("clocks"):
+        return None
+    if not path.is_file():
+        absent.append(f"{path.name}: {FILES_OF_CLOCKS}")
+        return None
+    return _table(path, CLOCK_COLUMNS, absent)
+
+
+def _grandmaster(plan: Mapping[str, Any]) -> str:
+    gptp = (plan.get("clocks") or {}).get("gptp")
+    return str(plan["nodes"][gptp["grandmaster"]]["name"]) if gptp else ""
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -203,6 +203,10 @@ class RunFacts:
     counters: Counted | None = None
     frames: Path | None = None
     observations: Path | None = None
+    clock_error: Path | None = None
+    """Where nodes have clocks of their own."""
+    grandmaster: str = ""
+    """The node whose time the others follow; empty where none does."""
     absent: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     """What to look at before trusting the measures."""

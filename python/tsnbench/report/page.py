@@ -7,9 +7,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report import words
+from tsnbench.report.clocks import against, clock_rows
 from tsnbench.report.curves import Panel, panels
 from tsnbench.report.definitions import definitions
 from tsnbench.report.facts import Measure, RunFacts, Stat
+from tsnbench.report.figures.clocks import clock_error
 from tsnbench.report.figures.distributions import boxes, ccdf, jitter
 from tsnbench.report.figures.gates import gantt
 from tsnbench.report.figures.load import load_over_time, port_loads
@@ -54,6 +56,8 @@ def drawings(run: RunFacts) -> list[Drawing]:
         found.append(load_over_time(flowed, len(tapped_ports(run.network)), run.network.priorities))
     if gated := folded(run):
         found.append(gantt(gated, run.network.priorities))
+    if timed := clock_rows(run):
+        found.append(clock_error(timed, against(run)))
     if 1 < len(run.network.nodes) <= MOST_NODES:
         found.append(topology(run.network, sent))
     return found
@@ -109,6 +113,8 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             groups=run.groups,
             flows=run.flows if len(run.flows) > len(run.groups) else (),
             statistics=statistics,
+            clocks=clock_rows(run),
+            against=against(run),
             gaps=gaps(run),
             drops=drops(run.counters),
             definitions=definitions(run),

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 PLAN = "plan.json"
 COUNTERS = "counters.json"
 OBSERVATIONS = "observations.parquet"
+CLOCK_ERROR = "clock_error.parquet"
 OURS = {
     manifest.NAME,
     PLAN,
     COUNTERS,
     OBSERVATIONS,
+    CLOCK_ERROR,
     "captures",
     "measures.json",
     "frames.parquet",

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LEGEND_KEY = "tsnbench.legend"
 """Where observations.parquet keeps what its numbers mean."""
 
+NODES_KEY = "tsnbench.nodes"
+"""Where clock_error.parquet keeps the names of nodes."""
+
 
 class Run:
     """One run folder. Tables are polars data frames, read when they are asked for."""
@@ -94,6 +97,26 @@ class Run:
             "pcp",
             "vid",
         )
+
+    def clock_errors(self) -> pl.DataFrame:
+        """One row per node and moment: node, t_true_ns, error_ps (against true time), offset_ps (against the
+        grandmaster; null without one).
+
+        Raises:
+            FolderError: the run's nodes have no clocks of their own.
+        """
+        import polars as pl
+
+        path = self._written(folders.CLOCK_ERROR)
+        try:
+            table = pl.read_parquet(path)
+            names = json.loads(pl.read_parquet_metadata(path)[NODES_KEY])
+        except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+            raise FolderError(
+                self.folder, f"its {folders.CLOCK_ERROR} cannot be read: {error}", self._hint()
+            ) from error
+        values = pl.Series(names, dtype=pl.String)
+        return table.with_columns(pl.lit(values).gather(pl.col("node")).alias("node"))
 
     def frames(self) -> pl.DataFrame:
         """One row per sent frame and listener: path, seq, t_tx_ns, t_rx_ns, delay_ns, octets.

@@ -274,6 +274,47 @@ class Babble(Part):
     duration: Duration | None = None
 
 
+class Wander(Part):
+    """A random walk of the drift: every ``every`` a step of at most ``step`` parts of 10^12."""
+
+    step: int
+    every: Duration
+
+
+class DriftChange(Part):
+    at: Duration
+    drift: int
+
+
+class Clock(Part):
+    """A node's clock; drifts in parts of 10^12. ``drift_within``: a draw per node instead of ``drift``."""
+
+    drift: int = 0
+    drift_within: int | None = None
+    offset: int = 0
+    changes: tuple[DriftChange, ...] = ()
+    wander: Wander | None = None
+    granularity: Duration = 1
+    jitter: Duration = 0
+
+
+class Gptp(Part):
+    grandmaster: Name
+    sync_interval: Duration = 125_000_000
+    pdelay_interval: Duration = 1_000_000_000
+    pcp: Annotated[int, Field(ge=0, le=7)] = 7
+    wakeup: Duration = 50_000
+
+
+class Clocks(Part):
+    """``own``: the nodes whose clock is not the default one."""
+
+    default: Clock = Clock()
+    own: dict[Name, Clock] = {}
+    record: Duration = 10_000_000
+    gptp: Gptp | None = None
+
+
 class Scenario(Part):
     name: Name
     title: str = ""
@@ -286,6 +327,7 @@ class Scenario(Part):
     shapers: dict[PortSelector, Shaper] = {}
     faults: tuple[LinkDown | Loss | Babble, ...] = ()
     taps: Taps = Taps()
+    clocks: Clocks | None = None
     variant: dict[str, str] = {}
     """Which run of a sweep this is: parameter to value as written; empty without a sweep."""
     _origin: Origin | None = PrivateAttr(default=None)

@@ -194,6 +194,15 @@ SHARE = Dimension(
     aliases={"percent": "%"},
 )
 """A share of a whole, as loss is: ``0.1 %``, ``100 ppm``."""
+DRIFT = Dimension(
+    name="drift",
+    article="a",
+    base="ppt",
+    usual="ppm",
+    units={"ppm": Fraction(10**6), "ppb": Fraction(10**3), "ppt": Fraction(1)},
+    aliases={"PPM": "ppm", "PPB": "ppb"},
+)
+"""How much faster a clock runs, in parts of 10^12: ``20 ppm``, ``3 ppb``."""
 
 PROPAGATION_PS_PER_MM = 5
 """5 ns per metre: a signal at two thirds of the speed of light, the usual assumption for copper and fibre."""

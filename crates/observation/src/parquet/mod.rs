@@ -1,8 +1,10 @@
 //! Observations as Parquet: one row per sighting, numbers only, the legend once in the file's metadata.
 
+mod clocks;
 mod reader;
 mod writer;
 
+pub use clocks::{ClockWriter, NODES_KEY};
 pub use reader::Reader;
 pub use writer::Writer;
 

@@ -127,7 +127,7 @@ impl<W: Write + Send> Writer<W> {
 }
 
 /// Writes one column of a row group.
-fn column<T: DataType, W: Write + Send>(
+pub(super) fn column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[T::T],
     defined: Option<&[i16]>,

@@ -39,6 +39,7 @@ impl Net {
                 streams: Vec::new(),
                 faults: Vec::new(),
                 taps: Vec::new(),
+                clocks: None,
                 hash: None,
             },
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tsnbench.scenario.grammar.clocks import CLOCKS
 from tsnbench.scenario.grammar.common import LONGEST, PROSE, TIME
 from tsnbench.scenario.grammar.faults import FAULTS
 from tsnbench.scenario.grammar.network import NETWORK
@@ -38,6 +39,7 @@ SCENARIO = Record(
             "what shapes the ports: {dut -> node0: {…}, all: {…}}; later ones override, key by key",
         ),
         "faults": Field(FAULTS, "what goes wrong: [{down: sw1 -> sw2, at: 2 s, for: 3 s}]"),
+        "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
     },
 )

@@ -1,0 +1,25 @@
+//! Oscillators, servos, gPTP: how a node comes to its time.
+//!
+//! Pure state machines in integers: no clock is read, nothing is sent, no randomness is drawn but from the caller's
+//! source. Three kinds of time do not mix: [`tsn_units::True`] is what no node can know, [`tsn_units::Free`] is a
+//! node's oscillator counted, [`tsn_units::Local`] the clock that a servo steers. Between them one goes through a
+//! [`tsn_units::ClockMap`]; a [`NodeClock`] holds a node's.
+//!
+//! gPTP (IEEE 802.1AS-2020) is an [`Instance`] per node: it is told what was received and sent and when, and writes
+//! what it wants sent and how its clock is to be steered into the caller's list.
+
+mod instance;
+mod message;
+mod node;
+mod oscillator;
+mod pdelay;
+mod received;
+mod servo;
+
+pub use instance::{Input, Instance, Output};
+pub use message::{Message, RateOffset};
+pub use node::{NodeClock, Stamp};
+pub use oscillator::{Change, Oscillator, Segment, Wander};
+pub use pdelay::{LinkDelay, Pdelay};
+pub use received::Received;
+pub use servo::{Correction, PiParameters, PiServo};

@@ -1,0 +1,100 @@
+//! A node's clock: an oscillator, and what a servo makes of it.
+
+use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
+
+/// What hardware notes when a message passes its timestamp point: one moment, on both counts of the node.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Stamp {
+    /// The oscillator's count: unaffected by the servo.
+    pub free: Instant<Free>,
+    /// The clock that the servo steers.
+    pub local: Instant<Local>,
+}
+
+/// The clocks of one node, now and until the next change. Time does not go back between calls that change it.
+#[derive(Copy, Clone, Debug)]
+pub struct NodeClock {
+    free: ClockMap<True, Free>,
+    local: ClockMap<True, Local>,
+    adjustment: Frequency,
+    granularity_ns: i64,
+}
+
+impl NodeClock {
+    /// A clock that shows `offset` at the epoch, neither faster nor slower than its oscillator, which is nominal.
+    ///
+    /// `granularity_ns` is the tick of the counter that stamps are taken from: 8 for an I210, whose counter grows by
+    /// 8 ns and a fraction per tick. Stamps are whole nanoseconds of the local clock at a tick, so they are no
+    /// multiples of 8 once the clock is adjusted.
+    #[must_use]
+    pub fn new(offset: Duration, granularity_ns: i64) -> Self {
+        Self {
+            free: ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::SAME),
+            local: ClockMap::new(Instant::EPOCH, Instant::EPOCH + offset, Frequency::SAME),
+            adjustment: Frequency::SAME,
+            granularity_ns: granularity_ns.max(1),
+        }
+    }
+
+    /// From `now` on, the oscillator runs at `pace`.
+    pub fn set_oscillator(&mut self, now: Instant, pace: Frequency) {
+        self.free.bend(now, pace);
+        self.local.bend(now, pace.times(self.adjustment));
+    }
+
+    /// From `now` on, the clock runs faster than its oscillator by `adjustment`.
+    pub fn adjust(&mut self, now: Instant, adjustment: Frequency) {
+        self.adjustment = adjustment;
+        self.local.bend(now, self.free.pace().times(adjustment));
+    }
+
+    /// The clock is set forward by `step`, or back.
+    pub fn step(&mut self, step: Duration) {
+        self.local.step(step);
+    }
+
+    /// The clock as a line that holds until the next change.
+    #[must_use]
+    pub fn local(&self) -> &ClockMap<True, Local> {
+        &self.local
+    }
+
+    /// What is noted at `at` when the hardware needs `jitter` more than it should: the last tick that has passed.
+    #[must_use]
+    pub fn stamp(&self, at: Instant, jitter: Duration) -> Stamp {
+        let ticked = self.free.there(at + jitter).ticked_ns(self.granularity_ns);
+        let free = Instant::from_ns(ticked);
+        let local = self.local.there(self.free.back(free)).ticked_ns(1);
+        Stamp { free, local: Instant::from_ns(local) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_running_clocks_drift_as_their_ppm_say() {
+        let mut clock = NodeClock::new(Duration::ZERO, 1);
+        clock.set_oscillator(Instant::EPOCH, Frequency::from_ppt(20_000_000));
+        let second = Instant::from_ns(1_000_000_000);
+        let error = clock.local().there(second).ps() - second.ps();
+        assert!((error - 20_000_000).abs() <= 1, "{error} ps");
+        // The same from another minute on, however the pace was before.
+        clock.set_oscillator(second, Frequency::from_ppt(-50_000_000));
+        let error = clock.local().there(Instant::from_ns(2_000_000_000)).ps() - 2_000_000_000_000;
+        assert!((error - (20_000_000 - 50_000_000)).abs() <= 2, "{error} ps");
+    }
+
+    #[test]
+    fn an_i210_ticks_in_8_ns_and_shows_any_nanosecond() {
+        let mut clock = NodeClock::new(Duration::ZERO, 8);
+        assert_eq!(clock.stamp(Instant::from_ns(23), Duration::ZERO).local, Instant::from_ns(16));
+        assert_eq!(clock.stamp(Instant::from_ns(23), Duration::from_ns(1)).local, Instant::from_ns(24));
+        clock.adjust(Instant::EPOCH, Frequency::from_ppt(50_500_000));
+        clock.step(Duration::from_ns(3));
+        let stamp = clock.stamp(Instant::from_ns(1_000_007), Duration::ZERO);
+        assert_eq!(stamp.free, Instant::from_ns(1_000_000));
+        assert_eq!(stamp.local, Instant::from_ns(1_000_053));
+    }
+}

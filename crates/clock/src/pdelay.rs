@@ -1,0 +1,174 @@
+//! The delay of a link and its neighbour's pace, by asking the neighbour.
+//!
+//! IEEE 802.1AS-2020, 11.2.19 and 11.2.20; EnGINE eq. 1.
+
+use std::collections::VecDeque;
+use tsn_units::{Duration, Free, Frequency, Instant};
+
+/// How many exchanges apart the two are that give the neighbour's pace.
+const EXCHANGES: usize = 7;
+/// How many delays the median is taken of (linuxptp: `delay_filter moving_median`, `delay_filter_length` 10).
+const FILTER: usize = 10;
+
+/// The four times of one exchange, and what they say.
+///
+/// `request_sent` and `response_received` are on the asker's oscillator, the other two on the neighbour's.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct LinkDelay {
+    /// t1.
+    pub request_sent: Instant<Free>,
+    /// t2.
+    pub request_received: Instant<Free>,
+    /// t3.
+    pub response_sent: Instant<Free>,
+    /// t4.
+    pub response_received: Instant<Free>,
+}
+
+impl LinkDelay {
+    /// EnGINE eq. 1, ((t2 - t1) + (t4 - t3)) / 2, in the neighbour's time: `neighbour` is how much faster it runs.
+    #[must_use]
+    pub fn mean(&self, neighbour: Frequency) -> Duration {
+        let round_trip = neighbour.scale(self.response_received - self.request_sent);
+        let turnaround = self.response_sent - self.request_received;
+        Duration::from_ps((round_trip - turnaround).ps().div_euclid(2))
+    }
+}
+
+/// The asking side of one port.
+#[derive(Clone, Debug, Default)]
+pub struct Pdelay {
+    sequence: u16,
+    /// t1 of the open exchange.
+    request_sent: Option<Instant<Free>>,
+    /// t2 and t4 of the open exchange.
+    response: Option<(Instant<Free>, Instant<Free>)>,
+    /// t3 and t4 of past exchanges.
+    past: VecDeque<(Instant<Free>, Instant<Free>)>,
+    delays: VecDeque<Duration>,
+    neighbour: Frequency,
+}
+
+impl Pdelay {
+    /// A new exchange; gives its number. An open one is given up.
+    pub fn ask(&mut self) -> u16 {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.request_sent = None;
+        self.response = None;
+        self.sequence
+    }
+
+    /// The request has left.
+    pub fn request_sent(&mut self, sequence: u16, at: Instant<Free>) {
+        if sequence == self.sequence {
+            self.request_sent = Some(at);
+        }
+    }
+
+    /// The response has come, which says when the request arrived.
+    pub fn response(&mut self, sequence: u16, request_received: Instant<Free>, at: Instant<Free>) {
+        if sequence == self.sequence {
+            self.response = Some((request_received, at));
+        }
+    }
+
+    /// The follow-up has come, which says when the response left: an exchange is complete.
+    pub fn follow_up(&mut self, sequence: u16, response_sent: Instant<Free>) {
+        let (Some(request_sent), Some((request_received, response_received)), true) =
+            (self.request_sent.take(), self.response.take(), sequence == self.sequence)
+        else {
+            return;
+        };
+        self.past.push_back((response_sent, response_received));
+        if self.past.len() > EXCHANGES + 1 {
+            self.past.pop_front();
+        }
+        if let Some((first_sent, first_received)) = self.past.front().copied()
+            && let Some(pace) = Frequency::of(response_sent - first_sent, response_received - first_received)
+        {
+            self.neighbour = pace;
+        }
+        let times = LinkDelay { request_sent, request_received, response_sent, response_received };
+        self.delays.push_back(times.mean(self.neighbour));
+        if self.delays.len() > FILTER {
+            self.delays.pop_front();
+        }
+    }
+
+    /// How much faster the neighbour's oscillator runs (`neighborRateRatio`, less one).
+    #[must_use]
+    pub fn neighbour(&self) -> Frequency {
+        self.neighbour
+    }
+
+    /// The link's delay in the neighbour's time (`meanLinkDelay`): the median of the last exchanges; of an even
+    /// number, the mean of the two in the middle. None before the first.
+    #[must_use]
+    pub fn mean_link_delay(&self) -> Option<Duration> {
+        let mut sorted = [Duration::ZERO; FILTER];
+        let count = self.delays.len().min(FILTER);
+        for (place, delay) in sorted.iter_mut().zip(&self.delays) {
+            *place = *delay;
+        }
+        let sorted = sorted.get_mut(..count)?;
+        sorted.sort_unstable();
+        let (low, high) = (sorted.get(count.checked_sub(1)? / 2)?, sorted.get(count / 2)?);
+        Some(Duration::from_ps((*low + *high).ps().div_euclid(2)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: i64) -> Instant<Free> {
+        Instant::from_ns(ns)
+    }
+
+    /// Links of 500 and 700 ns, whatever the clocks' offset: the mean is 600, half the difference is the error.
+    #[test]
+    fn the_mean_is_equation_1() {
+        for offset in [0, 1_000_000, -12_345_678] {
+            for (there, back, turnaround, mean) in [(500, 500, 10_000, 500), (500, 700, 1, 600), (0, 0, 0, 0)]
+            {
+                let sent = 1_000;
+                let received = sent + there + offset;
+                let times = LinkDelay {
+                    request_sent: at(sent),
+                    request_received: at(received),
+                    response_sent: at(received + turnaround),
+                    response_received: at(sent + there + turnaround + back),
+                };
+                assert_eq!(times.mean(Frequency::SAME), Duration::from_ns(mean));
+            }
+        }
+    }
+
+    #[test]
+    fn a_neighbours_pace_is_seen_and_allowed_for() {
+        // The neighbour is 100 ppm faster and takes 10 ms to answer, which alone would be an error of 500 ns.
+        let mut pdelay = Pdelay::default();
+        let neighbours = |ns: i64| at(ns + ns / 10_000);
+        for exchange in 0..12 {
+            let start = exchange * 1_000_000_000;
+            let sequence = pdelay.ask();
+            pdelay.request_sent(sequence, at(start));
+            pdelay.response(sequence, neighbours(start + 500), at(start + 10_001_000));
+            pdelay.follow_up(sequence, neighbours(start + 10_000_500));
+            // Of another exchange: not taken.
+            pdelay.follow_up(sequence.wrapping_sub(1), at(0));
+        }
+        assert!((pdelay.neighbour().ppt() - 100_000_000).abs() < 1_000);
+        let delay = pdelay.mean_link_delay().map(|delay| delay.floor_ns());
+        assert!(delay.is_some_and(|ns| (ns - 500).abs() <= 1), "{delay:?}");
+    }
+
+    #[test]
+    fn an_exchange_that_lost_a_message_says_nothing() {
+        let mut pdelay = Pdelay::default();
+        let sequence = pdelay.ask();
+        pdelay.request_sent(sequence, at(1));
+        pdelay.follow_up(sequence, at(2));
+        assert_eq!(pdelay.mean_link_delay(), None);
+    }
+}

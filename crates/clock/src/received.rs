@@ -1,0 +1,71 @@
+//! What a node knows of the grandmaster's time from one Sync and its Follow_Up, and what it passes on.
+//!
+//! IEEE 802.1AS-2020, 10.2.9 and 11.2.15 (`PortSyncSync`, `MDSyncSend`).
+
+use crate::{Message, Stamp};
+use tsn_units::{Duration, Frequency, Instant, Local};
+
+/// A received Sync, complete.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// Its number.
+    pub sequence: u16,
+    /// When it arrived here.
+    pub at: Stamp,
+    /// The grandmaster's time when it left the grandmaster.
+    pub origin: Instant<Local>,
+    /// How much later, in the grandmaster's time, it arrived here.
+    pub correction: Duration,
+    /// How much faster than this node's oscillator the grandmaster runs (`rateRatio`, less one).
+    pub rate: Frequency,
+}
+
+impl Received {
+    /// The grandmaster's time when the Sync arrived here.
+    #[must_use]
+    pub fn grandmaster(&self) -> Instant<Local> {
+        self.origin + self.correction
+    }
+
+    /// How far this node's clock was ahead of the grandmaster's.
+    #[must_use]
+    pub fn offset(&self) -> Duration {
+        self.at.local - self.grandmaster()
+    }
+
+    /// What follows this node's own Sync, which left at `sent`: the time spent here is added, in the
+    /// grandmaster's time.
+    #[must_use]
+    pub fn follow_up(&self, sent: Stamp) -> Message {
+        let residence = self.rate.scale(sent.free - self.at.free);
+        Message::FollowUp {
+            sequence: self.sequence,
+            origin: self.origin,
+            correction: self.correction + residence,
+            rate: self.rate.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_spent_in_a_bridge_is_counted_in_the_grandmasters_time() {
+        let stamp = |ns: i64| Stamp { free: Instant::from_ns(ns), local: Instant::from_ns(ns + 77) };
+        let received = Received {
+            sequence: 3,
+            at: stamp(1_000),
+            origin: Instant::from_ns(500),
+            correction: Duration::from_ns(40),
+            rate: Frequency::from_ppt(100_000_000),
+        };
+        assert_eq!(received.offset(), Duration::from_ns(1_077 - 540));
+        let Message::FollowUp { correction, .. } = received.follow_up(stamp(10_001_000)) else {
+            unreachable!()
+        };
+        // 10 ms here are 10 ms and 1 us there.
+        assert!((correction - Duration::from_ns(40 + 10_001_000)).ps().abs() <= 1, "{correction:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Errors of clocks to Parquet: one row per node and moment, node names once in the file's metadata.
+
+use super::Error;
+use super::writer::column;
+use crate::ClockError;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::data_type::{Int32Type, Int64Type};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where the file keeps the names of nodes, a JSON list in order of their numbers.
+pub const NODES_KEY: &str = "tsnbench.nodes";
+
+const SCHEMA: &str = "message clock_error {
+    REQUIRED INT32 node (INTEGER(32,false));
+    REQUIRED INT64 t_true_ns (INTEGER(64,true));
+    REQUIRED INT64 error_ps (INTEGER(64,true));
+    OPTIONAL INT64 offset_ps (INTEGER(64,true));
+}";
+
+/// Rows per row group.
+const ROWS: usize = 1 << 16;
+
+/// Writes one file of clocks' errors; dropped without [`Self::finish`], the file lacks its end.
+pub struct ClockWriter<W: Write + Send = File> {
+    file: SerializedFileWriter<W>,
+    rows: Vec<ClockError>,
+}
+
+impl ClockWriter<File> {
+    /// Creates (or replaces) the file at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn create(path: &Path, nodes: &[&str]) -> Result<Self, Error> {
+        Self::new(File::create(path)?, nodes)
+    }
+}
+
+impl<W: Write + Send> ClockWriter<W> {
+    /// Writes to anything.
+    ///
+    /// # Errors
+    /// When the first bytes cannot be written.
+    pub fn new(into: W, nodes: &[&str]) -> Result<Self, Error> {
+        let names = serde_json::to_string(nodes).map_err(|error| Error::Legend(error.to_string()))?;
+        let properties = WriterProperties::builder()
+            .set_writer_version(WriterVersion::PARQUET_2_0)
+            .set_created_by(concat!("tsnbench ", env!("CARGO_PKG_VERSION")).into())
+            .set_key_value_metadata(Some(vec![KeyValue::new(NODES_KEY.to_owned(), names)]))
+            .set_dictionary_enabled(false)
+            .set_encoding(Encoding::DELTA_BINARY_PACKED)
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_statistics_enabled(EnabledStatistics::None)
+            .build();
+        let schema = Arc::new(parse_message_type(SCHEMA)?);
+        let file = SerializedFileWriter::new(into, schema, Arc::new(properties))?;
+        Ok(Self { file, rows: Vec::new() })
+    }
+
+    /// One row.
+    ///
+    /// # Errors
+    /// When the disk is full, for example.
+    pub fn put(&mut self, error: ClockError) -> Result<(), Error> {
+        self.rows.push(error);
+        if self.rows.len() >= ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what waits and the footer.
+    ///
+    /// # Errors
+    /// When the disk is full, for example; the file is then incomplete.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.flush()?;
+        self.file.into_inner()?.flush()?;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let rows = std::mem::take(&mut self.rows);
+        let nodes: Vec<i32> = rows.iter().map(|row| row.node.cast_signed()).collect();
+        let times: Vec<i64> = rows.iter().map(|row| row.t_ns).collect();
+        let errors: Vec<i64> = rows.iter().map(|row| row.error_ps).collect();
+        let offsets: Vec<i64> = rows.iter().filter_map(|row| row.offset_ps).collect();
+        let defined: Vec<i16> = rows.iter().map(|row| i16::from(row.offset_ps.is_some())).collect();
+        let mut group = self.file.next_row_group()?;
+        column::<Int32Type, W>(&mut group, &nodes, None)?;
+        column::<Int64Type, W>(&mut group, &times, None)?;
+        column::<Int64Type, W>(&mut group, &errors, None)?;
+        column::<Int64Type, W>(&mut group, &offsets, Some(&defined))?;
+        group.close()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! The nodes' clocks, and how gPTP keeps them together.
+
+use serde::{Deserialize, Serialize};
+
+/// Every node's clock; a Plan without this has one perfect time for all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clocks {
+    /// One for each of the Plan's nodes, in their order.
+    pub nodes: Vec<NodeClock>,
+    /// How often every clock's error is noted, in ns.
+    pub record_ns: u64,
+    /// What keeps the clocks together; without it they run free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gptp: Option<Gptp>,
+}
+
+/// One node's clock. Deviations are parts of 10^12, so that 1 ppm is 1 000 000 and 1 ps per second is 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeClock {
+    /// What it shows when the run begins, in ns.
+    pub offset_ns: i64,
+    /// How much faster than nominal its oscillator runs.
+    pub deviation_ppt: i64,
+    /// Later deviations, in order of time: a temperature step, a measured trace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// A random walk on top of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wander: Option<Wander>,
+    /// Ticks of the counter that PTP's timestamps are taken from, in ns: 8 for an I210.
+    pub granularity_ns: u32,
+    /// A PTP timestamp is late by a draw uniform in `[0, jitter_ns]`: its PHY.
+    pub jitter_ns: u32,
+}
+
+/// From a time on, another deviation.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// ns.
+    pub at_ns: u64,
+    /// Parts of 10^12.
+    pub deviation_ppt: i64,
+}
+
+/// A random walk of the frequency.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wander {
+    /// Every step is uniform between minus and plus this, in parts of 10^12.
+    pub most_ppt: u64,
+    /// Time between steps, ns.
+    pub every_ns: u64,
+}
+
+/// gPTP with roles given. IEEE 802.1AS-2020.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gptp {
+    /// The node whose time all follow.
+    pub grandmaster: u32,
+    /// The port towards the grandmaster of every other node that follows it; its peer is the master port.
+    pub slaves: Vec<u32>,
+    /// Time between two Sync messages, ns.
+    pub sync_interval_ns: u64,
+    /// Time between two requests of a port for its link's delay, ns.
+    pub pdelay_interval_ns: u64,
+    /// Priority code point that decides the messages' traffic class at every port.
+    pub pcp: u8,
+    /// A message is handed over up to this late, a uniform draw, because software sends it; ns.
+    pub wakeup_ns: u64,
+}

@@ -1,0 +1,94 @@
+//! The part of a run that nodes' clocks take: what [`crate::timing`] wants done, done.
+
+use crate::event::{Frame, What};
+use crate::simulation::Simulation;
+use crate::timing::{Timing, Todo};
+use std::io;
+use tsn_bridge as bridge;
+use tsn_observation::Sink;
+use tsn_plan::Clocks;
+use tsn_units::Instant;
+
+impl Simulation<'_> {
+    /// Builds the clocks and lets every gate go by its node's.
+    pub(crate) fn set_clocks(&mut self, clocks: &Clocks) {
+        let mut todo = Vec::new();
+        let timing = Timing::new(self.plan, clocks, &self.network, &mut todo);
+        for (port, machine) in self.plan.ports.iter().zip(&mut self.ports) {
+            // Nothing waits yet, so nothing follows.
+            let mut actions = bridge::Actions::default();
+            machine.set_gate_clock(Instant::EPOCH, *timing.clock(port.node), &mut actions);
+        }
+        self.timing = Some(Box::new(timing));
+        for todo in todo {
+            if let Todo::Schedule { at, node, number } = todo {
+                self.schedule(at, node, What::Timing { number });
+            }
+        }
+    }
+
+    /// What a talker at `node` takes for now.
+    #[inline]
+    pub(crate) fn local(&self, node: u32) -> Instant {
+        match &self.timing {
+            None => self.now,
+            Some(timing) => Instant::from_ps(timing.clock(node).there(self.now).ps()),
+        }
+    }
+
+    /// A PTP message goes over a link.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn transmit_timing(&mut self, port: u32, frame: Frame, stamped: Instant, last_bit: Instant) {
+        let Some(timing) = &mut self.timing else { return };
+        let mut todo = std::mem::take(&mut self.todo);
+        let propagation = self.network.links[port as usize].propagation;
+        timing.sent(port, frame, stamped, last_bit, propagation, &mut todo);
+        for todo in todo.drain(..) {
+            if let Todo::Schedule { at, node, number } = todo {
+                self.schedule(at, node, What::Timing { number });
+            }
+        }
+        self.todo = todo;
+    }
+
+    /// Something happens to clocks or PTP messages.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell_timing<S: Sink>(&mut self, number: u64, sink: &mut S) -> io::Result<()> {
+        let Some(timing) = &mut self.timing else { return Ok(()) };
+        let mut todo = std::mem::take(&mut self.todo);
+        timing.handle(number, self.now, &mut todo);
+        for todo in todo.drain(..) {
+            match todo {
+                Todo::Schedule { at, node, number } => self.schedule(at, node, What::Timing { number }),
+                Todo::Arrive(frame) => self.arrive(frame, false, sink)?,
+                Todo::Changed { node } => self.clock_changed(node),
+                Todo::Note(error) => sink.clock_error(error)?,
+            }
+        }
+        self.todo = todo;
+        Ok(())
+    }
+
+    /// Gates and talkers of a node go by its clock as it is now.
+    #[cold]
+    #[inline(never)]
+    fn clock_changed(&mut self, node: u32) {
+        let Some(timing) = &mut self.timing else { return };
+        let mut releases = Vec::new();
+        timing.rearm(node, self.now, &mut releases);
+        let clock = *timing.clock(node);
+        let ports = timing.ports(node).to_vec();
+        for (stream, at) in releases {
+            self.schedule(at, node, What::Release { stream });
+        }
+        for port in ports {
+            let mut actions = bridge::Actions::default();
+            self.ports[port as usize].set_gate_clock(self.now, clock, &mut actions);
+            if let Some(at) = actions.wake {
+                self.schedule(at, node, What::Wake { port });
+            }
+        }
+    }
+}
