@@ -7,6 +7,7 @@ import pytest
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.scenario import read_scenario
 
+CUT_THROUGH = "{s: {forwarding: {mode: cut-through, after: 337 B}}}"
 TEXT = """\
 name: together
 duration: 10 ms
@@ -22,8 +23,8 @@ streams:
 def test_cut_through_beside_a_fault_is_refused_and_either_alone_is_not() -> None:
     fault = "faults: [{down: s -> b, at: 2 ms, for: 1 ms}]\n"
     plan(read_scenario(TEXT)[0])
-    plan(read_scenario(TEXT.replace("{s: {forwarding: {mode: cut-through, after: 337 B}}}", "[s]") + fault)[0])
-    with pytest.raises(PlanningErrors, match="cut-through beside faults, .* is not modelled yet"):
+    plan(read_scenario(TEXT.replace(CUT_THROUGH, "[s]") + fault)[0])
+    with pytest.raises(PlanningErrors, match=r"cut-through beside faults, .* is not modelled yet"):
         plan(read_scenario(TEXT + fault)[0])
 
 
@@ -35,7 +36,7 @@ def test_cut_through_beside_a_fault_is_refused_and_either_alone_is_not() -> None
     ],
 )
 def test_what_clocks_do_not_go_with(more: str, refused: str) -> None:
-    text = TEXT.replace("{s: {forwarding: {mode: cut-through, after: 337 B}}}", "[s]")
+    text = TEXT.replace(CUT_THROUGH, "[s]")
     clocks = "clocks: {default: {drift: 10 ppm}}\n"
     plan(read_scenario(text + clocks)[0])
     plan(read_scenario(f"{text}{more}\n")[0])

@@ -65,6 +65,29 @@ fn a_frame_is_cut_where_both_parts_fill_a_packet() {
     );
 }
 
+/// At 5 us from the start of the long frame, a 64-octet express frame is 576 ns long with its preamble; the cut costs
+/// 128 ns before it can begin.
+#[test]
+fn a_frame_is_not_cut_for_one_whose_window_is_over_by_then() {
+    for (window, preemptions) in [(576 + 127, 0), (576 + 128, 1)] {
+        let (mut net, [_, tx, rx]) = link(1_000_000);
+        net.stream("low", &[0, 1], 0, periodic(1_000_000, 1_000), frame(FULL));
+        net.stream("high", &[0, 1], 7, periodic(1_000_000, 6_000), frame(64));
+        net.plan.ports[0].gates =
+            gates(0, &[(0xff, 6_000 + window), (0x7f, 500_000), (0xff, 494_000 - window)]);
+        let (sightings, counters) = run(&net.plan);
+        assert_conserved(&counters);
+        assert_eq!(merged(&counters)[0], preemptions, "{window} ns");
+        let (low, high) = (stamps(&sightings, rx, 0)[0], stamps(&sightings, tx, 1)[0] - BEFORE * 8);
+        if preemptions == 0 {
+            assert_eq!(low, 1_000 + (BEFORE + i64::from(FULL)) * 8, "in one piece");
+            assert_eq!(high, 506_000 + window as i64, "in its next window");
+        } else {
+            assert_eq!(high, 6_128);
+        }
+    }
+}
+
 #[test]
 fn one_frame_is_interrupted_several_times_and_goes_on_in_turn() {
     let (mut net, [_, tx, rx]) = link(1_000_000);

@@ -105,19 +105,23 @@ impl<F: Frame> EgressPort<F> {
                 actions.start = Some(Transmission { frame, class, first_bit, last_bit: ends });
                 merge.partial = None;
             } else {
+                // The answer can only become no.
+                let Some(sent) = partial.cut(now, &self.line) else { return self.ask(ends, actions) };
                 let express = self.earliest_of(merge.express, now).1;
-                match partial.cut(now, &self.line) {
-                    Some(sent) if express <= now => {
-                        partial.rest -= sent;
-                        partial.running = false;
-                        partial.fragmented = true;
-                        self.free = partial.begun + self.line.until_free(Octets(sent + CHECK));
-                        merge.counters.preemptions += 1;
-                    }
-                    // The answer can only become no.
-                    None => return self.ask(ends, actions),
-                    Some(_) => return self.ask(ends.min(express), actions),
+                if express > now {
+                    return self.ask(ends.min(express), actions);
                 }
+                // By when the cut mPacket is off the wire, the window that the express frame waits for may be over.
+                let free = partial.begun + self.line.until_free(Octets(sent + CHECK));
+                let express = self.earliest_of(merge.express, free).1;
+                if express > free {
+                    return self.ask(ends.min(express), actions);
+                }
+                partial.rest -= sent;
+                partial.running = false;
+                partial.fragmented = true;
+                self.free = free;
+                merge.counters.preemptions += 1;
             }
         }
         if now < self.free {
