@@ -46,6 +46,7 @@ mod clocked;
 mod counters;
 mod event;
 mod fault;
+mod logarithm;
 mod network;
 pub mod random;
 pub mod record;

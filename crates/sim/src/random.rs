@@ -3,6 +3,7 @@
 //! ChaCha8 with the seed (8 octets, little endian, then zeros) as its key and the 64-bit FNV-1a hash of the name as
 //! its stream number. Both are fixed for good: a Plan's draws are part of what its results mean.
 
+use crate::logarithm::ln;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -28,11 +29,11 @@ impl Draws {
 
     /// Exponential with the given mean, in whole units.
     ///
-    /// The logarithm is libm's own, not the platform's, so that every machine draws the same.
+    /// The logarithm is our own, not the platform's, so that every machine draws the same.
     pub fn exponential(&mut self, mean: u64) -> u64 {
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
         let uniform = ((self.0.next_u64() >> 11) + 1) as f64 * UNIT;
-        (-libm::log(uniform) * mean as f64) as u64
+        (-ln(uniform) * mean as f64) as u64
     }
 }
 
