@@ -1,11 +1,11 @@
 //! The run: takes events in order, drives the ports' machines, and does what they want done.
 
+mod account;
 mod passage;
 
+use crate::SimError;
 use crate::calendar::Calendar;
-use crate::counters::{
-    ClassCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters, StreamCounters,
-};
+use crate::counters::RunCounters;
 use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments, instant};
 use crate::network::{Hop, Network, Part};
@@ -13,7 +13,7 @@ use crate::sources::Sources;
 use crate::special::{Meeting, Specials};
 use crate::talker::Talker;
 use crate::timing::{Timing, Todo};
-use crate::{SimError, network};
+use account::Tally;
 use std::io;
 use std::ops::ControlFlow;
 use tsn_bridge as bridge;
@@ -70,17 +70,6 @@ pub struct Simulation<'a> {
     pub(crate) timing: Option<Box<Timing>>,
     /// Kept for its memory.
     pub(crate) todo: Vec<Todo>,
-}
-
-/// What is counted per stream.
-#[derive(Copy, Clone, Debug, Default)]
-struct Tally {
-    released: u64,
-    replicated: u64,
-    dropped_at_talker: u64,
-    dropped_in_network: u64,
-    lost_to_faults: u64,
-    eliminated: u64,
 }
 
 impl<'a> Simulation<'a> {
@@ -400,82 +389,5 @@ impl<'a> Simulation<'a> {
             }
         }
         Ok(())
-    }
-
-    fn count_drop(&mut self, frame: Frame) {
-        let Hop { stream, at_talker, .. } = self.network.hops[frame.hop as usize];
-        if let Some(timing) = self.timing.as_mut().filter(|_| stream as usize >= self.plan.streams.len()) {
-            timing.dropped(frame);
-        }
-        let tally = &mut self.tallies[stream as usize];
-        if at_talker {
-            tally.dropped_at_talker += 1;
-        } else {
-            tally.dropped_in_network += 1;
-        }
-    }
-
-    fn count(&mut self, interrupted: bool) -> RunCounters {
-        let mut queued: usize = self.ports.iter().map(EgressPort::queued).sum();
-        // PTP messages are no stream's.
-        queued -= self.timing.as_ref().map_or(0, |timing| timing.queued());
-        let mut streams: Vec<StreamCounters> =
-            self.plan.streams.iter().zip(&self.tallies).map(named).collect();
-        for (listener, delivered) in self.network.listeners.iter().zip(&self.delivered) {
-            let network::Listener { stream, node } = *listener;
-            let name = self.plan.nodes[node as usize].name.clone();
-            *streams[stream as usize].delivered.entry(name).or_default() += delivered;
-        }
-        let port = |((port, machine), faulted): ((&tsn_plan::Port, &EgressPort<Frame>), &u64)| PortCounters {
-            port: port.name.clone(),
-            dropped_faults: *faulted,
-            preemption: machine.merge_counters().map(PreemptionCounters::new),
-            classes: machine
-                .counters()
-                .enumerate()
-                .map(|(n, counters)| ClassCounters::new(n, counters))
-                .collect(),
-        };
-        // Only where a frame may have several fates at once is it worth telling what is still under way.
-        for (stream, plan) in streams.iter_mut().zip(&self.plan.streams) {
-            if plan.redundancy.is_some() {
-                stream.in_network_at_end = (stream.released + stream.replicated)
-                    .saturating_sub(stream.dropped_at_talker + stream.dropped_in_network)
-                    .saturating_sub(stream.lost_to_faults + stream.eliminated)
-                    .saturating_sub(stream.delivered.values().sum());
-            }
-        }
-        let now = self.now;
-        let recoveries = self.specials.recoveries.iter_mut().map(|recovery| {
-            let stream = &self.plan.streams[recovery.stream as usize].name;
-            let node = &self.plan.nodes[recovery.node as usize].name;
-            RecoveryCounters::new(stream, node, recovery.machine.counters(now))
-        });
-        let recoveries = recoveries.collect();
-        RunCounters {
-            recoveries,
-            simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())
-                .unwrap_or(0),
-            events: self.events,
-            frame_hops: self.frame_hops,
-            interrupted,
-            in_network_at_end: queued as u64 + self.calendar.frames() + self.late,
-            ports: self.plan.ports.iter().zip(&self.ports).zip(&self.faulted).map(port).collect(),
-            streams,
-        }
-    }
-}
-
-fn named((stream, tally): (&tsn_plan::Stream, &Tally)) -> StreamCounters {
-    StreamCounters {
-        name: stream.name.clone(),
-        released: tally.released,
-        replicated: tally.replicated,
-        dropped_at_talker: tally.dropped_at_talker,
-        dropped_in_network: tally.dropped_in_network,
-        lost_to_faults: tally.lost_to_faults,
-        eliminated: tally.eliminated,
-        in_network_at_end: 0,
-        delivered: Default::default(),
     }
 }
