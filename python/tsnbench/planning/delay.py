@@ -37,6 +37,11 @@ def way(stream: Document, listener: int) -> tuple[int, ...]:
 
 def ways(stream: Document, listener: int) -> list[list[tuple[int, int]]]:
     """Every way to the listener: (port, octets that an R-TAG adds there)."""
+    return ways_to(stream, stream["listeners"][listener]["route"])
+
+
+def ways_to(stream: Document, place: int) -> list[list[tuple[int, int]]]:
+    """Every way that ends with this entry of the stream's ``route``."""
     merges = [merge["from"] for merge in stream.get("redundancy", {}).get("merges", ())]
 
     def back(place: int | None) -> list[list[tuple[int, int]]]:
@@ -50,7 +55,7 @@ def ways(stream: Document, listener: int) -> list[list[tuple[int, int]]]:
             found += [[*before, here] for before in back(hop.get("parent"))]
         return found
 
-    return back(stream["listeners"][listener]["route"])
+    return back(place)
 
 
 def cut_octets(document: Document, ingress: Document, egress: Document, octets: int, pcp: int) -> int:

@@ -15,9 +15,9 @@ _ALL = frozenset(range(8))
 
 
 def open_gates(draft: Draft) -> None:
-    """Fills ``gates`` of the ports that have them."""
+    """Fills ``gates`` of the ports whose list is written."""
     for port in draft.ports:
-        if port.shaper.gates is not None:
+        if isinstance(port.shaper.gates, model.Gates):
             _open_port(draft, port, port.shaper.gates)
 
 

@@ -13,6 +13,7 @@ from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.faults import place_faults
+from tsnbench.planning.followers import follow_gates
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
@@ -36,6 +37,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     size_flows,
     set_phases,
     open_gates,
+    follow_gates,
     reserve,
     set_express,
     place_taps,

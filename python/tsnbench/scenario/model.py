@@ -203,6 +203,16 @@ class Gates(Part):
     """Checked against the sum of entries where given."""
 
 
+class Follow(Part):
+    """A gate control list made from another port's: open when what leaves here finds the gate there open.
+
+    ``margin``: how much later it opens and how much earlier it closes than perfect clocks would allow.
+    """
+
+    port: PortSelector
+    margin: Duration = 0
+
+
 class CbsClass(Part):
     """One class under credit-based shaping. Bandwidth from the streams that cross the port unless given."""
 
@@ -224,7 +234,7 @@ class Shaper(Part):
     queues: Queues | None = None
     cbs: tuple[CbsClass, ...] | None = None
     """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
-    gates: Gates | None = None
+    gates: Gates | Follow | None = None
     preemption: Preemption | None = None
     real_rate: BitRate | None = None
     """A port whose egress rate differs from its link's nominal rate (the X552 of the COTS lessons)."""

@@ -28,7 +28,7 @@ def build(
         shaper = model.Shaper(
             queues=queues_of(reading, fields["queues"]) if "queues" in fields else None,
             cbs=_cbs(reading, fields, sr_pcps) if "cbs" in fields else None,
-            gates=_gates(reading, fields) if "gates" in fields else None,
+            gates=_gates(reading, net, fields) if "gates" in fields else None,
             preemption=_preemption(reading, fields) if "preemption" in fields else None,
             real_rate=fields.get("real-rate"),
         )
@@ -95,15 +95,35 @@ def _pcp(reading: Reading, name: Named) -> int | None:
     return None
 
 
-def _gates(reading: Reading, fields: Fields) -> model.Gates | None:
+def _gates(reading: Reading, net: Net, fields: Fields) -> model.Gates | model.Follow | None:
     written = fields["gates"]
     if isinstance(written, Fields):
         if written.bad:
+            return None
+        if "follow" in written:
+            return _follow(reading, net, written)
+        if "margin" in written:
+            hint = "add follow: dut -> node0, or leave margin out"
+            reading.problem(written.at("margin"), written.path_of("margin"), "margin only with follow", "none", hint)
             return None
         if "pattern" in written:
             return _catalogued(reading, written, written["pattern"])
         return _listed(reading, written)
     return _catalogued(reading, Fields(fields.at("gates"), fields.path_of("gates")), written)
+
+
+def _follow(reading: Reading, net: Net, written: Fields) -> model.Follow | None:
+    for key in written.places:
+        if key not in ("follow", "margin"):
+            hint = f"leave {key} out: the list, its cycle and its base time are those of {written['follow']}"
+            reading.problem(written.at(key), written.path_of(key), "follow with margin alone", key, hint)
+            return None
+    port = selector(net, written["follow"])
+    if port is not None and "*" in port:
+        expected, hint = "one port, named by both its ends", "write follow: dut -> node0"
+        reading.problem(written.at("follow"), written.path_of("follow"), expected, written["follow"], hint)
+        return None
+    return None if port is None else model.Follow(port=port, margin=written.get("margin", 0))
 
 
 def _catalogued(reading: Reading, written: Fields, name: Named) -> model.Gates | None:

@@ -44,6 +44,8 @@ GATE_LIST = Record(
         "pattern": Field(Text("the name of a catalogue gate list"), "flextest/gcl-1 to flextest/gcl-4"),
         "slot": Field(SPAN, "length of one slot of the pattern"),
         "guard-band": Field(YES_NO, "whether the pattern's guard band closes the cycle"),
+        "follow": Field(SELECTOR, "the port whose list this one follows: dut -> node0"),
+        "margin": Field(TIME, "with follow: how much later to open and earlier to close; 0 unless given"),
     },
 )
 CBS_CLASS = re.compile("(sr/)?[ABCD]|[0-7]")
