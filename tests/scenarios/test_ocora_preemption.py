@@ -13,19 +13,19 @@ WORST = OCTET * (123 + PREAMBLE + GAP)
 CUTTABLE = (PREAMBLE + FULL - 64) / (PREAMBLE + FULL + GAP)
 
 
-def run(express: str, bulk: str) -> Result:
-    return simulated("papers/ocora/preemption", f"{express} {bulk}", 2000 * MS)
+def run(express: str, traffic: str) -> Result:
+    return simulated("papers/ocora/preemption", f"{express} {traffic}", 2000 * MS)
 
 
 @pytest.mark.parametrize("express", ["none", "7"])
 def test_alone_pre_emption_changes_nothing(express: str) -> None:
     """Fig. 25 and 26."""
-    assert set(run(express, "10 s").delays("high")) == {ALONE}
+    assert set(run(express, "alone").delays("high")) == {ALONE}
 
 
 def test_nearly_every_express_frame_interrupts_one() -> None:
     """Fig. 28: 80 to 85 % were seen, at most 96 % could."""
-    result = run("7", "0 s")
+    result = run("7", "loaded")
     trunk = next(port for port in result.counters["ports"] if port["port"] == "kbox1 -> kbox2")
     merged = trunk["preemption"]
     share = merged["preemptions"] / len(result.delays("high"))
@@ -41,5 +41,5 @@ def test_nearly_every_express_frame_interrupts_one() -> None:
 )
 def test_express_frames_wait_for_a_part_at_most(express: str, least: float, most: int) -> None:
     """Fig. 27 against Fig. 28: up to 12.2 us and a gap before, up to 123 octets and overhead now."""
-    found = max(run(express, "0 s").waits("high"))
+    found = max(run(express, "loaded").waits("high"))
     assert least <= found <= most

@@ -1,0 +1,64 @@
+"""OCORA's printed figures and ours, table by table. Ours: ``tsnbench run <scenario> --duration 2s``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+from shipped import MS, Result, simulated, variants
+from statistics_of import us
+
+DURATION = 2000 * MS
+CYCLE = MS
+SCHEDULED = {
+    # schedule, PCP, traffic: figures, printed latency in us
+    "1 7 alone": ("12, 21", "52 to 53"),
+    "1 7 loaded": ("13, 22", "52 to 53"),
+    "1 2 alone": ("14", "14 to 27"),
+    "1 2 loaded": ("15", "more, and spread"),
+    "2 7 alone": ("17, 23", "as Fig. 14"),
+    "2 7 loaded": ("24", "as Fig. 23"),
+}
+
+
+def run(name: str, variant: str = "") -> Result:
+    return simulated(f"papers/ocora/{name}", variant, DURATION)
+
+
+def latencies(result: Result) -> pl.Series:
+    """From the beginning of its cycle to its reception, of every message in ns; as OCORA defines latency."""
+    messages = result.frames.filter(pl.col("stream") == "message").sort("seq")
+    return messages["t_rx_ns"] - messages["seq"].cast(pl.Int64) * CYCLE
+
+
+def span(values: pl.Series) -> str:
+    least, most = us(values.min() or 0), us(values.max() or 0)
+    return least if least == most else f"{least} to {most}"
+
+
+def schedules() -> Iterable[list[str]]:
+    """Latency by schedule and priority, and what of it is waiting for the first switch's port, in us."""
+    yield ["Fig.", "schedule", "PCP", "best effort", "latency, OCORA", "ours", "waiting at the first switch", "behind it"]
+    for variant, (figures, theirs) in SCHEDULED.items():
+        schedule, pcp, traffic = variant.split()
+        result = run("schedules", variant)
+        waits, delays = result.waits("message"), result.delays("message")
+        best_effort = "yes" if traffic == "loaded" else "-"
+        yield [
+            figures, schedule, pcp, best_effort, theirs, span(latencies(result)), span(waits), span(delays),
+        ]  # fmt: skip
+
+
+def late() -> Iterable[list[str]]:
+    """Messages that are handed over in the last moments of their window."""
+    yield ["Second switch", "messages", "held by the second", "held by the first", "their latency in us"]
+    for shift in variants("papers/ocora/late-messages"):
+        found = latencies(run("late-messages", shift))
+        held = found.filter(found > CYCLE // 2)
+        first = held.filter(held > CYCLE + 1_000)
+        seen = ", ".join(us(value) for value in sorted(held.unique()))
+        what = "the same time" if shift == "0 ns" else f"{shift} later"
+        yield [what, str(len(found)), str(len(held) - len(first)), str(len(first)), seen]
+
+
+TABLES = {"schedules": schedules, "late": late}
