@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
-from shipped import MS, Result, simulated, variants
+from shipped import MS, Result, planned, simulated, variants
 from statistics_of import mean, quantile, us
 
 from tsnbench.backends.simulation import Simulation
 from tsnbench.planning import plan
+from tsnbench.planning.windows import open_share
 
 DURATION = 1000 * MS
 THETA = ("theta-high", "theta-med", "theta-low")
@@ -99,6 +101,92 @@ def gates() -> Iterable[list[str]]:
                 yield row
 
 
+def boxes() -> Iterable[list[str]]:
+    """The six lists of Fig. 13, slots of 15 us, with cross traffic: what a box plot shows, in us."""
+    shares = {"lower quartile": "0.25", "median": "0.5", "upper quartile": "0.75", "p99.9": "0.999"}
+    yield ["List", "guard band", "stream", "least", *shares, "greatest"]
+    lists = [("tas", gcl, "-") for gcl in "1234"] + [("tas-guard-band", gcl, "15 us") for gcl in "14"]
+    for scenario, gcl, guard in lists:
+        result = run(scenario, f"{gcl} 15 us crossed")
+        for stream in THETA:
+            delays = result.group(stream)
+            quantiles = [us(quantile(delays, share)) for share in shares.values()]
+            yield [f"GCL {gcl}", guard, stream, us(delays.min() or 0), *quantiles, us(delays.max() or 0)]
+
+
+def synchronised() -> Iterable[list[str]]:
+    """Fig. 14 for all sets and lists: residence in the bridge, and what waiting is left at the senders, in us."""
+    yield ["Set", "list", "stream", "least", "mean", "std. dev.", "greatest", "alone: greatest", "mean wait at the sender"]
+    for variant in variants("papers/flextest/synchronised-senders"):
+        gcl, name = variant.split()
+        result = run("synchronised-senders", variant)
+        for stream in (f"{name}-high", f"{name}-med", f"{name}-low"):
+            delays, alone = result.group(stream), run("baseline", stream).frames["delay_ns"]
+            spread = delays.cast(pl.Float64).std(ddof=0) or 0.0
+            yield [
+                name.capitalize(), gcl, stream, us(delays.min() or 0), us(mean(delays)), us(spread),
+                us(delays.max() or 0), us(alone.max() or 0), us(mean(result.waits(stream))),
+            ]  # fmt: skip
+
+
+TABLE_V = {
+    # min, mean, median, standard deviation, 99th percentile, max in ns
+    "tcpreplay": ("tcpreplay 4.3.4, no gates", (-998312, 1, 48, 11001, 15960, 2254136)),
+    "15us": ("gates, slots of 15 us", (-997904, 18, -126, 19205, 24822, 2958199)),
+    "500us": ("gates, slots of 500 us", (-998784, 336, 2, 1023658, 2467535, 6460670)),
+}
+
+
+def deviations(gates: str) -> pl.Series:
+    """By how much a sender's cycle differs from 1 ms, in ns."""
+    sent = run("sender-precision", gates).frames.sort("seq")["t_tx_ns"]
+    return sent.diff().drop_nulls() - MS
+
+
+def precision() -> Iterable[list[str]]:
+    """Table V beside ours, in ns."""
+    yield ["Sender", "whose", "least", "mean", "median", "std. dev.", "p99", "greatest"]
+    for gates, (what, theirs) in TABLE_V.items():
+        found = deviations(gates)
+        spread = found.cast(pl.Float64).std(ddof=0) or 0.0
+        ours = (
+            found.min(), round(mean(found)), quantile(found, "0.5"), round(spread), quantile(found, "0.99"), found.max(),
+        )  # fmt: skip
+        yield [what, "FlexTest", *map(str, theirs)]
+        yield [what, "ours", *map(str, ours)]
+
+
+TREATMENTS = {
+    "a": ("none", "", "one queue"),
+    "b": ("none", "-crossed", "one queue"),
+    "c": ("spq", "", "strict priority"),
+    "d": ("spq", "-crossed", "strict priority"),
+    **{
+        panel: (f"tas flextest/gcl-{gcl} {slot} us", "-crossed", f"GCL {gcl}, {slot} us")
+        for panel, (slot, gcl) in zip("efghijkl", itertools.product((15, 45), (1, 2, 3, 4)), strict=True)
+    },
+    **{
+        panel: (f"tas-guard-band flextest/gcl-{gcl} {slot} us", "-crossed", f"GCL {gcl}, {slot} us, guard band")
+        for panel, (gcl, slot) in zip("mnop", itertools.product((1, 4), (15, 45)), strict=True)
+    },
+}
+"""Panels of Fig. 15 and 16: treatment, traffic, in words."""
+
+
+def sets(name: str) -> Iterable[list[str]]:
+    """Fig. 15 or 16: mean and greatest residence by treatment, in us."""
+    head = ["Panel", "treatment", "cross traffic"]
+    for stream in ("high", "medium", "low"):
+        head += [f"{stream}: mean", f"{stream}: p99", f"{stream}: greatest"]
+    yield head
+    for panel, (treatment, traffic, what) in TREATMENTS.items():
+        result = run("psi-omega", f"{name}{traffic} {treatment}")
+        row = [panel, what, "yes" if traffic else "-"]
+        for stream in (f"{name}-high", f"{name}-med", f"{name}-low"):
+            row += row_of(result.group(stream))
+        yield row
+
+
 def printed() -> Iterable[list[str]]:
     """What Section VI states in numbers, and ours."""
     alone, crossed = run("spq", "alone"), run("spq", "crossed")
@@ -139,6 +227,29 @@ def printed() -> Iterable[list[str]]:
         )
         what = f"list 1, slots of {slot} us: what the guard band adds to the mean of the high stream"
         yield [what, theirs, f"{100 * (guarded / without - 1):+.0f} %"]
+    senders = run("synchronised-senders", "1 theta").group(high)
+    added = int(senders.min() or 0) - int(alone.group(high).min() or 0)
+    yield [
+        "synchronised senders: what is added to the least delay of the high stream",
+        "0.07 us (4.968 less 4.894)",
+        f"{us(added)} us",
+    ]
+    spread = senders.cast(pl.Float64).std(ddof=0) or 0.0
+    yield ["synchronised senders: standard deviation of the high stream", "0.04 us", f"{us(spread)} us"]
+    lists = (("tas", "1 15 us alone"), ("tas-guard-band", "1 15 us alone"), ("tas-guard-band", "1 45 us alone"))
+    open_rates = ", ".join(f"{open_rate(*one) / 10**6:.0f}" for one in lists)
+    yield [
+        "list 1: rate of one stream without guard band, with it and slots of 15 us, and of 45 us",
+        "250, 200, 230 Mbit/s",
+        f"{open_rates} Mbit/s",
+    ]
+
+
+def open_rate(name: str, variant: str) -> float:
+    """What the high stream's gate lets through, in bit/s."""
+    ports = planned(f"papers/flextest/{name}", variant).document["ports"]
+    port = next(port for port in ports if port["name"] == "dut -> node0")
+    return float(port["rate_bps"] * open_share(port, 3))
 
 
 def means(result: Result) -> str:
@@ -153,4 +264,9 @@ TABLES = {
     "printed": printed,
     "queues": queues,
     "gates": gates,
+    "boxes": boxes,
+    "synchronised": synchronised,
+    "precision": precision,
+    "psi": lambda: sets("psi"),
+    "omega": lambda: sets("omega"),
 }

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import engine_figures
 import flextest_figures
+import ocora_figures
 from shipped import ROOT
 
 READMES = {
     ROOT / "scenarios/papers/engine/README.md": engine_figures.TABLES,
     ROOT / "scenarios/papers/flextest/README.md": flextest_figures.TABLES,
+    ROOT / "scenarios/papers/ocora/README.md": ocora_figures.TABLES,
 }
 _BLOCK = re.compile(r"(<!-- figures: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
