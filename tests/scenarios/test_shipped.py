@@ -50,5 +50,11 @@ def test_names_are_unique() -> None:
 
 
 def test_folders_that_ship_papers_explain_themselves() -> None:
-    for folder in {path.parent for path in SCENARIOS if "papers" in path.parts}:
+    for folder in {path.parent for path in SCENARIOS if "papers" in path.relative_to(ROOT).parts}:
         assert (Path(folder) / "README.md").is_file(), folder
+
+
+def test_readmes_name_every_scenario_of_their_paper() -> None:
+    for path in SCENARIOS:
+        if "papers" in path.relative_to(ROOT).parts:
+            assert f"`{path.name}`" in (path.parent / "README.md").read_text(encoding="utf-8"), path
