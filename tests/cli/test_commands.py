@@ -139,6 +139,38 @@ def test_a_sweep_gives_a_folder_per_run_and_one_report(tmp_path: Path) -> None:
     assert only.returncode == 0, only.stderr
 
 
+def test_the_folder_of_a_sweep_says_where_its_runs_are(tmp_path: Path) -> None:
+    tsnbench("run", GATES, "--duration", "2ms", "--no-report", cwd=tmp_path)
+    for command in ("measure", "report"):
+        done = tsnbench(command, "runs/gates", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "found 3 of them in it" in done.stderr
+        assert "'runs/gates/port=gates'" in done.stderr
+        assert "runs/gates/*/" in done.stderr
+        assert "tsnbench run makes one" in tsnbench(command, "runs/nothing", cwd=tmp_path).stderr
+    every = sorted(path for path in (tmp_path / "runs/gates").glob("*/"))
+    assert tsnbench("report", *every, "--into", "all", cwd=tmp_path).returncode == 0
+
+
+def test_the_command_of_the_manifest_repeats_the_run(tmp_path: Path) -> None:
+    """And tells nobody where on the machine the file was."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/gates.yaml").write_text(GATES.read_text(encoding="utf-8"), encoding="utf-8")
+    options = ("--duration", "2ms", "--seed", "3", "--no-report")
+    tsnbench("run", tmp_path / "sub/gates.yaml", *options, cwd=tmp_path)
+    first = json.loads((tmp_path / "runs/gates/port=gates/manifest.json").read_text())
+    expected = ["tsnbench", "run", "sub/gates.yaml", "--only", "port=gates", "--duration", "2ms", "--seed", "3"]
+    assert first["command"] == expected
+    assert first["title"]
+    tsnbench(*first["command"][1:], "--into", "again", "--no-report", cwd=tmp_path)
+    again = json.loads((tmp_path / "again/port=gates/manifest.json").read_text())
+    assert again["plan"] == first["plan"]
+    outside = tsnbench("run", tmp_path / "sub/gates.yaml", *options, cwd=tmp_path / "runs")
+    assert outside.returncode in (0, 1), outside.stderr
+    manifest = json.loads((tmp_path / "runs/runs/gates/port=gates/manifest.json").read_text())
+    assert manifest["command"][2] == "gates.yaml"
+
+
 def test_plan_prints_what_the_run_folder_holds(tmp_path: Path) -> None:
     printed = json.loads(tsnbench("plan", small(tmp_path), "--json").stdout)
     tsnbench("run", small(tmp_path), "--no-report", cwd=tmp_path)

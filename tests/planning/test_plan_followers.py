@@ -41,8 +41,8 @@ CUT = "forwarding: {mode: cut-through, after: 100 B}, "
 
 def made(**changes: Any) -> model.Scenario:
     values = {
-        "duration": "10 ms", "processing": 700, "first": "1 Gbit/s", "second": "1 Gbit/s", "cable": 1, "period": 33,
-        "frame": 500, "base": 0, "entries": "{open: [6], for: 20 us}, {open: [0], for: 80 us}",
+        "duration": "10 ms", "processing": 700, "first": "1 Gbit/s", "second": "1 Gbit/s", "cable": 1,
+        "period": 33, "frame": 500, "base": 0, "entries": "{open: [6], for: 20 us}, {open: [0], for: 80 us}",
         "follow": "b2 -> listener", "margin": 0, "more": "", "forwarding": "",
     }  # fmt: skip
     (scenario,) = read_scenario(LINE.format(**values | changes), "followers.yaml")
@@ -92,7 +92,7 @@ entries = st.lists(
     forwarding=st.sampled_from(["", CUT]),
 )
 def test_what_is_let_through_never_waits(**values: Any) -> None:
-    """Over two bridges, the first link as fast as the others or slower, whatever the list that is followed."""
+    """Over two bridges, the first link as fast as the others or slower, whatever list is followed."""
     found, smallest = delays(made(**values))
     assert len(found) > 10
     # A stamp is a whole ns; times on the wire are not.

@@ -115,8 +115,18 @@ def boxes() -> Iterable[list[str]]:
 
 
 def synchronised() -> Iterable[list[str]]:
-    """Fig. 14 for all sets and lists: residence in the bridge, and what waiting is left at the senders, in us."""
-    yield ["Set", "list", "stream", "least", "mean", "std. dev.", "greatest", "alone: greatest", "mean wait at the sender"]
+    """Fig. 14 for all sets and lists: residence in the bridge, and waiting at the senders, in us."""
+    yield [
+        "Set",
+        "list",
+        "stream",
+        "least",
+        "mean",
+        "std. dev.",
+        "greatest",
+        "alone: greatest",
+        "mean wait at the sender",
+    ]
     for variant in variants("papers/flextest/synchronised-senders"):
         gcl, name = variant.split()
         result = run("synchronised-senders", variant)
@@ -150,7 +160,8 @@ def precision() -> Iterable[list[str]]:
         found = deviations(gates)
         spread = found.cast(pl.Float64).std(ddof=0) or 0.0
         ours = (
-            found.min(), round(mean(found)), quantile(found, "0.5"), round(spread), quantile(found, "0.99"), found.max(),
+            found.min(), round(mean(found)), quantile(found, "0.5"), round(spread),
+            quantile(found, "0.99"), found.max(),
         )  # fmt: skip
         yield [what, "FlexTest", *map(str, theirs)]
         yield [what, "ours", *map(str, ours)]
@@ -166,7 +177,11 @@ TREATMENTS = {
         for panel, (slot, gcl) in zip("efghijkl", itertools.product((15, 45), (1, 2, 3, 4)), strict=True)
     },
     **{
-        panel: (f"tas-guard-band flextest/gcl-{gcl} {slot} us", "-crossed", f"GCL {gcl}, {slot} us, guard band")
+        panel: (
+            f"tas-guard-band flextest/gcl-{gcl} {slot} us",
+            "-crossed",
+            f"GCL {gcl}, {slot} us, guard band",
+        )
         for panel, (gcl, slot) in zip("mnop", itertools.product((1, 4), (15, 45)), strict=True)
     },
 }
@@ -236,7 +251,11 @@ def printed() -> Iterable[list[str]]:
     ]
     spread = senders.cast(pl.Float64).std(ddof=0) or 0.0
     yield ["synchronised senders: standard deviation of the high stream", "0.04 us", f"{us(spread)} us"]
-    lists = (("tas", "1 15 us alone"), ("tas-guard-band", "1 15 us alone"), ("tas-guard-band", "1 45 us alone"))
+    lists = (
+        ("tas", "1 15 us alone"),
+        ("tas-guard-band", "1 15 us alone"),
+        ("tas-guard-band", "1 45 us alone"),
+    )
     open_rates = ", ".join(f"{open_rate(*one) / 10**6:.0f}" for one in lists)
     yield [
         "list 1: rate of one stream without guard band, with it and slots of 15 us, and of 45 us",

@@ -38,7 +38,16 @@ def span(values: pl.Series) -> str:
 
 def schedules() -> Iterable[list[str]]:
     """Latency by schedule and priority, and what of it is waiting for the first switch's port, in us."""
-    yield ["Fig.", "schedule", "PCP", "best effort", "latency, OCORA", "ours", "waiting at the first switch", "behind it"]
+    yield [
+        "Fig.",
+        "schedule",
+        "PCP",
+        "best effort",
+        "latency, OCORA",
+        "ours",
+        "waiting at the first switch",
+        "behind it",
+    ]
     for variant, (figures, theirs) in SCHEDULED.items():
         schedule, pcp, traffic = variant.split()
         result = run("schedules", variant)
@@ -72,8 +81,8 @@ def preemption() -> Iterable[list[str]]:
         count = trunk.get("preemption", {}).get("preemptions", 0)
         share = f"{100 * count / len(result.delays('high')):.1f} %"
         yield [
-            figure, "-" if express == "none" else "yes", "yes" if traffic == "loaded" else "-", span(result.waits("high")),
-            "80 to 85 %, at most 96 %" if figure == "28" else "-", share,
+            figure, "-" if express == "none" else "yes", "yes" if traffic == "loaded" else "-",
+            span(result.waits("high")), "80 to 85 %, at most 96 %" if figure == "28" else "-", share,
         ]  # fmt: skip
 
 

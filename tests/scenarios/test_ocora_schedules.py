@@ -37,7 +37,7 @@ def test_priority_2_shares_the_time_of_best_effort() -> None:
 
 
 def test_a_late_message_is_held_for_a_cycle() -> None:
-    """Fig. 29: "just slightly bigger than 1000 us" where the second switch holds it, for it only begins to leave then."""
+    """Fig. 29: "just slightly bigger than 1000 us" where the second switch holds it until then."""
     found = latencies(run("late-messages", "0 ns"))
     held = found.filter(found > 60_000)
     assert set(held) == {CYCLE + STAMP, CYCLE + PATH}

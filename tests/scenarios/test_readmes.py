@@ -10,7 +10,11 @@ from readme_figures import READMES, Tables, names, refreshed
 from statistics_of import mean
 
 
-@pytest.mark.parametrize(("readme", "tables"), READMES.items(), ids=lambda value: value.parent.name if isinstance(value, Path) else "")
+@pytest.mark.parametrize(
+    ("readme", "tables"),
+    READMES.items(),
+    ids=lambda value: value.parent.name if isinstance(value, Path) else "",
+)
 def test_figures_are_what_the_scenarios_give(readme: Path, tables: Tables) -> None:
     text = readme.read_text(encoding="utf-8")
     assert sorted(names(text)) == sorted(tables)

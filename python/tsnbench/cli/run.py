@@ -37,7 +37,7 @@ def run(
 ) -> None:
     """Plan, simulate, measure, judge and report a scenario; all runs of it where it is a sweep."""
     from tsnbench.planning import plan as make_plan
-    from tsnbench.runs.campaign import Options, folder_of, report_all, run_one, selected, shortened
+    from tsnbench.runs.campaign import Options, about_run, folder_of, report_all, run_one, selected, shortened
     from tsnbench.scenario import load_variants
 
     kinds = tuple(kind for kind in figures.split(",") if kind)
@@ -55,7 +55,8 @@ def run(
                 talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
             with _progress(f"{label} ({number}/{len(plans)})", plan) as progress:
-                outcomes.append(run_one(plan, folder_of(scenario, into), options, progress))
+                about = about_run(scenario, file, duration, seed)
+                outcomes.append(run_one(plan, folder_of(scenario, into), options, progress, about=about))
         where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json)
     talk.print(f"run folder: {into}", markup=False, soft_wrap=True)

@@ -11,7 +11,6 @@ from itertools import pairwise
 
 from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps, ways_to
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
-from tsnbench.planning.redundancy import tag_octets
 from tsnbench.planning.selectors import select
 from tsnbench.planning.sizes import sizes
 from tsnbench.scenario import model
@@ -19,7 +18,7 @@ from tsnbench.scenario import model
 Span = tuple[int, int]
 """Begin and end within a cycle, in ns; a span may reach over the end of the cycle."""
 Path = tuple[int, int]
-"""From here to there, in ps: the first frame's lead over its gate, and the last one's over the end of its window."""
+"""In ps: by how much a window here begins, and by how much it ends, before the one there."""
 
 
 def follow_gates(draft: Draft) -> None:
@@ -102,12 +101,14 @@ def _paths(draft: Draft, flow: Flow, port: Port, leader: Port) -> Iterator[Path]
             if port.number not in numbers[:-1]:
                 continue
             passed = way[numbers.index(port.number) :]
-            ends = [_path(draft, passed, octets, flow.stream.pcp) for octets in (frames.smallest, frames.largest)]
+            ends = [
+                _path(draft, passed, octets, flow.stream.pcp) for octets in (frames.smallest, frames.largest)
+            ]
             yield min(first for first, _ in ends), max(last for _, last in ends)
 
 
 def _path(draft: Draft, passed: list[tuple[int, int]], octets: int, pcp: int) -> Path:
-    """From the first bit out of the first port to the queue of the last; and from last bit out to last bit out."""
+    """From first bit out here to the queue there, and from last bit out here to last bit out there."""
     ports = [draft.ports[number] for number, _ in passed]
     whole = [
         transmission_ps(BEFORE_STAMP + octets + tag, port.rate_bps)
@@ -150,8 +151,8 @@ def _shifted(gates: Gates, traffic_class: int, path: Path, margin: int) -> list[
 def _apart(spans: list[Span], cycle: int) -> list[Span]:
     """Closed for a moment before the next one begins.
 
-    Where this link is the slower one, windows here are longer than there and could meet. A frame that reached from
-    one into the next would be late for the first and early for the second.
+    Where this link is the slower one, windows here are longer than there and could meet. A frame that
+    reached from one into the next would be late for the first and early for the second.
     """
     apart: list[Span] = []
     for place, (begin, end) in enumerate(spans):
@@ -163,7 +164,7 @@ def _apart(spans: list[Span], cycle: int) -> list[Span]:
 
 
 def _windows(gates: Gates, traffic_class: int) -> list[Span] | None:
-    """When the gate is open; neighbouring entries are one window, across the end of the cycle too. None: always."""
+    """When the gate is open, across entries and the end of the cycle; None: always."""
     spans: list[Span] = []
     at = 0
     for mask, length in gates.entries:

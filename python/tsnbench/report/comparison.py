@@ -11,7 +11,7 @@ from tsnbench.report.figures import sweep as figures
 from tsnbench.report.figures.style import Drawing
 from tsnbench.report.missing import gaps
 from tsnbench.report.page import charts, environment
-from tsnbench.report.provenance import command, provenance
+from tsnbench.report.provenance import commands, provenance
 from tsnbench.report.sweep import Sweep
 
 
@@ -24,11 +24,13 @@ def render(runs: Sequence[RunFacts], drawn: Sequence[Drawing]) -> str:
     """The whole HTML file."""
     sweep = Sweep(runs)
     names = list(dict.fromkeys(run.network.name for run in sweep.runs))
+    titles = list(dict.fromkeys(run.title for run in sweep.runs))
     missing = [(label, gaps(run), run.absent) for label, run in zip(sweep.labels, sweep.runs, strict=True)]
     return (
         environment()
         .get_template("comparison.html")
         .render(
+            about=titles[0] if len(titles) == 1 else "",
             title=" and ".join(names[:3]) + (" and others" if len(names) > 3 else ""),
             sweep=sweep,
             outcome=sweep.outcome(),
@@ -49,7 +51,7 @@ def render(runs: Sequence[RunFacts], drawn: Sequence[Drawing]) -> str:
             ],
             definitions=definitions(sweep.runs[0]),
             provenance=_provenance(sweep),
-            commands=list(dict.fromkeys(command(run) for run in sweep.runs)),
+            commands=commands(sweep.runs),
             quantity=words.quantity,
         )
     )

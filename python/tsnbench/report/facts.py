@@ -217,6 +217,11 @@ class RunFacts:
         return str(self.manifest.get("state", "unknown"))
 
     @property
+    def title(self) -> str:
+        """What the scenario says of itself in one line; empty where nobody said."""
+        return str(self.manifest.get("title") or "")
+
+    @property
     def label(self) -> str:
         """The run among others of a sweep."""
         variant = ", ".join(f"{key} {value}" for key, value in self.network.variant.items())

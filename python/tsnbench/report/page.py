@@ -101,6 +101,7 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
         .get_template("run.html")
         .render(
             title=run.network.name,
+            about=run.title,
             run=run,
             outcome=words.outcome(run.judged, run.groups),
             all_met=words.worst(row.met for row in run.judged) == "yes" if run.judged else None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tsnbench.report.facts import RunFacts
@@ -15,6 +16,8 @@ def provenance(run: RunFacts) -> list[tuple[str, str]]:
     manifest, network = run.manifest, run.network
     lines: list[tuple[str, Any]] = [
         ("Scenario", network.name),
+        ("Title", manifest.get("title")),
+        ("Source", manifest.get("source")),
         *[(f"Parameter {key}", value) for key, value in network.variant.items()],
         ("Plan hash", network.hash),
         ("Seed", network.seed),
@@ -51,3 +54,23 @@ def command(run: RunFacts) -> str:
         "python -c 'from tsnbench import Simulation; from tsnbench.planning import Plan; "
         'Plan.read("plan.json").run(on=Simulation(), into="again")\'  # in the run folder'
     )
+
+
+def commands(runs: Sequence[RunFacts]) -> list[str]:
+    """The commands that repeat several runs: one for those of one sweep, with what they share."""
+    given = [run.manifest.get("command") for run in runs]
+    lists = [[str(part) for part in one] for one in given if isinstance(one, list)]
+    if len(lists) == len(runs) and len({tuple(_without_only(one)) for one in lists}) == 1:
+        shared = [pair for pair in _only(lists[0]) if all(pair in _only(one) for one in lists)]
+        chosen = [part for pair in shared for part in ("--only", pair)]
+        return [shlex.join([*_without_only(lists[0]), *chosen])]
+    return list(dict.fromkeys(command(run) for run in runs))
+
+
+def _only(given: Sequence[str]) -> list[str]:
+    """The conditions of ``--only``."""
+    return [value for option, value in pairwise(given) if option == "--only"]
+
+
+def _without_only(given: Sequence[str]) -> list[str]:
+    return [part for before, part in pairwise(["", *given]) if part != "--only" and before != "--only"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,9 +53,16 @@ def folder_of(scenario: Scenario, into: Path) -> Path:
 
 
 def run_one(
-    plan: Plan, into: Path, options: Options, progress: Progress | None = None, on: Backend | None = None
+    plan: Plan,
+    into: Path,
+    options: Options,
+    progress: Progress | None = None,
+    on: Backend | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """Run, measure and judge one Plan; a complete run of the same Plan is used again.
+
+    ``about`` goes into the manifest: :func:`about_run`.
 
     Raises:
         InputError: ``into`` holds another experiment and ``options.force`` is off.
@@ -65,12 +72,16 @@ def run_one(
     from tsnbench.backends.simulation import Simulation
     from tsnbench.measure import judge, measure_run
     from tsnbench.runs import Run
+    from tsnbench.runs.manifest import note
 
     run = None if options.force else _finished(plan, into, options)
     reused = run is not None
     if run is None:
         _clear(into, options)
-        run = (on or Simulation()).execute(plan, into, pcap=options.pcap, progress=progress)
+        try:
+            run = (on or Simulation()).execute(plan, into, pcap=options.pcap, progress=progress)
+        finally:
+            note(into, about or {})
     measured = reused and (into / "measures.json").exists()
     measures = run.measures() if measured else measure_run(into)
     verdict = judge(plan.document, measures)
@@ -80,6 +91,26 @@ def run_one(
 
         report.write(Run.open(into), figures=options.figures)
     return Outcome(run=Run.open(into), reused=reused, verdict=verdict)
+
+
+def about_run(
+    scenario: Scenario, file: Path, duration: str | None = None, seed: int | None = None
+) -> dict[str, Any]:
+    """Title and source as the scenario says them, and the command that repeats this run alone.
+
+    A file outside the working folder is called by its name: where it was is the machine's affair.
+    """
+    try:
+        name = file.resolve().relative_to(Path.cwd())
+    except ValueError:
+        name = Path(file.name)
+    command = ["tsnbench", "run", str(name)]
+    for key, value in scenario.variant.items():
+        command += ["--only", f"{key}={value}"]
+    command += ["--duration", duration] if duration is not None else []
+    command += ["--seed", str(seed)] if seed is not None else []
+    words = {"title": scenario.title, "source": scenario.source}
+    return {**{key: text for key, text in words.items() if text}, "command": command}
 
 
 def report_all(outcomes: Sequence[Outcome], into: Path, options: Options) -> Path:
@@ -169,6 +200,7 @@ def _clear(into: Path, options: Options) -> None:
 __all__ = [
     "Options",
     "Outcome",
+    "about_run",
     "folder_of",
     "report_all",
     "run_one",

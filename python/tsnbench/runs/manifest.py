@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -79,7 +80,7 @@ def read(folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise FolderError(folder, "expected a run folder, found no manifest.json in it") from None
+        raise FolderError(folder, *_no_run(folder)) from None
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise FolderError(folder, f"its manifest.json cannot be read: {reason}") from error
@@ -89,6 +90,23 @@ def read(folder: Path) -> dict[str, Any]:
     if manifest.get("state") not in list(State):
         raise FolderError(folder, f"its manifest.json has an unknown state: {manifest.get('state')}")
     return manifest
+
+
+def _no_run(folder: Path) -> tuple[str, str | None]:
+    """What a folder without a manifest is instead, and what to do: a sweep has a folder per run."""
+    if not folder.exists():
+        return "expected a run folder, found none", "tsnbench run makes one"
+    runs = sorted(path.parent for path in folder.glob(f"*/{NAME}"))
+    if not runs:
+        return f"expected a run folder, found no {NAME} in it", None
+    found = f"expected one run's folder, found {len(runs)} of them in it"
+    return found, f"name one, such as '{runs[0]}'; tsnbench report also takes all: {folder}/*/"
+
+
+def note(folder: Path, about: Mapping[str, Any]) -> None:
+    """Add what only the caller knows, such as the command; nothing where there is no manifest."""
+    if about and (folder / NAME).exists():
+        write(folder, read(folder) | dict(about))
 
 
 def write(folder: Path, manifest: dict[str, Any]) -> None:

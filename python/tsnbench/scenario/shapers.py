@@ -104,7 +104,9 @@ def _gates(reading: Reading, net: Net, fields: Fields) -> model.Gates | model.Fo
             return _follow(reading, net, written)
         if "margin" in written:
             hint = "add follow: dut -> node0, or leave margin out"
-            reading.problem(written.at("margin"), written.path_of("margin"), "margin only with follow", "none", hint)
+            reading.problem(
+                written.at("margin"), written.path_of("margin"), "margin only with follow", "none", hint
+            )
             return None
         if "pattern" in written:
             return _catalogued(reading, written, written["pattern"])

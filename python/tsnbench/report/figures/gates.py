@@ -57,12 +57,18 @@ def _told(one: Folded) -> str:
 
 
 def _lanes(one: Folded) -> list[int]:
-    """Classes that are worth a lane: those that carry a priority, highest first."""
-    return [
+    """Classes that are worth a lane, highest first: those that sent, and those whose gate is ever closed.
+
+    A sender's port has eight classes and sends in one; the seven others would say nothing.
+    """
+    whole = [(0, one.gates.cycle_ns)]
+    mapped = [
         n
         for n in reversed(range(len(one.port.reserved_bps)))
         if n in one.port.pcp_to_class or one.busy.get(n)
     ]
+    telling = [n for n in mapped if one.busy.get(n) or one.open_spans[n] != whole]
+    return telling or mapped
 
 
 def _lane_name(one: Folded, own: int, used: Sequence[int]) -> str:
