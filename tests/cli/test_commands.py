@@ -159,7 +159,17 @@ def test_the_command_of_the_manifest_repeats_the_run(tmp_path: Path) -> None:
     options = ("--duration", "2ms", "--seed", "3", "--no-report")
     tsnbench("run", tmp_path / "sub/gates.yaml", *options, cwd=tmp_path)
     first = json.loads((tmp_path / "runs/gates/port=gates/manifest.json").read_text())
-    expected = ["tsnbench", "run", "sub/gates.yaml", "--only", "port=gates", "--duration", "2ms", "--seed", "3"]
+    expected = [
+        "tsnbench",
+        "run",
+        "sub/gates.yaml",
+        "--only",
+        "port=gates",
+        "--duration",
+        "2ms",
+        "--seed",
+        "3",
+    ]
     assert first["command"] == expected
     assert first["title"]
     tsnbench(*first["command"][1:], "--into", "again", "--no-report", cwd=tmp_path)

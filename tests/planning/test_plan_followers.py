@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +128,13 @@ def test_the_shift_is_the_path(frame: int, margin: int) -> None:
     assert len(set(edges) - expected) <= 1  # the cycle's own beginning
 
 
+def test_what_is_no_whole_ns_is_rounded_inwards() -> None:
+    """At 700 Mbit/s a frame of 500 B takes 5805 5/7 ns: a window opens at the next ns, and closes at the last."""
+    first, last = Fraction(8 * 508 * 10, 7) + 4064 + 1_020, 2 * 4064 + 1_020
+    edges = edges_of(gates(made(first="700 Mbit/s"), "talker -> b1"))
+    assert {math.ceil(100_000 - first), 120_000 - last - 100_000} <= edges
+
+
 def test_a_chain_accumulates_the_shift() -> None:
     """Whoever follows a port that itself follows the last one gets what it would get from the last one."""
     chained = made(follow="b1 -> b2", more="  b1 -> b2: {gates: {follow: b2 -> listener}}")
@@ -168,3 +177,31 @@ def test_what_cannot_be_followed() -> None:
     assert problems(made(follow="b1 -> b2", more=circle)) == [(f"{path}.follow", "talker -> b1, b1 -> b2")]
     back = "  listener -> b2: {gates: {follow: b2 -> listener}}"
     assert problems(made(more=back)) == [("shapers.listener -> b2.gates.follow", "none")]
+
+
+REDUNDANT = """\
+name: followers
+duration: 10 ms
+network:
+  stations: [talker, listener]
+  bridges: {split: {}, short: {}, long1: {processing: 2 us}, long2: {}, join: {}}
+  rate: 1 Gbit/s
+  links: [talker-split, split-short, short-join, split-long1, long1-long2, long2-join, join-listener]
+streams:
+  s: {from: talker, to: listener, pcp: 6, period: 97 us, frame: 300 B, frer: {paths: PATHS}}
+shapers:
+  join -> listener: {gates: {entries: [{open: [6], for: 60 us}, {open: [0], for: 40 us}]}}
+  talker -> split: {gates: {follow: join -> listener}}
+"""
+SHORT, LONG = "[split, short, join]", "[split, long1, long2, join]"
+
+
+def test_copies_on_ways_of_different_lengths_are_in_time_on_both() -> None:
+    """What both ways allow, and nothing else: the R-TAG's 6 octets count where copies carry it."""
+    (scenario,) = read_scenario(REDUNDANT.replace("PATHS", f"[{SHORT}, {LONG}]"), "redundant.yaml")
+    plain, tagged = 8 * (8 + 300), 8 * (8 + 306)
+    short, long = plain + 2 * tagged, plain + 3 * tagged + 2_000
+    edges = edges_of(gates(scenario, "talker -> split"))
+    assert {100_000 - short, 60_000 - long} <= edges
+    found, smallest = delays(scenario)
+    assert set(found) == {smallest}
