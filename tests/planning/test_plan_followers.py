@@ -129,7 +129,7 @@ def test_the_shift_is_the_path(frame: int, margin: int) -> None:
 
 
 def test_what_is_no_whole_ns_is_rounded_inwards() -> None:
-    """At 700 Mbit/s a frame of 500 B takes 5805 5/7 ns: a window opens at the next ns, and closes at the last."""
+    """At 700 Mbit/s a frame of 500 B takes 5805 5/7 ns: open at the next ns, closed at the last."""
     first, last = Fraction(8 * 508 * 10, 7) + 4064 + 1_020, 2 * 4064 + 1_020
     edges = edges_of(gates(made(first="700 Mbit/s"), "talker -> b1"))
     assert {math.ceil(100_000 - first), 120_000 - last - 100_000} <= edges

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps, ways_to
-from tsnbench.planning.draft import Draft, Flow, Gates, Port
+from tsnbench.planning.draft import Draft, Flow, Gates, Node, Port
 from tsnbench.planning.selectors import select
 from tsnbench.planning.sizes import sizes
 from tsnbench.scenario import model
@@ -19,6 +19,9 @@ Span = tuple[int, int]
 """Begin and end within a cycle, in ns; a span may reach over the end of the cycle."""
 Path = tuple[int, int]
 """In ps: by how much a window here begins, and by how much it ends, before the one there."""
+
+_FOLLOWED = {"entries", "by", "base_time", "cycle", "fit_entries", "most_entries", "extension"}
+"""Settings of gates that are in the list that is followed, or make no difference to it."""
 
 
 def follow_gates(draft: Draft) -> None:
@@ -51,7 +54,20 @@ def _leader(draft: Draft, port: Port) -> Port | None:
         hint = f"give {found[0].name} entries or a pattern"
         _problem(draft, port, "a port with gates", f"{found[0].name} without", hint)
         return None
+    further = _beyond_a_list(found[0])
+    if further:
+        hint = "write this port's entries, or leave these settings out there"
+        _problem(draft, port, "a port with one list of entries", f"{found[0].name} with {further}", hint)
+        return None
     return found[0]
+
+
+def _beyond_a_list(leader: Port) -> str:
+    """Settings of its gates that are more than one list that repeats; nobody can follow those."""
+    written = leader.shaper.gates
+    if not isinstance(written, model.Gates):
+        return ""
+    return ", ".join(sorted(set(written.model_dump(exclude_defaults=True)) - _FOLLOWED)).replace("_", " ")
 
 
 def _problem(draft: Draft, port: Port, expected: str, found: str, hint: str | None = None) -> None:
@@ -114,12 +130,19 @@ def _path(draft: Draft, passed: list[tuple[int, int]], octets: int, pcp: int) ->
         transmission_ps(BEFORE_STAMP + octets + tag, port.rate_bps)
         for (_, tag), port in zip(passed, ports, strict=True)
     ]
-    first = 0
+    first = last = 0
     for (before, after), (_, tag) in zip(pairwise(ports), passed, strict=False):
         in_time = _needed(draft, before, after, octets + tag, pcp)
-        first += transmission_ps(BEFORE_STAMP + in_time, before.rate_bps)
-        first += before.propagation_ps + draft.nodes[after.node].processing_ns * 1_000
-    return first, first + whole[-1] - whole[0]
+        on_link = transmission_ps(BEFORE_STAMP + in_time, before.rate_bps) + before.propagation_ps
+        least, most = _processing_ns(draft.nodes[after.node])
+        first += on_link + least * 1_000
+        last += on_link + most * 1_000
+    return first, last + whole[-1] - whole[0]
+
+
+def _processing_ns(node: Node) -> tuple[int, int]:
+    """The least and the most that a node takes for a frame."""
+    return node.processing_ns, node.processing_ns
 
 
 def _needed(draft: Draft, before: Port, after: Port, octets: int, pcp: int) -> int:
