@@ -1,7 +1,7 @@
-//! What must hold of faults, and of streams with more than one way.
+//! What must hold of streams with more than one way.
 
 use crate::check::{Check, ensure, index, time};
-use crate::{Algorithm, Fault, LossModel, Pattern, Plan, Redundancy, Stream};
+use crate::{Algorithm, Pattern, Plan, Redundancy, Stream};
 
 /// Most ways that may meet.
 const MOST_WAYS: usize = 16;
@@ -11,38 +11,6 @@ const SHORTEST_TIMER_NS: u64 = 1_000_000;
 const SEQUENCE_SPACE: u32 = 1 << 16;
 
 impl Plan {
-    pub(crate) fn check_fault(&self, number: usize, fault: &Fault) -> Check {
-        let path = |field: &str| format!("faults[{number}].{field}");
-        let (from, until) = fault.span_ns();
-        time(until, || path("until_ns"))?;
-        ensure(from < until, || path("until_ns"), || "is not after from_ns".into())?;
-        match fault {
-            Fault::LinkDown { port, .. } => index(*port, self.ports.len(), || path("port")),
-            Fault::Loss { port, model, .. } => {
-                index(*port, self.ports.len(), || path("port"))?;
-                let shares = match *model {
-                    LossModel::Bernoulli { loss_ppm } => [loss_ppm, 0, 0, 0],
-                    LossModel::GilbertElliott { to_bad_ppm, to_good_ppm, loss_good_ppm, loss_bad_ppm } => {
-                        [to_bad_ppm, to_good_ppm, loss_good_ppm, loss_bad_ppm]
-                    }
-                    LossModel::BitErrors { per_petabit } => {
-                        let problem = || "is more than one error per bit".into();
-                        ensure(per_petabit <= 1_000_000_000_000_000, || path("model"), problem)?;
-                        [0; 4]
-                    }
-                };
-                let problem = || "a share is more than 1 000 000 ppm".into();
-                ensure(shares.iter().all(|share| *share <= 1_000_000), || path("model"), problem)
-            }
-            Fault::Babble { stream, every_ns, .. } => {
-                index(*stream, self.streams.len(), || path("stream"))?;
-                ensure(*every_ns > 0, || path("every_ns"), || "must be more than 0".into())?;
-                let saturating = matches!(self.streams[*stream as usize].pattern, Pattern::Saturating { .. });
-                ensure(!saturating, || path("stream"), || "saturates already: it cannot babble".into())
-            }
-        }
-    }
-
     pub(crate) fn check_redundancy(
         &self,
         stream: &Stream,
