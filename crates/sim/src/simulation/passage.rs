@@ -85,6 +85,11 @@ impl Simulation<'_> {
         let Landing { frame, begun, arrival, .. } = landing;
         let link = self.network.links[port as usize];
         let meets = self.specials.meets(frame.hop);
+        // What was on the wire then was cut; what a delay held back comes to a node that is not there, too.
+        if self.is_down(link.peer, arrival, arrival) {
+            self.lose(hop.stream, port);
+            return Ok(());
+        }
         if frame.is_damaged() {
             self.go_on_damaged(meets, &landing);
             return Ok(());
