@@ -5,7 +5,7 @@ IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from itertools import pairwise
 from typing import Any
 
@@ -98,11 +98,25 @@ def smallest_delay_ps(
     if octets is None:
         octets = sizes(stream["size"]).largest
     pcp = stream["pcp"]
-    return min(_smallest(document, each, octets, pcp, points) for each in ways(stream, listener))
+    stored = _stored(stream)
+    return min(_smallest(document, each, octets, pcp, points, stored) for each in ways(stream, listener))
+
+
+def _stored(stream: Document) -> set[int]:
+    """Ports behind which frames are stored whole: who eliminates copies has to know that one is."""
+    redundancy = stream.get("redundancy", {})
+    if "recovery" not in redundancy:
+        return set()
+    return {stream["route"][end]["port"] for merge in redundancy["merges"] for end in merge["from"]}
 
 
 def _smallest(
-    document: Document, passed: list[tuple[int, int]], octets: int, pcp: int, points: Mapping[str, str]
+    document: Document,
+    passed: list[tuple[int, int]],
+    octets: int,
+    pcp: int,
+    points: Mapping[str, str],
+    stored: Set[int],
 ) -> int:
     ports = [document["ports"][number] for number, _ in passed]
     sent = [BEFORE_STAMP + octets + tag for _, tag in passed]
@@ -110,9 +124,12 @@ def _smallest(
     delay: int = sum(port["propagation_ps"] for port in ports)
     delay += sum(transmission_ps(size, port["rate_bps"]) for size, port in zip(sent, ports, strict=True))
     delay += sum(document["nodes"][port["node"]]["processing_ns"] * 1_000 for port in ports[1:])
-    for before, after in pairwise(ports):
-        whole = transmission_ps(BEFORE_STAMP + octets, before["rate_bps"])
-        in_time = BEFORE_STAMP + octets - cut_octets(document, before, after, octets, pcp)
+    for place, (before, after) in enumerate(pairwise(ports)):
+        number, tag = passed[place]
+        if number in stored:
+            continue
+        whole = transmission_ps(BEFORE_STAMP + octets + tag, before["rate_bps"])
+        in_time = BEFORE_STAMP + octets + tag - cut_octets(document, before, after, octets + tag, pcp)
         delay -= whole - transmission_ps(in_time, before["rate_bps"])
     stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else sent[0]
     delay -= transmission_ps(stamped, first["rate_bps"])

@@ -12,7 +12,7 @@ from tsnbench.planning.assemble import assemble
 from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
-from tsnbench.planning.faults import place_faults
+from tsnbench.planning.faults import place_faults, place_wrong_schedules
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
@@ -36,6 +36,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     size_flows,
     set_phases,
     open_gates,
+    place_wrong_schedules,
     reserve,
     set_express,
     place_taps,

@@ -158,7 +158,13 @@ def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover)
     cuts: list[Spans] = []
     for ports in own:
         touched = {number for port in ports for number in (port, draft.ports[port].peer)}
-        down = [fault for fault in draft.faults if fault["kind"] == "link-down" and fault["port"] in touched]
+        passed = {draft.ports[number].node for number in touched}
+        down = [
+            fault
+            for fault in draft.faults
+            if (fault["kind"] == "link-down" and fault["port"] in touched)
+            or (fault["kind"] == "node-down" and fault["node"] in passed)
+        ]
         cuts.append([(fault["from_ns"], fault["until_ns"]) for fault in down])
     changes = sorted({time for way in cuts for cut in way for time in cut if time < end})
     spans: list[Spans] = [[], []]

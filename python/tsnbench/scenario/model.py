@@ -274,6 +274,49 @@ class Babble(Part):
     duration: Duration | None = None
 
 
+class NodeDown(Part):
+    """A node: its links, what it holds, its talkers."""
+
+    node: Name
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class Delay(Part):
+    """A share (in ppm) of the frames arrives later, uniformly from ``least`` to ``most``."""
+
+    port: PortSelector
+    least: Duration
+    most: Duration
+    share: int = 1_000_000
+    keeps_order: bool = True
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class Duplicate(Part):
+    """A share (in ppm) of the frames arrives twice."""
+
+    port: PortSelector
+    share: int
+    after: Duration
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class WrongSchedule(Part):
+    """Ports obey another list, their own one shifted, or (neither) none."""
+
+    port: PortSelector
+    gates: Gates | None = None
+    shift: int | None = None
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+Fault = LinkDown | Loss | Babble | NodeDown | Delay | Duplicate | WrongSchedule
+
+
 class Wander(Part):
     """A random walk of the drift: every ``every`` a step of at most ``step`` parts of 10^12."""
 
@@ -325,7 +368,7 @@ class Scenario(Part):
     network: Network
     streams: dict[Name, Stream]
     shapers: dict[PortSelector, Shaper] = {}
-    faults: tuple[LinkDown | Loss | Babble, ...] = ()
+    faults: tuple[Fault, ...] = ()
     taps: Taps = Taps()
     clocks: Clocks | None = None
     variant: dict[str, str] = {}

@@ -106,6 +106,13 @@ def _gates(reading: Reading, fields: Fields) -> model.Gates | None:
     return _catalogued(reading, Fields(fields.at("gates"), fields.path_of("gates")), written)
 
 
+def gate_list(reading: Reading, written: Fields) -> model.Gates | None:
+    """A list that is written outside shapers."""
+    if "pattern" in written:
+        return _catalogued(reading, written, written["pattern"])
+    return _listed(reading, written)
+
+
 def _catalogued(reading: Reading, written: Fields, name: Named) -> model.Gates | None:
     lists = catalogue.gate_lists()
     if name not in lists:
