@@ -150,7 +150,8 @@ def test_slips(fault: str, said: str) -> None:
 def test_the_run_folder_counts_what_each_fault_did(tmp_path: Path) -> None:
     faults = (
         "{down: b2, at: 2 ms, for: 1 ms}, {delay: 10 us, on: t -> b1, at: 5 ms, for: 1 ms}, "
-        "{duplicate: 100 %, on: b1 -> b2, at: 8 ms, for: 1 ms}, {babble: s, every: 50 us, at: 10 ms, for: 1 ms}"
+        "{duplicate: 100 %, on: b1 -> b2, at: 8 ms, for: 1 ms}, "
+        "{babble: s, every: 50 us, at: 10 ms, for: 1 ms}"
     )
     made = planned(faults)
     counters, path = ran(made, tmp_path)
