@@ -24,6 +24,6 @@ impl Plan {
                 beside("frame pre-emption", "clocks of nodes")
             })?;
         }
-        Ok(())
+        self.check_identification()
     }
 }

@@ -39,18 +39,19 @@ def ways(stream: Document, listener: int) -> list[list[tuple[int, int]]]:
     """Every way to the listener: (port, octets that an R-TAG adds there)."""
     merges = [merge["from"] for merge in stream.get("redundancy", {}).get("merges", ())]
 
-    def back(place: int | None) -> list[list[tuple[int, int]]]:
+    def back(place: int | None, passed: frozenset[int]) -> list[list[tuple[int, int]]]:
         if place is None:
             return [[]]
         together = next((ends for ends in merges if place in ends), [place])
-        found = []
-        for end in together:
+        found: list[list[tuple[int, int]]] = []
+        # Ways that meet can go in a circle: nothing that goes around comes first.
+        for end in together if not passed & set(together) else ():
             hop = stream["route"][end]
             here = (hop["port"], tag_octets(stream, end))
-            found += [[*before, here] for before in back(hop.get("parent"))]
+            found += [[*before, here] for before in back(hop.get("parent"), passed | set(together))]
         return found
 
-    return back(stream["listeners"][listener]["route"])
+    return back(stream["listeners"][listener]["route"], frozenset())
 
 
 def cut_octets(document: Document, ingress: Document, egress: Document, octets: int, pcp: int) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tsnbench.report.curves import COLUMNS
 from tsnbench.report.facts import FaultSpan, RunFacts
 from tsnbench.report.words import span
 
+COLUMNS = 100
+"""Columns of lost frames: few enough that frames far apart make one bar."""
 MOST_FAULTS = 12
 """Faults drawn; the table has all of them."""
 

@@ -146,8 +146,8 @@ class Frer(Part):
     ways: tuple[Way, ...] = ()
     """None: as many disjoint ones as ``disjoint`` says."""
     disjoint: int = 2
-    at: Name | None = None
-    """Where copies meet; None: at the first node from which all ways are the same."""
+    at: tuple[Name, ...] = ()
+    """Where copies meet; none: at the first node from which all ways (to a listener) are the same."""
     recovery: Literal["vector", "match"] = "vector"
     history: int = 32
     reset: Duration = 2_000_000_000

@@ -34,6 +34,7 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
 
     def draw(size: Size) -> Figure:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
 
         unit, scale = seconds_or_millis(duration_ns)
         heights = [0.22 * len(shown) + 0.25, *([0.9] * len(lost))]
@@ -44,7 +45,7 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
             begin, end = fault.from_ns / scale, min(fault.until_ns, duration_ns) / scale
             bars.barh(place, max(end - begin, 0), left=begin, height=0.6, color=LIMIT, alpha=0.75)
             bars.plot([begin], [place], marker="|", color=LIMIT, markersize=7)
-        bars.set_yticks(range(len(shown)), [printable(shortened(label(fault))) for fault in shown])
+        bars.set_yticks(range(len(shown)), [_tick(fault) for fault in shown])
         bars.set_ylim(len(shown) - 0.4, -0.6)
         bars.grid(visible=False, axis="y")
         for number, (at, one) in enumerate(zip(panels, lost, strict=True)):
@@ -54,6 +55,7 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
             at.set_title(one.title, color=INK)
             at.set_ylabel("lost frames")
             at.set_ylim(bottom=0)
+            at.yaxis.set_major_locator(MaxNLocator(3, integer=True))
         rows[-1][0].set_xlim(0, duration_ns / scale)
         rows[-1][0].set_xlabel(f"time of sending ({unit})" if lost else f"time ({unit})")
         return figure
@@ -72,6 +74,11 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
         ),
         draw,
     )
+
+
+def _tick(fault: FaultSpan) -> str:
+    # Figures' letters have no narrow space.
+    return printable(shortened(label(fault).replace("\u202f", " ")))
 
 
 def label(fault: FaultSpan) -> str:

@@ -94,7 +94,10 @@ FRER = Record(
             ListOf(NODES, "lists of hops", least=2, most=16), "[[sw1, sw2], [sw3, sw4]]: hops of each copy"
         ),
         "disjoint": Field(Count(2, 16, "a number of ways"), "so many ways that share no node or link; 2"),
-        "at": Field(NODE, "where copies meet; the first node from which all ways are the same unless given"),
+        "at": Field(
+            Either("a node, or a list of nodes", text=NODE, listing=NODES),
+            "where copies meet: sw4, or [sw3, sw4]; the first node from which all ways are the same",
+        ),
         "recovery": Field(Choice({"vector": "vector", "match": "match"}, "a recovery"), "vector or match"),
         "history": Field(Count(1, 32_767, "a history length"), "numbers that vector recovery remembers; 32"),
         "reset": Field(SPAN, "silence after which any number is taken; 2 s unless given"),
