@@ -164,3 +164,20 @@ def test_streams_that_an_identification_cannot_tell_apart_are_refused() -> None:
     with pytest.raises(PlanningErrors, match=r"source-mac .* cannot tell s and o apart"):
         planned(by_source + other)
     planned(text.replace("frer: {}", "frer: {identification: ip}") + other)
+
+
+@pytest.mark.parametrize(
+    ("other", "chosen"),
+    [
+        ("from: t, to: m", "null"),
+        ("from: t, to: l", "ip"),
+        ("from: m, to: l", "source-mac"),
+        ("from: m, to: l, vlan: 7", "null"),
+    ],
+)
+def test_the_first_identification_that_tells_streams_apart_is_taken(other: str, chosen: str) -> None:
+    text = (RING % "{}").replace("to: [l, m]", "to: l").replace("streams: {s: {", "streams:\n  s: {")
+    made = planned(
+        text.replace("frer: {}}}", "frer: {}}") + f"  o: {{{other}, period: 1 ms, frame: 200 B}}\n"
+    )
+    assert made.document["streams"][0]["redundancy"]["recovery"]["identification"] == chosen

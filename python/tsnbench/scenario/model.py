@@ -153,7 +153,8 @@ class Frer(Part):
     reset: Duration = 2_000_000_000
     individual: bool = False
     latent: Latent | None = None
-    identification: Literal["null", "source-mac", "ip"] = "null"
+    identification: Literal["null", "source-mac", "ip"] | None = None
+    """None: the first of them that tells the stream apart."""
 
 
 class Failover(Part):

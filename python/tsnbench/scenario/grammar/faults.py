@@ -104,7 +104,7 @@ FRER = Record(
         "individual": Field(YES_NO, "true: each copy's way has a recovery function of its own as well"),
         "identification": Field(
             Choice({"null": "null", "source-mac": "source-mac", "ip": "ip"}, "an identification"),
-            "null (default), source-mac or ip",
+            "null, source-mac or ip; the first that tells the stream apart unless given",
         ),
         "latent-errors": Field(
             Record(
