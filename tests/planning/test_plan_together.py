@@ -20,14 +20,6 @@ streams:
 """
 
 
-def test_cut_through_beside_a_fault_is_refused_and_either_alone_is_not() -> None:
-    fault = "faults: [{down: s -> b, at: 2 ms, for: 1 ms}]\n"
-    plan(read_scenario(TEXT)[0])
-    plan(read_scenario(TEXT.replace(CUT_THROUGH, "[s]") + fault)[0])
-    with pytest.raises(PlanningErrors, match=r"cut-through beside faults, .* is not modelled yet"):
-        plan(read_scenario(TEXT + fault)[0])
-
-
 @pytest.mark.parametrize(
     ("more", "refused"),
     [

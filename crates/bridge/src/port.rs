@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.
 
+mod fault;
 mod merge;
 
 use crate::{
@@ -96,6 +97,8 @@ pub struct EgressPort<F> {
     classes: Vec<Selector<F>>,
     gates: Option<Box<GateControlList>>,
     merge: Option<Box<merge::Merge<F>>>,
+    /// The port's own list, while a fault has put another one in its place.
+    own: Option<Box<fault::Own>>,
 }
 
 impl<F: Frame> EgressPort<F> {
@@ -120,6 +123,7 @@ impl<F: Frame> EgressPort<F> {
             classes: port.classes.iter().take(8).enumerate().map(selector).collect(),
             gates,
             merge: port.preemption.as_ref().map(|own| Box::new(merge::Merge::new(own.express))),
+            own: None,
         }
     }
 
@@ -154,7 +158,7 @@ impl<F: Frame> EgressPort<F> {
         let index = usize::from(class);
         if self.classes[index].gated {
             let needs = self.line.until_last_bit(frame.octets());
-            if !self.gate(class).ever_fits(needs) {
+            if !self.usual_gate(class).ever_fits(needs) {
                 self.classes[index].queue.count_drop(frame.octets());
                 actions.dropped = Some(Drop { frame, class, cause: DropCause::FitsNoWindow });
                 return None;
@@ -197,6 +201,9 @@ impl<F: Frame> EgressPort<F> {
     #[inline(never)]
     pub fn set_gate_clock(&mut self, now: Instant, clock: ClockMap<True, Local>, actions: &mut Actions<F>) {
         *actions = Actions::default();
+        if let Some(own) = &mut self.own {
+            own.set_clock(clock);
+        }
         let Some(list) = &mut self.gates else { return };
         for (class, selector) in self.classes.iter_mut().enumerate() {
             if let Some(shaper) = &mut selector.shaper {

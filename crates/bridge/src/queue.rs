@@ -106,6 +106,12 @@ impl<F: Frame> Queue<F> {
         Some(frame)
     }
 
+    /// Takes everything out, unsent.
+    pub fn clear(&mut self) -> impl Iterator<Item = F> + '_ {
+        self.octets = 0;
+        self.waiting.drain(..)
+    }
+
     /// How many frames wait.
     #[inline]
     #[must_use]

@@ -79,7 +79,7 @@ impl Plan {
         self.check_together()
     }
 
-    fn check_port(&self, number: usize, port: &Port) -> Check {
+    pub(crate) fn check_port(&self, number: usize, port: &Port) -> Check {
         let path = |field: &str| format!("ports[{number}].{field}");
         index(port.node, self.nodes.len(), || path("node"))?;
         index(port.peer, self.ports.len(), || path("peer"))?;

@@ -1,7 +1,7 @@
-//! What must hold of faults, and of streams with more than one way.
+//! What must hold of streams with more than one way.
 
 use crate::check::{Check, ensure, index, time};
-use crate::{Algorithm, Fault, LossModel, Pattern, Plan, Redundancy, Stream};
+use crate::{Algorithm, Identification, Pattern, Plan, Redundancy, Stream};
 
 /// Most ways that may meet.
 const MOST_WAYS: usize = 16;
@@ -11,38 +11,6 @@ const SHORTEST_TIMER_NS: u64 = 1_000_000;
 const SEQUENCE_SPACE: u32 = 1 << 16;
 
 impl Plan {
-    pub(crate) fn check_fault(&self, number: usize, fault: &Fault) -> Check {
-        let path = |field: &str| format!("faults[{number}].{field}");
-        let (from, until) = fault.span_ns();
-        time(until, || path("until_ns"))?;
-        ensure(from < until, || path("until_ns"), || "is not after from_ns".into())?;
-        match fault {
-            Fault::LinkDown { port, .. } => index(*port, self.ports.len(), || path("port")),
-            Fault::Loss { port, model, .. } => {
-                index(*port, self.ports.len(), || path("port"))?;
-                let shares = match *model {
-                    LossModel::Bernoulli { loss_ppm } => [loss_ppm, 0, 0, 0],
-                    LossModel::GilbertElliott { to_bad_ppm, to_good_ppm, loss_good_ppm, loss_bad_ppm } => {
-                        [to_bad_ppm, to_good_ppm, loss_good_ppm, loss_bad_ppm]
-                    }
-                    LossModel::BitErrors { per_petabit } => {
-                        let problem = || "is more than one error per bit".into();
-                        ensure(per_petabit <= 1_000_000_000_000_000, || path("model"), problem)?;
-                        [0; 4]
-                    }
-                };
-                let problem = || "a share is more than 1 000 000 ppm".into();
-                ensure(shares.iter().all(|share| *share <= 1_000_000), || path("model"), problem)
-            }
-            Fault::Babble { stream, every_ns, .. } => {
-                index(*stream, self.streams.len(), || path("stream"))?;
-                ensure(*every_ns > 0, || path("every_ns"), || "must be more than 0".into())?;
-                let saturating = matches!(self.streams[*stream as usize].pattern, Pattern::Saturating { .. });
-                ensure(!saturating, || path("stream"), || "saturates already: it cannot babble".into())
-            }
-        }
-    }
-
     pub(crate) fn check_redundancy(
         &self,
         stream: &Stream,
@@ -78,6 +46,9 @@ impl Plan {
                 })?;
             }
         }
+        let vector = recovery.as_ref().is_some_and(|own| matches!(own.algorithm, Algorithm::Vector { .. }));
+        let problem = || "ways that meet go in a circle, and nothing but vector recovery ends that".into();
+        ensure(vector || !goes_around(stream, redundancy), || path("merges"), problem)?;
         for (number, one) in active.iter().enumerate() {
             let path = |field: &str| path(&format!("active[{number}].{field}"));
             index(one.route, entries, || path("route"))?;
@@ -113,4 +84,112 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+impl Plan {
+    /// A stream whose copies are made or eliminated has to be told apart from every other one there.
+    pub(crate) fn check_identification(&self) -> Check {
+        let nodes = |stream: &Stream| -> Vec<u32> {
+            let ends = stream.route.iter().map(|hop| {
+                let port = &self.ports[hop.port as usize];
+                [port.node, self.ports[port.peer as usize].node]
+            });
+            ends.flatten().collect()
+        };
+        for (number, stream) in self.streams.iter().enumerate() {
+            let Some(recovery) = stream.redundancy.as_ref().and_then(|own| own.recovery.as_ref()) else {
+                continue;
+            };
+            let acting = self.acting(stream);
+            let alike = |other: &Stream| match recovery.identification {
+                Identification::Null => {
+                    (&stream.destination_mac, stream.vid) == (&other.destination_mac, other.vid)
+                }
+                Identification::SourceMac => (stream.talker, stream.vid) == (other.talker, other.vid),
+                Identification::Ip => {
+                    stream.destination_ipv4 == other.destination_ipv4
+                        && (stream.talker, stream.udp_port, stream.vid)
+                            == (other.talker, other.udp_port, other.vid)
+                }
+            };
+            let found = self.streams.iter().enumerate().find(|(other, own)| {
+                *other != number && alike(own) && nodes(own).iter().any(|node| acting.contains(node))
+            });
+            ensure(
+                found.is_none(),
+                || format!("streams[{number}].redundancy.recovery.identification"),
+                || {
+                    let (what, other) =
+                        (recovery.identification.what(), &self.streams[found.map_or(0, |it| it.0)].name);
+                    format!(
+                        "{what} cannot tell {} and {other} apart: they would share sequence numbers",
+                        stream.name
+                    )
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The nodes where a stream's copies are made or meet.
+    fn acting(&self, stream: &Stream) -> Vec<u32> {
+        let Some(redundancy) = &stream.redundancy else { return Vec::new() };
+        let peer = |entry: u32| {
+            let port = &self.ports[stream.route[entry as usize].port as usize];
+            self.ports[port.peer as usize].node
+        };
+        let meets = redundancy.merges.iter().filter_map(|merge| merge.from.first()).map(|entry| peer(*entry));
+        let copy =
+            |entry: Option<u32>| entry.and_then(|entry| redundancy.copies.get(entry as usize).copied());
+        let made = stream.route.iter().zip(&redundancy.copies).filter_map(|(hop, own)| {
+            let first = *own > 0 && copy(hop.parent).unwrap_or(0) == 0;
+            first.then(|| self.ports[hop.port as usize].node)
+        });
+        meets.chain(made).collect()
+    }
+}
+
+impl Identification {
+    fn what(self) -> &'static str {
+        match self {
+            Self::Null => "null identification (destination address and VLAN)",
+            Self::SourceMac => "source-mac identification (source address and VLAN)",
+            Self::Ip => "ip identification",
+        }
+    }
+}
+
+/// Whether a frame can come back to where it was: behind an entry there are those that follow the first one of its
+/// meeting.
+fn goes_around(stream: &Stream, redundancy: &Redundancy) -> bool {
+    let entries = stream.route.len();
+    let mut leader: Vec<usize> = (0..entries).collect();
+    for merge in &redundancy.merges {
+        let Some(first) = merge.from.first() else { continue };
+        merge.from.iter().for_each(|entry| leader[*entry as usize] = *first as usize);
+    }
+    // Entries are taken away once all that lead to them are: what is left goes in circles, or behind one.
+    let mut before = vec![0_usize; entries];
+    let mut after = vec![Vec::new(); entries];
+    for (place, hop) in stream.route.iter().enumerate() {
+        if let Some(parent) = hop.parent {
+            // A later entry of a meeting leads to what follows its first one, which is the parent's.
+            after[leader[parent as usize]].push(place);
+            before[leader[place]] += 1;
+        }
+    }
+    let is_root = |place: usize| leader[place] == place && before[place] == 0;
+    let mut waiting: Vec<usize> = (0..entries).filter(|place| is_root(*place)).collect();
+    let mut left = (0..entries).filter(|place| leader[*place] == *place).count();
+    while let Some(place) = waiting.pop() {
+        left -= 1;
+        for next in &after[place] {
+            let next = leader[*next];
+            before[next] -= 1;
+            if before[next] == 0 {
+                waiting.push(next);
+            }
+        }
+    }
+    left > 0
 }

@@ -39,6 +39,58 @@ pub enum Fault {
         /// ns.
         every_ns: u64,
     },
+    /// A node is down: its links are cut, what it holds is lost, its talkers are silent. Its recovery functions
+    /// begin anew.
+    NodeDown {
+        /// The node.
+        node: u32,
+        /// ns.
+        from_ns: u64,
+        /// ns.
+        until_ns: u64,
+    },
+    /// Frames sent from a port arrive later than the cable lets them.
+    Delay {
+        /// The port that sends.
+        port: u32,
+        /// ns.
+        from_ns: u64,
+        /// ns.
+        until_ns: u64,
+        /// Uniform from here, ns.
+        least_ns: u64,
+        /// To here, ns.
+        most_ns: u64,
+        /// Share of the frames that is held back, in parts per million.
+        share_ppm: u32,
+        /// Whether no frame overtakes another one: what comes behind waits, too.
+        keeps_order: bool,
+    },
+    /// Frames sent from a port arrive twice.
+    Duplicate {
+        /// The port that sends.
+        port: u32,
+        /// ns.
+        from_ns: u64,
+        /// ns.
+        until_ns: u64,
+        /// Share of the frames, in parts per million.
+        share_ppm: u32,
+        /// How long after the first one the second one arrives, ns.
+        after_ns: u64,
+    },
+    /// A port obeys another gate control list than its own.
+    Schedule {
+        /// The port.
+        port: u32,
+        /// ns.
+        from_ns: u64,
+        /// ns.
+        until_ns: u64,
+        /// The list; none for gates that are all open.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gates: Option<Box<crate::Gates>>,
+    },
 }
 
 /// How frames are lost by chance. Shares in parts per million.
@@ -76,7 +128,31 @@ impl Fault {
         match self {
             Self::LinkDown { from_ns, until_ns, .. }
             | Self::Loss { from_ns, until_ns, .. }
-            | Self::Babble { from_ns, until_ns, .. } => (*from_ns, *until_ns),
+            | Self::Babble { from_ns, until_ns, .. }
+            | Self::NodeDown { from_ns, until_ns, .. }
+            | Self::Delay { from_ns, until_ns, .. }
+            | Self::Duplicate { from_ns, until_ns, .. }
+            | Self::Schedule { from_ns, until_ns, .. } => (*from_ns, *until_ns),
         }
+    }
+
+    /// As the Plan calls it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::LinkDown { .. } => "link-down",
+            Self::Loss { .. } => "loss",
+            Self::Babble { .. } => "babble",
+            Self::NodeDown { .. } => "node-down",
+            Self::Delay { .. } => "delay",
+            Self::Duplicate { .. } => "duplicate",
+            Self::Schedule { .. } => "schedule",
+        }
+    }
+
+    /// Whether it only takes frames, so that worst-case bounds of those that arrive still hold.
+    #[must_use]
+    pub fn only_takes(&self) -> bool {
+        matches!(self, Self::LinkDown { .. } | Self::Loss { .. } | Self::NodeDown { .. })
     }
 }

@@ -8,6 +8,7 @@
 
 mod check;
 mod check_clocks;
+mod check_fault;
 mod check_redundancy;
 mod check_together;
 mod clocks;

@@ -28,6 +28,19 @@ pub struct RunCounters {
     /// Every place where copies of a stream meet and are eliminated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recoveries: Vec<RecoveryCounters>,
+    /// Every fault, in the Plan's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultCounters>,
+}
+
+/// One fault.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FaultCounters {
+    /// As the Plan calls it.
+    pub kind: &'static str,
+    /// Frames (and copies) in whose way it had a part: taken, damaged, held back, doubled, added, or sent while
+    /// their port obeyed a wrong list. One frame may count at several faults.
+    pub frames: u64,
 }
 
 /// One sequence recovery (see [`tsn_bridge::frer::RecoveryCounters`]).

@@ -14,6 +14,22 @@ pub(crate) struct Frame {
     pub octets: u32,
 }
 
+/// Bit of [`Frame::seq`]: the check sequence tells that the frame is not whole. Talkers do not count so far.
+const DAMAGED: u64 = 1 << 63;
+
+impl Frame {
+    /// Whether it was damaged on its way, and only those who pass it on before it is whole do not know.
+    #[inline]
+    pub fn is_damaged(&self) -> bool {
+        self.seq & DAMAGED != 0
+    }
+
+    /// The same, damaged.
+    pub fn damaged(self) -> Self {
+        Self { seq: self.seq | DAMAGED, ..self }
+    }
+}
+
 impl bridge::Frame for Frame {
     #[inline]
     fn octets(&self) -> Octets {
@@ -37,6 +53,10 @@ pub(crate) enum Phase {
 /// Bits of an [`Event`]'s order that count a node's events, and above them those that name the node.
 const COUNTER_BITS: u32 = 40;
 const NODE_BITS: u32 = 22;
+
+/// In the place of a sequence number: which kind an event without a frame is.
+const BEGINS: u64 = 20;
+const ENDS: u64 = 21;
 
 /// How many nodes the order of events has room for.
 pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
@@ -66,6 +86,13 @@ pub(crate) enum What {
         /// The fault.
         fault: u32,
     },
+    /// A fault begins, or ends, that is more than what links do to frames.
+    Fault {
+        /// Which.
+        fault: u32,
+        /// Whether it begins.
+        begins: bool,
+    },
     /// A talker releases.
     Release {
         /// Its stream.
@@ -92,6 +119,7 @@ impl Event {
             What::Meet(frame) => (Phase::Meet, frame.seq, frame.hop, frame.octets),
             What::Release { stream } => (Phase::Reach, 0, stream, 0),
             What::Babble { fault } => (Phase::Reach, 1, fault, 0),
+            What::Fault { fault, begins } => (Phase::Reach, if begins { BEGINS } else { ENDS }, fault, 0),
             What::Wake { port } => (Phase::Choose, 0, port, 0),
             What::Timing { number } => (Phase::Timing, number, 0, 0),
         };
@@ -129,7 +157,11 @@ impl Event {
         } else if phase == Phase::Timing as u64 {
             What::Timing { number: self.seq }
         } else if self.octets == 0 {
-            if self.seq == 0 { What::Release { stream: self.id } } else { What::Babble { fault: self.id } }
+            match self.seq {
+                0 => What::Release { stream: self.id },
+                BEGINS | ENDS => What::Fault { fault: self.id, begins: self.seq == BEGINS },
+                _ => What::Babble { fault: self.id },
+            }
         } else if phase == Phase::Reach as u64 {
             What::Arrive(frame)
         } else {

@@ -1,25 +1,27 @@
 //! The run: takes events in order, drives the ports' machines, and does what they want done.
 
 mod account;
+mod outage;
 mod passage;
 
 use crate::SimError;
 use crate::calendar::Calendar;
 use crate::counters::RunCounters;
 use crate::event::{Event, Frame, What};
-use crate::fault::{Impairment, impairments, instant};
+use crate::fault::{Impairment, impairments};
 use crate::network::{Hop, Network, Part};
 use crate::sources::Sources;
 use crate::special::{Meeting, Specials};
 use crate::talker::Talker;
 use crate::timing::{Timing, Todo};
 use account::Tally;
+use outage::Outages;
 use std::io;
 use std::ops::ControlFlow;
 use tsn_bridge as bridge;
 use tsn_bridge::EgressPort;
 use tsn_observation::{Sighting, Sink};
-use tsn_plan::{Fault, Plan, Point};
+use tsn_plan::{Plan, Point};
 use tsn_units::{Duration, Instant, Octets};
 
 /// How many events and frames cut from data units pass between two reports of progress.
@@ -66,6 +68,10 @@ pub struct Simulation<'a> {
     impairments: Vec<Option<Box<Impairment>>>,
     /// By port: frames that faults took.
     faulted: Vec<u64>,
+    /// By fault: frames in whose way it had a part.
+    struck: Vec<u64>,
+    /// Faults that begin and end, where the Plan has them.
+    outages: Option<Box<Outages>>,
     /// The nodes' clocks, where the Plan has them.
     pub(crate) timing: Option<Box<Timing>>,
     /// Kept for its memory.
@@ -102,6 +108,8 @@ impl<'a> Simulation<'a> {
             late: 0,
             specials,
             faulted: vec![0; plan.ports.len()],
+            struck: vec![0; plan.faults.len()],
+            outages: Outages::new(plan),
             impairments,
             timing: None,
             todo: Vec::new(),
@@ -114,12 +122,7 @@ impl<'a> Simulation<'a> {
         for stream in 0..plan.streams.len() as u32 {
             simulation.schedule_release(stream);
         }
-        for (number, fault) in plan.faults.iter().enumerate() {
-            if let Fault::Babble { stream, from_ns, .. } = fault {
-                let node = plan.streams[*stream as usize].talker;
-                simulation.schedule(instant(*from_ns), node, What::Babble { fault: number as u32 });
-            }
-        }
+        simulation.schedule_faults();
         Ok(simulation)
     }
 
@@ -169,6 +172,7 @@ impl<'a> Simulation<'a> {
             What::Release { stream } => self.release(stream, &event, sink),
             What::Meet(frame) => self.meet(frame, sink),
             What::Babble { fault } => self.babble(fault, &event, sink),
+            What::Fault { fault, begins } => self.turn(fault, begins, sink),
             What::Timing { number } => self.tell_timing(number, sink),
         }
     }
@@ -177,6 +181,11 @@ impl<'a> Simulation<'a> {
         if let Some(timing) = &mut self.timing
             && !timing.releases(stream, self.now)
         {
+            return Ok(());
+        }
+        if self.outages.is_some() && self.is_silent(self.plan.streams[stream as usize].talker) {
+            // What is not sent now is not sent later.
+            self.schedule_release(stream);
             return Ok(());
         }
         if self.talkers[stream as usize].backlog() > 0 {
@@ -274,7 +283,7 @@ impl<'a> Simulation<'a> {
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop as usize];
         if hop.special {
-            return self.transmit_special(port, &hop, frame, last_bit, sink);
+            return self.transmit_special(port, &hop, transmission, sink);
         }
         let link = self.network.links[port as usize];
         let timestamp_point = first_bit + link.until_timestamp_point;
@@ -325,7 +334,11 @@ impl<'a> Simulation<'a> {
 
     /// Lets saturating talkers at `port` top up their backlog.
     fn refill<S: Sink>(&mut self, port: u32, sink: &mut S) -> io::Result<()> {
-        let now = self.local(self.network.links[port as usize].node);
+        let node = self.network.links[port as usize].node;
+        if self.is_silent(node) {
+            return Ok(());
+        }
+        let now = self.local(node);
         while let Some(stream) = self.sources.next(port, now, &mut self.talkers, &self.ports[port as usize]) {
             let talker = &mut self.talkers[stream as usize];
             let octets = talker.next_size();

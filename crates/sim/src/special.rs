@@ -2,8 +2,10 @@
 //!
 //! All others know that they have nothing of this (see [`crate::network::Hop::special`]) and pay nothing for it.
 
+use crate::event::Frame;
 use crate::fault::instant;
 use crate::network::Network;
+use std::collections::HashMap;
 use tsn_bridge::frer::BaseRecovery;
 use tsn_plan::{Plan, R_TAG_OCTETS, Redundancy};
 use tsn_units::Instant;
@@ -44,6 +46,9 @@ pub(crate) struct Specials {
     /// By hop; empty where the Plan has none.
     hops: Vec<Special>,
     pub recoveries: Vec<Recovering>,
+    /// Of copies on their way to a meeting that took longer than their octets: hop, number and arrival to when
+    /// their first bit arrives.
+    begun: HashMap<(u32, u64, Instant), Instant>,
 }
 
 impl Special {
@@ -72,7 +77,32 @@ impl Specials {
         for hop in &mut network.hops {
             hop.special |= impaired.get(hop.port as usize).copied().unwrap_or(false);
         }
+        if plan.nodes.iter().any(|node| node.cut_through_octets.is_some()) {
+            // What is damaged on one link goes on over others.
+            for stream in network.hops.chunk_by_mut(|one, other| one.stream == other.stream) {
+                if stream.iter().any(|hop| hop.special) {
+                    stream.iter_mut().filter(|hop| !hop.timing).for_each(|hop| hop.special = true);
+                }
+            }
+        }
         found
+    }
+
+    /// Keeps when a copy's first bit arrives at its meeting.
+    pub fn keep_begin(&mut self, frame: Frame, arrival: Instant, begun: Instant) {
+        self.begun.insert((frame.hop, frame.seq, arrival), begun);
+    }
+
+    /// When the first bit of a copy that arrives `now` arrived, where that was kept.
+    pub fn take_begin(&mut self, frame: Frame, now: Instant) -> Option<Instant> {
+        if self.begun.is_empty() { None } else { self.begun.remove(&(frame.hop, frame.seq, now)) }
+    }
+
+    /// The recovery functions of a node begin anew.
+    pub fn restart(&mut self, node: u32) {
+        for recovery in self.recoveries.iter_mut().filter(|recovery| recovery.node == node) {
+            recovery.machine.restart();
+        }
     }
 
     fn add(&mut self, plan: &Plan, number: usize, first: usize, redundancy: &Redundancy) {

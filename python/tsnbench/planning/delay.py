@@ -5,7 +5,7 @@ IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from itertools import pairwise
 from typing import Any
 
@@ -44,18 +44,19 @@ def ways_to(stream: Document, place: int) -> list[list[tuple[int, int]]]:
     """Every way that ends with this entry of the stream's ``route``."""
     merges = [merge["from"] for merge in stream.get("redundancy", {}).get("merges", ())]
 
-    def back(place: int | None) -> list[list[tuple[int, int]]]:
+    def back(place: int | None, passed: frozenset[int]) -> list[list[tuple[int, int]]]:
         if place is None:
             return [[]]
         together = next((ends for ends in merges if place in ends), [place])
-        found = []
-        for end in together:
+        found: list[list[tuple[int, int]]] = []
+        # Ways that meet can go in a circle: nothing that goes around comes first.
+        for end in together if not passed & set(together) else ():
             hop = stream["route"][end]
             here = (hop["port"], tag_octets(stream, end))
-            found += [[*before, here] for before in back(hop.get("parent"))]
+            found += [[*before, here] for before in back(hop.get("parent"), passed | set(together))]
         return found
 
-    return back(place)
+    return back(place, frozenset())
 
 
 def cut_octets(document: Document, ingress: Document, egress: Document, octets: int, pcp: int) -> int:
@@ -103,11 +104,25 @@ def smallest_delay_ps(
     if octets is None:
         octets = sizes(stream["size"]).largest
     pcp = stream["pcp"]
-    return min(_smallest(document, each, octets, pcp, points) for each in ways(stream, listener))
+    stored = _stored(stream)
+    return min(_smallest(document, each, octets, pcp, points, stored) for each in ways(stream, listener))
+
+
+def _stored(stream: Document) -> set[int]:
+    """Ports behind which frames are stored whole: who eliminates copies has to know that one is."""
+    redundancy = stream.get("redundancy", {})
+    if "recovery" not in redundancy:
+        return set()
+    return {stream["route"][end]["port"] for merge in redundancy["merges"] for end in merge["from"]}
 
 
 def _smallest(
-    document: Document, passed: list[tuple[int, int]], octets: int, pcp: int, points: Mapping[str, str]
+    document: Document,
+    passed: list[tuple[int, int]],
+    octets: int,
+    pcp: int,
+    points: Mapping[str, str],
+    stored: Set[int],
 ) -> int:
     ports = [document["ports"][number] for number, _ in passed]
     sent = [BEFORE_STAMP + octets + tag for _, tag in passed]
@@ -115,9 +130,12 @@ def _smallest(
     delay: int = sum(port["propagation_ps"] for port in ports)
     delay += sum(transmission_ps(size, port["rate_bps"]) for size, port in zip(sent, ports, strict=True))
     delay += sum(document["nodes"][port["node"]]["processing_ns"] * 1_000 for port in ports[1:])
-    for before, after in pairwise(ports):
-        whole = transmission_ps(BEFORE_STAMP + octets, before["rate_bps"])
-        in_time = BEFORE_STAMP + octets - cut_octets(document, before, after, octets, pcp)
+    for place, (before, after) in enumerate(pairwise(ports)):
+        number, tag = passed[place]
+        if number in stored:
+            continue
+        whole = transmission_ps(BEFORE_STAMP + octets + tag, before["rate_bps"])
+        in_time = BEFORE_STAMP + octets + tag - cut_octets(document, before, after, octets + tag, pcp)
         delay -= whole - transmission_ps(in_time, before["rate_bps"])
     stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else sent[0]
     delay -= transmission_ps(stamped, first["rate_bps"])

@@ -22,10 +22,14 @@ def open_gates(draft: Draft) -> None:
 
 
 def _open_port(draft: Draft, port: Port, gates: model.Gates) -> None:
-    path = f"shapers.{port.name}.gates"
+    port.gates = read_gates(draft, port, gates, f"shapers.{port.name}.gates")
+
+
+def read_gates(draft: Draft, port: Port, gates: model.Gates, path: str) -> Gates | None:
+    """A list as a port would have it; notes what is wrong with it."""
     if not 1 <= len(gates.entries) <= MOST_ENTRIES:
         draft.problem(f"{path}.entries", f"1 to {MOST_ENTRIES} entries", str(len(gates.entries)))
-        return
+        return None
     entries: list[tuple[int, int]] = []
     for place, entry in enumerate(gates.entries):
         # All eight are how a scenario says all, however many classes the port has.
@@ -39,14 +43,15 @@ def _open_port(draft: Draft, port: Port, gates: model.Gates) -> None:
             draft.problem(f"{path}.entries[{place}].for", "more than 0", str(entry.duration))
         mask = sum({1 << known for known in classes if known is not None})
         entries.append((mask, entry.duration))
-    port.gates = Gates(gates.base_time, tuple(entries))
-    if gates.cycle is not None and gates.cycle != port.gates.cycle_ns:
+    found = Gates(gates.base_time, tuple(entries))
+    if gates.cycle is not None and gates.cycle != found.cycle_ns:
         draft.problem(
             f"{path}.cycle",
-            f"{port.gates.cycle_ns} ns, the sum of the entries",
+            f"{found.cycle_ns} ns, the sum of the entries",
             f"{gates.cycle} ns",
             "leave `cycle` out, or make the entries fill it",
         )
+    return found
 
 
 def _class(port: Port, gates: model.Gates, number: int) -> int | None:

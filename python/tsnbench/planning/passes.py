@@ -12,9 +12,10 @@ from tsnbench.planning.assemble import assemble
 from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
-from tsnbench.planning.faults import place_faults
+from tsnbench.planning.faults import place_faults, place_wrong_schedules
 from tsnbench.planning.followers import follow_gates
 from tsnbench.planning.gates import open_gates
+from tsnbench.planning.identification import identify
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
 from tsnbench.planning.preemption import set_express
@@ -34,10 +35,12 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     place_faults,
     route_flows,
     address_flows,
+    identify,
     size_flows,
     set_phases,
     open_gates,
     follow_gates,
+    place_wrong_schedules,
     reserve,
     set_express,
     place_taps,

@@ -12,6 +12,7 @@ from typing import Any
 
 from tsnbench.planning.disjoint import disjoint_ways
 from tsnbench.planning.draft import Draft, Flow, Hop
+from tsnbench.planning.weave import meetings, weave
 from tsnbench.scenario import model
 
 R_TAG = 6
@@ -30,18 +31,61 @@ def tag_octets(stream: Mapping[str, Any], place: int) -> int:
 
 def braid(draft: Draft, flow: Flow, links: Links) -> None:
     """Fills ``route``, ``ends`` and ``redundancy`` of a flow with several ways."""
-    frer, failover = flow.stream.frer, flow.stream.failover
-    key = "frer" if frer else "failover"
-    ways = _frer_ways(draft, flow, links) if frer else _failover_ways(draft, flow, links)
+    if flow.stream.frer:
+        _copy(draft, flow, links, flow.stream.frer)
+    elif flow.stream.failover:
+        _stand_by(draft, flow, links, flow.stream.failover)
+
+
+def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
+    ways = _frer_ways(draft, flow, links, frer)
     if ways is None:
         return
-    before, after = _shared(draft, ways, frer.at if frer else None)
-    if after is None:
-        _problem(draft, flow, f"{key}.at", "a node from which all ways are the same", str(frer and frer.at))
+    at = [draft.node_numbers[name] for name in frer.at]
+    if len(frer.at) == 1 and len(ways) == 1 and _shared(draft, ways[0], frer.at[0])[1] is None:
+        _problem(draft, flow, "frer.at", "a node from which all ways are the same", frer.at[0])
         return
+    for name, node in zip(frer.at, at, strict=True):
+        if sum(any(draft.ports[port].to == node for port in way) for own in ways for way in own) < 2:
+            _problem(draft, flow, "frer.at", "nodes where ways meet", f"{name}, on one way or none")
+            return
+    nodes = meetings(draft, ways, at)
+    if nodes is None:
+        _problem(draft, flow, "frer.at", "a node where the ways to each listener meet", ", ".join(frer.at))
+        return
+    woven = weave(draft, ways, nodes)
+    if not woven.merges or any(len(own) > 1 and _contained(own) for own in ways):
+        _problem(draft, flow, "frer", "ways that differ", "one that is a part of another")
+        return
+    flow.route, flow.ends = tuple(woven.route), tuple(woven.ends)
+    flow.redundancy = {
+        "merges": [{"from": entries} for entries in woven.merges],
+        "copies": woven.copies,
+        "recovery": _recovery(frer),
+    }
+
+
+def _contained(ways: Sequence[Sequence[int]]) -> bool:
+    """Whether one way is all of another one's beginning and end together."""
+    before = 0
+    shortest = min(len(way) for way in ways)
+    while before < shortest and len({way[before] for way in ways}) == 1:
+        before += 1
+    after = 0
+    while after < shortest - before and len({way[-1 - after] for way in ways}) == 1:
+        after += 1
+    return any(len(way) == before + after for way in ways)
+
+
+def _stand_by(draft: Draft, flow: Flow, links: Links, failover: model.Failover) -> None:
+    ways = _failover_ways(draft, flow, links)
+    if ways is None:
+        return
+    before, shared = _shared(draft, ways, None)
+    after = shared or 0
     own = [way[before : len(way) - after] for way in ways]
     if not all(own):
-        _problem(draft, flow, key, "ways that differ", "one that is a part of another")
+        _problem(draft, flow, "failover", "ways that differ", "one that is a part of another")
         return
     route = [Hop(port, place - 1 if place else None) for place, port in enumerate(ways[0][:before])]
     ends, firsts = [], []
@@ -55,15 +99,13 @@ def braid(draft: Draft, flow: Flow, links: Links) -> None:
         route.append(Hop(port, last))
         last = len(route) - 1
     flow.route, flow.ends = tuple(route), (last,)
-    flow.redundancy = {"merges": [{"from": ends}]}
-    if frer:
-        copies = [0] * before + [number for number, ports in enumerate(own, 1) for _ in ports] + [0] * after
-        flow.redundancy |= {"copies": copies, "recovery": _recovery(frer)}
-    elif failover:
-        flow.redundancy["active"] = [
+    flow.redundancy = {
+        "merges": [{"from": ends}],
+        "active": [
             {"route": first, "spans": [{"from_ns": begin, "until_ns": end} for begin, end in spans]}
             for first, spans in zip(firsts, _times(draft, own, failover), strict=True)
-        ]
+        ],
+    }
 
 
 def _recovery(frer: model.Frer) -> dict[str, Any]:
@@ -84,15 +126,25 @@ def _recovery(frer: model.Frer) -> dict[str, Any]:
     return recovery
 
 
-def _frer_ways(draft: Draft, flow: Flow, links: Links) -> list[list[int]] | None:
-    frer = flow.stream.frer
-    assert frer is not None
+def _frer_ways(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> list[list[list[int]]] | None:
+    """The ways to each listener."""
     if frer.ways:
-        return [_ports(draft, flow, way, links) for way in frer.ways]
-    ways = disjoint_ways(draft, flow.talker, flow.listeners[0], frer.disjoint)
-    if len(ways) < frer.disjoint:
-        _problem(draft, flow, "frer", f"{frer.disjoint} disjoint ways", str(len(ways)))
-        return None
+        written = [_ports(draft, flow, way, links) for way in frer.ways]
+        ways = [[way for way in written if draft.ports[way[-1]].to == node] for node in flow.listeners]
+        for node, own in zip(flow.listeners, ways, strict=True):
+            if not own:
+                name = draft.nodes[node].name
+                _problem(draft, flow, "frer.paths", f"a way to {name}", "none", "end it with its name")
+                return None
+        return ways
+    ways = []
+    for node in flow.listeners:
+        own = disjoint_ways(draft, flow.talker, node, frer.disjoint)
+        if len(own) < frer.disjoint:
+            to = f" to {draft.nodes[node].name}" if len(flow.listeners) > 1 else ""
+            _problem(draft, flow, "frer", f"{frer.disjoint} disjoint ways{to}", str(len(own)))
+            return None
+        ways.append(own)
     return ways
 
 
@@ -158,7 +210,13 @@ def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover)
     cuts: list[Spans] = []
     for ports in own:
         touched = {number for port in ports for number in (port, draft.ports[port].peer)}
-        down = [fault for fault in draft.faults if fault["kind"] == "link-down" and fault["port"] in touched]
+        passed = {draft.ports[number].node for number in touched}
+        down = [
+            fault
+            for fault in draft.faults
+            if (fault["kind"] == "link-down" and fault["port"] in touched)
+            or (fault["kind"] == "node-down" and fault["node"] in passed)
+        ]
         cuts.append([(fault["from_ns"], fault["until_ns"]) for fault in down])
     changes = sorted({time for way in cuts for cut in way for time in cut if time < end})
     spans: list[Spans] = [[], []]
@@ -197,7 +255,9 @@ def _ordered(spans: Spans) -> Spans:
     return merged
 
 
-def _problem(draft: Draft, flow: Flow, field: str, expected: str, found: str) -> None:
+def _problem(
+    draft: Draft, flow: Flow, field: str, expected: str, found: str, hint: str | None = None
+) -> None:
     """Said once per stream, not once per flow."""
     if flow.number == 0:
-        draft.problem(f"streams.{flow.group}.{field}", expected, found)
+        draft.problem(f"streams.{flow.group}.{field}", expected, found, hint)

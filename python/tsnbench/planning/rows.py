@@ -168,11 +168,22 @@ def fault_rows(document: dict[str, Any]) -> list[tuple[str, str, str, str]]:
         if what == "babble":
             where = document["streams"][fault["stream"]]["name"]
             what = f"one frame more every {words.time(fault['every_ns'])}"
+        elif what == "node-down":
+            where = document["nodes"][fault["node"]]["name"]
         else:
             where = document["ports"][fault["port"]]["name"]
         if what == "loss":
             numbers = ", ".join(f"{key} {value}" for key, value in fault["model"].items() if key != "kind")
             what = f"{fault['model']['kind']}: {numbers}".replace("_", " ")
+        elif what == "delay":
+            least, most = words.time(fault["least_ns"]), words.time(fault["most_ns"])
+            order = "kept" if fault["keeps_order"] else "broken"
+            what = f"{least} later" if least == most else f"{least} to {most} later"
+            what += f", {fault['share_ppm'] / 10_000:g} % of frames, order {order}"
+        elif what == "duplicate":
+            what = f"{fault['share_ppm'] / 10_000:g} % of frames twice, {words.time(fault['after_ns'])} apart"
+        elif what == "schedule":
+            what = _wrong_schedule(fault.get("gates"))
         length = fault["until_ns"] - fault["from_ns"]
         rows.append((what, where, words.time(fault["from_ns"]), words.time(length)))
     return rows
@@ -197,3 +208,10 @@ def _pattern(pattern: dict[str, Any]) -> str:
     if pattern["kind"] == "poisson":
         return f"~{words.time(pattern['mean_interval_ps'] // 1_000)}"
     return "saturating"
+
+
+def _wrong_schedule(gates: dict[str, Any] | None) -> str:
+    if gates is None:
+        return "wrong schedule: no gates"
+    base, cycle = words.time(gates["base_time_ns"]), words.time(gates["cycle_ns"])
+    return f"wrong schedule: {len(gates['entries'])} entries, cycle {cycle} from {base}"

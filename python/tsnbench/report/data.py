@@ -25,6 +25,7 @@ from tsnbench.report.facts import (
     Stat,
     Tap,
 )
+from tsnbench.report.faults import fault_spans
 
 FILES = {
     "manifest.json": "nothing is known of when, where and with which versions it ran",
@@ -74,7 +75,8 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             groups=_told_apart(_groups(measures, flows)),
             offset=measures.get("offset"),
             judged=tuple(_judged(row) for row in _json(folder / "verdict.json").get("rows", ())),
-            counters=_counted(_json(folder / "counters.json")),
+            counters=_counted(counters := _json(folder / "counters.json")),
+            faults=fault_spans(plan, counters),
             frames=_table(folder / "frames.parquet", FRAME_COLUMNS, absent),
             observations=_table(folder / "observations.parquet", OBSERVATION_COLUMNS, absent),
             clock_error=_clock_error(folder / "clock_error.parquet", plan, absent),

@@ -191,6 +191,18 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class FaultSpan:
+    """One fault of the Plan."""
+
+    what: str
+    where: str
+    from_ns: int
+    until_ns: int
+    frames: int | None
+    """In whose way it had a part; None where that was not counted."""
+
+
+@dataclass(frozen=True)
 class RunFacts:
     """One run. A part that is not in the folder is empty, and ``absent`` says why."""
 
@@ -207,6 +219,8 @@ class RunFacts:
     """Where nodes have clocks of their own."""
     grandmaster: str = ""
     """The node whose time the others follow; empty where none does."""
+    faults: tuple[FaultSpan, ...] = ()
+    """What went wrong, in the Plan's order."""
     absent: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     """What to look at before trusting the measures."""

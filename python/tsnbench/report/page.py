@@ -10,9 +10,11 @@ from tsnbench.report import words
 from tsnbench.report.clocks import against, clock_rows
 from tsnbench.report.curves import Panel, panels
 from tsnbench.report.definitions import definitions
-from tsnbench.report.facts import Measure, RunFacts, Stat
+from tsnbench.report.facts import FaultSpan, Measure, RunFacts, Stat
+from tsnbench.report.faults import drawn, losses
 from tsnbench.report.figures.clocks import clock_error
 from tsnbench.report.figures.distributions import boxes, ccdf, jitter
+from tsnbench.report.figures.faults import faults_over_time
 from tsnbench.report.figures.gates import gantt
 from tsnbench.report.figures.load import load_over_time, port_loads
 from tsnbench.report.figures.style import Drawing, inline
@@ -48,7 +50,9 @@ def environment() -> Environment:
 
 def drawings(run: RunFacts) -> list[Drawing]:
     """Every figure for which the run has data, in the order of the page."""
-    found = _distributions(panels(run))
+    found = _distributions(panels(run), drawn(run.faults))
+    if run.faults:
+        found.append(faults_over_time(run.faults, losses(run), run.network.duration_ns))
     sent = loads(run)
     if sent:
         found.append(port_loads(sent, run.network.priorities))
@@ -63,15 +67,15 @@ def drawings(run: RunFacts) -> list[Drawing]:
     return found
 
 
-def _distributions(drawn: Sequence[Panel]) -> list[Drawing]:
-    if not drawn:
+def _distributions(shown: Sequence[Panel], faults: Sequence[FaultSpan]) -> list[Drawing]:
+    if not shown:
         return []
-    found = [ccdf(drawn)]
-    if any(curve.jitter for panel in drawn for curve in panel.curves):
-        found.append(jitter(drawn))
-    found.append(boxes(drawn))
-    if any(curve.over_time for panel in drawn for curve in panel.curves):
-        found.append(delay_over_time(drawn))
+    found = [ccdf(shown)]
+    if any(curve.jitter for panel in shown for curve in panel.curves):
+        found.append(jitter(shown))
+    found.append(boxes(shown))
+    if any(curve.over_time for panel in shown for curve in panel.curves):
+        found.append(delay_over_time(shown, faults))
     return found
 
 

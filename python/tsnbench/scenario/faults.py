@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from tsnbench.scenario import model
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
-from tsnbench.scenario.reading import Reading, meant
+from tsnbench.scenario.reading import Named, Reading, meant
 from tsnbench.scenario.selectors import selector
+from tsnbench.scenario.shapers import gate_list
 
-_KINDS = ("down", "loss", "bit-errors", "babble")
+_KINDS = ("down", "loss", "bit-errors", "babble", "delay", "reorder", "duplicate", "schedule")
+_OWNERS = (
+    ("on", ("loss", "bit-errors", "delay", "reorder", "duplicate", "schedule"), True),
+    ("every", ("babble",), True),
+    ("by", ("reorder",), True),
+    ("after", ("duplicate",), False),
+)
+"""Keys that belong to some kinds only, and whether those need them."""
+_AFTER = 10_000
+"""Until a duplicate follows, ns."""
 _RATE = re.compile(r"[0-9](\.[0-9]{1,12})?e-[0-9]{1,2}")
 _PETABIT = 10**15
 
 
 def faults(
     reading: Reading, net: Net, written: list[Fields], streams: Mapping[str, model.Stream], ends: int | None
-) -> tuple[model.LinkDown | model.Loss | model.Babble, ...]:
+) -> tuple[model.Fault, ...]:
     """Every fault; mistakes are noted. ``ends``: when the last frame may arrive, where that is known."""
     for fields in written:
         if isinstance(fields, Fields) and ends is not None and fields.get("at", 0) >= ends:
@@ -32,7 +42,7 @@ def faults(
 
 def _fault(
     reading: Reading, net: Net, fields: Fields, streams: Mapping[str, model.Stream]
-) -> model.LinkDown | model.Loss | model.Babble | None:
+) -> model.Fault | None:
     kinds = [key for key in _KINDS if key in fields.places]
     if len(kinds) != 1:
         hint = "write down: a -> b; loss: 1 % with on: a -> b; or babble: stream"
@@ -42,21 +52,23 @@ def _fault(
         return None
     kind = kinds[0]
     span = {"at": fields.get("at", 0), "duration": fields.get("for")}
-    for key, owners in (("on", ("loss", "bit-errors")), ("every", ("babble",))):
+    for key, owners, needed in _OWNERS:
         if key in fields.places and kind not in owners:
             reading.problem(fields.at(key), fields.path_of(key), f"{key} only with {owners[0]}", kind)
-        if key not in fields.places and kind in owners and key not in fields.bad:
+        if key not in fields.places and needed and kind in owners and key not in fields.bad:
             reading.problem(fields.place, fields.path, f"the key {key} with {kind}", "none")
             return None
     if fields.bad:
         return None
     if kind == "babble":
         return _babble(reading, fields, streams, span)
-    port = selector(net, fields["down" if kind == "down" else "on"])
+    if kind == "down":
+        return _down(net, fields["down"], span)
+    port = selector(net, fields["on"])
     if port is None:
         return None
-    if kind == "down":
-        return model.LinkDown(port=port, **span)
+    if kind in _TIMED:
+        return _TIMED[kind](reading, fields, {"port": port, **span})
     if kind == "bit-errors":
         return _bit_errors(reading, fields, port, span)
     loss = fields["loss"]
@@ -65,6 +77,66 @@ def _fault(
     if loss.bad:
         return None
     return model.Loss(port=port, **{key.replace("-", "_"): share for key, share in loss.items()}, **span)
+
+
+def _down(net: Net, text: Named, span: dict[str, Any]) -> model.LinkDown | model.NodeDown | None:
+    if "->" not in text and text not in ("all", "*"):
+        node = net.node(text)
+        return None if node is None else model.NodeDown(node=node, **span)
+    port = selector(net, text)
+    return None if port is None else model.LinkDown(port=port, **span)
+
+
+def _delay(reading: Reading, fields: Fields, where: dict[str, Any]) -> model.Delay | None:
+    written = fields["delay"]
+    if not isinstance(written, Fields):
+        return model.Delay(least=written, most=written, **where)
+    if written.bad:
+        return None
+    if "to" not in written:
+        reading.problem(written.place, written.path, "the key to", "none", "write {from: 10 us, to: 100 us}")
+        return None
+    least, most = written.get("from", 0), written["to"]
+    if least > most:
+        at = written.at("from"), written.path_of("from")
+        reading.problem(*at, "a time that is not after to", "a longer one")
+        return None
+    settings = {"share": written.get("share", 10**6), "keeps_order": written.get("order", True)}
+    return model.Delay(least=least, most=most, **settings, **where)
+
+
+def _reorder(_: Reading, fields: Fields, where: dict[str, Any]) -> model.Delay:
+    held = fields["by"]
+    return model.Delay(least=held, most=held, share=fields["reorder"], keeps_order=False, **where)
+
+
+def _duplicate(_: Reading, fields: Fields, where: dict[str, Any]) -> model.Duplicate:
+    return model.Duplicate(share=fields["duplicate"], after=fields.get("after", _AFTER), **where)
+
+
+def _schedule(reading: Reading, fields: Fields, where: dict[str, Any]) -> model.WrongSchedule | None:
+    written = fields["schedule"]
+    if not isinstance(written, Fields):
+        return model.WrongSchedule(**where)
+    if written.bad:
+        return None
+    if "shift" not in written:
+        gates = gate_list(reading, written)
+        return None if gates is None else model.WrongSchedule(gates=gates, **where)
+    for key in written.places:
+        if key != "shift":
+            hint = "shift moves the list that the port has"
+            reading.problem(written.at(key), written.path_of(key), "shift or a list", "both", hint)
+            return None
+    return model.WrongSchedule(shift=written["shift"], **where)
+
+
+_TIMED: dict[str, Callable[[Reading, Fields, dict[str, Any]], model.Fault | None]] = {
+    "delay": _delay,
+    "reorder": _reorder,
+    "duplicate": _duplicate,
+    "schedule": _schedule,
+}
 
 
 def _bit_errors(reading: Reading, fields: Fields, port: str, span: dict[str, Any]) -> model.Loss | None:

@@ -146,14 +146,15 @@ class Frer(Part):
     ways: tuple[Way, ...] = ()
     """None: as many disjoint ones as ``disjoint`` says."""
     disjoint: int = 2
-    at: Name | None = None
-    """Where copies meet; None: at the first node from which all ways are the same."""
+    at: tuple[Name, ...] = ()
+    """Where copies meet; none: at the first node from which all ways (to a listener) are the same."""
     recovery: Literal["vector", "match"] = "vector"
     history: int = 32
     reset: Duration = 2_000_000_000
     individual: bool = False
     latent: Latent | None = None
-    identification: Literal["null", "source-mac", "ip"] = "null"
+    identification: Literal["null", "source-mac", "ip"] | None = None
+    """None: the first of them that tells the stream apart."""
 
 
 class Failover(Part):
@@ -284,6 +285,49 @@ class Babble(Part):
     duration: Duration | None = None
 
 
+class NodeDown(Part):
+    """A node: its links, what it holds, its talkers."""
+
+    node: Name
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class Delay(Part):
+    """A share (in ppm) of the frames arrives later, uniformly from ``least`` to ``most``."""
+
+    port: PortSelector
+    least: Duration
+    most: Duration
+    share: int = 1_000_000
+    keeps_order: bool = True
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class Duplicate(Part):
+    """A share (in ppm) of the frames arrives twice."""
+
+    port: PortSelector
+    share: int
+    after: Duration
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class WrongSchedule(Part):
+    """Ports obey another list, their own one shifted, or (neither) none."""
+
+    port: PortSelector
+    gates: Gates | None = None
+    shift: int | None = None
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+Fault = LinkDown | Loss | Babble | NodeDown | Delay | Duplicate | WrongSchedule
+
+
 class Wander(Part):
     """A random walk of the drift: every ``every`` a step of at most ``step`` parts of 10^12."""
 
@@ -335,7 +379,7 @@ class Scenario(Part):
     network: Network
     streams: dict[Name, Stream]
     shapers: dict[PortSelector, Shaper] = {}
-    faults: tuple[LinkDown | Loss | Babble, ...] = ()
+    faults: tuple[Fault, ...] = ()
     taps: Taps = Taps()
     clocks: Clocks | None = None
     variant: dict[str, str] = {}

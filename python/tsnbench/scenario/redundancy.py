@@ -26,7 +26,7 @@ def redundancy(
         hint = "copies need no way that stands by"
         reading.problem(fields.at(given[1]), fields.path_of(given[1]), "one of them", "both", hint)
         return None, None
-    if len(listeners) > 1:
+    if len(listeners) > 1 and key == "failover":
         hint = "make one stream per listener"
         reading.problem(place, path, f"one listener with {key}", str(len(listeners)), hint)
         return None, None
@@ -51,7 +51,8 @@ def _frer(reading: Reading, net: Net, fields: Fields, way: Ways) -> model.Frer |
     named = ("disjoint", "recovery", "history", "reset", "individual", "identification")
     settings = {name: written[name] for name in named if name in written}
     if "at" in written:
-        settings["at"] = net.node(written["at"])
+        named_at = written["at"] if isinstance(written["at"], list) else [written["at"]]
+        settings["at"] = tuple(node for node in map(net.node, named_at) if node is not None)
     if "latent-errors" in written:
         latent = written["latent-errors"]
         if latent.bad:

@@ -126,6 +126,11 @@ def _follow(reading: Reading, net: Net, written: Fields) -> model.Follow | None:
         reading.problem(written.at("follow"), written.path_of("follow"), expected, written["follow"], hint)
         return None
     return None if port is None else model.Follow(port=port, margin=written.get("margin", 0))
+def gate_list(reading: Reading, written: Fields) -> model.Gates | None:
+    """A list that is written outside shapers."""
+    if "pattern" in written:
+        return _catalogued(reading, written, written["pattern"])
+    return _listed(reading, written)
 
 
 def _catalogued(reading: Reading, written: Fields, name: Named) -> model.Gates | None:

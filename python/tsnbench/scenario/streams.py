@@ -72,7 +72,9 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
     via = _via(reading, net, written, talker, listeners)
 
     def way(hops: Sequence[Named]) -> model.Way | None:
-        found = _hops(reading, net, hops, talker, listeners[0])
+        last = numbered(hops[-1])[0]
+        ended = last if last in listeners else listeners[0]
+        found = _hops(reading, net, hops, talker, ended)
         return model.Way(nodes=found[0], links=found[1]) if found else None
 
     frer, failover = redundancy(reading, net, written, listeners, way) if net.whole else (None, None)

@@ -76,6 +76,12 @@ impl BaseRecovery {
         false
     }
 
+    /// Any number is taken next, as after the node was switched on; what was counted stays.
+    pub fn restart(&mut self) {
+        self.members.iter_mut().for_each(SequenceRecovery::restart);
+        self.all.restart();
+    }
+
     /// What passed until `now`.
     pub fn counters(&mut self, now: Instant) -> RecoveryCounters {
         self.advance(now);

@@ -69,6 +69,11 @@ impl SequenceRecovery {
         verdict
     }
 
+    /// `SequenceRecoveryReset`: any number is taken next.
+    pub fn restart(&mut self) {
+        self.expires = None;
+    }
+
     /// How often the function was reset until `now`, for want of frames.
     pub fn resets(&mut self, now: Instant) -> u64 {
         self.advance(now);

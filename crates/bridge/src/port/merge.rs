@@ -56,6 +56,11 @@ impl<F> Merge<F> {
         usize::from(self.partial.is_some())
     }
 
+    /// Gives up the frame of which not all is sent.
+    pub fn clear(&mut self) -> Option<F> {
+        self.partial.take().map(|partial| partial.frame)
+    }
+
     pub fn counters(&self) -> MergeCounters {
         self.counters
     }

@@ -2,7 +2,8 @@
 
 use super::Simulation;
 use crate::counters::{
-    ClassCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters, StreamCounters,
+    ClassCounters, FaultCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters,
+    StreamCounters,
 };
 use crate::event::Frame;
 use crate::network::{self, Hop};
@@ -71,8 +72,12 @@ impl Simulation<'_> {
             RecoveryCounters::new(stream, node, recovery.machine.counters(now))
         });
         let recoveries = recoveries.collect();
+        let faults = self.plan.faults.iter().zip(&self.struck);
         RunCounters {
             recoveries,
+            faults: faults
+                .map(|(fault, frames)| FaultCounters { kind: fault.kind(), frames: *frames })
+                .collect(),
             simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())
                 .unwrap_or(0),
             events: self.events,

@@ -1,42 +1,110 @@
-//! How frames pass special hops: over lossy links, as copies, by ways that stand by.
+//! How frames pass special hops: over links that harm them, as copies, by ways that stand by.
 //!
 //! IEEE 802.1CB-2017, 7.
 
-use super::{Event, Frame, Hop, Instant, Meeting, Simulation, Sink, What, io};
+use super::{Duration, Event, Frame, Hop, Instant, Meeting, Octets, Simulation, Sink, What, bridge, io};
+use crate::fault::{Harm, Passing};
 use tsn_observation::ELIMINATED;
 use tsn_plan::Fault;
 
+/// A frame at the end of a link.
+#[derive(Copy, Clone, Debug)]
+struct Landing {
+    frame: Frame,
+    /// When the first bit of its preamble arrives.
+    begun: Instant,
+    /// When the last bit of its FCS arrives, or would.
+    arrival: Instant,
+    /// How many of its octets arrive.
+    octets_in: u32,
+}
+
 impl Simulation<'_> {
-    /// A frame goes over a link that may lose it, or by which a copy goes.
+    /// A frame goes over a link that may harm it, or by which a copy goes.
     #[cold]
     #[inline(never)]
     pub(super) fn transmit_special<S: Sink>(
         &mut self,
         port: u32,
         hop: &Hop,
-        frame: Frame,
-        last_bit: Instant,
+        transmission: bridge::Transmission<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
+        let bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
         let link = self.network.links[port as usize];
-        let timestamp_point = self.now + link.until_timestamp_point;
-        let arrival = last_bit + link.propagation;
-        let copy = self.specials.copy(frame.hop);
-        self.sight(link.tx, hop, (frame, copy), timestamp_point, last_bit, sink)?;
-        if let Some(Some(impairment)) = self.impairments.get_mut(port as usize)
-            && impairment.loses(self.now, arrival, frame.octets)
-        {
+        if !frame.is_damaged() {
+            let copy = self.specials.copy(frame.hop);
+            let timestamp_point = first_bit + link.until_timestamp_point;
+            self.sight(link.tx, hop, (frame, copy), timestamp_point, last_bit, sink)?;
+        }
+        let mut landing = Landing {
+            frame,
+            begun: first_bit + link.propagation,
+            arrival: last_bit + link.propagation,
+            octets_in: frame.octets,
+        };
+        self.count_disobeying(port);
+        let Some(Some(impairment)) = self.impairments.get_mut(port as usize) else {
+            return self.land(port, hop, landing, sink);
+        };
+        let line = self.ports[port as usize].line();
+        let passing = Passing {
+            first: first_bit,
+            first_in: landing.begun,
+            last_in: landing.arrival,
+            octets: frame.octets,
+            rate: line.rate().0,
+            occupies: line.until_free(Octets(frame.octets)),
+        };
+        let fate = impairment.meet(&passing, &mut self.struck);
+        match fate.harm {
+            Harm::None => {}
+            Harm::Lost => {
+                self.lose(hop.stream, port);
+                return Ok(());
+            }
+            Harm::Damaged(octets) => {
+                landing.frame = frame.damaged();
+                landing.octets_in = octets;
+            }
+        }
+        landing.begun += fate.late;
+        landing.arrival += fate.late;
+        self.land(port, hop, landing, sink)?;
+        if let Some(after) = fate.again {
+            self.tallies[hop.stream as usize].replicated += 1;
+            landing.begun += after;
+            landing.arrival += after;
+            self.land(port, hop, landing, sink)?;
+        }
+        Ok(())
+    }
+
+    /// A frame arrives at the other end of a link, or will.
+    fn land<S: Sink>(&mut self, port: u32, hop: &Hop, landing: Landing, sink: &mut S) -> io::Result<()> {
+        let Landing { frame, begun, arrival, .. } = landing;
+        let link = self.network.links[port as usize];
+        let meets = self.specials.meets(frame.hop);
+        // What was on the wire then was cut; what a delay held back comes to a node that is not there, too.
+        if self.is_down(link.peer, arrival, arrival) {
             self.lose(hop.stream, port);
             return Ok(());
         }
-        let meets = self.specials.meets(frame.hop);
+        if frame.is_damaged() {
+            self.go_on_damaged(meets, &landing);
+            return Ok(());
+        }
         if meets.is_some_and(|meeting| meeting.recovery.is_some()) {
             // Which copy goes on depends on the order in which they arrive.
+            if begun + self.ports[port as usize].line().until_last_bit(Octets(frame.octets)) != arrival {
+                self.specials.keep_begin(frame, arrival, begun);
+            }
             self.schedule(arrival, link.peer, What::Meet(frame));
             return Ok(());
         }
-        self.sight(link.rx, hop, (frame, copy), timestamp_point + link.propagation, arrival, sink)?;
-        self.go_on(meets, frame, arrival);
+        let copy = self.specials.copy(frame.hop);
+        self.sight(link.rx, hop, (frame, copy), begun + link.until_timestamp_point, arrival, sink)?;
+        self.go_on(meets, frame, arrival, false);
         Ok(())
     }
 
@@ -55,10 +123,12 @@ impl Simulation<'_> {
         let copy = self.specials.copy(frame.hop) | if passes { 0 } else { ELIMINATED };
         let link = self.network.links[hop.port as usize];
         let line = *self.ports[hop.port as usize].line();
-        let begun = self.now - line.until_last_bit(tsn_units::Octets(frame.octets));
+        let begun = self.specials.take_begin(frame, self.now);
+        let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets)));
         self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
         if passes {
-            self.go_on(meets, frame, self.now);
+            // Who eliminates copies has to know that this one is whole.
+            self.go_on(meets, frame, self.now, true);
         } else {
             self.tallies[hop.stream as usize].eliminated += 1;
         }
@@ -66,10 +136,11 @@ impl Simulation<'_> {
     }
 
     /// A frame has arrived at the end of its hop: to listeners, and to the queues of the ways that forward.
-    fn go_on(&mut self, meets: Option<Meeting>, frame: Frame, arrival: Instant) {
+    fn go_on(&mut self, meets: Option<Meeting>, frame: Frame, arrival: Instant, stored: bool) {
         let leader = meets.map_or(frame.hop, |meeting| meeting.leader);
         let hop = self.network.hops[leader as usize];
-        let link = self.network.links[hop.port as usize];
+        let ingress = self.network.hops[frame.hop as usize].port;
+        let link = self.network.links[ingress as usize];
         let mut copies = 0_u64;
         for listener in hop.listeners.indices() {
             copies += 1;
@@ -79,11 +150,14 @@ impl Simulation<'_> {
                 self.late += 1;
             }
         }
-        let queued = arrival + link.processing;
         let mut blocked = None;
         for branch in hop.branches.indices() {
             let next = self.network.branches[branch as usize];
-            if self.specials.is_active(next, queued) {
+            let early = if stored { Duration::ZERO } else { self.early(ingress, frame, next) };
+            let queued = arrival + link.processing - early;
+            if self.is_down(link.peer, arrival.min(queued), queued) {
+                blocked = Some(ingress);
+            } else if self.specials.is_active(next, queued) {
                 copies += 1;
                 let octets = self.specials.octets(frame.octets, Some(frame.hop), next);
                 self.schedule(queued, link.peer, What::Arrive(Frame { hop: next, octets, ..frame }));
@@ -95,6 +169,53 @@ impl Simulation<'_> {
             (0, Some(port)) => self.lose(hop.stream, port),
             _ => self.tallies[hop.stream as usize].replicated += copies.saturating_sub(1),
         }
+    }
+
+    /// A frame that is not whole: who stores it drops it. Who has passed on a part of it by then goes on with what
+    /// arrives, and whoever receives that knows it from the check sequence.
+    fn go_on_damaged(&mut self, meets: Option<Meeting>, landing: &Landing) {
+        let Landing { frame, arrival, octets_in, .. } = *landing;
+        let own = self.network.hops[frame.hop as usize];
+        let hop = self.network.hops[meets.map_or(frame.hop, |meeting| meeting.leader) as usize];
+        let link = self.network.links[own.port as usize];
+        let mut copies = 0_u64;
+        if meets.is_none_or(|meeting| meeting.recovery.is_none()) {
+            for branch in hop.branches.indices() {
+                let next = self.network.branches[branch as usize];
+                let early = self.early(own.port, frame, next);
+                let queued = arrival + link.processing - early;
+                // What its next queue decides by has to be in.
+                let decides = self.octets_before(own.port, frame, next);
+                if decides.is_some_and(|octets| octets <= octets_in)
+                    && !self.is_down(link.peer, arrival.min(queued), queued)
+                    && self.specials.is_active(next, queued)
+                {
+                    copies += 1;
+                    let octets = self.specials.octets(octets_in, Some(frame.hop), next).max(1);
+                    self.schedule(queued, link.peer, What::Arrive(Frame { hop: next, octets, ..frame }));
+                }
+            }
+        }
+        if copies == 0 {
+            self.lose(own.stream, own.port);
+        } else {
+            self.tallies[own.stream as usize].replicated += copies - 1;
+        }
+    }
+
+    /// How much earlier than its last bit a frame goes to its next queue.
+    fn early(&self, ingress: u32, frame: Frame, next: u32) -> Duration {
+        if frame.octets > self.network.links[ingress as usize].cut_through {
+            self.cut_short(ingress, frame, next)
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    /// After how many octets a frame goes to its next queue; none where that waits for all of them.
+    fn octets_before(&self, ingress: u32, frame: Frame, next: u32) -> Option<u32> {
+        let after = self.network.links[ingress as usize].cut_through;
+        (self.early(ingress, frame, next) > Duration::ZERO).then_some(after)
     }
 
     /// Hands one frame to those of the talker's ports that forward, each with its copy.
@@ -146,10 +267,14 @@ impl Simulation<'_> {
         let every = tsn_units::Duration::from_ns(i64::try_from(*every_ns).unwrap_or(i64::MAX / 2_000));
         let node = self.plan.streams[stream as usize].talker;
         self.schedule(self.now + every, node, What::Babble { fault });
+        if self.is_silent(node) {
+            return Ok(());
+        }
+        self.struck[fault as usize] += 1;
         self.send_unit(stream, event, sink)
     }
 
-    fn lose(&mut self, stream: u32, port: u32) {
+    pub(super) fn lose(&mut self, stream: u32, port: u32) {
         self.faulted[port as usize] += 1;
         self.tallies[stream as usize].lost_to_faults += 1;
     }

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.report.curves import Panel
+from tsnbench.report.facts import FaultSpan
 from tsnbench.report.figures.distributions import left_out, plain
+from tsnbench.report.figures.faults import shade
 from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Size, axis_of, key
 from tsnbench.report.words import micros, seconds_or_millis, shortened
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def delay_over_time(panels: Sequence[Panel]) -> Drawing:
+def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -> Drawing:
     """Envelope of least and greatest delay with the mean as a line; single frames as points."""
     shown = [panel for panel in panels if any(curve.over_time for curve in panel.curves)]
 
@@ -23,6 +25,7 @@ def delay_over_time(panels: Sequence[Panel]) -> Drawing:
         unit, scale = seconds_or_millis(last)
         figure, axes = axis_of(shown, size, 1.8)
         for at, panel in zip(axes, shown, strict=True):
+            shade(at, faults, scale, last)
             handles, labels = [], []
             for place, curve in enumerate(panel.curves):
                 line = curve.over_time
@@ -51,7 +54,7 @@ def delay_over_time(panels: Sequence[Panel]) -> Drawing:
         "Delay over time",
         "By time of sending. Band: least to greatest delay in each pixel column, thick line: its mean; "
         "points where "
-        "there are few frames." + left_out(shown),
+        "there are few frames." + (" Shaded: while a fault lasted." if faults else "") + left_out(shown),
         "; ".join(
             f"{c.measure.label}: between {micros(c.box.low * 1e3)} and {micros(c.box.high * 1e3)} µs"
             for p in shown

@@ -1,0 +1,196 @@
+//! What faults do to a port: its queues are lost, or it obeys a gate control list that is not its own.
+
+use super::{Actions, EgressPort, Window};
+use crate::{Frame, Gate, GateControlList};
+use tsn_plan::Gates;
+use tsn_units::{ClockMap, Instant, Local, True};
+
+/// What a port obeys when nothing is wrong.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    gates: Option<Box<GateControlList>>,
+    gated: Vec<bool>,
+}
+
+impl Own {
+    /// From now on the list goes by this clock.
+    pub fn set_clock(&mut self, clock: ClockMap<True, Local>) {
+        if let Some(list) = &mut self.gates {
+            list.set_clock(clock);
+        }
+    }
+}
+
+impl<F: Frame> EgressPort<F> {
+    /// The node is switched off, or on again: nothing waits and nothing is under way any more. Gives what did.
+    #[cold]
+    pub fn flush(&mut self, now: Instant) -> Vec<F> {
+        let mut lost = Vec::new();
+        for (class, selector) in self.classes.iter_mut().enumerate() {
+            if let Some(shaper) = &mut selector.shaper {
+                let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class as u8));
+                shaper.advance(now, !selector.queue.is_empty(), gate);
+            }
+            lost.extend(selector.queue.clear());
+        }
+        lost.extend(self.merge.as_mut().and_then(|merge| merge.clear()));
+        self.waiting = 0;
+        self.free = self.free.min(now);
+        lost
+    }
+
+    /// From `now` on the port obeys another list (none: all gates are open). Asks to be woken.
+    ///
+    /// Frames are still taken or refused by the port's own list: what fits into no window of the other one waits.
+    #[cold]
+    pub fn disobey(&mut self, now: Instant, gates: Option<&Gates>, actions: &mut Actions<F>) {
+        *actions = Actions::default();
+        let list = gates.map(|gates| Box::new(GateControlList::new(gates)));
+        self.advance_shapers(now);
+        let gated: Vec<bool> = self.classes.iter().map(|selector| selector.gated).collect();
+        let before = std::mem::replace(&mut self.gates, list);
+        if self.own.is_none() {
+            self.own = Some(Box::new(Own { gates: before, gated }));
+        }
+        for (class, selector) in self.classes.iter_mut().enumerate() {
+            let closes = self.gates.as_ref().is_some_and(|list| !list.gate(class as u8).is_always_open());
+            let own = self.own.as_ref().is_some_and(|own| own.gated.get(class) == Some(&true));
+            selector.gated = closes || own;
+        }
+        self.ask_anew(now, actions);
+    }
+
+    /// From `now` on the port obeys its own list again. Asks to be woken.
+    #[cold]
+    pub fn obey(&mut self, now: Instant, actions: &mut Actions<F>) {
+        *actions = Actions::default();
+        let Some(own) = self.own.take() else { return };
+        self.advance_shapers(now);
+        self.gates = own.gates;
+        for (selector, gated) in self.classes.iter_mut().zip(own.gated) {
+            selector.gated = gated;
+        }
+        self.ask_anew(now, actions);
+    }
+
+    /// The gate of the port's own list, whichever it obeys.
+    #[inline]
+    pub(super) fn usual_gate(&self, class: u8) -> Gate<'_> {
+        match &self.own {
+            None => self.gate(class),
+            Some(own) => own.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class)),
+        }
+    }
+
+    fn advance_shapers(&mut self, now: Instant) {
+        for (class, selector) in self.classes.iter_mut().enumerate() {
+            if let Some(shaper) = &mut selector.shaper {
+                let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class as u8));
+                shaper.advance(now, !selector.queue.is_empty(), gate);
+            }
+        }
+    }
+
+    /// What was asked for holds no longer.
+    fn ask_anew(&mut self, now: Instant, actions: &mut Actions<F>) {
+        for selector in &mut self.classes {
+            selector.window = Window::NONE;
+        }
+        self.wake = Instant::MAX;
+        self.ask(now, actions);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::Event;
+    use tsn_plan::{Class, GateEntry, Port};
+    use tsn_units::Octets;
+
+    #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+    struct Sized(u32);
+
+    impl Frame for Sized {
+        fn octets(&self) -> Octets {
+            Octets(self.0)
+        }
+    }
+
+    fn list(entries: &[(u8, u64)]) -> Gates {
+        let entry = |(open, interval_ns): &(u8, u64)| GateEntry { open: *open, interval_ns: *interval_ns };
+        let entries: Vec<_> = entries.iter().map(entry).collect();
+        Gates { base_time_ns: 0, cycle_ns: entries.iter().map(|entry| entry.interval_ns).sum(), entries }
+    }
+
+    fn port(gates: Option<Gates>) -> EgressPort<Sized> {
+        EgressPort::new(&Port {
+            name: "p".into(),
+            node: 0,
+            peer: 1,
+            mac: String::new(),
+            rate_bps: 1_000_000_000,
+            propagation_ps: 0,
+            pcp_to_class: [0; 8],
+            classes: vec![Class { limit_frames: None, limit_octets: None, cbs: None }],
+            gates,
+            preemption: None,
+        })
+    }
+
+    /// Tells the port of everything that it asks for until `end`; gives when frames start.
+    fn starts(port: &mut EgressPort<Sized>, mut actions: Actions<Sized>, end: i64) -> Vec<i64> {
+        let (mut wakes, mut found) = (Vec::new(), Vec::new());
+        loop {
+            wakes.extend(actions.wake);
+            found.extend(actions.start.map(|start| (start.first_bit - Instant::EPOCH).floor_ns()));
+            wakes.sort_unstable();
+            if wakes.first().is_none_or(|at| *at > Instant::from_ns(end)) {
+                return found;
+            }
+            port.handle(wakes.remove(0), Event::Wake, &mut actions);
+        }
+    }
+
+    #[test]
+    fn a_port_obeys_the_wrong_list_for_its_time() {
+        let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
+        let mut actions = Actions::default();
+        let closed = list(&[(0, 100_000)]);
+        port.disobey(Instant::from_ns(0), Some(&closed), &mut actions);
+        for ns in [10_000, 20_000] {
+            let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
+            port.handle(Instant::from_ns(ns), frame, &mut actions);
+            assert!(actions.start.is_none() && actions.dropped.is_none(), "they wait");
+        }
+        // Its own gate is closed at 60 us.
+        port.obey(Instant::from_ns(60_000), &mut actions);
+        assert_eq!(starts(&mut port, actions, 1_000_000), [100_000, 100_000 + 1_020 * 8]);
+    }
+
+    #[test]
+    fn a_list_that_is_gone_leaves_gates_open() {
+        let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
+        let mut actions = Actions::default();
+        let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
+        port.handle(Instant::from_ns(60_000), frame, &mut actions);
+        assert!(actions.start.is_none());
+        port.disobey(Instant::from_ns(70_000), None, &mut actions);
+        assert_eq!(starts(&mut port, actions, 1_000_000), [70_000]);
+    }
+
+    #[test]
+    fn what_is_flushed_is_given_back_and_the_medium_is_free() {
+        let mut port = port(None);
+        let mut actions = Actions::default();
+        for octets in [1_000, 64, 65] {
+            let frame = Event::Arrive { class: 0, frame: Sized(octets), more: false };
+            port.handle(Instant::from_ns(0), frame, &mut actions);
+        }
+        assert_eq!(port.flush(Instant::from_ns(100)), [Sized(64), Sized(65)]);
+        assert_eq!(port.queued(), 0);
+        let frame = Event::Arrive { class: 0, frame: Sized(99), more: false };
+        port.handle(Instant::from_ns(200), frame, &mut actions);
+        assert_eq!(actions.start.map(|start| start.first_bit), Some(Instant::from_ns(200)));
+    }
+}

@@ -1,0 +1,147 @@
+"""The route of a stream with copies: split wherever ways part, merged wherever they meet.
+
+IEEE 802.1CB-2017, 7.4 and Annex C (ladder redundancy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tsnbench.planning.draft import Draft, Hop
+
+Key = tuple[int | None, tuple[int, ...]]
+"""From which merge (None: the talker), and the ports passed since."""
+
+
+@dataclass
+class Woven:
+    """A route with its meetings. ``copies``: 0 where frames carry no tag."""
+
+    route: list[Hop] = field(default_factory=list)
+    copies: list[int] = field(default_factory=list)
+    merges: list[list[int]] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    """By listener."""
+
+
+def meetings(draft: Draft, ways: Sequence[Sequence[Sequence[int]]], at: Sequence[int]) -> list[int] | None:
+    """The nodes where copies meet, for the ways to each listener; None where those do not meet.
+
+    Without ``at``: for every listener the first node from which all of its ways are the same.
+    """
+    found = list(dict.fromkeys(at))
+    for own in ways:
+        after = _same_at_end(own)
+        ends = [draft.ports[own[0][-1 - count]].to for count in range(after + 1) if count < len(own[0])]
+        if len(own) > 1 and not set(ends) & set(found):
+            if at and not _join(draft, own, at):
+                return None
+            found.append(ends[-1])
+    return list(dict.fromkeys(found))
+
+
+def _same_at_end(ways: Sequence[Sequence[int]]) -> int:
+    shortest = min(len(way) for way in ways)
+    same = 0
+    while same < shortest and len({way[-1 - same] for way in ways}) == 1:
+        same += 1
+    return same
+
+
+def _join(draft: Draft, ways: Sequence[Sequence[int]], at: Sequence[int]) -> bool:
+    """Whether these ways meet each other at some of the nodes on their way."""
+    passed = [{draft.ports[port].to for port in way} & set(at) for way in ways]
+    return all(passed)
+
+
+def weave(draft: Draft, ways: Sequence[Sequence[Sequence[int]]], nodes: Sequence[int]) -> Woven:
+    """One entry for every port and every way by which frames come there without having met others before.
+
+    Args:
+        draft: knows the ports.
+        ways: per listener, ports from the talker on.
+        nodes: where copies meet.
+    """
+    woven = Woven()
+    places: dict[Key, int] = {}
+    arriving: dict[int, list[int]] = {node: [] for node in nodes}
+    parts = [(number, _parts(draft, way, arriving)) for own in ways for number, way in enumerate(own, 1)]
+    # Before what follows a merge, all that leads there: its first entry is the one that others refer to.
+    for level in range(max(len(part) for _, part in parts)):
+        for number, part in parts:
+            if level < len(part):
+                _add(draft, woven, places, arriving, part[level], number)
+    woven.merges = [entries for entries in arriving.values() if len(entries) > 1]
+    for own in ways:
+        start, passed = _parts(draft, own[0], arriving)[-1]
+        end = places[start, passed]
+        meeting = next((entries for entries in woven.merges if end in entries), [end])
+        woven.ends.append(meeting[0])
+    _untag(woven, ways, places)
+    return woven
+
+
+def _parts(draft: Draft, way: Sequence[int], arriving: Mapping[int, object]) -> list[Key]:
+    """A way, cut behind every node where copies meet."""
+    found: list[Key] = []
+    start: int | None = None
+    passed: list[int] = []
+    for port in way:
+        passed.append(port)
+        to = draft.ports[port].to
+        if to in arriving:
+            found.append((start, tuple(passed)))
+            start, passed = to, []
+    return [*found, (start, tuple(passed))] if passed else found
+
+
+def _add(
+    draft: Draft,
+    woven: Woven,
+    places: dict[Key, int],
+    arriving: Mapping[int, list[int]],
+    part: Key,
+    number: int,
+) -> None:
+    start, ports = part
+    parent = None if start is None else arriving[start][0]
+    for count, port in enumerate(ports, 1):
+        key = start, ports[:count]
+        if key not in places:
+            places[key] = len(woven.route)
+            woven.route.append(Hop(port, parent))
+            woven.copies.append(number)
+            to = draft.ports[port].to
+            if to in arriving:
+                arriving[to].append(places[key])
+        parent = places[key]
+
+
+def _untag(woven: Woven, ways: Sequence[Sequence[Sequence[int]]], places: Mapping[Key, int]) -> None:
+    """Frames carry their number from where ways part until the last place where they meet."""
+    all_ways = [way for own in ways for way in own]
+    shared = 0
+    while all(len(way) > shared for way in all_ways) and len({way[shared] for way in all_ways}) == 1:
+        shared += 1
+    for count in range(1, shared + 1):
+        place = places.get((None, tuple(all_ways[0][:count])))
+        if place is not None:
+            woven.copies[place] = 0
+    merged = {entry for entries in woven.merges for entry in entries}
+    ahead = set(merged)
+    for _ in woven.route:
+        before = len(ahead)
+        ahead |= {
+            hop.parent for place, hop in enumerate(woven.route) if place in ahead and hop.parent is not None
+        }
+        for entries in woven.merges:
+            # What leads to one of them leads to what follows them all.
+            follows = [place for place, hop in enumerate(woven.route) if hop.parent in entries]
+            if any(place in ahead for place in follows):
+                ahead |= set(entries)
+        if len(ahead) == before:
+            break
+    for place in range(len(woven.route)):
+        if place not in ahead:
+            woven.copies[place] = 0

@@ -1,0 +1,86 @@
+"""Faults over time: when each lasted, and when frames were lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tsnbench.report.facts import FaultSpan
+from tsnbench.report.faults import Losses, drawn
+from tsnbench.report.figures.style import COLOURS, INK, LIMIT, Drawing, Size
+from tsnbench.report.words import count, printable, seconds_or_millis, shortened, span
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARK = 0.14
+"""How dark a fault is behind the data."""
+
+
+def shade(axes: Axes, faults: Sequence[FaultSpan], scale: float, last: float) -> None:
+    """Marks when something was wrong, behind the data; ``last`` (ns): where the data ends."""
+    for fault in faults:
+        if fault.from_ns <= last:
+            begin, end = fault.from_ns / scale, min(fault.until_ns, last) / scale
+            # An edge keeps faults visible that are shorter than a pixel.
+            axes.axvspan(begin, end, facecolor=LIMIT, alpha=MARK, edgecolor="none", zorder=0)
+            axes.axvline(begin, color=LIMIT, alpha=0.5, linewidth=0.5, zorder=0)
+
+
+def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], duration_ns: int) -> Drawing:
+    """A bar per fault, and under them the frames of each priority that did not arrive, by time of sending."""
+    shown = drawn(faults)
+
+    def draw(size: Size) -> Figure:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+
+        unit, scale = seconds_or_millis(duration_ns)
+        heights = [0.22 * len(shown) + 0.25, *([0.9] * len(lost))]
+        figure = Figure(figsize=(size.width, sum(heights) + 0.6))
+        rows = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
+        bars, *panels = [row[0] for row in rows]
+        for place, fault in enumerate(shown):
+            begin, end = fault.from_ns / scale, min(fault.until_ns, duration_ns) / scale
+            bars.barh(place, max(end - begin, 0), left=begin, height=0.6, color=LIMIT, alpha=0.75)
+            bars.plot([begin], [place], marker="|", color=LIMIT, markersize=7)
+        bars.set_yticks(range(len(shown)), [_tick(fault) for fault in shown])
+        bars.set_ylim(len(shown) - 0.4, -0.6)
+        bars.grid(visible=False, axis="y")
+        for number, (at, one) in enumerate(zip(panels, lost, strict=True)):
+            shade(at, shown, scale, duration_ns)
+            begins = [t / scale for t in one.t]
+            at.bar(begins, one.lost, width=one.width_ns / scale, align="edge", color=COLOURS[number % 6])
+            at.set_title(one.title, color=INK)
+            at.set_ylabel("lost frames")
+            at.set_ylim(bottom=0)
+            at.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+        rows[-1][0].set_xlim(0, duration_ns / scale)
+        rows[-1][0].set_xlabel(f"time of sending ({unit})" if lost else f"time ({unit})")
+        return figure
+
+    left = len(faults) - len(shown)
+    return Drawing(
+        "faults",
+        "Faults over time",
+        "When each fault lasted"
+        + (", and how many frames did not arrive, by time of sending, in each pixel column." if lost else ".")
+        + (f" {left} more faults are in the table." if left else ""),
+        "; ".join(
+            f"{label(fault)}: from {span(fault.from_ns)} for {span(fault.until_ns - fault.from_ns)}"
+            + ("" if fault.frames is None else f", {count(fault.frames)} frames")
+            for fault in shown
+        ),
+        draw,
+    )
+
+
+def _tick(fault: FaultSpan) -> str:
+    # Figures' letters have no narrow space.
+    return printable(shortened(label(fault).replace("\u202f", " ")))
+
+
+def label(fault: FaultSpan) -> str:
+    """How figures call a fault."""
+    return f"{fault.what}: {fault.where}" if fault.where else fault.what
