@@ -10,6 +10,7 @@ mod check;
 mod check_clocks;
 mod check_redundancy;
 mod check_together;
+mod check_trace;
 mod clocks;
 mod fault;
 mod forwarding;

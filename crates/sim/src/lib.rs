@@ -55,6 +55,7 @@ mod sources;
 mod special;
 mod talker;
 mod timing;
+mod trace;
 
 pub use counters::{ClassCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters};
 pub use simulation::{Progress, Simulation, unwatched};

@@ -113,7 +113,7 @@ const MOST_FRAMES_AT_ONCE: usize = 1 << 20;
 fn frames_at_once(stream: &Stream) -> usize {
     let backlog = if let Pattern::Saturating { backlog } = stream.pattern { backlog } else { 1 };
     let cut = match &stream.size {
-        Size::Frame { .. } => 1,
+        Size::Frame { .. } | Size::List { .. } => 1,
         Size::Units { octets, most_per_frame, .. } => {
             octets.iter().max().map_or(1, |most| most.div_ceil((*most_per_frame).max(1)))
         }

@@ -18,6 +18,7 @@ from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
 from tsnbench.planning.preemption import set_express
 from tsnbench.planning.priorities import assign_classes
+from tsnbench.planning.replay import replay_flows
 from tsnbench.planning.reservations import reserve
 from tsnbench.planning.routes import route_flows
 from tsnbench.planning.sizes import size_flows
@@ -33,6 +34,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     place_faults,
     route_flows,
     address_flows,
+    replay_flows,
     size_flows,
     set_phases,
     open_gates,

@@ -52,6 +52,8 @@ def sizes(size: Mapping[str, Any]) -> Sizes:
     """The frames that a Plan's ``size`` means."""
     if size["kind"] == "frame":
         units = [[(size["octets"], 1)]]
+    elif size["kind"] == "list":
+        units = [[(octets, 1)] for octets in size["octets"]]
     else:
         units = [frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"]]
     every = [octets for unit in units for octets, _ in unit]
@@ -69,7 +71,9 @@ def size_flows(draft: Draft) -> None:
     """Fills ``size`` of every flow, as the Plan spells it."""
     for flow in draft.flows:
         size = flow.stream.size
-        if isinstance(size, model.FixedSize):
+        if isinstance(size, model.RecordedSizes):
+            pass
+        elif isinstance(size, model.FixedSize):
             flow.size = {"kind": "frame", "octets": size.octets}
         elif size.octets and size.most_per_frame > 0:
             flow.size = {

@@ -96,6 +96,35 @@ class Saturating(Part):
     backlog: int = 2
 
 
+class Recorded(Part):
+    """Which frames of a capture: those of which all that is given holds."""
+
+    vlan: int | None = None
+    untagged: bool | None = None
+    pcp: int | None = None
+    source: str | None = None
+    destination: str | None = None
+    udp: int | None = None
+
+
+class Replay(Part):
+    """A recording from ``begin`` to ``until``, so often; ``passes`` None: for ever. ``speed``: a fraction."""
+
+    kind: Literal["replay"] = "replay"
+    file: str
+    speed: tuple[int, int] = (1, 1)
+    begin: Duration = 0
+    until: Duration | None = None
+    passes: int | None = 1
+    only: Recorded = Recorded()
+
+
+class RecordedSizes(Part):
+    """Those of the recording that is replayed."""
+
+    kind: Literal["recorded"] = "recorded"
+
+
 class FixedSize(Part):
     """One frame per data unit; octets from destination address to FCS, VLAN tag included."""
 
@@ -171,8 +200,8 @@ class Stream(Part):
     sr_class: Literal["A", "B", "C", "D"] | None = None
     """The SR class whose CBS reservation counts this stream."""
     vid: Annotated[int, Field(ge=1, le=4094)] | None = 100
-    pattern: Annotated[Periodic | Poisson | Saturating, Field(discriminator="kind")]
-    size: Annotated[FixedSize | UnitSizes, Field(discriminator="kind")]
+    pattern: Annotated[Periodic | Poisson | Saturating | Replay, Field(discriminator="kind")]
+    size: Annotated[FixedSize | UnitSizes | RecordedSizes, Field(discriminator="kind")]
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
     """Flows. Over n parallel links, flow k (from 0) takes link k mod n unless ``via_links`` chooses."""
     via: tuple[Name, ...] | None = None
