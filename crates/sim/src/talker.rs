@@ -130,7 +130,8 @@ impl Talker {
         match &mut self.cutter {
             Cutter::Frame { .. } => {}
             Cutter::Units { most_per_frame, rest, .. } => {
-                *rest = rest.and_then(|unsent| unsent.checked_sub(*most_per_frame)).filter(|unsent| *unsent > 0);
+                *rest =
+                    rest.and_then(|unsent| unsent.checked_sub(*most_per_frame)).filter(|unsent| *unsent > 0);
             }
             Cutter::List { octets, next } => *next = if *next + 1 < octets.len() { *next + 1 } else { 0 },
         }
