@@ -71,6 +71,11 @@ class Port:
     """Bit n: class n is express; None without pre-emption."""
 
     @property
+    def planned_bps(self) -> int:
+        """What credit-based shapers take for the rate."""
+        return self.rate_bps if self.shaper.planned_rate is None else self.shaper.planned_rate
+
+    @property
     def classes(self) -> int:
         return max(self.pcp_to_class) + 1
 

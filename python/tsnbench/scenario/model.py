@@ -257,6 +257,8 @@ class Shaper(Part):
     preemption: Preemption | None = None
     real_rate: BitRate | None = None
     """A port whose egress rate differs from its link's nominal rate (the X552 of the COTS lessons)."""
+    planned_rate: BitRate | None = None
+    """The rate that credit-based shapers are computed for; the real one unless given."""
 
 
 class Taps(Part):
