@@ -58,6 +58,8 @@ fn line(nodes: u32, flows: u32) -> Plan {
             processing_ns: 1_500,
             ipv4,
             cut_through_octets: None,
+            further: None,
+            buffer: None,
         });
     }
     for left in 0..nodes - 1 {

@@ -176,7 +176,11 @@ impl Network<'_> {
         if port.preemption.is_some() {
             return Some(Reason::Preemption);
         }
-        self.plan.nodes[port.node as usize].cut_through_octets.map(|_| Reason::CutThrough)
+        let node = &self.plan.nodes[port.node as usize];
+        if node.further.is_some() {
+            return Some(Reason::Processing);
+        }
+        node.cut_through_octets.map(|_| Reason::CutThrough)
     }
 
     /// Nothing is known of any flow at a port.

@@ -76,6 +76,7 @@ impl Plan {
             self.check_clocks(clocks)?;
         }
         ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())?;
+        self.check_bridging()?;
         self.check_together()
     }
 

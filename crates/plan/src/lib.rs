@@ -6,7 +6,9 @@
 //!
 //! References between parts are indices into the Plan's own lists; [`Plan::read`] proves that they hold.
 
+mod bridging;
 mod check;
+mod check_bridging;
 mod check_clocks;
 mod check_redundancy;
 mod check_together;
@@ -19,6 +21,7 @@ mod read;
 mod redundancy;
 mod stream;
 
+pub use bridging::{Buffer, Further};
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};

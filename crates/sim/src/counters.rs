@@ -28,6 +28,19 @@ pub struct RunCounters {
     /// Every place where copies of a stream meet and are eliminated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recoveries: Vec<RecoveryCounters>,
+    /// Every node whose ports share memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<BufferCounters>,
+}
+
+/// The memory that the ports of one node share (see [`tsn_bridge::BufferCounters`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct BufferCounters {
+    pub node: String,
+    pub most_octets: u64,
+    pub dropped_frames: u64,
+    pub dropped_octets: u64,
 }
 
 /// One sequence recovery (see [`tsn_bridge::frer::RecoveryCounters`]).

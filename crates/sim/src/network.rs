@@ -64,6 +64,7 @@ pub(crate) struct Link {
     /// Last bit in to the next queue.
     pub processing: Duration,
     /// The node at the other end passes longer frames on before they are whole; `u32::MAX` where it stores them.
+    /// 0 where it takes a time of its own for every frame, so that all ask (see [`crate::processing`]).
     pub cut_through: u32,
     /// First bit of the preamble out to the message timestamp point.
     pub until_timestamp_point: Duration,
@@ -156,7 +157,10 @@ impl Network {
                 peer,
                 propagation: Duration::from_ps(i64::try_from(port.propagation_ps).unwrap_or(i64::MAX)),
                 processing: Duration::from_ns(i64::try_from(processing_ns).unwrap_or(i64::MAX)),
-                cut_through: plan.nodes[peer as usize].cut_through_octets.unwrap_or(u32::MAX),
+                cut_through: match &plan.nodes[peer as usize] {
+                    node if node.further.is_some() => 0,
+                    node => node.cut_through_octets.unwrap_or(u32::MAX),
+                },
                 until_timestamp_point: Line::new(BitRate(port.rate_bps)).until_timestamp_point(),
                 send: at_ports[number][0],
                 tx: at_ports[number][1],

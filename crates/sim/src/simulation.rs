@@ -2,6 +2,7 @@
 
 mod account;
 mod passage;
+mod reach;
 
 use crate::SimError;
 use crate::calendar::Calendar;
@@ -9,6 +10,7 @@ use crate::counters::RunCounters;
 use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments, instant};
 use crate::network::{Hop, Network, Part};
+use crate::processing::{Spread, spreads};
 use crate::sources::Sources;
 use crate::special::{Meeting, Specials};
 use crate::talker::Talker;
@@ -64,6 +66,10 @@ pub struct Simulation<'a> {
     specials: Specials,
     /// By port; empty where the Plan has no faults.
     impairments: Vec<Option<Box<Impairment>>>,
+    /// By port: what the node at the other end takes; empty where all are steady.
+    spreads: Vec<Option<Box<Spread>>>,
+    /// By node: the memory that its ports share; empty where none do.
+    buffers: Vec<Option<bridge::SharedBuffer>>,
     /// By port: frames that faults took.
     faulted: Vec<u64>,
     /// The nodes' clocks, where the Plan has them.
@@ -101,6 +107,8 @@ impl<'a> Simulation<'a> {
             delivered: vec![0; network.listeners.len()],
             late: 0,
             specials,
+            spreads: spreads(plan),
+            buffers: Vec::new(),
             faulted: vec![0; plan.ports.len()],
             impairments,
             timing: None,
@@ -108,6 +116,7 @@ impl<'a> Simulation<'a> {
             talkers,
             network,
         };
+        simulation.share_buffers();
         if let Some(clocks) = &plan.clocks {
             simulation.set_clocks(clocks);
         }
@@ -301,26 +310,11 @@ impl<'a> Simulation<'a> {
             let hop = self.network.branches[branch as usize];
             let mut queued = arrival + link.processing;
             if frame.octets > link.cut_through {
-                queued = queued - self.cut_short(port, frame, hop);
+                queued = self.reach(port, frame, hop, queued);
             }
             self.schedule(queued, link.peer, What::Arrive(Frame { hop, ..frame }));
         }
         Ok(())
-    }
-
-    /// How much earlier than its last bit a frame that came over `port` may go to the queue of its next hop.
-    ///
-    /// From there it is like any other frame: what makes it wait only lets more of it come in, and a link that
-    /// is not faster than the one it comes over never runs dry.
-    #[cold]
-    fn cut_short(&self, port: u32, frame: Frame, next: u32) -> Duration {
-        let ingress = &self.plan.ports[port as usize];
-        let egress = &self.plan.ports[self.network.hops[next as usize].port as usize];
-        let pcp = self.network.hops[next as usize].pcp;
-        let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
-        let line = self.ports[port as usize].line();
-        // Both counted from the first bit, so that what is in is rounded as every other time is.
-        line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
     }
 
     /// Lets saturating talkers at `port` top up their backlog.

@@ -27,7 +27,9 @@ def assemble(draft: Draft) -> dict[str, Any]:
                 "kind": node.kind,
                 "processing_ns": node.processing_ns,
                 "ipv4": node.ipv4,
-                **_given(cut_through_octets=node.cut_through_octets),
+                **_given(
+                    cut_through_octets=node.cut_through_octets, further=node.further, buffer=node.buffer
+                ),
             }
             for node in draft.nodes
         ],

@@ -22,6 +22,9 @@ class Node:
     kind: str
     processing_ns: int
     cut_through_octets: int | None = None
+    further: dict[str, Any] | None = None
+    """As the Plan spells it; so is ``buffer``."""
+    buffer: dict[str, Any] | None = None
     ipv4: str = ""
 
     @property

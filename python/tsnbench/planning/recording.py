@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.scenario import model
 from tsnbench.scenario.replay import TABLES
 from tsnbench.scenario.sizes import PHY_OVERHEAD, TAG, frame_from_payload
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST_FRAMES = 1 << 20
 """Of one stream: a Plan lists every one."""
@@ -75,7 +78,34 @@ def _capture(path: Path, only: model.Recorded, tagged: bool) -> Recording:
     return Recording([time - begin for time, _ in frames], [max(64, octets + tag) for _, octets in frames])
 
 
+def read_times(path: Path) -> list[tuple[int, int]]:
+    """(ns, how often) of a table of times; each row counts once where it has no column ``count``.
+
+    Raises:
+        RecordingError: the file is missing, broken, too long, or has no times.
+    """
+    table = _open(path)
+    times = _times(table)
+    counts = [1] * table.height
+    if "count" in table.columns:
+        counts = _numbers(table["count"].to_list(), "count", 1)
+    return list(zip(times, counts, strict=True))
+
+
 def _table(path: Path, tagged: bool) -> Recording:
+    table = _open(path)
+    times = _times(table)
+    sizes = [name for name in table.columns if name in _SIZES]
+    if len(sizes) > 1:
+        raise RecordingError(f"needs one column of sizes: {', '.join(_SIZES)}; it has {' and '.join(sizes)}")
+    if not sizes:
+        return Recording(sorted(times), None)
+    octets = _frames(_numbers(table[sizes[0]].to_list(), sizes[0], 1), sizes[0], tagged)
+    rows = sorted(zip(times, octets, strict=True), key=lambda row: row[0])
+    return Recording([time for time, _ in rows], [size for _, size in rows])
+
+
+def _open(path: Path) -> pl.DataFrame:
     import polars as pl
 
     try:
@@ -89,25 +119,20 @@ def _table(path: Path, tagged: bool) -> Recording:
         raise RecordingError(f"cannot be read: {reason}") from error
     if table.height > 4 * MOST_FRAMES:
         raise RecordingError(f"has {table.height} rows, more than {4 * MOST_FRAMES}")
-    columns = [name.strip() for name in table.columns]
-    table.columns = columns
-    times = [name for name in columns if name in _TIMES]
-    sizes = [name for name in columns if name in _SIZES]
+    names = [name.strip() for name in table.columns]
+    if len(set(names)) < len(names):
+        raise RecordingError("has two columns of one name")
+    table.columns = names
+    return table
+
+
+def _times(table: pl.DataFrame) -> list[int]:
+    """In ns."""
+    times = [name for name in table.columns if name in _TIMES]
     if len(times) != 1:
-        raise RecordingError(f"needs one column of times: {', '.join(_TIMES)}; its columns are {columns}")
-    if len(sizes) > 1:
-        raise RecordingError(f"needs one column of sizes: {', '.join(_SIZES)}; it has {' and '.join(sizes)}")
-    rows = list(
-        zip(
-            _numbers(table[times[0]].to_list(), times[0], _TIMES[times[0]]),
-            _frames(_numbers(table[sizes[0]].to_list(), sizes[0], 1), sizes[0], tagged)
-            if sizes
-            else [0] * table.height,
-            strict=True,
-        )
-    )
-    rows.sort(key=lambda row: row[0])
-    return Recording([row[0] for row in rows], [row[1] for row in rows] if sizes else None)
+        found = ", ".join(table.columns[:8])
+        raise RecordingError(f"needs one column of times ({', '.join(_TIMES)}), and has {found}")
+    return _numbers(table[times[0]].to_list(), times[0], _TIMES[times[0]])
 
 
 def _numbers(values: list[Any], column: str, worth: int) -> list[int]:

@@ -35,6 +35,21 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Spread(Part):
+    """Processing beyond the least: uniform up to ``up_to``, one of ``values``, or of the times in a file."""
+
+    up_to: Duration | None = None
+    values: tuple[Duration, ...] = ()
+    file: str | None = None
+
+
+class Buffer(Part):
+    """Memory that the ports of a node share; ``alpha`` in thousandths."""
+
+    size: Size
+    alpha: int | None = None
+
+
 class Node(Part):
     """A node; ``processing`` is the time from a frame's last bit in to its place in the egress queue.
 
@@ -45,6 +60,9 @@ class Node(Part):
     processing: Duration = 0
     cut_through: Size | None = None
     """Longer frames go on after so many octets; None: every frame is stored whole."""
+    spread: Spread | None = None
+    """What it takes beyond ``processing``, where that differs from frame to frame."""
+    buffer: Buffer | None = None
 
 
 class Link(Part):

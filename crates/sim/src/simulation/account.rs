@@ -73,6 +73,7 @@ impl Simulation<'_> {
         let recoveries = recoveries.collect();
         RunCounters {
             recoveries,
+            buffers: self.count_buffers(),
             simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())
                 .unwrap_or(0),
             events: self.events,

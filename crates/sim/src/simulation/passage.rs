@@ -83,6 +83,10 @@ impl Simulation<'_> {
         let mut blocked = None;
         for branch in hop.branches.indices() {
             let next = self.network.branches[branch as usize];
+            let queued = match link.cut_through {
+                0 => self.reach(self.network.hops[frame.hop as usize].port, frame, next, queued),
+                _ => queued,
+            };
             if self.specials.is_active(next, queued) {
                 copies += 1;
                 let octets = self.specials.octets(frame.octets, Some(frame.hop), next);

@@ -53,6 +53,8 @@ impl Net {
             processing_ns,
             ipv4: format!("10.0.{}.{}", number / 250, number % 250 + 1),
             cut_through_octets: None,
+            further: None,
+            buffer: None,
         });
         number
     }
