@@ -68,7 +68,7 @@ pub fn bounds(plan: &Plan) -> Bounds {
 
 /// Whether every frame goes down a tree and every talker keeps its pattern. Links that lose frames do no harm.
 fn covers(plan: &Plan) -> bool {
-    plan.streams.iter().all(|stream| stream.redundancy.is_none())
+    plan.streams.iter().all(|stream| stream.redundancy.is_none() && stream.flood.is_empty())
         && !plan.faults.iter().any(|fault| matches!(fault, Fault::Babble { .. }))
 }
 

@@ -34,7 +34,7 @@ pub enum Reason {
     Preemption,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
-    /// Some stream has several ways, or babbles: what comes to a port is then not what this analysis counts.
+    /// Some stream has several ways, babbles, or is flooded: what comes to a port is then not what this analysis counts.
     Redundancy,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
     TooLarge,
@@ -70,7 +70,7 @@ impl fmt::Display for Reason {
             Self::Preemption => f.write_str("frames interrupt each other here, which has no bound here"),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::Redundancy => f.write_str(
-                "a stream of the plan has several ways or babbles, which the analysis does not cover",
+                "a stream of the plan has several ways, babbles or is flooded, which the analysis does not cover",
             ),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::Clocks => {

@@ -77,6 +77,7 @@ impl Plan {
         }
         ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())?;
         self.check_bridging()?;
+        self.check_learning()?;
         self.check_together()
     }
 

@@ -24,6 +24,9 @@ pub struct Node {
     /// Memory that its ports share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<crate::Buffer>,
+    /// For a bridge that learns; others know every address from the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning: Option<crate::Learning>,
 }
 
 /// What a node may do.

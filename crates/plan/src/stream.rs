@@ -36,6 +36,10 @@ pub struct Stream {
     /// What makes the route more than a tree: copies, or a way that stands by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<Box<crate::Redundancy>>,
+    /// Where bridges send its frames, too, while they do not know where its listener is: more entries behind those
+    /// of `route`, which parents count first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flood: Vec<Route>,
     /// Who listens.
     pub listeners: Vec<Destination>,
     /// What is required.

@@ -7,7 +7,7 @@ use tsn_bridge::{Counters, MergeCounters};
 /// Everything counted in one run; `counters.json` of a run folder.
 ///
 /// Frames are conserved, copies of multicast frames included: over all streams, released + replicated =
-/// dropped at the talker + dropped in the network + lost to faults + eliminated + delivered + in the network at the
+/// dropped at the talker + dropped in the network + lost to faults + eliminated + filtered + delivered + in the network at the
 /// end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunCounters {
@@ -157,6 +157,9 @@ pub struct StreamCounters {
     /// Copies that sequence recovery took out (FRER).
     #[serde(skip_serializing_if = "none")]
     pub eliminated: u64,
+    /// Copies that were flooded to where they are not for: dropped by a station, or by a bridge that knows better.
+    #[serde(skip_serializing_if = "none")]
+    pub filtered: u64,
     /// Of all these, frames and copies that were still under way at the end.
     #[serde(skip_serializing_if = "none")]
     pub in_network_at_end: u64,

@@ -46,6 +46,7 @@ mod clocked;
 mod counters;
 mod event;
 mod fault;
+mod learning;
 mod logarithm;
 mod network;
 pub mod processing;

@@ -9,6 +9,7 @@ use crate::calendar::Calendar;
 use crate::counters::RunCounters;
 use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments, instant};
+use crate::learning::Learning;
 use crate::network::{Hop, Network, Part};
 use crate::processing::{Spread, spreads};
 use crate::sources::Sources;
@@ -70,6 +71,8 @@ pub struct Simulation<'a> {
     spreads: Vec<Option<Box<Spread>>>,
     /// By node: the memory that its ports share; empty where none do.
     buffers: Vec<Option<bridge::SharedBuffer>>,
+    /// What bridges that learn know; none where none does.
+    learning: Option<Box<Learning>>,
     /// By port: frames that faults took.
     faulted: Vec<u64>,
     /// The nodes' clocks, where the Plan has them.
@@ -89,6 +92,7 @@ impl<'a> Simulation<'a> {
         let impairments = impairments(plan);
         let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
         let specials = Specials::new(plan, &mut network, &impaired);
+        let learning = Learning::new(plan, &mut network);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
         let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
         let mut simulation = Self {
@@ -108,6 +112,7 @@ impl<'a> Simulation<'a> {
             late: 0,
             specials,
             spreads: spreads(plan),
+            learning,
             buffers: Vec::new(),
             faulted: vec![0; plan.ports.len()],
             impairments,

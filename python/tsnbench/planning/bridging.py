@@ -33,7 +33,8 @@ def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
         buffer = {"octets": node.buffer.size}
         if node.buffer.alpha is not None:
             buffer["alpha_permille"] = node.buffer.alpha
-    return Node(name, node.kind, least, node.cut_through, further, buffer)
+    learning = None if node.learning is None else {"ageing_ns": node.learning}
+    return Node(name, node.kind, least, node.cut_through, further, buffer, learning)
 
 
 def _measured(path: Path) -> tuple[int, dict[str, Any]]:

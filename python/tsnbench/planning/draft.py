@@ -25,6 +25,7 @@ class Node:
     further: dict[str, Any] | None = None
     """As the Plan spells it; so is ``buffer``."""
     buffer: dict[str, Any] | None = None
+    learning: dict[str, Any] | None = None
     ipv4: str = ""
 
     @property
@@ -103,6 +104,8 @@ class Flow:
     talker: int
     listeners: tuple[int, ...]
     route: tuple[Hop, ...] = ()
+    flood: tuple[Hop, ...] = ()
+    """More entries behind those of ``route``: where bridges that have yet to learn send frames, too."""
     ends: tuple[int, ...] = ()
     """Per listener the place in ``route`` of its last hop."""
     size: dict[str, Any] = field(default_factory=dict)

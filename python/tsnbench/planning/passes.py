@@ -13,6 +13,7 @@ from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.faults import place_faults
+from tsnbench.planning.flooding import flood_flows
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
@@ -33,6 +34,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     assign_classes,
     place_faults,
     route_flows,
+    flood_flows,
     address_flows,
     replay_flows,
     size_flows,

@@ -63,3 +63,21 @@ def buffer(reading: Reading, written: Any) -> model.Buffer | None:
             return None
         alpha = thousandths // below
     return model.Buffer(size=written["size"], alpha=alpha)
+
+
+AGEING = 300 * 10**9
+"""IEEE 802.1Q-2022, table 8-6: the default of ``ageingTime``."""
+
+
+def learning(reading: Reading, kind: str, node: Fields) -> int | None:
+    """How long a node remembers what it has learned; None where it learns nothing."""
+    forwarding = node.get("forwarding")
+    if not isinstance(forwarding, Fields) or not forwarding.get("learning"):
+        return None
+    if kind != "bridge":
+        where = forwarding.at("learning"), forwarding.path_of("learning")
+        reading.problem(*where, "a bridge", f"a {kind}", "only bridges learn")
+        return None
+    written = forwarding["learning"]
+    ageing: int = written.get("ageing", AGEING) if isinstance(written, Fields) else AGEING
+    return ageing

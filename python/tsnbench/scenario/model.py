@@ -63,6 +63,8 @@ class Node(Part):
     spread: Spread | None = None
     """What it takes beyond ``processing``, where that differs from frame to frame."""
     buffer: Buffer | None = None
+    learning: Duration | None = None
+    """How long a bridge that learns remembers; None: it knows every address from the beginning."""
 
 
 class Link(Part):

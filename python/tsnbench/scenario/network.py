@@ -64,6 +64,7 @@ class Net:
         path: str,
         cut_through: int | None = None,
         buffer: Any = None,
+        learning: int | None = None,
     ) -> None:
         if name == "all":
             hint = "all means every node where ports are selected"
@@ -75,7 +76,7 @@ class Net:
         least, spread = bridging.processing(self.reading, processing)
         own = None if buffer is None else bridging.buffer(self.reading, buffer)
         self.nodes[name] = model.Node(
-            kind=kind, processing=least, cut_through=cut_through, spread=spread, buffer=own
+            kind=kind, processing=least, cut_through=cut_through, spread=spread, buffer=own, learning=learning
         )
         self.neighbours[name] = []
 
@@ -161,7 +162,8 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     read = Fields(name.place, name.path) if isinstance(options, Bad) else options
     cut_through = _cut_through(net, kind, read)
     time, memory = read.get("processing", 0), read.get("buffer")
-    net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory)
+    learning = bridging.learning(net.reading, kind, read)
+    net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory, learning)
     queues: dict[str, Any] = {}
     if "queues" in read:
         queues = queues_of(net.reading, read["queues"]).model_dump(exclude_unset=True)

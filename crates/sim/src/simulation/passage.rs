@@ -30,8 +30,9 @@ impl Simulation<'_> {
             return Ok(());
         }
         let meets = self.specials.meets(frame.hop);
-        if meets.is_some_and(|meeting| meeting.recovery.is_some()) {
-            // Which copy goes on depends on the order in which they arrive.
+        let taught = self.learning.as_ref().is_some_and(|learning| learning.listens(frame.hop));
+        if taught || meets.is_some_and(|meeting| meeting.recovery.is_some()) {
+            // Which copy goes on, or what a bridge knows, depends on the order in which frames arrive.
             self.schedule(arrival, link.peer, What::Meet(frame));
             return Ok(());
         }
@@ -57,6 +58,9 @@ impl Simulation<'_> {
         let line = *self.ports[hop.port as usize].line();
         let begun = self.now - line.until_last_bit(tsn_units::Octets(frame.octets));
         self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
+        if let Some(learning) = &mut self.learning {
+            learning.hear(frame.hop, self.now);
+        }
         if passes {
             self.go_on(meets, frame, self.now);
         } else {
@@ -83,6 +87,9 @@ impl Simulation<'_> {
         let mut blocked = None;
         for branch in hop.branches.indices() {
             let next = self.network.branches[branch as usize];
+            if self.learning.as_ref().is_some_and(|learning| learning.filters(next, arrival)) {
+                continue;
+            }
             let queued = match link.cut_through {
                 0 => self.reach(self.network.hops[frame.hop as usize].port, frame, next, queued),
                 _ => queued,
@@ -97,7 +104,9 @@ impl Simulation<'_> {
         }
         match (copies, blocked) {
             (0, Some(port)) => self.lose(hop.stream, port),
-            _ => self.tallies[hop.stream as usize].replicated += copies.saturating_sub(1),
+            // Flooded to a station that it is not for, or to a bridge that knows that it should not have come.
+            (0, None) => self.tallies[hop.stream as usize].filtered += 1,
+            _ => self.tallies[hop.stream as usize].replicated += copies - 1,
         }
     }
 

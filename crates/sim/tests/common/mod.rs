@@ -55,6 +55,7 @@ impl Net {
             cut_through_octets: None,
             further: None,
             buffer: None,
+            learning: None,
         });
         number
     }
@@ -141,6 +142,7 @@ impl Net {
             stop_ns: self.plan.duration_ns,
             route,
             redundancy: None,
+            flood: Vec::new(),
             listeners,
             requirements: Requirements::default(),
         });
@@ -208,7 +210,7 @@ pub fn assert_conserved(counters: &RunCounters) {
     for stream in &counters.streams {
         made += stream.released + stream.replicated;
         gone += stream.dropped_at_talker + stream.dropped_in_network + stream.delivered.values().sum::<u64>();
-        gone += stream.lost_to_faults + stream.eliminated;
+        gone += stream.lost_to_faults + stream.eliminated + stream.filtered;
     }
     assert_eq!(made, gone, "{counters:#?}");
 }

@@ -8,11 +8,17 @@ from tsnbench.scenario.grammar.common import (
     CLASSES,
     LINK_RATE,
     QUEUES,
+    SPAN,
 )
 from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, MapOf, Record
-from tsnbench.scenario.grammar.values import Choice, Count, Quantity, Text
+from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.units import SIZE
 
+LEARNING = Either(
+    "true, or {ageing: …}",
+    text=YES_NO,
+    mapping=Record("learning", {"ageing": Field(SPAN, "how long a bridge remembers; 300 s")}),
+)
 FORWARDING = Either(
     "store-and-forward",
     text=Choice(
@@ -26,10 +32,12 @@ FORWARDING = Either(
                     {"store-and-forward": "store-and-forward", "cut-through": "cut-through"},
                     "a way of forwarding",
                 ),
-                "store-and-forward",
-                "store-and-forward",
+                "store-and-forward (default) or cut-through",
             ),
             "after": Field(Quantity(SIZE), "cut-through: longer frames go on after so many octets"),
+            "learning": Field(
+                LEARNING, "true, or {ageing: 300 s}: flood until it is learned where a station is"
+            ),
         },
     ),
 )
