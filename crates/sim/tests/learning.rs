@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use tsn_plan::{Learning, NodeKind, Pattern, Plan, Route};
+use tsn_plan::{Fault, Learning, LossModel, NodeKind, Pattern, Plan, Route};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -223,6 +223,7 @@ proptest! {
         plan in random::plan(),
         ageing in prop::collection::vec(prop::option::of(1_000..3_000_000u64), 7),
         further_ns in prop::option::of(0..10_000u64),
+        lossy in prop::option::of((any::<prop::sample::Index>(), 0..1_000_000u32)),
     ) {
         let mut plan = plan;
         for (node, ageing) in ageing.iter().enumerate().take(plan.nodes.len()) {
@@ -232,6 +233,12 @@ proptest! {
             plan.nodes[node].further = further_ns.map(|up_to_ns| tsn_plan::Further::Uniform { up_to_ns });
         }
         flood(&mut plan);
+        if let Some((port, loss_ppm)) = lossy {
+            let port = port.index(plan.ports.len()) as u32;
+            let (from_ns, until_ns, model) = (0, 1_000_000, LossModel::Bernoulli { loss_ppm });
+            plan.faults.push(Fault::Loss { port, from_ns, until_ns, model });
+            plan.faults.push(Fault::LinkDown { port, from_ns: until_ns, until_ns: until_ns + 300_000 });
+        }
         let (sightings, counters) = run(&plan);
         assert_conserved(&counters);
         let mut seen = std::collections::HashSet::new();
