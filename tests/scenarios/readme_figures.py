@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import cots_l3_figures
 import engine_figures
 import flextest_figures
 import ocora_figures
 from shipped import ROOT
 
 READMES = {
+    ROOT / "scenarios/papers/cots/README.md": {**cots_l3_figures.TABLES},
     ROOT / "scenarios/papers/engine/README.md": engine_figures.TABLES,
     ROOT / "scenarios/papers/flextest/README.md": flextest_figures.TABLES,
     ROOT / "scenarios/papers/ocora/README.md": ocora_figures.TABLES,

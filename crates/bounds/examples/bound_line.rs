@@ -58,6 +58,9 @@ fn line(nodes: u32, flows: u32) -> Plan {
             processing_ns: 1_500,
             ipv4,
             cut_through_octets: None,
+            further: None,
+            buffer: None,
+            learning: None,
         });
     }
     for left in 0..nodes - 1 {
@@ -105,6 +108,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             start_ns: 0,
             stop_ns: 1_000_000,
             redundancy: None,
+            flood: Vec::new(),
             listeners: vec![Destination { node: nodes - 1, route: nodes - 2 }],
             route,
             requirements: Requirements::default(),

@@ -51,7 +51,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
             Pattern::Periodic { period_ns, jitter_ns, .. } => {
                 (ps(period_ns).map(|p| p.max(1)), ps(jitter_ns))
             }
-            Pattern::Poisson { .. } | Pattern::Saturating { .. } => (None, None),
+            Pattern::Trace { .. } | Pattern::Poisson { .. } | Pattern::Saturating { .. } => (None, None),
         };
         let sizes = Sizes::of(&stream.size);
         for hop in &stream.route {

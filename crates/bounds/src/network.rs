@@ -68,7 +68,8 @@ pub fn bounds(plan: &Plan) -> Bounds {
 
 /// Whether every frame goes down a tree and every talker keeps its pattern. Links that lose frames do no harm.
 fn covers(plan: &Plan) -> bool {
-    plan.streams.iter().all(|stream| stream.redundancy.is_none()) && plan.faults.iter().all(Fault::only_takes)
+    plan.streams.iter().all(|stream| stream.redundancy.is_none() && stream.flood.is_empty())
+        && plan.faults.iter().all(Fault::only_takes)
 }
 
 impl Network<'_> {
@@ -175,7 +176,11 @@ impl Network<'_> {
         if port.preemption.is_some() {
             return Some(Reason::Preemption);
         }
-        self.plan.nodes[port.node as usize].cut_through_octets.map(|_| Reason::CutThrough)
+        let node = &self.plan.nodes[port.node as usize];
+        if node.further.is_some() {
+            return Some(Reason::Processing);
+        }
+        node.cut_through_octets.map(|_| Reason::CutThrough)
     }
 
     /// Nothing is known of any flow at a port.

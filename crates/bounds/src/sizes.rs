@@ -51,6 +51,17 @@ impl Sizes {
                 let grain = octets.saturating_add(PHY_OVERHEAD.0);
                 Self { smallest: octets, largest: octets, unit: wire(octets), grain }
             }
+            Size::List { octets } => {
+                let most = octets.iter().copied().max().unwrap_or(SMALLEST_FRAME);
+                Self {
+                    smallest: octets.iter().copied().min().unwrap_or(SMALLEST_FRAME),
+                    largest: most,
+                    unit: wire(most),
+                    grain: octets.iter().fold(0, |grain, octets| {
+                        common_divisor(grain, octets.saturating_add(PHY_OVERHEAD.0))
+                    }),
+                }
+            }
             Size::Units { octets, most_per_frame, overhead } => {
                 Self::of_units(octets, *most_per_frame, *overhead)
             }

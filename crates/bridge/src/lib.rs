@@ -13,18 +13,22 @@ mod gates;
 mod line;
 mod port;
 mod queue;
+mod shared;
 
 pub use credit::CreditBasedShaper;
 pub use gates::{Gate, GateControlList, Window};
 pub use line::Line;
 pub use port::{Actions, Drop, EgressPort, Event, MergeCounters, Transmission};
 pub use queue::{Counters, Frame, Limits, Queue};
+pub use shared::{BufferCounters, SharedBuffer};
 
 /// Why a frame was dropped.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum DropCause {
     /// Its queue was full.
     QueueFull,
+    /// Its queue had room, but the memory that the node's ports share had not.
+    BufferFull,
     /// No window of its class is long enough for it, so it would wait for ever.
     FitsNoWindow,
 }

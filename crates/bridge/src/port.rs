@@ -166,7 +166,8 @@ impl<F: Frame> EgressPort<F> {
         }
         let selector = &mut self.classes[index];
         if !selector.queue.push(frame) {
-            actions.dropped = Some(Drop { frame, class, cause: DropCause::QueueFull });
+            let cause = selector.queue.why_full(frame.octets());
+            actions.dropped = Some(Drop { frame, class, cause });
             return None;
         }
         if self.waiting >> class & 1 == 1 {
@@ -302,6 +303,13 @@ impl<F: Frame> EgressPort<F> {
 
     fn gate(&self, class: u8) -> Gate<'_> {
         self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class))
+    }
+
+    /// From now on all that waits here waits in this memory, which other ports may share.
+    pub fn share(&mut self, buffer: &crate::SharedBuffer) {
+        for selector in &mut self.classes {
+            selector.queue.share(buffer);
+        }
     }
 
     /// The medium.

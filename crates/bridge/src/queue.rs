@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.6 and 8.6.7.
 
+use crate::{DropCause, SharedBuffer};
 use std::collections::VecDeque;
 use tsn_units::Octets;
 
@@ -46,23 +47,62 @@ pub struct Counters {
 pub struct Queue<F> {
     waiting: VecDeque<F>,
     octets: u64,
+    /// What [`Self::fits`] goes by: no frame at all where memory is shared, so that only such queues ask further.
     limits: Limits,
+    shared: Option<Box<Shared>>,
     counters: Counters,
+}
+
+/// Memory that is not the queue's own.
+#[derive(Clone, Debug)]
+struct Shared {
+    own: Limits,
+    buffer: SharedBuffer,
 }
 
 impl<F: Frame> Queue<F> {
     /// An empty queue.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { waiting: VecDeque::new(), octets: 0, limits, counters: Counters::default() }
+        Self { waiting: VecDeque::new(), octets: 0, limits, shared: None, counters: Counters::default() }
+    }
+
+    /// From now on what waits here waits in this memory.
+    pub fn share(&mut self, buffer: &SharedBuffer) {
+        let own = std::mem::replace(&mut self.limits, Limits { frames: 0, octets: 0 });
+        self.shared = Some(Box::new(Shared { own, buffer: buffer.clone() }));
     }
 
     /// Whether a frame of this size finds room.
     #[inline]
     #[must_use]
     pub fn has_room(&self, frame: Octets) -> bool {
-        (self.waiting.len() as u64) < self.limits.frames
-            && self.octets + u64::from(frame.0) <= self.limits.octets
+        self.fits(&self.limits, frame) || self.has_shared_room(frame)
+    }
+
+    #[inline]
+    fn fits(&self, limits: &Limits, frame: Octets) -> bool {
+        (self.waiting.len() as u64) < limits.frames && self.octets + u64::from(frame.0) <= limits.octets
+    }
+
+    #[cold]
+    fn has_shared_room(&self, frame: Octets) -> bool {
+        let room =
+            |shared: &Shared| self.fits(&shared.own, frame) && shared.buffer.has_room(self.octets, frame);
+        self.shared.as_deref().is_some_and(room)
+    }
+
+    /// Why a frame of this size, which finds no room, finds none.
+    #[cold]
+    #[must_use]
+    pub fn why_full(&self, frame: Octets) -> DropCause {
+        match &self.shared {
+            Some(shared) if self.fits(&shared.own, frame) => {
+                shared.buffer.count_drop(frame);
+                DropCause::BufferFull
+            }
+            _ => DropCause::QueueFull,
+        }
     }
 
     /// Appends a frame, or counts it as dropped and returns false.
@@ -75,6 +115,9 @@ impl<F: Frame> Queue<F> {
         }
         self.waiting.push_back(frame);
         self.octets += octets;
+        if let Some(shared) = &self.shared {
+            shared.buffer.take(octets);
+        }
         self.counters.enqueued_frames += 1;
         self.counters.enqueued_octets += octets;
         self.counters.most_frames = self.counters.most_frames.max(self.waiting.len() as u64);
@@ -101,6 +144,9 @@ impl<F: Frame> Queue<F> {
         let frame = self.waiting.pop_front()?;
         let octets = u64::from(frame.octets().0);
         self.octets -= octets;
+        if let Some(shared) = &self.shared {
+            shared.buffer.give(octets);
+        }
         self.counters.sent_frames += 1;
         self.counters.sent_octets += octets;
         Some(frame)

@@ -3,6 +3,7 @@
 mod buffer;
 mod clock;
 pub mod read;
+pub mod trace;
 pub mod write;
 
 pub use clock::TimeScale;

@@ -76,6 +76,8 @@ impl Plan {
             self.check_clocks(clocks)?;
         }
         ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())?;
+        self.check_bridging()?;
+        self.check_learning()?;
         self.check_together()
     }
 
@@ -152,6 +154,9 @@ impl Plan {
         time(stream.start_ns, || path("start_ns"))?;
         time(stream.stop_ns, || path("stop_ns"))?;
         match stream.pattern {
+            Pattern::Trace { ref gaps_ns, cycle_ns, passes } => {
+                Self::check_trace(gaps_ns, cycle_ns, passes, &path)?;
+            }
             Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
                 ensure(period_ns > 0, || path("pattern.period_ns"), || "must be more than 0".into())?;
                 time(period_ns, || path("pattern.period_ns"))?;
@@ -179,6 +184,10 @@ impl Plan {
         };
         match &stream.size {
             Size::Frame { octets } => frame(*octets, "size.octets")?,
+            Size::List { octets } => {
+                Self::check_list(octets, &path)?;
+                octets.iter().try_for_each(|octets| frame(*octets, "size.octets"))?;
+            }
             Size::Units { octets, most_per_frame, overhead } => {
                 ensure(!octets.is_empty(), || path("size.octets"), || "is empty".into())?;
                 ensure(

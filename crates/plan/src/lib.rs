@@ -6,21 +6,28 @@
 //!
 //! References between parts are indices into the Plan's own lists; [`Plan::read`] proves that they hold.
 
+mod bridging;
 mod check;
+mod check_bridging;
 mod check_clocks;
 mod check_fault;
+mod check_learning;
 mod check_redundancy;
 mod check_together;
+mod check_trace;
 mod clocks;
 mod fault;
 mod forwarding;
+mod learning;
 mod port;
 mod read;
 mod redundancy;
 mod stream;
 
+pub use bridging::{Buffer, Further};
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
+pub use learning::Learning;
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
 pub use read::{PlanError, content_hash};
 pub use redundancy::{

@@ -18,6 +18,15 @@ pub struct Node {
     /// Cut-through: a longer frame goes to its egress queue once so many octets are in (FlexTest Fig. 7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_through_octets: Option<u32>,
+    /// What it takes beyond `processing_ns`, where that differs from frame to frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub further: Option<crate::Further>,
+    /// Memory that its ports share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<crate::Buffer>,
+    /// For a bridge that learns; others know every address from the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning: Option<crate::Learning>,
 }
 
 /// What a node may do.

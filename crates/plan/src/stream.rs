@@ -36,6 +36,10 @@ pub struct Stream {
     /// What makes the route more than a tree: copies, or a way that stands by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<Box<crate::Redundancy>>,
+    /// Where bridges send its frames, too, while they do not know where its listener is: more entries behind those
+    /// of `route`, which parents count first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flood: Vec<Route>,
     /// Who listens.
     pub listeners: Vec<Destination>,
     /// What is required.
@@ -87,6 +91,15 @@ pub enum Pattern {
         /// Frames that the talker keeps in its port's queue.
         backlog: u32,
     },
+    /// As somebody recorded it: `passes` times the same releases, a new pass every `cycle_ns` from `start_ns` on.
+    Trace {
+        /// From the beginning of a pass to its first release, then from each release to the next, in ns.
+        gaps_ns: Vec<u64>,
+        /// From the beginning of one pass to that of the next, in ns; not less than the gaps together.
+        cycle_ns: u64,
+        /// How many passes.
+        passes: u32,
+    },
 }
 
 /// How many octets a data unit has.
@@ -106,6 +119,11 @@ pub enum Size {
         most_per_frame: u32,
         /// Octets that each frame adds to its application octets (Ethernet, tag, IPv4, UDP, FCS).
         overhead: u32,
+    },
+    /// Every data unit is one frame, and the n-th has the n-th of these sizes; after the last comes the first again.
+    List {
+        /// Octets from destination address to FCS, tag included.
+        octets: Vec<u32>,
     },
 }
 

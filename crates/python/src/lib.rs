@@ -4,6 +4,7 @@ mod bounds;
 mod measure;
 mod plan;
 mod sim;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -13,5 +14,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bounds::register(module)?;
     measure::register(module)?;
     plan::register(module)?;
-    sim::register(module)
+    sim::register(module)?;
+    trace::register(module)
 }

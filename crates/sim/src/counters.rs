@@ -7,7 +7,7 @@ use tsn_bridge::{Counters, MergeCounters};
 /// Everything counted in one run; `counters.json` of a run folder.
 ///
 /// Frames are conserved, copies of multicast frames included: over all streams, released + replicated =
-/// dropped at the talker + dropped in the network + lost to faults + eliminated + delivered + in the network at the
+/// dropped at the talker + dropped in the network + lost to faults + eliminated + filtered + delivered + in the network at the
 /// end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunCounters {
@@ -31,6 +31,9 @@ pub struct RunCounters {
     /// Every fault, in the Plan's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultCounters>,
+    /// Every node whose ports share memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<BufferCounters>,
 }
 
 /// One fault.
@@ -41,6 +44,16 @@ pub struct FaultCounters {
     /// Frames (and copies) in whose way it had a part: taken, damaged, held back, doubled, added, or sent while
     /// their port obeyed a wrong list. One frame may count at several faults.
     pub frames: u64,
+}
+
+/// The memory that the ports of one node share (see [`tsn_bridge::BufferCounters`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct BufferCounters {
+    pub node: String,
+    pub most_octets: u64,
+    pub dropped_frames: u64,
+    pub dropped_octets: u64,
 }
 
 /// One sequence recovery (see [`tsn_bridge::frer::RecoveryCounters`]).
@@ -157,6 +170,9 @@ pub struct StreamCounters {
     /// Copies that sequence recovery took out (FRER).
     #[serde(skip_serializing_if = "none")]
     pub eliminated: u64,
+    /// Copies that were flooded to where they are not for: dropped by a station, or by a bridge that knows better.
+    #[serde(skip_serializing_if = "none")]
+    pub filtered: u64,
     /// Of all these, frames and copies that were still under way at the end.
     #[serde(skip_serializing_if = "none")]
     pub in_network_at_end: u64,

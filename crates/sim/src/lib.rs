@@ -46,15 +46,18 @@ mod clocked;
 mod counters;
 mod event;
 mod fault;
+mod learning;
 mod logarithm;
 mod network;
-pub mod random;
+pub mod processing;
+mod random;
 pub mod record;
 mod simulation;
 mod sources;
 mod special;
 mod talker;
 mod timing;
+mod trace;
 
 pub use counters::{
     ClassCounters, FaultCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters,

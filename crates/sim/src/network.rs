@@ -45,6 +45,8 @@ pub(crate) struct Hop {
     pub pcp: u8,
     /// Not a stream's: of the port's PTP messages.
     pub timing: bool,
+    /// Taken only while a bridge does not know better (see [`crate::learning`]).
+    pub floods: bool,
     pub vid: u16,
     /// Where the frame goes on: part of [`Network::branches`].
     pub branches: Part,
@@ -64,6 +66,7 @@ pub(crate) struct Link {
     /// Last bit in to the next queue.
     pub processing: Duration,
     /// The node at the other end passes longer frames on before they are whole; `u32::MAX` where it stores them.
+    /// 0 where it takes a time of its own for every frame, so that all ask (see [`crate::processing`]).
     pub cut_through: u32,
     /// First bit of the preamble out to the message timestamp point.
     pub until_timestamp_point: Duration,
@@ -113,7 +116,7 @@ const MOST_FRAMES_AT_ONCE: usize = 1 << 20;
 fn frames_at_once(stream: &Stream) -> usize {
     let backlog = if let Pattern::Saturating { backlog } = stream.pattern { backlog } else { 1 };
     let cut = match &stream.size {
-        Size::Frame { .. } => 1,
+        Size::Frame { .. } | Size::List { .. } => 1,
         Size::Units { octets, most_per_frame, .. } => {
             octets.iter().max().map_or(1, |most| most.div_ceil((*most_per_frame).max(1)))
         }
@@ -132,7 +135,11 @@ impl Network {
         limited("nodes", plan.nodes.len(), MOST_NODES)?;
         limited("ports", plan.ports.len(), most)?;
         limited("streams", plan.streams.len(), most)?;
-        limited("route entries", plan.streams.iter().map(|stream| stream.route.len()).sum(), most)?;
+        limited(
+            "route entries",
+            plan.streams.iter().map(|stream| stream.route.len() + stream.flood.len()).sum(),
+            most,
+        )?;
         limited("listeners", plan.streams.iter().map(|stream| stream.listeners.len()).sum(), most)?;
         for stream in &plan.streams {
             limited("frames of one talker at once", frames_at_once(stream), MOST_FRAMES_AT_ONCE)?;
@@ -156,7 +163,10 @@ impl Network {
                 peer,
                 propagation: Duration::from_ps(i64::try_from(port.propagation_ps).unwrap_or(i64::MAX)),
                 processing: Duration::from_ns(i64::try_from(processing_ns).unwrap_or(i64::MAX)),
-                cut_through: plan.nodes[peer as usize].cut_through_octets.unwrap_or(u32::MAX),
+                cut_through: match &plan.nodes[peer as usize] {
+                    node if node.further.is_some() => 0,
+                    node => node.cut_through_octets.unwrap_or(u32::MAX),
+                },
                 until_timestamp_point: Line::new(BitRate(port.rate_bps)).until_timestamp_point(),
                 send: at_ports[number][0],
                 tx: at_ports[number][1],
@@ -166,6 +176,7 @@ impl Network {
         for number in 0..plan.streams.len() {
             network.add_stream(plan, number);
         }
+        network.add_floods(plan);
         if let Some(clocks) = &plan.clocks {
             network.timing = vec![None; plan.ports.len()];
             if let Some(gptp) = &clocks.gptp {
@@ -213,10 +224,45 @@ impl Network {
                 special: false,
                 pcp: gptp.pcp,
                 timing: true,
+                floods: false,
                 vid: 0,
                 branches: Part::default(),
                 listeners: Part::default(),
             });
+        }
+    }
+
+    /// Flooded branches, behind the hops of all streams, each hung onto its parent.
+    fn add_floods(&mut self, plan: &Plan) {
+        let mut first = 0;
+        for (number, stream) in plan.streams.iter().enumerate() {
+            let route = stream.route.len();
+            let begin = self.hops.len();
+            let hop_of = |place: usize| if place < route { first + place } else { begin + place - route };
+            for hop in &stream.flood {
+                self.hops.push(Hop {
+                    stream: number as u32,
+                    port: hop.port,
+                    class: plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)],
+                    at_talker: false,
+                    special: true,
+                    pcp: stream.pcp,
+                    timing: false,
+                    floods: true,
+                    vid: stream.vid.unwrap_or(0),
+                    branches: Part::default(),
+                    listeners: Part::default(),
+                });
+            }
+            for (place, hop) in stream.flood.iter().enumerate() {
+                let parent = hop_of(hop.parent.unwrap_or_default() as usize);
+                let mut branches = self.hops[parent].branches.of(&self.branches).to_vec();
+                branches.push((begin + place) as u32);
+                let from = self.branches.len();
+                self.branches.extend(branches);
+                self.hops[parent].branches = Part::new(from..self.branches.len());
+            }
+            first += route;
         }
     }
 
@@ -252,6 +298,7 @@ impl Network {
                 special: false,
                 pcp: stream.pcp,
                 timing: false,
+                floods: false,
                 vid: stream.vid.unwrap_or(0),
                 branches: branches(&after[place]),
                 listeners: Part::new(from..self.listeners.len()),

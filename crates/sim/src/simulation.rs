@@ -3,13 +3,16 @@
 mod account;
 mod outage;
 mod passage;
+mod reach;
 
 use crate::SimError;
 use crate::calendar::Calendar;
 use crate::counters::RunCounters;
 use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments};
+use crate::learning::Learning;
 use crate::network::{Hop, Network, Part};
+use crate::processing::{Spread, spreads};
 use crate::sources::Sources;
 use crate::special::{Meeting, Specials};
 use crate::talker::Talker;
@@ -66,6 +69,12 @@ pub struct Simulation<'a> {
     specials: Specials,
     /// By port; empty where the Plan has no faults.
     impairments: Vec<Option<Box<Impairment>>>,
+    /// By port: what the node at the other end takes; empty where all are steady.
+    spreads: Vec<Option<Box<Spread>>>,
+    /// By node: the memory that its ports share; empty where none do.
+    buffers: Vec<Option<bridge::SharedBuffer>>,
+    /// What bridges that learn know; none where none does.
+    learning: Option<Box<Learning>>,
     /// By port: frames that faults took.
     faulted: Vec<u64>,
     /// By fault: frames in whose way it had a part.
@@ -89,6 +98,7 @@ impl<'a> Simulation<'a> {
         let impairments = impairments(plan);
         let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
         let specials = Specials::new(plan, &mut network, &impaired);
+        let learning = Learning::new(plan, &mut network);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
         let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
         let mut simulation = Self {
@@ -107,6 +117,9 @@ impl<'a> Simulation<'a> {
             delivered: vec![0; network.listeners.len()],
             late: 0,
             specials,
+            spreads: spreads(plan),
+            learning,
+            buffers: Vec::new(),
             faulted: vec![0; plan.ports.len()],
             struck: vec![0; plan.faults.len()],
             outages: Outages::new(plan),
@@ -116,6 +129,7 @@ impl<'a> Simulation<'a> {
             talkers,
             network,
         };
+        simulation.share_buffers();
         if let Some(clocks) = &plan.clocks {
             simulation.set_clocks(clocks);
         }
@@ -310,26 +324,11 @@ impl<'a> Simulation<'a> {
             let hop = self.network.branches[branch as usize];
             let mut queued = arrival + link.processing;
             if frame.octets > link.cut_through {
-                queued = queued - self.cut_short(port, frame, hop);
+                queued = self.reach(port, frame, hop, queued);
             }
             self.schedule(queued, link.peer, What::Arrive(Frame { hop, ..frame }));
         }
         Ok(())
-    }
-
-    /// How much earlier than its last bit a frame that came over `port` may go to the queue of its next hop.
-    ///
-    /// From there it is like any other frame: what makes it wait only lets more of it come in, and a link that
-    /// is not faster than the one it comes over never runs dry.
-    #[cold]
-    fn cut_short(&self, port: u32, frame: Frame, next: u32) -> Duration {
-        let ingress = &self.plan.ports[port as usize];
-        let egress = &self.plan.ports[self.network.hops[next as usize].port as usize];
-        let pcp = self.network.hops[next as usize].pcp;
-        let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
-        let line = self.ports[port as usize].line();
-        // Both counted from the first bit, so that what is in is rounded as every other time is.
-        line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
     }
 
     /// Lets saturating talkers at `port` top up their backlog.

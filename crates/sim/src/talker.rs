@@ -1,6 +1,7 @@
 //! Talkers: when a stream releases data units, and into which frames each is cut.
 
 use crate::random::Draws;
+use crate::trace::Trace;
 use tsn_plan::{Pattern, Plan, Size, Stream};
 use tsn_units::{Duration, Instant};
 
@@ -23,6 +24,7 @@ enum Pace {
     Periodic { next: Instant, period: Duration, jitter_ps: u64, draws: Option<Box<Draws>> },
     Poisson { last: Instant, mean_ps: u64, draws: Box<Draws> },
     Saturating { start: Instant, backlog: u32 },
+    Trace(Box<Trace>),
 }
 
 /// Makes frame sizes.
@@ -30,6 +32,7 @@ enum Pace {
 enum Cutter {
     Frame { octets: u32 },
     Units { octets: Vec<u32>, most_per_frame: u32, overhead: u32, draws: Box<Draws>, rest: Option<u32> },
+    List { octets: Vec<u32>, next: usize },
 }
 
 impl Talker {
@@ -38,20 +41,24 @@ impl Talker {
         let draws = |what: &str| Box::new(Draws::new(plan.seed, &format!("stream/{}/{what}", stream.name)));
         let ns = |ns: u64| i64::try_from(ns).map_or(Instant::MAX, Instant::from_ns);
         let start = ns(stream.start_ns);
-        let pace = match stream.pattern {
-            Pattern::Periodic { period_ns, offset_ns, jitter_ns } => Pace::Periodic {
+        let pace = match &stream.pattern {
+            Pattern::Trace { gaps_ns, cycle_ns, passes } => {
+                Pace::Trace(Box::new(Trace::new(start, gaps_ns, *cycle_ns, *passes)))
+            }
+            &Pattern::Periodic { period_ns, offset_ns, jitter_ns } => Pace::Periodic {
                 next: ns(stream.start_ns.saturating_add(offset_ns)),
                 period: ns(period_ns) - Instant::EPOCH,
                 jitter_ps: jitter_ns.saturating_mul(1_000),
                 draws: (jitter_ns > 0).then(|| draws("jitter")),
             },
-            Pattern::Poisson { mean_interval_ps } => {
+            &Pattern::Poisson { mean_interval_ps } => {
                 Pace::Poisson { last: start, mean_ps: mean_interval_ps, draws: draws("gap") }
             }
-            Pattern::Saturating { backlog } => Pace::Saturating { start, backlog },
+            &Pattern::Saturating { backlog } => Pace::Saturating { start, backlog },
         };
         let cutter = match &stream.size {
             Size::Frame { octets } => Cutter::Frame { octets: *octets },
+            Size::List { octets } => Cutter::List { octets: octets.clone(), next: 0 },
             Size::Units { octets, most_per_frame, overhead } => Cutter::Units {
                 octets: octets.clone(),
                 most_per_frame: *most_per_frame,
@@ -81,6 +88,7 @@ impl Talker {
                 *last
             }
             Pace::Saturating { start, .. } => std::mem::replace(start, Instant::MAX),
+            Pace::Trace(trace) => trace.next(),
         };
         (next < self.stop).then_some(next)
     }
@@ -106,6 +114,7 @@ impl Talker {
     pub fn next_size(&mut self) -> u32 {
         match &mut self.cutter {
             Cutter::Frame { octets } => *octets,
+            Cutter::List { octets, next } => octets.get(*next).copied().unwrap_or(SMALLEST_FRAME),
             Cutter::Units { octets, most_per_frame, overhead, draws, rest } => {
                 let unsent = *rest.get_or_insert_with(|| {
                     octets.get(draws.below(octets.len() as u64) as usize).copied().unwrap_or(0)
@@ -118,8 +127,13 @@ impl Talker {
     /// The next frame, of [`Self::next_size`], is sent. Returns its sequence number.
     #[inline]
     pub fn take(&mut self) -> u64 {
-        if let Cutter::Units { most_per_frame, rest, .. } = &mut self.cutter {
-            *rest = rest.and_then(|unsent| unsent.checked_sub(*most_per_frame)).filter(|unsent| *unsent > 0);
+        match &mut self.cutter {
+            Cutter::Frame { .. } => {}
+            Cutter::Units { most_per_frame, rest, .. } => {
+                *rest =
+                    rest.and_then(|unsent| unsent.checked_sub(*most_per_frame)).filter(|unsent| *unsent > 0);
+            }
+            Cutter::List { octets, next } => *next = if *next + 1 < octets.len() { *next + 1 } else { 0 },
         }
         self.seq += 1;
         self.seq - 1

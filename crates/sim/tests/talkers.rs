@@ -137,3 +137,47 @@ fn multicast_is_copied_where_its_tree_forks() {
     assert_eq!(arrivals.map(|tap| stamps(&sightings, tap, 0)[0]), [first, second, second]);
     assert_conserved(&counters);
 }
+
+/// Times and sizes as listed, a new pass every cycle, until the passes or the stream are over.
+#[test]
+fn a_trace_is_released_as_recorded() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    let pattern = |passes| Pattern::Trace { gaps_ns: vec![5_000, 0, 20_000], cycle_ns: 100_000, passes };
+    let list = Size::List { octets: vec![64, 1_522, 500, 70] };
+    net.stream("twice", &path, 7, pattern(2), list).start_ns = 1_000;
+    net.stream("cut", &path, 0, pattern(9), frame(64)).stop_ns = 106_000;
+    let send = net.tap(0, Stage::Send, Point::End);
+    let (sightings, counters) = run(&net.plan);
+    assert_eq!(stamps(&sightings, send, 0), [6_000, 6_000, 26_000, 106_000, 106_000, 126_000]);
+    let sizes: Vec<u32> = sightings.iter().filter(|one| one.stream == 0).map(|one| one.octets).collect();
+    assert_eq!(sizes, [64, 1_522, 500, 70, 64, 1_522]);
+    assert_eq!(stamps(&sightings, send, 1), [5_000, 5_000, 25_000, 105_000, 105_000]);
+    assert_eq!(counters.streams[0].delivered["n1"], 6);
+}
+
+/// A plan that lists what cannot be played is refused with words, not obeyed half.
+#[test]
+fn a_trace_that_does_not_fit_is_refused() {
+    let refused = |pattern: Pattern, size: Size| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("s", &path, 0, pattern, size);
+        net.plan.check().unwrap_err().to_string()
+    };
+    let trace =
+        |gaps_ns: &[u64], cycle_ns, passes| Pattern::Trace { gaps_ns: gaps_ns.to_vec(), cycle_ns, passes };
+    for (pattern, size, words) in [
+        (trace(&[], 1, 1), frame(64), "lists 0"),
+        (trace(&[1, 2], 2, 1), frame(64), "less than the gaps together, 3 ns"),
+        (trace(&[u64::MAX, u64::MAX], u64::MAX, 1), frame(64), "less than the gaps"),
+        (trace(&[u64::MAX], u64::MAX, 1), frame(64), "ten days"),
+        (trace(&[1], 1, 0), frame(64), "more than 0"),
+        (trace(&[0], 0, 2), frame(64), "several passes"),
+        (trace(&[1], 1, 1), Size::List { octets: vec![] }, "lists 0"),
+        (trace(&[1], 1, 1), Size::List { octets: vec![64, 63] }, "63 octets"),
+    ] {
+        let problem = refused(pattern, size);
+        assert!(problem.contains(words), "{problem} does not say {words}");
+    }
+}

@@ -27,7 +27,12 @@ def assemble(draft: Draft) -> dict[str, Any]:
                 "kind": node.kind,
                 "processing_ns": node.processing_ns,
                 "ipv4": node.ipv4,
-                **_given(cut_through_octets=node.cut_through_octets),
+                **_given(
+                    cut_through_octets=node.cut_through_octets,
+                    further=node.further,
+                    buffer=node.buffer,
+                    learning=node.learning,
+                ),
             }
             for node in draft.nodes
         ],
@@ -113,7 +118,10 @@ def _flow(flow: Flow) -> dict[str, Any]:
         "start_ns": flow.start_ns,
         "stop_ns": flow.stop_ns,
         "route": [{"port": hop.port, **_given(parent=hop.parent)} for hop in flow.route],
-        **_given(redundancy=flow.redundancy or None),
+        **_given(
+            redundancy=flow.redundancy or None,
+            flood=[{"port": hop.port, "parent": hop.parent} for hop in flow.flood] or None,
+        ),
         "listeners": [
             {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)
         ],

@@ -22,6 +22,10 @@ class Node:
     kind: str
     processing_ns: int
     cut_through_octets: int | None = None
+    further: dict[str, Any] | None = None
+    """As the Plan spells it; so is ``buffer``."""
+    buffer: dict[str, Any] | None = None
+    learning: dict[str, Any] | None = None
     ipv4: str = ""
 
     @property
@@ -71,6 +75,11 @@ class Port:
     """Bit n: class n is express; None without pre-emption."""
 
     @property
+    def planned_bps(self) -> int:
+        """What credit-based shapers take for the rate."""
+        return self.rate_bps if self.shaper.planned_rate is None else self.shaper.planned_rate
+
+    @property
     def classes(self) -> int:
         return max(self.pcp_to_class) + 1
 
@@ -95,6 +104,8 @@ class Flow:
     talker: int
     listeners: tuple[int, ...]
     route: tuple[Hop, ...] = ()
+    flood: tuple[Hop, ...] = ()
+    """More entries behind those of ``route``: where bridges that have yet to learn send frames, too."""
     ends: tuple[int, ...] = ()
     """Per listener the place in ``route`` of its last hop."""
     size: dict[str, Any] = field(default_factory=dict)

@@ -41,6 +41,8 @@ def flow_rate(pattern: Mapping[str, Any], size: Mapping[str, Any], tag: int = 0)
     bits = units.phy_bits + 8 * tag * units.frames
     if pattern["kind"] == "periodic":
         return Fraction(bits * 10**9, pattern["period_ns"])
+    if pattern["kind"] == "trace":
+        return Fraction(bits * len(pattern["gaps_ns"]) * 10**9, pattern["cycle_ns"])
     return Fraction(bits * 10**12, pattern["mean_interval_ps"])
 
 

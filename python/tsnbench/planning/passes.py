@@ -13,6 +13,7 @@ from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.faults import place_faults, place_wrong_schedules
+from tsnbench.planning.flooding import flood_flows
 from tsnbench.planning.followers import follow_gates
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.identification import identify
@@ -20,6 +21,7 @@ from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
 from tsnbench.planning.preemption import set_express
 from tsnbench.planning.priorities import assign_classes
+from tsnbench.planning.replay import replay_flows
 from tsnbench.planning.reservations import reserve
 from tsnbench.planning.routes import route_flows
 from tsnbench.planning.sizes import size_flows
@@ -34,8 +36,10 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     assign_classes,
     place_faults,
     route_flows,
+    flood_flows,
     address_flows,
     identify,
+    replay_flows,
     size_flows,
     set_phases,
     open_gates,

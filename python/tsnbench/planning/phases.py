@@ -32,6 +32,8 @@ def set_phases(draft: Draft) -> None:
             gap_ps = round(sizes(flow.size).frame_bits * 10**12 / pattern.rate) if pattern.rate else 0
             flow.pattern = {"kind": "poisson", "mean_interval_ps": gap_ps}
             wanting = "rate" if gap_ps < 1_000 else ""
+        elif isinstance(pattern, model.Replay):
+            wanting = ""
         else:
             flow.pattern = {"kind": "saturating", "backlog": pattern.backlog}
             wanting = "backlog" if pattern.backlog < 1 else ""

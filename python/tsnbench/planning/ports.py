@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tsnbench.planning.draft import Draft, Node, Port
+from tsnbench.planning.bridging import planned_node
+from tsnbench.planning.draft import Draft, Port
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
 from tsnbench.scenario.units import propagation_ps
@@ -20,9 +21,7 @@ RATES = (10**6, 10**12)
 def name_ports(draft: Draft) -> None:
     """Fills ``nodes`` and ``ports``; parallel links are numbered from 1 in the order of the scenario."""
     network = draft.scenario.network
-    draft.nodes = [
-        Node(name, node.kind, node.processing, node.cut_through) for name, node in network.nodes.items()
-    ]
+    draft.nodes = [planned_node(draft, name, node) for name, node in network.nodes.items()]
     numbers = draft.node_numbers
     total: Counter[frozenset[str]] = Counter(frozenset((link.a, link.b)) for link in network.links)
     seen: Counter[frozenset[str]] = Counter()

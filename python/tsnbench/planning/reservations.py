@@ -37,9 +37,10 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
         bandwidth = Fraction(part.bandwidth) if part.bandwidth is not None else _rate(own)
         if not bandwidth:
             continue
-        if bandwidth >= port.rate_bps:
+        rate = min(port.rate_bps, port.planned_bps)
+        if bandwidth >= rate:
             found = f"{float(bandwidth) / 1e6:g} Mbit/s for class {traffic_class}"
-            draft.problem(path, f"a reservation below the port's {port.rate_bps / 1e6:g} Mbit/s", found)
+            draft.problem(path, f"a reservation below the port's {rate / 1e6:g} Mbit/s", found)
             return
         most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
         reserved[traffic_class] = cbs.SrClass(bandwidth, most)
@@ -47,19 +48,19 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
     others = (_largest(each) for each in flows if port.pcp_to_class[each[0].stream.pcp] not in reserved)
     order = sorted(reserved, reverse=True)
     most_other = max((cbs.LARGEST_FRAME, *others))
-    shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.rate_bps, most_other)
+    shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.planned_bps, most_other)
     port.cbs = port.gated_cbs = dict(zip(order, shapers, strict=True))
     if port.gates is None:
         return
     gated = {number: _while_open(port.gates, number, reserved[number]) for number in order}
     for number, sr in gated.items():
-        if sr.bandwidth >= port.rate_bps:
+        if sr.bandwidth >= min(port.rate_bps, port.planned_bps):
             share = Fraction(port.gates.open_ns(number), port.gates.cycle_ns)
-            left = f"{float(share * port.rate_bps) / 1e6:g} Mbit/s"
+            left = f"{float(share * min(port.rate_bps, port.planned_bps)) / 1e6:g} Mbit/s"
             found = f"{float(reserved[number].bandwidth) / 1e6:g} Mbit/s for class {number}"
             draft.problem(path, f"a reservation below the {left} that the class's open gate leaves", found)
             return
-    shapers = cbs.credit_based_shapers([gated[number] for number in order], port.rate_bps, most_other)
+    shapers = cbs.credit_based_shapers([gated[number] for number in order], port.planned_bps, most_other)
     port.gated_cbs = dict(zip(order, shapers, strict=True))
 
 

@@ -207,6 +207,9 @@ def _pattern(pattern: dict[str, Any]) -> str:
         return words.time(pattern["period_ns"])
     if pattern["kind"] == "poisson":
         return f"~{words.time(pattern['mean_interval_ps'] // 1_000)}"
+    if pattern["kind"] == "trace":
+        passes = "" if pattern["passes"] == 1 else f", {pattern['passes']} times"
+        return f"{len(pattern['gaps_ns'])} recorded in {words.time(pattern['cycle_ns'])}{passes}"
     return "saturating"
 
 

@@ -5,6 +5,7 @@ IEEE 802.3-2022, 3.2.7 and 4.2.3.3; EnGINE Fig. 8.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,16 +53,24 @@ def sizes(size: Mapping[str, Any]) -> Sizes:
     """The frames that a Plan's ``size`` means."""
     if size["kind"] == "frame":
         units = [[(size["octets"], 1)]]
+    elif size["kind"] == "list":
+        # Often a recording of many thousands.
+        units = [[(octets, count)] for octets, count in Counter(size["octets"]).items()]
+        return _of(units, len(size["octets"]))
     else:
         units = [frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"]]
+    return _of(units, len(units))
+
+
+def _of(units: list[list[tuple[int, int]]], data_units: int) -> Sizes:
     every = [octets for unit in units for octets, _ in unit]
     octets = sum(octets * count for unit in units for octets, count in unit)
     frames = sum(count for unit in units for _, count in unit)
     return Sizes(
         smallest=min(every),
         largest=max(every),
-        frame_bits=Fraction(8 * octets, len(units)),
-        phy_bits=Fraction(8 * (octets + PHY_OVERHEAD * frames), len(units)),
+        frame_bits=Fraction(8 * octets, data_units),
+        phy_bits=Fraction(8 * (octets + PHY_OVERHEAD * frames), data_units),
     )
 
 
@@ -69,7 +78,9 @@ def size_flows(draft: Draft) -> None:
     """Fills ``size`` of every flow, as the Plan spells it."""
     for flow in draft.flows:
         size = flow.stream.size
-        if isinstance(size, model.FixedSize):
+        if isinstance(size, model.RecordedSizes):
+            pass
+        elif isinstance(size, model.FixedSize):
             flow.size = {"kind": "frame", "octets": size.octets}
         elif size.octets and size.most_per_frame > 0:
             flow.size = {

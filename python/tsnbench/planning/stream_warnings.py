@@ -19,6 +19,7 @@ def stream_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
     for stream in document["streams"]:
         where = stream["group"]
         first = stream["start_ns"] + stream["pattern"].get("offset_ns", 0)
+        first += stream["pattern"].get("gaps_ns", [0])[0]
         if first >= stream["stop_ns"]:
             text = f"sends nothing: its first frame is due at {words.time(first)}"
             yield "silent", where, f"{text}, it stops at {words.time(stream['stop_ns'])}"

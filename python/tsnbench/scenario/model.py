@@ -35,6 +35,21 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Spread(Part):
+    """Processing beyond the least: uniform up to ``up_to``, one of ``values``, or of the times in a file."""
+
+    up_to: Duration | None = None
+    values: tuple[Duration, ...] = ()
+    file: str | None = None
+
+
+class Buffer(Part):
+    """Memory that the ports of a node share; ``alpha`` in thousandths."""
+
+    size: Size
+    alpha: int | None = None
+
+
 class Node(Part):
     """A node; ``processing`` is the time from a frame's last bit in to its place in the egress queue.
 
@@ -45,6 +60,11 @@ class Node(Part):
     processing: Duration = 0
     cut_through: Size | None = None
     """Longer frames go on after so many octets; None: every frame is stored whole."""
+    spread: Spread | None = None
+    """What it takes beyond ``processing``, where that differs from frame to frame."""
+    buffer: Buffer | None = None
+    learning: Duration | None = None
+    """How long a bridge that learns remembers; None: it knows every address from the beginning."""
 
 
 class Link(Part):
@@ -94,6 +114,35 @@ class Poisson(Part):
 class Saturating(Part):
     kind: Literal["saturating"] = "saturating"
     backlog: int = 2
+
+
+class Recorded(Part):
+    """Which frames of a capture: those of which all that is given holds."""
+
+    vlan: int | None = None
+    untagged: bool | None = None
+    pcp: int | None = None
+    source: str | None = None
+    destination: str | None = None
+    udp: int | None = None
+
+
+class Replay(Part):
+    """A recording from ``begin`` to ``until``, so often; ``passes`` None: for ever. ``speed``: a fraction."""
+
+    kind: Literal["replay"] = "replay"
+    file: str
+    speed: tuple[int, int] = (1, 1)
+    begin: Duration = 0
+    until: Duration | None = None
+    passes: int | None = 1
+    only: Recorded = Recorded()
+
+
+class RecordedSizes(Part):
+    """Those of the recording that is replayed."""
+
+    kind: Literal["recorded"] = "recorded"
 
 
 class FixedSize(Part):
@@ -172,8 +221,8 @@ class Stream(Part):
     sr_class: Literal["A", "B", "C", "D"] | None = None
     """The SR class whose CBS reservation counts this stream."""
     vid: Annotated[int, Field(ge=1, le=4094)] | None = 100
-    pattern: Annotated[Periodic | Poisson | Saturating, Field(discriminator="kind")]
-    size: Annotated[FixedSize | UnitSizes, Field(discriminator="kind")]
+    pattern: Annotated[Periodic | Poisson | Saturating | Replay, Field(discriminator="kind")]
+    size: Annotated[FixedSize | UnitSizes | RecordedSizes, Field(discriminator="kind")]
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
     """Flows. Over n parallel links, flow k (from 0) takes link k mod n unless ``via_links`` chooses."""
     via: tuple[Name, ...] | None = None
@@ -239,6 +288,8 @@ class Shaper(Part):
     preemption: Preemption | None = None
     real_rate: BitRate | None = None
     """A port whose egress rate differs from its link's nominal rate (the X552 of the COTS lessons)."""
+    planned_rate: BitRate | None = None
+    """The rate that credit-based shapers are computed for; the real one unless given."""
 
 
 class Taps(Part):

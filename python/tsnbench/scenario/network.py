@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from tsnbench.scenario import model
+from tsnbench.scenario import bridging, model
 from tsnbench.scenario.classes import queues_of
 from tsnbench.scenario.generators import MOST_NODES, SHAPES, Shape, attach
 from tsnbench.scenario.grammar.shapes import Fields
@@ -56,7 +56,15 @@ class Net:
         return len(self.between.get((a, b), ()))
 
     def add_node(
-        self, name: str, kind: Any, processing: int, place: Place, path: str, cut_through: int | None = None
+        self,
+        name: str,
+        kind: Any,
+        processing: Any,
+        place: Place,
+        path: str,
+        cut_through: int | None = None,
+        buffer: Any = None,
+        learning: int | None = None,
     ) -> None:
         if name == "all":
             hint = "all means every node where ports are selected"
@@ -65,7 +73,11 @@ class Net:
             hint = f"{name} is a {self.nodes[name].kind} already; give the other one another name"
             self.reading.problem(place, path, "a name of its own for each node", f"{name} again", hint)
             return
-        self.nodes[name] = model.Node(kind=kind, processing=processing, cut_through=cut_through)
+        least, spread = bridging.processing(self.reading, processing)
+        own = None if buffer is None else bridging.buffer(self.reading, buffer)
+        self.nodes[name] = model.Node(
+            kind=kind, processing=least, cut_through=cut_through, spread=spread, buffer=own, learning=learning
+        )
         self.neighbours[name] = []
 
     def add_link(self, link: model.Link) -> None:
@@ -149,7 +161,9 @@ def _nodes(net: Net, kind: str, value: Any) -> None:
 def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     read = Fields(name.place, name.path) if isinstance(options, Bad) else options
     cut_through = _cut_through(net, kind, read)
-    net.add_node(str(name), kind, read.get("processing", 0), name.place, name.path, cut_through)
+    time, memory = read.get("processing", 0), read.get("buffer")
+    learning = bridging.learning(net.reading, kind, read)
+    net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory, learning)
     queues: dict[str, Any] = {}
     if "queues" in read:
         queues = queues_of(net.reading, read["queues"]).model_dump(exclude_unset=True)

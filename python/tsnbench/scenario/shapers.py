@@ -31,6 +31,7 @@ def build(
             gates=_gates(reading, net, fields) if "gates" in fields else None,
             preemption=_preemption(reading, fields) if "preemption" in fields else None,
             real_rate=fields.get("real-rate"),
+            planned_rate=fields.get("planned-rate"),
         )
         if ports is None:
             continue

@@ -11,9 +11,10 @@ from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net, numbered
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.redundancy import redundancy
+from tsnbench.scenario.replay import replay
 from tsnbench.scenario.requirements import requirements, sr_class
 
-_WHEN = ("period", "poisson", "saturating")
+_WHEN = ("period", "poisson", "saturating", "replay")
 _SIZE = ("frame", "phy", "payload", "units")
 
 
@@ -118,8 +119,10 @@ def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
     for group in (_WHEN, _SIZE):
         if any(key in written.places for key in group):
             drop |= set(group)
-    if any(key in written.places for key in ("poisson", "saturating")):
+    if any(key in written.places for key in ("poisson", "saturating", "replay")):
         drop |= {"offset", "jitter"}
+    if "replay" in written.places:
+        drop |= set(_SIZE)
     if "pcp" in written.places or "class" in written.places:
         drop |= {"pcp", "class"}
     fields = Fields(written.place, written.path)
@@ -226,7 +229,9 @@ def _vid(reading: Reading, fields: Fields) -> int | None:
     return int(text)
 
 
-def _when(reading: Reading, fields: Fields) -> model.Periodic | model.Poisson | model.Saturating | None:
+def _when(
+    reading: Reading, fields: Fields
+) -> model.Periodic | model.Poisson | model.Saturating | model.Replay | None:
     given = [key for key in _WHEN if key in fields.places or key in fields]
     if fields.get("saturating") is False:
         given = [key for key in given if key != "saturating"]
@@ -237,7 +242,7 @@ def _when(reading: Reading, fields: Fields) -> model.Periodic | model.Poisson | 
         )
         return None
     if not given:
-        hint = "write period: 1 ms, poisson: 10 Mbit/s or saturating: true; or name a pattern"
+        hint = "write period: 1 ms, poisson: 10 Mbit/s or saturating: true; or name a pattern or a recording"
         if not fields.bad - {"from", "to"}:
             reading.problem(fields.place, fields.path, "a rhythm in which the stream sends", "none", hint)
         return None
@@ -255,15 +260,21 @@ def _when(reading: Reading, fields: Fields) -> model.Periodic | model.Poisson | 
         mean = fields["poisson"]
         rate = mean.get("rate") if isinstance(mean, Fields) else mean
         return model.Poisson(rate=rate) if rate is not None else None
+    if given[0] == "replay":
+        return replay(reading, fields["replay"])
     return model.Saturating(backlog=fields.get("backlog", 2))
 
 
-def _size(reading: Reading, fields: Fields, tagged: bool) -> model.FixedSize | model.UnitSizes | None:
+def _size(
+    reading: Reading, fields: Fields, tagged: bool
+) -> model.FixedSize | model.UnitSizes | model.RecordedSizes | None:
     given = [key for key in _SIZE if key in fields.places or key in fields]
     if len(given) > 1:
         hint = "frame, phy and payload are three ways to say one size"
         reading.problem(fields.at(given[1]), fields.path_of(given[1]), "one size", " and ".join(given), hint)
         return None
+    if not given and ("replay" in fields.places or "replay" in fields):
+        return model.RecordedSizes()
     if not given:
         hint = "write frame: 1250 B, phy: 1270 B or payload: 1200 B; or units for sizes that vary"
         if not fields.bad - {"from", "to"}:

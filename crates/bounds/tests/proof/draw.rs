@@ -171,6 +171,9 @@ fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
         for stream in here {
             let wire: f64 = match &stream.size {
                 Size::Frame { octets } => f64::from(octets + 20) * 8.0,
+                Size::List { octets } => {
+                    octets.iter().map(|octets| f64::from(octets + 20) * 8.0).fold(0.0, f64::max)
+                }
                 Size::Units { octets, .. } => octets
                     .iter()
                     .map(|unit| f64::from(unit + (unit.saturating_sub(1) / 1_472 + 1) * 70).max(84.0) * 8.0)

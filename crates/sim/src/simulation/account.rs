@@ -19,6 +19,7 @@ pub(super) struct Tally {
     pub dropped_in_network: u64,
     pub lost_to_faults: u64,
     pub eliminated: u64,
+    pub filtered: u64,
 }
 
 impl Simulation<'_> {
@@ -61,7 +62,7 @@ impl Simulation<'_> {
             if plan.redundancy.is_some() {
                 stream.in_network_at_end = (stream.released + stream.replicated)
                     .saturating_sub(stream.dropped_at_talker + stream.dropped_in_network)
-                    .saturating_sub(stream.lost_to_faults + stream.eliminated)
+                    .saturating_sub(stream.lost_to_faults + stream.eliminated + stream.filtered)
                     .saturating_sub(stream.delivered.values().sum());
             }
         }
@@ -78,6 +79,7 @@ impl Simulation<'_> {
             faults: faults
                 .map(|(fault, frames)| FaultCounters { kind: fault.kind(), frames: *frames })
                 .collect(),
+            buffers: self.count_buffers(),
             simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())
                 .unwrap_or(0),
             events: self.events,
@@ -99,6 +101,7 @@ fn named((stream, tally): (&tsn_plan::Stream, &Tally)) -> StreamCounters {
         dropped_in_network: tally.dropped_in_network,
         lost_to_faults: tally.lost_to_faults,
         eliminated: tally.eliminated,
+        filtered: tally.filtered,
         in_network_at_end: 0,
         delivered: Default::default(),
     }

@@ -94,8 +94,9 @@ impl Simulation<'_> {
             self.go_on_damaged(meets, &landing);
             return Ok(());
         }
-        if meets.is_some_and(|meeting| meeting.recovery.is_some()) {
-            // Which copy goes on depends on the order in which they arrive.
+        let taught = self.learning.as_ref().is_some_and(|learning| learning.listens(frame.hop));
+        if taught || meets.is_some_and(|meeting| meeting.recovery.is_some()) {
+            // Which copy goes on, or what a bridge knows, depends on the order in which frames arrive.
             if begun + self.ports[port as usize].line().until_last_bit(Octets(frame.octets)) != arrival {
                 self.specials.keep_begin(frame, arrival, begun);
             }
@@ -126,6 +127,9 @@ impl Simulation<'_> {
         let begun = self.specials.take_begin(frame, self.now);
         let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets)));
         self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
+        if let Some(learning) = &mut self.learning {
+            learning.hear(frame.hop, self.now);
+        }
         if passes {
             // Who eliminates copies has to know that this one is whole.
             self.go_on(meets, frame, self.now, true);
@@ -153,8 +157,10 @@ impl Simulation<'_> {
         let mut blocked = None;
         for branch in hop.branches.indices() {
             let next = self.network.branches[branch as usize];
-            let early = if stored { Duration::ZERO } else { self.early(ingress, frame, next) };
-            let queued = arrival + link.processing - early;
+            if self.learning.as_ref().is_some_and(|learning| learning.filters(next, arrival)) {
+                continue;
+            }
+            let queued = self.queued(ingress, frame, next, arrival, stored);
             if self.is_down(link.peer, arrival.min(queued), queued) {
                 blocked = Some(ingress);
             } else if self.specials.is_active(next, queued) {
@@ -167,7 +173,9 @@ impl Simulation<'_> {
         }
         match (copies, blocked) {
             (0, Some(port)) => self.lose(hop.stream, port),
-            _ => self.tallies[hop.stream as usize].replicated += copies.saturating_sub(1),
+            // Flooded to a station that it is not for, or to a bridge that knows that it should not have come.
+            (0, None) => self.tallies[hop.stream as usize].filtered += 1,
+            _ => self.tallies[hop.stream as usize].replicated += copies - 1,
         }
     }
 
@@ -182,8 +190,10 @@ impl Simulation<'_> {
         if meets.is_none_or(|meeting| meeting.recovery.is_none()) {
             for branch in hop.branches.indices() {
                 let next = self.network.branches[branch as usize];
-                let early = self.early(own.port, frame, next);
-                let queued = arrival + link.processing - early;
+                if self.learning.as_ref().is_some_and(|learning| learning.filters(next, arrival)) {
+                    continue;
+                }
+                let queued = self.queued(own.port, frame, next, arrival, false);
                 // What its next queue decides by has to be in.
                 let decides = self.octets_before(own.port, frame, next);
                 if decides.is_some_and(|octets| octets <= octets_in)
@@ -203,19 +213,11 @@ impl Simulation<'_> {
         }
     }
 
-    /// How much earlier than its last bit a frame goes to its next queue.
-    fn early(&self, ingress: u32, frame: Frame, next: u32) -> Duration {
-        if frame.octets > self.network.links[ingress as usize].cut_through {
-            self.cut_short(ingress, frame, next)
-        } else {
-            Duration::ZERO
-        }
-    }
-
     /// After how many octets a frame goes to its next queue; none where that waits for all of them.
     fn octets_before(&self, ingress: u32, frame: Frame, next: u32) -> Option<u32> {
-        let after = self.network.links[ingress as usize].cut_through;
-        (self.early(ingress, frame, next) > Duration::ZERO).then_some(after)
+        let node = self.network.links[ingress as usize].peer;
+        let after = self.plan.nodes[node as usize].cut_through_octets;
+        after.filter(|_| self.early(ingress, frame, next) > Duration::ZERO)
     }
 
     /// Hands one frame to those of the talker's ports that forward, each with its copy.

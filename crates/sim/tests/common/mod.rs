@@ -53,6 +53,9 @@ impl Net {
             processing_ns,
             ipv4: format!("10.0.{}.{}", number / 250, number % 250 + 1),
             cut_through_octets: None,
+            further: None,
+            buffer: None,
+            learning: None,
         });
         number
     }
@@ -139,6 +142,7 @@ impl Net {
             stop_ns: self.plan.duration_ns,
             route,
             redundancy: None,
+            flood: Vec::new(),
             listeners,
             requirements: Requirements::default(),
         });
@@ -206,7 +210,7 @@ pub fn assert_conserved(counters: &RunCounters) {
     for stream in &counters.streams {
         made += stream.released + stream.replicated;
         gone += stream.dropped_at_talker + stream.dropped_in_network + stream.delivered.values().sum::<u64>();
-        gone += stream.lost_to_faults + stream.eliminated;
+        gone += stream.lost_to_faults + stream.eliminated + stream.filtered;
     }
     assert_eq!(made, gone, "{counters:#?}");
 }

@@ -50,9 +50,13 @@ fn talk() -> impl Strategy<Value = Talk> {
         ),
         2 => (20_000_000..200_000_000u64).prop_map(|mean_interval_ps| Pattern::Poisson { mean_interval_ps }),
         1 => (1..5u32).prop_map(|backlog| Pattern::Saturating { backlog }),
+        2 => (prop::collection::vec(0..40_000u64, 1..12), 1..60_000u64, 1..40u32).prop_map(
+            |(gaps_ns, more, passes)| Pattern::Trace { cycle_ns: gaps_ns.iter().sum::<u64>() + more, gaps_ns, passes }
+        ),
     ];
     let size = prop_oneof![
         3 => (64..1_523u32).prop_map(|octets| Size::Frame { octets }),
+        1 => prop::collection::vec(64..1_523u32, 1..6).prop_map(|octets| Size::List { octets }),
         1 => prop::collection::vec(0..6_000u32, 1..4).prop_map(|mut octets| {
             octets.sort_unstable();
             Size::Units { octets, most_per_frame: 1_472, overhead: 50 }

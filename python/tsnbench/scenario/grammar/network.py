@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from tsnbench.scenario.grammar.bridging import BUFFER, PROCESSING
 from tsnbench.scenario.grammar.common import (
     CABLE,
     CLASSES,
     LINK_RATE,
     QUEUES,
-    TIME,
+    SPAN,
 )
 from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, MapOf, Record
-from tsnbench.scenario.grammar.values import Choice, Count, Quantity, Text
+from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.units import SIZE
 
+LEARNING = Either(
+    "true, or {ageing: …}",
+    text=YES_NO,
+    mapping=Record("learning", {"ageing": Field(SPAN, "how long a bridge remembers; 300 s")}),
+)
 FORWARDING = Either(
     "store-and-forward",
     text=Choice(
@@ -26,17 +32,20 @@ FORWARDING = Either(
                     {"store-and-forward": "store-and-forward", "cut-through": "cut-through"},
                     "a way of forwarding",
                 ),
-                "store-and-forward",
-                "store-and-forward",
+                "store-and-forward (default) or cut-through",
             ),
             "after": Field(Quantity(SIZE), "cut-through: longer frames go on after so many octets"),
+            "learning": Field(
+                LEARNING, "true, or {ageing: 300 s}: flood until it is learned where a station is"
+            ),
         },
     ),
 )
 NODE_OPTIONS = Record(
     "a node's options",
     {
-        "processing": Field(TIME, "from a frame's last bit in to its place in the egress queue"),
+        "processing": Field(PROCESSING, "from a frame's last bit in to its place in the egress queue"),
+        "buffer": Field(BUFFER, "memory that frames share which wait at any port of this node"),
         "forwarding": Field(FORWARDING, "store-and-forward"),
         "classes": Field(CLASSES, "PCP to traffic class at all ports of this node"),
         "queues": Field(QUEUES, "queues of all ports of this node"),
@@ -86,7 +95,7 @@ GENERATED = {
     "prefix": Field(
         Text("a name", named=True), "names are prefix and number: zgw1, zgw2; default is the kind"
     ),
-    "processing": Field(TIME, "processing time of each node"),
+    "processing": Field(PROCESSING, "processing time of each node"),
     **WIRE,
     "stations": Field(Count(0, 1000, "a number of stations"), "stations attached to each node"),
     "station-prefix": Field(Text("a name", named=True), "names of attached stations; default station"),

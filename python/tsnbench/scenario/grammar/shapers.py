@@ -93,6 +93,9 @@ SHAPER = Record(
             Record("frame pre-emption", {"express": Field(OPEN, "PCPs that interrupt the others", "[7]")}),
             "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
         ),
+        "planned-rate": Field(
+            LINK_RATE, "rate for which credit-based shapers are computed, where it is not the real one"
+        ),
         "real-rate": Field(LINK_RATE, "egress rate, where it differs from the link's nominal rate"),
     },
 )

@@ -14,6 +14,7 @@ from tsnbench.scenario.grammar.common import (
     UNIT,
 )
 from tsnbench.scenario.grammar.faults import FAILOVER, FRER
+from tsnbench.scenario.grammar.replay import REPLAY
 from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Average, Count, Quantity, Text
 from tsnbench.scenario.units import SHARE, SIZE
@@ -77,6 +78,7 @@ TRAFFIC = {
         "independent exponential gaps, at this mean rate of frames (destination address to FCS)",
     ),
     "saturating": Field(YES_NO, "true: as fast as the port takes frames"),
+    "replay": Field(REPLAY, "as recorded: cam.pcap, or {file: cam.csv, speed: 2, repeat: forever}"),
     "backlog": Field(Count(1, 1000, "a number of frames"), "frames that a saturating talker keeps queued; 2"),
     "frame": Field(FRAME, "frame size from destination address to FCS, VLAN tag included"),
     "phy": Field(Quantity(SIZE, 84), "the frame with preamble, SFD and inter-frame gap: frame + 20 B"),
@@ -112,6 +114,7 @@ STREAM = Record(
         **dict.fromkeys(("interval", "cycle", "every"), "did you mean period?"),
         **dict.fromkeys(("route", "path", "hops"), "did you mean via?"),
         **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
+        **dict.fromkeys(("trace", "pcap", "capture"), "did you mean replay?"),
         **dict.fromkeys(("flows", "number"), "did you mean count?"),
         **dict.fromkeys(("delay", "latency", "deadline", "loss"), "write requires: {delay: 2 ms, loss: 0}"),
     },

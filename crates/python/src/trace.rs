@@ -1,0 +1,47 @@
+//! A flow of a capture as times and sizes.
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use tsn_capture::trace::{Address, Filter, TraceError, trace};
+use tsn_capture::{Error, Reader};
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    vlan: Option<u16>,
+    #[serde(default)]
+    untagged: bool,
+    pcp: Option<u8>,
+    source: Option<String>,
+    destination: Option<String>,
+    udp: Option<u16>,
+}
+
+/// When the capture begins, then every frame's time and its octets from destination address to FCS, without a tag.
+#[pyfunction]
+fn capture_trace(py: Python<'_>, file: PathBuf, filter_json: &str) -> PyResult<(i64, Vec<(i64, u32)>)> {
+    let wrong = |problem: String| PyValueError::new_err(problem);
+    let written: Written = serde_json::from_str(filter_json).map_err(|error| wrong(error.to_string()))?;
+    let address = |text: Option<String>| text.map(|text| text.parse::<Address>().map_err(wrong)).transpose();
+    let filter = Filter {
+        vlan: if written.untagged { Some(None) } else { written.vlan.map(Some) },
+        pcp: written.pcp,
+        source: address(written.source)?,
+        destination: address(written.destination)?,
+        udp: written.udp,
+    };
+    let found = py.detach(|| trace(&mut Reader::open(&file)?, &filter));
+    let found = found.map_err(|error| match error {
+        TraceError::Capture(Error::Io(error)) => PyOSError::new_err(error.to_string()),
+        other => wrong(other.to_string()),
+    })?;
+    match found.warning {
+        Some(warning) => Err(wrong(warning)),
+        None => Ok((found.begin_ns, found.frames)),
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(capture_trace, module)?)
+}
