@@ -8,12 +8,14 @@
 
 mod check;
 mod check_clocks;
+mod check_ptp;
 mod check_redundancy;
 mod check_together;
 mod clocks;
 mod fault;
 mod forwarding;
 mod port;
+mod ptp;
 mod read;
 mod redundancy;
 mod stream;
@@ -21,6 +23,7 @@ mod stream;
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
+pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
 pub use read::{PlanError, content_hash};
 pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Span,

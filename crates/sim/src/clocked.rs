@@ -2,7 +2,7 @@
 
 use crate::event::{Frame, What};
 use crate::simulation::Simulation;
-use crate::timing::{Timing, Todo};
+use crate::timing::{Passing, Timing, Todo};
 use std::io;
 use tsn_bridge as bridge;
 use tsn_observation::Sink;
@@ -39,11 +39,19 @@ impl Simulation<'_> {
     /// A PTP message goes over a link.
     #[cold]
     #[inline(never)]
-    pub(crate) fn transmit_timing(&mut self, port: u32, frame: Frame, stamped: Instant, last_bit: Instant) {
+    pub(crate) fn transmit_timing(
+        &mut self,
+        port: u32,
+        frame: Frame,
+        (first_bit, last_bit): (Instant, Instant),
+    ) {
+        let link = self.network.links[port as usize];
+        let lost = self.loses_timing(port, frame, first_bit, last_bit + link.propagation);
         let Some(timing) = &mut self.timing else { return };
         let mut todo = std::mem::take(&mut self.todo);
-        let propagation = self.network.links[port as usize].propagation;
-        timing.sent(port, frame, stamped, last_bit, propagation, &mut todo);
+        let stamped = first_bit + link.until_timestamp_point;
+        let passing = Passing { stamped, last_bit, propagation: link.propagation, lost };
+        timing.sent(port, frame, passing, &mut todo);
         for todo in todo.drain(..) {
             if let Todo::Schedule { at, node, number } = todo {
                 self.schedule(at, node, What::Timing { number });

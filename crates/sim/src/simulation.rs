@@ -277,11 +277,11 @@ impl<'a> Simulation<'a> {
             return self.transmit_special(port, &hop, frame, last_bit, sink);
         }
         let link = self.network.links[port as usize];
-        let timestamp_point = first_bit + link.until_timestamp_point;
         if hop.timing {
-            self.transmit_timing(port, frame, timestamp_point, last_bit);
+            self.transmit_timing(port, frame, (first_bit, last_bit));
             return Ok(());
         }
+        let timestamp_point = first_bit + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;
         self.sight(link.tx, &hop, (frame, 0), timestamp_point, last_bit, sink)?;
         self.sight(link.rx, &hop, (frame, 0), timestamp_point + link.propagation, arrival, sink)?;

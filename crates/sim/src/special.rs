@@ -70,7 +70,8 @@ impl Specials {
             first += stream.route.len();
         }
         for hop in &mut network.hops {
-            hop.special |= impaired.get(hop.port as usize).copied().unwrap_or(false);
+            // PTP messages see to their losses themselves.
+            hop.special |= !hop.timing && impaired.get(hop.port as usize).copied().unwrap_or(false);
         }
         found
     }

@@ -48,7 +48,12 @@ fn clock(ppm: i64) -> NodeClock {
 }
 
 fn clocks(ppm: &[i64]) -> Clocks {
-    Clocks { nodes: ppm.iter().map(|ppm| clock(*ppm)).collect(), record_ns: 10_000_000, gptp: None }
+    Clocks {
+        nodes: ppm.iter().map(|ppm| clock(*ppm)).collect(),
+        record_ns: 10_000_000,
+        gptp: None,
+        faults: Vec::new(),
+    }
 }
 
 fn gptp(slaves: Vec<u32>, per_second: u64) -> Gptp {
@@ -59,6 +64,10 @@ fn gptp(slaves: Vec<u32>, per_second: u64) -> Gptp {
         pdelay_interval_ns: SECOND,
         pcp: 7,
         wakeup_ns: 50_000,
+        ieee_1588: None,
+        one_step: false,
+        servo: None,
+        bmca: None,
     }
 }
 

@@ -47,10 +47,12 @@ impl Simulation<'_> {
         let hop = self.network.hops[frame.hop as usize];
         let meets = self.specials.meets(frame.hop);
         let number = (frame.seq & 0xffff) as u16;
+        // Its timers go by its node's clock.
+        let now = self.local(self.network.links[hop.port as usize].peer);
         let recovery = meets.and_then(|meeting| Some((meeting.recovery?, meeting.way)));
         let passes = recovery.is_none_or(|(recovery, way)| {
             let recoveries = self.specials.recoveries.get_mut(recovery as usize);
-            recoveries.is_none_or(|recovery| recovery.machine.receive(self.now, way as usize, number))
+            recoveries.is_none_or(|recovery| recovery.machine.receive(now, way as usize, number))
         });
         let copy = self.specials.copy(frame.hop) | if passes { 0 } else { ELIMINATED };
         let link = self.network.links[hop.port as usize];
@@ -147,6 +149,14 @@ impl Simulation<'_> {
         let node = self.plan.streams[stream as usize].talker;
         self.schedule(self.now + every, node, What::Babble { fault });
         self.send_unit(stream, event, sink)
+    }
+
+    /// Whether a PTP message is lost on its link.
+    pub(crate) fn loses_timing(&mut self, port: u32, frame: Frame, first: Instant, last: Instant) -> bool {
+        let Some(Some(impairment)) = self.impairments.get_mut(port as usize) else { return false };
+        let lost = impairment.loses(first, last, frame.octets);
+        self.faulted[port as usize] += u64::from(lost);
+        lost
     }
 
     fn lose(&mut self, stream: u32, port: u32) {
