@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tsnbench.scenario.grammar.clock_faults import CLOCK_FAULTS
 from tsnbench.scenario.grammar.common import NODE, NODES, SELECTOR, SPAN, TIME
 from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
@@ -36,6 +37,7 @@ FAULTS = ListOf(
             "on": Field(SELECTOR, "the port whose frames are lost: sw1 -> sw2"),
             "babble": Field(NODE, "a stream whose talkers send more than its pattern says"),
             "every": Field(SPAN, "between the data units that babbling adds"),
+            **CLOCK_FAULTS,
             "at": Field(TIME, "when it begins; 0 us unless given"),
             "for": Field(SPAN, "how long; to the end unless given"),
         },
