@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import cots_l1_figures
 import engine_figures
 import flextest_figures
 from shipped import ROOT
@@ -17,6 +18,7 @@ from shipped import ROOT
 READMES = {
     ROOT / "scenarios/papers/engine/README.md": engine_figures.TABLES,
     ROOT / "scenarios/papers/flextest/README.md": flextest_figures.TABLES,
+    ROOT / "scenarios/papers/cots/l1/README.md": cots_l1_figures.TABLES,
 }
 _BLOCK = re.compile(r"(<!-- figures: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
