@@ -81,6 +81,9 @@ pub struct Gptp {
     /// Sync messages carry their own time, and nothing follows them up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub one_step: bool,
+    /// Taps sight the messages.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub visible: bool,
     /// The servos' options; linuxptp's defaults without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servo: Option<Servo>,

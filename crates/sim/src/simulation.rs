@@ -51,7 +51,7 @@ pub struct Simulation<'a> {
     /// Events scheduled so far for every node.
     scheduled: Vec<u64>,
     pub(crate) now: Instant,
-    end: Instant,
+    pub(crate) end: Instant,
     events: u64,
     /// Frames cut from data units, all of one unit in one event.
     cut: u64,
@@ -278,8 +278,7 @@ impl<'a> Simulation<'a> {
         }
         let link = self.network.links[port as usize];
         if hop.timing {
-            self.transmit_timing(port, frame, (first_bit, last_bit));
-            return Ok(());
+            return self.transmit_timing(port, frame, (first_bit, last_bit), sink);
         }
         let timestamp_point = first_bit + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;

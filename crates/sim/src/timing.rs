@@ -5,11 +5,14 @@
 
 mod faults;
 mod setup;
+mod sighted;
 
 use crate::event::Frame;
 use crate::network::Network;
 use crate::random::Draws;
 use setup::{Part, new_node, profile};
+use sighted::Sighted;
+pub(crate) use sighted::legend;
 use tsn_clock::{Input, Machine, Message, NodeClock, Oscillator, Output, Profile, Stamp, Watch};
 use tsn_observation::ClockError;
 use tsn_plan::{ClockFault, Clocks, Gptp, Plan};
@@ -151,6 +154,8 @@ pub(crate) struct Timing {
     /// For every port, the hop of its messages.
     hops: Vec<Option<u32>>,
     outputs: Vec<Output>,
+    /// Where taps sight messages.
+    sighted: Option<Box<Sighted>>,
 }
 
 fn ns(ns: u64) -> Duration {
@@ -187,6 +192,11 @@ impl Timing {
             armed: vec![None; plan.streams.len()],
             hops: network.timing.clone(),
             outputs: Vec::new(),
+            sighted: clocks
+                .gptp
+                .as_ref()
+                .is_some_and(|gptp| gptp.visible)
+                .then(|| Box::new(Sighted::new(plan))),
         };
         for node in 0..timing.nodes.len() as u32 {
             timing.pace(node, Instant::EPOCH, todo);
@@ -247,19 +257,27 @@ impl Timing {
     }
 
     /// A port begins to send one of our messages; its peer will have it at `arrival`, if the link does not lose it.
-    pub fn sent(&mut self, port: u32, frame: Frame, passing: Passing, todo: &mut Vec<Todo>) {
-        let Some(message) = self.messages.take(frame.seq) else { return };
+    /// Gives its kind, number and octets where taps sight it.
+    pub fn sent(
+        &mut self,
+        port: u32,
+        frame: Frame,
+        passing: Passing,
+        todo: &mut Vec<Todo>,
+    ) -> Option<(usize, u64, Vec<u8>)> {
+        let message = self.messages.take(frame.seq)?;
         let Passing { stamped, last_bit, propagation, lost } = passing;
         let (node, _, peer) = self.ports[port as usize];
         let message = if matches!(message, Message::Sync { origin: Some(_), .. }) {
             let at = self.stamp(node, stamped);
             match &mut self.nodes[node as usize].machine {
                 Some(machine) => machine.departs(message, at),
-                None => return,
+                None => message,
             }
         } else {
             message
         };
+        let seen = if self.sighted.is_some() { self.see(port, &message) } else { None };
         if message.is_event() {
             let sent = Due::Sent { port, message: message.clone(), at: stamped };
             self.plan_at(last_bit, node, sent, todo);
@@ -270,6 +288,7 @@ impl Timing {
             let received = Due::Received { port: peer, message, at };
             self.plan_at(last_bit + propagation, peers_node, received, todo);
         }
+        seen
     }
 
     /// A port refused one of our messages.

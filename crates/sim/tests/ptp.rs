@@ -322,6 +322,52 @@ fn time_survives_being_cut_into_parts() {
     }
 }
 
+/// Taps see every message where that is asked for, byte by byte, and nothing else is different.
+#[test]
+fn taps_see_messages_that_are_visible() {
+    let run = |visible: bool, one_step: bool, ieee: bool| {
+        let mut net = line(3, &[4, -9, 15], 3 * SECOND);
+        for port in [0, 1, 2, 3] {
+            net.tap(port, tsn_plan::Stage::Tx, tsn_plan::Point::Start);
+            net.tap(port, tsn_plan::Stage::Rx, tsn_plan::Point::Start);
+        }
+        let mut gptp = Gptp { visible, one_step, ..gptp(Vec::new(), 8) };
+        gptp.bmca = Some(bmca(3, vec![0, 1, 2, 3]));
+        if ieee {
+            gptp = ieee_1588(gptp, Delay::EndToEnd, &[1]);
+        }
+        net.plan.clocks.as_mut().expect("clocks").gptp = Some(gptp);
+        observed(&net.plan).0
+    };
+    let kinds = |both: &Both| {
+        let mut kinds: Vec<u32> = both.frames.iter().map(|(it, _)| it.stream - 1).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    };
+    for (one_step, ieee, expected) in [
+        (false, false, vec![0, 1, 2, 3, 4, 7]),
+        (true, false, vec![0, 2, 3, 4, 7]),
+        (false, true, vec![0, 1, 5, 6, 7]),
+    ] {
+        let (seen, unseen) = (run(true, one_step, ieee), run(false, one_step, ieee));
+        assert_eq!(seen.sightings, unseen.sightings);
+        assert_eq!(seen.errors, unseen.errors);
+        assert!(unseen.frames.is_empty());
+        assert_eq!(kinds(&seen), expected);
+        // What leaves arrives: twice sighted, 5 ns apart in true time, and with equal octets.
+        for (sighting, octets) in &seen.frames {
+            assert_eq!(octets.len() as u32 + 4, sighting.octets, "{sighting:?}");
+            assert_eq!(octets[12..14], [0x88, 0xf7]);
+            let same = |other: &&(tsn_observation::Sighting, Vec<u8>)| {
+                (other.0.stream, other.0.seq) == (sighting.stream, sighting.seq)
+            };
+            let both: Vec<_> = seen.frames.iter().filter(same).collect();
+            assert!(both.len() == 2 && both[0].1 == both[1].1, "{both:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -34,6 +34,8 @@ def gptp_document(draft: Draft, gptp: model.Gptp) -> dict[str, Any]:
             document["ieee_1588"]["transparent"] = numbers
     if gptp.one_step:
         document["one_step"] = True
+    if gptp.visible:
+        document["visible"] = True
     if gptp.servo is not None:
         document["servo"] = _servo(gptp.servo)
     if gptp.bmca is not None:

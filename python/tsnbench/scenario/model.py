@@ -349,6 +349,7 @@ class Gptp(Part):
     bmca: Bmca | None = None
     ieee_1588: Ieee1588 | None = None
     one_step: bool = False
+    visible: bool = False
     servo: Servo | None = None
     links: tuple[PortSelector, ...] = ()
 

@@ -39,6 +39,7 @@ def build(reading: Reading, net: Net, written: Fields) -> model.Gptp | None:
             ("pcp", "pcp"),
             ("wakeup", "wakeup"),
             ("one-step", "one_step"),
+            ("visible", "visible"),
         )
         if key in fields
     }

@@ -13,11 +13,18 @@ pub const SECOND: u64 = 1_000_000_000;
 pub struct Both {
     pub sightings: Vec<Sighting>,
     pub errors: Vec<ClockError>,
+    /// Octets of frames that were sighted with them.
+    pub frames: Vec<(Sighting, Vec<u8>)>,
 }
 
 impl Sink for Both {
     fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
         self.sightings.push(sighting);
+        Ok(())
+    }
+
+    fn frame(&mut self, sighting: Sighting, octets: &[u8]) -> io::Result<()> {
+        self.frames.push((sighting, octets.to_vec()));
         Ok(())
     }
 
@@ -64,6 +71,7 @@ pub fn gptp(slaves: Vec<u32>, per_second: u64) -> Gptp {
         wakeup_ns: 50_000,
         ieee_1588: None,
         one_step: false,
+        visible: false,
         servo: None,
         bmca: None,
     }

@@ -107,6 +107,7 @@ _COMMON = {
         "software hands a message over up to this late, a uniform draw; 50 us unless given",
     ),
     "links": Field(ListOf(SELECTOR, "links"), "only these links carry PTP: [n1 -> n2 #2]; all unless given"),
+    "visible": Field(YES_NO, "taps sight PTP's frames, as streams ptp/sync and so on; false unless given"),
     "servo": Field(SERVO, "linuxptp's options: {step_threshold: 20 us}"),
 }
 GPTP = Record(
