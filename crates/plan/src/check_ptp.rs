@@ -4,6 +4,9 @@ use crate::check::{Check, ensure, index, time};
 use crate::check_clocks::{MOST_OFFSET_NS, MOST_PPT, interval};
 use crate::{Bmca, ClockFault, Gptp, Plan, Servo};
 
+/// All steps of clocks together: a day, so that sums of times stay within what they can hold.
+const MOST_STEPS_NS: i64 = 86_400 * 1_000_000_000;
+
 impl Plan {
     pub(crate) fn check_ptp(&self, gptp: &Gptp) -> Check {
         let mut transparent = vec![false; self.nodes.len()];
@@ -66,6 +69,7 @@ impl Plan {
     }
 
     pub(crate) fn check_clock_faults(&self, faults: &[ClockFault], ptp: bool) -> Check {
+        let mut stepped_ns: i64 = 0;
         for (place, fault) in faults.iter().enumerate() {
             let path = |field: &str| format!("clocks.faults[{place}].{field}");
             let (ClockFault::ClockStep { node, .. }

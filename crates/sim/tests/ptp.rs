@@ -499,3 +499,35 @@ proptest! {
         assert_conserved(&counters);
     }
 }
+
+/// Clocks at the ends of what a Plan may say, end to end over a chain: nothing overflows.
+#[test]
+fn extreme_clocks_overflow_nothing() {
+    const DAY: i64 = 86_400 * 1_000_000_000;
+    for (sign, delay) in [(1, Delay::EndToEnd), (-1, Delay::PeerToPeer)] {
+        let mut net = line(6, &[1_000, -1_000, 1_000, -1_000, 1_000, -1_000], 8 * SECOND);
+        let gptp = ieee_1588(gptp(slaves(6), 8), delay, &[2]);
+        let clocks = net.plan.clocks.as_mut().expect("clocks");
+        clocks.gptp = Some(Gptp { servo: Some(Servo { step_threshold_ns: 1, ..servo() }), ..gptp });
+        for (node, clock) in clocks.nodes.iter_mut().enumerate() {
+            clock.offset_ns = if node % 2 == 0 { 10 * DAY * sign } else { -10 * DAY * sign };
+        }
+        clocks.faults = (0..6)
+            .map(|node| ClockFault::ClockStep {
+                node,
+                at_ns: (3 + u64::from(node) / 3) * SECOND + 77_000_000 * u64::from(node),
+                by_ns: if node % 2 == 0 { -DAY / 6 } else { DAY / 6 },
+            })
+            .collect();
+        let (both, counters) = observed(&net.plan);
+        assert_conserved(&counters);
+        assert!(!both.errors.is_empty());
+        clocks_refuse_more(&mut net.plan, DAY);
+    }
+}
+
+fn clocks_refuse_more(plan: &mut Plan, by_ns: i64) {
+    let clocks = plan.clocks.as_mut().expect("clocks");
+    clocks.faults.push(ClockFault::ClockStep { node: 0, at_ns: 0, by_ns });
+    assert!(plan.check().is_err());
+}
