@@ -252,15 +252,24 @@ fn the_next_best_takes_over() {
     // Node 1 keeps its pace, which was node 2's; the others follow it, node 2 is on its own.
     together(&[0, 3], 1, 39 * SECOND, 20_000);
     together(&[0, 1, 3], 2, 59 * SECOND, 20_000);
-    // While lost, node 2's clock may go where it likes: 5 ppm more.
+    // While it is lost its oscillator and its successor's change: the others go with the successor.
     let clocks = net.plan.clocks.as_mut().expect("clocks");
-    clocks.faults.push(ClockFault::FrequencyJump { node: 2, from_ns, until_ns, by_ppt: 5_000_000 });
+    for (node, by_ppt) in [(1, 3_000_000), (2, -5_000_000)] {
+        let from_ns = from_ns + 5 * SECOND;
+        clocks.faults.push(ClockFault::FrequencyJump { node, from_ns, until_ns, by_ppt });
+    }
     let (both, _) = observed(&net.plan);
     let at = |node: u32| {
         let found = both.errors.iter().find(|it| it.node == node && it.t_ns as u64 >= 39 * SECOND);
-        found.map(|it| it.error_ps).expect("noted")
+        found.map(|it| (it.error_ps, it.offset_ps)).expect("noted")
     };
-    assert!((at(0) - at(1)).abs() < 20_000 && (at(2) - at(1)).abs() > 90_000_000);
+    for node in [0, 3] {
+        assert!((at(node).0 - at(1).0).abs() < 20_000, "{:?} and {:?}", at(node), at(1));
+        // Offsets are those from whom a clock follows.
+        assert_eq!(at(node).1, Some(at(node).0 - at(1).0));
+    }
+    // 8 ppm for 14 s.
+    assert!((at(1).0 - at(2).0 - 112_000_000).abs() < 1_000_000, "{:?} and {:?}", at(1), at(2));
 }
 
 /// Loss of PTP messages: fewer samples, the same time.
