@@ -13,16 +13,19 @@ const SYNCS: usize = 7;
 /// A master whose pace seems farther off has jumped: 2000 ppm.
 const LIKELY: Frequency = Frequency::from_ppt(2_000_000_000);
 
+/// When a Sync left the master, and when it came.
+type Left = (Instant<Local>, Instant<Free>);
+
 /// The asking side of a slave port.
 #[derive(Clone, Debug, Default)]
 pub struct EndToEnd {
     sequence: u16,
     /// The last Sync: when it left the master, transparent clocks' time taken off (t1), and when it came (t2).
-    sync: Option<(Instant<Local>, Instant<Free>)>,
+    sync: Option<Left>,
     /// The same of past ones.
-    past: VecDeque<(Instant<Local>, Instant<Free>)>,
+    past: VecDeque<Left>,
     /// The open request: its Sync, and when it left (t3).
-    request: Option<((Instant<Local>, Instant<Free>), Option<Instant<Free>>)>,
+    request: Option<(Left, Option<Instant<Free>>)>,
     delays: Median,
     master: Frequency,
 }

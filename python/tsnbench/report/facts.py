@@ -207,6 +207,8 @@ class RunFacts:
     """Where nodes have clocks of their own."""
     grandmaster: str = ""
     """The node whose time the others follow; empty where none does."""
+    elected: bool = False
+    """It is only as long as nothing fails."""
     absent: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     """What to look at before trusting the measures."""
