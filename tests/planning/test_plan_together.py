@@ -21,16 +21,15 @@ streams:
 
 
 @pytest.mark.parametrize(
-    ("more", "refused"),
+    "more",
     [
-        ("faults: [{loss: 1 %, on: s -> b}]", "a fault beside clocks of nodes"),
-        ("shapers: {all: {preemption: {express: [7]}}}", "frame pre-emption beside clocks of nodes"),
+        "faults: [{loss: 1 %, on: s -> b}]",
+        "faults: [{down: s -> b, at: 2 ms, for: 1 ms}]",
+        "faults: [{babble: x, every: 100 us}]",
+        "faults: [{clock-step: b, by: 1 us, at: 2 ms}, {grandmaster-lost: s, at: 3 ms}]",
+        "shapers: {all: {preemption: {express: [7]}}}",
     ],
 )
-def test_what_clocks_do_not_go_with(more: str, refused: str) -> None:
+def test_what_clocks_go_with(more: str) -> None:
     text = TEXT.replace(CUT_THROUGH, "[s]")
-    clocks = "clocks: {default: {drift: 10 ppm}}\n"
-    plan(read_scenario(text + clocks)[0])
-    plan(read_scenario(f"{text}{more}\n")[0])
-    with pytest.raises(PlanningErrors, match=f"{refused} is not modelled yet"):
-        plan(read_scenario(f"{text}{clocks}{more}\n")[0])
+    plan(read_scenario(f"{text}clocks: {{gptp: {{grandmaster: s}}}}\n{more}\n")[0])

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import cots_l1_figures
 import cots_l3_figures
 import engine_figures
 import flextest_figures
@@ -21,6 +22,7 @@ READMES = {
     ROOT / "scenarios/papers/engine/README.md": engine_figures.TABLES,
     ROOT / "scenarios/papers/flextest/README.md": flextest_figures.TABLES,
     ROOT / "scenarios/papers/ocora/README.md": ocora_figures.TABLES,
+    ROOT / "scenarios/papers/cots/l1/README.md": cots_l1_figures.TABLES,
 }
 _BLOCK = re.compile(r"(<!-- figures: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

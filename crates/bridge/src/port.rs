@@ -215,6 +215,10 @@ impl<F: Frame> EgressPort<F> {
         list.set_clock(clock);
         // What was asked for holds no longer: the next question asks anew.
         self.wake = Instant::MAX;
+        if self.merge.is_some() {
+            // A frame may be under way that another one may interrupt, now at other times.
+            return self.ask(now, actions);
+        }
         self.ask_for_next_start(self.free.max(now), actions);
     }
 

@@ -1,20 +1,27 @@
-//! A PTP instance: an end station, a time-aware bridge or the grandmaster.
+//! A PTP instance: an end station, a time-aware bridge, an ordinary or boundary clock, the grandmaster.
 //!
-//! IEEE 802.1AS-2020, 10.2 and 11.2. Roles are given, not elected.
+//! IEEE 802.1AS-2020, 10.2 and 11.2; IEEE 1588-2019, 9.2. Roles are given, or elected.
 
-use crate::{Correction, Message, Pdelay, PiServo, Received, Stamp};
-use tsn_units::{Frequency, Instant, Local};
+use crate::{
+    BestMaster, Correction, EndToEnd, Message, Origin, Pdelay, PiServo, PortIdentity, PriorityVector,
+    Profile, Received, Role, Stamp, SystemIdentity,
+};
+use tsn_units::{Duration, Frequency};
 
 /// What an instance is told.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Input {
-    /// Time for the grandmaster's next Sync.
+    /// Time for the next Sync.
     SyncDue,
-    /// Time for a port's next request.
+    /// Time for the next Announce.
+    AnnounceDue,
+    /// Time for a port's next request for its link's, or way's, delay.
     PdelayDue {
         /// The port.
         port: usize,
     },
+    /// The time of an [`Output::Watch`] is over.
+    Watched(Watch),
     /// An event message has left a port.
     Sent {
         /// The port.
@@ -36,7 +43,7 @@ pub enum Input {
 }
 
 /// What an instance wants done.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
     /// Send; when an event message has left, tell [`Input::Sent`].
     Send {
@@ -47,85 +54,265 @@ pub enum Output {
     },
     /// Steer the node's clock.
     Correct(Correction),
+    /// Tell [`Input::Watched`] after this time.
+    Watch {
+        /// What to tell.
+        what: Watch,
+        /// How long.
+        after: Duration,
+    },
+}
+
+/// Something that a port waits for: `announceReceiptTimeout` or `syncReceiptTimeout`.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Watch {
+    port: usize,
+    what: Awaited,
+    /// How many had come before.
+    count: u64,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Awaited {
+    Announce,
+    Sync,
+}
+
+/// How the delay to the master is measured.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum DelayMechanism {
+    /// Link by link.
+    #[default]
+    PeerToPeer,
+    /// Master and slave, whatever is between them.
+    EndToEnd,
+}
+
+/// Who says what ports are for.
+#[derive(Clone, Debug)]
+pub enum Roles {
+    /// The Plan.
+    Given {
+        /// The port towards the grandmaster; none at the grandmaster.
+        slave: Option<usize>,
+        /// Those away from it.
+        masters: Vec<usize>,
+    },
+    /// The best master clock algorithm.
+    Elected {
+        /// How good the node's own clock is.
+        own: SystemIdentity,
+        /// The ports that take part.
+        ports: Vec<usize>,
+        /// So long without an Announce, and a port forgets what it has heard.
+        announce_timeout: Duration,
+        /// The same of Sync messages; none outside gPTP.
+        sync_timeout: Option<Duration>,
+    },
+}
+
+/// What an instance is made of.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The node.
+    pub identity: u32,
+    /// How many ports it has.
+    pub ports: usize,
+    /// gPTP or IEEE 1588.
+    pub profile: Profile,
+    /// How delays are measured.
+    pub delay: DelayMechanism,
+    /// Sync messages carry their own time.
+    pub one_step: bool,
+    /// Roles.
+    pub roles: Roles,
+    /// The servo, as it begins.
+    pub servo: PiServo,
 }
 
 /// One port of an instance.
 #[derive(Clone, Debug, Default)]
 struct Port {
-    /// It passes time on.
-    master: bool,
     pdelay: Pdelay,
+    end_to_end: EndToEnd,
     /// A Sync that is to be followed up when it has left.
     sync_sent: Option<u16>,
+    /// How many Announce and Sync messages have come.
+    announces: u64,
+    syncs: u64,
 }
 
 /// The time-aware part of one node.
 #[derive(Clone, Debug)]
 pub struct Instance {
+    identity: u32,
+    profile: Profile,
+    delay: DelayMechanism,
+    one_step: bool,
     ports: Vec<Port>,
-    /// The port towards the grandmaster; none at the grandmaster.
+    roles: Vec<Role>,
     slave: Option<usize>,
+    /// The algorithm, and its two timeouts.
+    elected: Option<(BestMaster, Duration, Option<Duration>)>,
+    /// Who tells this instance time, and what it told others last.
+    parent: Option<PortIdentity>,
+    told: Option<PriorityVector>,
     servo: PiServo,
     sequence: u16,
     /// A Sync whose Follow_Up has not come.
-    sync: Option<(u16, Stamp)>,
+    sync: Option<(PortIdentity, u16, Stamp)>,
     received: Option<Received>,
 }
 
 impl Instance {
-    /// An instance with a role per port: `slave` leads towards the grandmaster, `masters` away from it.
+    /// An instance that has neither sent nor heard anything.
     #[must_use]
-    pub fn new(ports: usize, slave: Option<usize>, masters: &[usize], servo: PiServo) -> Self {
-        let port = |number| Port { master: masters.contains(&number), ..Port::default() };
-        Self {
-            ports: (0..ports).map(port).collect(),
-            slave: slave.filter(|port| *port < ports),
+    pub fn new(settings: Settings) -> Self {
+        let Settings { identity, ports, profile, delay, one_step, roles, servo } = settings;
+        let mut instance = Self {
+            identity,
+            profile,
+            delay,
+            one_step,
+            ports: vec![Port::default(); ports],
+            roles: vec![Role::Disabled; ports],
+            slave: None,
+            elected: None,
+            parent: None,
+            told: None,
             servo,
             sequence: 0,
             sync: None,
             received: None,
+        };
+        match roles {
+            Roles::Given { slave, masters } => {
+                instance.slave = slave.filter(|port| *port < ports);
+                for (place, role) in instance.roles.iter_mut().enumerate() {
+                    if instance.slave == Some(place) {
+                        *role = Role::Slave;
+                    } else if masters.contains(&place) {
+                        *role = Role::Master;
+                    }
+                }
+            }
+            Roles::Elected { own, ports: enabled, announce_timeout, sync_timeout } => {
+                let best = BestMaster::new(own, ports, &enabled);
+                instance.elected = Some((best, announce_timeout, sync_timeout));
+                instance.take_roles();
+            }
         }
+        instance
+    }
+
+    /// The node whose time this one follows, where that is elected.
+    #[must_use]
+    pub fn grandmaster(&self) -> Option<u32> {
+        self.elected.as_ref().map(|(best, ..)| best.grandmaster().identity)
+    }
+
+    /// What a port is for.
+    #[must_use]
+    pub fn role(&self, port: usize) -> Role {
+        self.roles.get(port).copied().unwrap_or_default()
     }
 
     /// Takes an input and appends what follows from it; ports that it does not have are ignored.
     pub fn handle(&mut self, input: Input, outputs: &mut Vec<Output>) {
         match input {
+            // A bridge of gPTP passes on what it is told, when it is told.
+            Input::SyncDue if self.profile == Profile::TimeAware && self.slave.is_some() => {}
             Input::SyncDue => {
                 self.sequence = self.sequence.wrapping_add(1);
                 self.send_syncs(self.sequence, outputs);
             }
-            Input::PdelayDue { port } => {
-                if let Some(asking) = self.ports.get_mut(port) {
-                    let sequence = asking.pdelay.ask();
-                    outputs.push(Output::Send { port, message: Message::PdelayReq { sequence } });
-                }
-            }
-            Input::Sent { port, message, at } => self.sent(port, message, at, outputs),
+            Input::AnnounceDue => self.announce(outputs),
+            Input::PdelayDue { port } => self.ask(port, outputs),
+            Input::Watched(watch) => self.watched(watch, outputs),
+            Input::Sent { port, message, at } => self.sent(port, &message, at, outputs),
             Input::Received { port, message, at } => self.receive(port, message, at, outputs),
         }
     }
 
-    fn send_syncs(&mut self, sequence: u16, outputs: &mut Vec<Output>) {
-        for (number, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.master) {
-            port.sync_sent = Some(sequence);
-            outputs.push(Output::Send { port: number, message: Message::Sync { sequence } });
+    /// A message leaves now: what can only be written into it as it does.
+    #[must_use]
+    pub fn departs(&mut self, message: Message, at: Stamp) -> Message {
+        match message {
+            Message::Sync { source, sequence, origin: Some(_) } => {
+                let origin = self.origin(sequence, at).unwrap_or_default();
+                Message::Sync { source, sequence, origin: Some(origin) }
+            }
+            other => other,
         }
     }
 
-    fn sent(&mut self, number: usize, message: Message, at: Stamp, outputs: &mut Vec<Output>) {
+    fn announce(&mut self, outputs: &mut Vec<Output>) {
+        let Some((best, ..)) = &self.elected else { return };
+        for port in (0..self.ports.len()).filter(|port| best.role(*port) == Role::Master) {
+            if let Some(announce) = best.announce(port) {
+                outputs.push(Output::Send { port, message: Message::Announce(Box::new(announce)) });
+            }
+        }
+    }
+
+    fn ask(&mut self, port: usize, outputs: &mut Vec<Output>) {
+        let is_slave = self.slave == Some(port);
+        let Some(asking) = self.ports.get_mut(port) else { return };
+        let message = match self.delay {
+            DelayMechanism::PeerToPeer => Message::PdelayReq { sequence: asking.pdelay.ask() },
+            DelayMechanism::EndToEnd => match asking.end_to_end.ask().filter(|_| is_slave) {
+                Some(sequence) => {
+                    Message::DelayReq { source: PortIdentity::at(self.identity, port), sequence }
+                }
+                None => return,
+            },
+        };
+        outputs.push(Output::Send { port, message });
+    }
+
+    fn send_syncs(&mut self, sequence: u16, outputs: &mut Vec<Output>) {
+        if self.elected.as_ref().is_some_and(|(best, ..)| best.announce(0).is_none()) {
+            return;
+        }
+        let masters = self.roles.iter().enumerate().filter(|(_, role)| **role == Role::Master);
+        for (number, _) in masters {
+            if let Some(port) = self.ports.get_mut(number) {
+                port.sync_sent = Some(sequence);
+            }
+            let source = PortIdentity::at(self.identity, number);
+            let origin = self.one_step.then(Origin::default);
+            outputs.push(Output::Send { port: number, message: Message::Sync { source, sequence, origin } });
+        }
+    }
+
+    /// What is known of the time at which a Sync of this instance left.
+    fn origin(&self, sequence: u16, at: Stamp) -> Option<Origin> {
+        match (self.profile, self.slave, &self.received) {
+            (Profile::Ieee1588, ..) | (_, None, _) => Some(Origin { time: at.local, ..Origin::default() }),
+            (_, Some(_), Some(received)) if received.sequence == sequence => Some(received.passed_on(at)),
+            _ => None,
+        }
+    }
+
+    fn sent(&mut self, number: usize, message: &Message, at: Stamp, outputs: &mut Vec<Output>) {
         let Some(port) = self.ports.get_mut(number) else { return };
         let follow_up = match message {
             Message::PdelayReq { sequence } => {
-                port.pdelay.request_sent(sequence, at.free);
+                port.pdelay.request_sent(*sequence, at.free);
                 return;
             }
-            Message::PdelayResp { sequence, .. } => Message::PdelayRespFollowUp { sequence, sent: at.free },
-            Message::Sync { sequence } if port.sync_sent == Some(sequence) => {
+            Message::DelayReq { sequence, .. } => {
+                port.end_to_end.request_sent(*sequence, at.free);
+                return;
+            }
+            Message::PdelayResp { sequence, .. } => {
+                Message::PdelayRespFollowUp { sequence: *sequence, sent: at.free }
+            }
+            Message::Sync { source, sequence, origin: None } if port.sync_sent == Some(*sequence) => {
                 port.sync_sent = None;
-                match (self.slave, &self.received) {
-                    (None, _) => grandmasters(sequence, at.local),
-                    (Some(_), Some(received)) if received.sequence == sequence => received.follow_up(at),
-                    _ => return,
+                match self.origin(*sequence, at) {
+                    Some(origin) => Message::FollowUp { source: *source, sequence: *sequence, origin },
+                    None => return,
                 }
             }
             _ => return,
@@ -134,6 +321,7 @@ impl Instance {
     }
 
     fn receive(&mut self, number: usize, message: Message, at: Stamp, outputs: &mut Vec<Output>) {
+        let role = self.role(number);
         let Some(port) = self.ports.get_mut(number) else { return };
         match message {
             Message::PdelayReq { sequence } => {
@@ -142,32 +330,142 @@ impl Instance {
             }
             Message::PdelayResp { sequence, received } => port.pdelay.response(sequence, received, at.free),
             Message::PdelayRespFollowUp { sequence, sent } => port.pdelay.follow_up(sequence, sent),
-            Message::Sync { sequence } if self.slave == Some(number) => self.sync = Some((sequence, at)),
-            Message::FollowUp { sequence, origin, correction, rate } if self.slave == Some(number) => {
-                // Before its delay is known, a port is not fit for time (`asCapable`).
-                let Some(delay) = port.pdelay.mean_link_delay() else { return };
-                let Some((_, at)) = self.sync.take().filter(|(sync, _)| *sync == sequence) else { return };
-                let upstream = Frequency::from(rate);
-                let rate = upstream.times(port.pdelay.neighbour());
-                let correction = correction + upstream.scale(delay);
-                let received = Received { sequence, at, origin, correction, rate };
-                self.received = Some(received);
-                if let Some(correction) = self.servo.sample(received.offset(), at.local) {
-                    outputs.push(Output::Correct(correction));
-                }
-                self.send_syncs(sequence, outputs);
+            Message::DelayReq { source, sequence } if role == Role::Master => {
+                let (received, correction) = (at.local, Duration::ZERO);
+                let message = Message::DelayResp { to: source, sequence, received, correction };
+                outputs.push(Output::Send { port: number, message });
             }
-            Message::Sync { .. } | Message::FollowUp { .. } => {}
+            Message::DelayResp { to, sequence, received, correction }
+                if to == PortIdentity::at(self.identity, number) =>
+            {
+                port.end_to_end.response(sequence, received - correction);
+            }
+            Message::Announce(announce) => self.hear(number, &announce, outputs),
+            Message::Sync { source, sequence, origin } if self.follows(number, source) => {
+                self.await_next(number, Awaited::Sync, outputs);
+                match origin {
+                    None => self.sync = Some((source, sequence, at)),
+                    Some(origin) => self.synchronise(number, sequence, at, origin, outputs),
+                }
+            }
+            Message::FollowUp { source, sequence, origin } if self.follows(number, source) => {
+                let pending = self.sync.take_if(|(from, sync, _)| (*from, *sync) == (source, sequence));
+                if let Some((.., at)) = pending {
+                    self.synchronise(number, sequence, at, origin, outputs);
+                }
+            }
+            Message::Sync { .. }
+            | Message::FollowUp { .. }
+            | Message::DelayReq { .. }
+            | Message::DelayResp { .. } => {}
         }
     }
-}
 
-/// What follows a Sync of the grandmaster itself.
-fn grandmasters(sequence: u16, origin: Instant<Local>) -> Message {
-    Message::FollowUp {
-        sequence,
-        origin,
-        correction: tsn_units::Duration::ZERO,
-        rate: crate::RateOffset::default(),
+    /// Whether time from there is what this instance goes by.
+    fn follows(&self, port: usize, source: PortIdentity) -> bool {
+        let parent = self.elected.as_ref().map(|(best, ..)| best.parent(port));
+        self.slave == Some(port) && parent.is_none_or(|parent| parent == Some(source))
+    }
+
+    /// A Sync is complete.
+    fn synchronise(
+        &mut self,
+        number: usize,
+        sequence: u16,
+        at: Stamp,
+        origin: Origin,
+        outputs: &mut Vec<Output>,
+    ) {
+        let Some(port) = self.ports.get_mut(number) else { return };
+        // Before its delay is known, a port is not fit for time (`asCapable`).
+        let (delay, neighbour) = match self.delay {
+            DelayMechanism::PeerToPeer => (port.pdelay.mean_link_delay(), port.pdelay.neighbour()),
+            DelayMechanism::EndToEnd => {
+                port.end_to_end.sync(origin.time + origin.correction, at);
+                (port.end_to_end.mean_path_delay(), Frequency::SAME)
+            }
+        };
+        let Some(delay) = delay else { return };
+        let upstream = Frequency::from(origin.rate);
+        let rate = upstream.times(neighbour);
+        let correction = origin.correction + upstream.scale(delay);
+        let received = Received { sequence, at, origin: origin.time, correction, rate };
+        self.received = Some(received);
+        if let Some(correction) = self.servo.sample(received.offset(), at.local) {
+            outputs.push(Output::Correct(correction));
+        }
+        if self.profile == Profile::TimeAware {
+            self.send_syncs(sequence, outputs);
+        }
+    }
+
+    fn hear(&mut self, port: usize, announce: &crate::Announce, outputs: &mut Vec<Output>) {
+        let Some((best, ..)) = &mut self.elected else { return };
+        if best.hear(port, announce) {
+            self.await_next(port, Awaited::Announce, outputs);
+            self.elect(outputs);
+        }
+    }
+
+    /// One has come; the next one is to come in time.
+    fn await_next(&mut self, number: usize, what: Awaited, outputs: &mut Vec<Output>) {
+        let (Some((_, announce, sync)), Some(port)) = (&self.elected, self.ports.get_mut(number)) else {
+            return;
+        };
+        let (count, after) = match what {
+            Awaited::Announce => (&mut port.announces, Some(*announce)),
+            Awaited::Sync => (&mut port.syncs, *sync),
+        };
+        *count += 1;
+        if let Some(after) = after {
+            outputs.push(Output::Watch { what: Watch { port: number, what, count: *count }, after });
+        }
+    }
+
+    fn watched(&mut self, watch: Watch, outputs: &mut Vec<Output>) {
+        let Some(port) = self.ports.get(watch.port) else { return };
+        let count = match watch.what {
+            Awaited::Announce => port.announces,
+            Awaited::Sync => port.syncs,
+        };
+        // A port that has stopped following in between awaits no Sync.
+        let meant = watch.what == Awaited::Announce || self.slave == Some(watch.port);
+        if count == watch.count && meant {
+            if let Some((best, ..)) = &mut self.elected {
+                best.forget(watch.port);
+            }
+            self.elect(outputs);
+        }
+    }
+
+    /// Chooses anew. Whoever knows of another grandmaster, or another way to it, tells at once.
+    fn elect(&mut self, outputs: &mut Vec<Output>) {
+        let Some((best, ..)) = &mut self.elected else { return };
+        best.decide();
+        let told = best.announce(0).map(|announce| announce.vector);
+        let news = told != self.told;
+        self.told = told;
+        self.take_roles();
+        if news {
+            self.announce(outputs);
+        }
+    }
+
+    fn take_roles(&mut self) {
+        let Some((best, ..)) = &self.elected else { return };
+        let slave = best.slave();
+        let parent = slave.and_then(|port| best.parent(port));
+        if (slave, parent) != (self.slave, self.parent) {
+            (self.slave, self.parent) = (slave, parent);
+            // What was known of another master's time says nothing of this one's.
+            self.sync = None;
+            self.received = None;
+            if let Some(port) = slave.and_then(|port| self.ports.get_mut(port)) {
+                port.end_to_end = EndToEnd::default();
+            }
+        }
+        for (port, role) in self.roles.iter_mut().enumerate() {
+            *role = best.role(port);
+        }
     }
 }

@@ -8,18 +8,29 @@
 //! gPTP (IEEE 802.1AS-2020) is an [`Instance`] per node: it is told what was received and sent and when, and writes
 //! what it wants sent and how its clock is to be steered into the caller's list.
 
+mod bmca;
+mod e2e;
 mod instance;
+mod machine;
+mod median;
 mod message;
 mod node;
 mod oscillator;
 mod pdelay;
+mod priority;
 mod received;
 mod servo;
+mod transparent;
 
-pub use instance::{Input, Instance, Output};
-pub use message::{Message, RateOffset};
+pub use bmca::BestMaster;
+pub use e2e::EndToEnd;
+pub use instance::{DelayMechanism, Input, Instance, Output, Roles, Settings, Watch};
+pub use machine::Machine;
+pub use message::{Announce, KINDS, Message, Origin, Profile, RateOffset};
 pub use node::{NodeClock, Stamp};
 pub use oscillator::{Change, Oscillator, Segment, Wander};
 pub use pdelay::{LinkDelay, Pdelay};
+pub use priority::{PortIdentity, PriorityVector, Role, SystemIdentity};
 pub use received::Received;
 pub use servo::{Correction, PiParameters, PiServo};
+pub use transparent::TransparentClock;

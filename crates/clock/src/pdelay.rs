@@ -2,13 +2,12 @@
 //!
 //! IEEE 802.1AS-2020, 11.2.19 and 11.2.20; EnGINE eq. 1.
 
+use crate::median::Median;
 use std::collections::VecDeque;
 use tsn_units::{Duration, Free, Frequency, Instant};
 
 /// How many exchanges apart the two are that give the neighbour's pace.
 const EXCHANGES: usize = 7;
-/// How many delays the median is taken of (linuxptp: `delay_filter moving_median`, `delay_filter_length` 10).
-const FILTER: usize = 10;
 
 /// The four times of one exchange, and what they say.
 ///
@@ -45,7 +44,7 @@ pub struct Pdelay {
     response: Option<(Instant<Free>, Instant<Free>)>,
     /// t3 and t4 of past exchanges.
     past: VecDeque<(Instant<Free>, Instant<Free>)>,
-    delays: VecDeque<Duration>,
+    delays: Median,
     neighbour: Frequency,
 }
 
@@ -89,10 +88,7 @@ impl Pdelay {
             self.neighbour = pace;
         }
         let times = LinkDelay { request_sent, request_received, response_sent, response_received };
-        self.delays.push_back(times.mean(self.neighbour));
-        if self.delays.len() > FILTER {
-            self.delays.pop_front();
-        }
+        self.delays.put(times.mean(self.neighbour));
     }
 
     /// How much faster the neighbour's oscillator runs (`neighborRateRatio`, less one).
@@ -101,19 +97,11 @@ impl Pdelay {
         self.neighbour
     }
 
-    /// The link's delay in the neighbour's time (`meanLinkDelay`): the median of the last exchanges; of an even
-    /// number, the mean of the two in the middle. None before the first.
+    /// The link's delay in the neighbour's time (`meanLinkDelay`): the median of the last exchanges. None before
+    /// the first.
     #[must_use]
     pub fn mean_link_delay(&self) -> Option<Duration> {
-        let mut sorted = [Duration::ZERO; FILTER];
-        let count = self.delays.len().min(FILTER);
-        for (place, delay) in sorted.iter_mut().zip(&self.delays) {
-            *place = *delay;
-        }
-        let sorted = sorted.get_mut(..count)?;
-        sorted.sort_unstable();
-        let (low, high) = (sorted.get(count.checked_sub(1)? / 2)?, sorted.get(count / 2)?);
-        Some(Duration::from_ps((*low + *high).ps().div_euclid(2)))
+        self.delays.get()
     }
 }
 

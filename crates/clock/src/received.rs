@@ -2,7 +2,7 @@
 //!
 //! IEEE 802.1AS-2020, 10.2.9 and 11.2.15 (`PortSyncSync`, `MDSyncSend`).
 
-use crate::{Message, Stamp};
+use crate::{Origin, Stamp};
 use tsn_units::{Duration, Frequency, Instant, Local};
 
 /// A received Sync, complete.
@@ -33,17 +33,12 @@ impl Received {
         self.at.local - self.grandmaster()
     }
 
-    /// What follows this node's own Sync, which left at `sent`: the time spent here is added, in the
+    /// What this node says of its own Sync, which left at `sent`: the time spent here is added, in the
     /// grandmaster's time.
     #[must_use]
-    pub fn follow_up(&self, sent: Stamp) -> Message {
+    pub fn passed_on(&self, sent: Stamp) -> Origin {
         let residence = self.rate.scale(sent.free - self.at.free);
-        Message::FollowUp {
-            sequence: self.sequence,
-            origin: self.origin,
-            correction: self.correction + residence,
-            rate: self.rate.into(),
-        }
+        Origin { time: self.origin, correction: self.correction + residence, rate: self.rate.into() }
     }
 }
 
@@ -62,9 +57,7 @@ mod tests {
             rate: Frequency::from_ppt(100_000_000),
         };
         assert_eq!(received.offset(), Duration::from_ns(1_077 - 540));
-        let Message::FollowUp { correction, .. } = received.follow_up(stamp(10_001_000)) else {
-            unreachable!()
-        };
+        let Origin { correction, .. } = received.passed_on(stamp(10_001_000));
         // 10 ms here are 10 ms and 1 us there.
         assert!((correction - Duration::from_ns(40 + 10_001_000)).ps().abs() <= 1, "{correction:?}");
     }

@@ -1,6 +1,9 @@
 //! Chains of instances over ideal links: what gPTP makes of clocks that differ.
 
-use tsn_clock::{Input, Instance, Message, NodeClock, Output, PiParameters, PiServo, Stamp};
+use tsn_clock::{
+    DelayMechanism, Input, Instance, Message, NodeClock, Output, PiParameters, PiServo, Profile, Roles,
+    Settings, Stamp,
+};
 use tsn_units::{BitRate, Duration, Frequency, Instant, Octets};
 
 /// One node after the other, the grandmaster first; port 0 leads towards it, port 1 away.
@@ -16,7 +19,7 @@ struct Chain {
     counter: u64,
 }
 
-#[derive(Copy, Clone)]
+#[derive(Clone)]
 enum Pending {
     Sync,
     Pdelay(usize),
@@ -37,7 +40,15 @@ impl Chain {
         let servo = || PiServo::new(PiParameters::default(), interval);
         let instance = |node: usize| {
             let slave = (node > 0).then_some(0);
-            Instance::new(2, slave, if node < last { &[1] } else { &[] }, servo())
+            Instance::new(Settings {
+                identity: node as u32,
+                ports: 2,
+                profile: Profile::TimeAware,
+                delay: DelayMechanism::PeerToPeer,
+                one_step: false,
+                roles: Roles::Given { slave, masters: if node < last { vec![1] } else { Vec::new() } },
+                servo: servo(),
+            })
         };
         let mut chain = Self {
             clocks: ppm.iter().enumerate().map(clock).collect(),
@@ -98,7 +109,7 @@ impl Chain {
                     Input::SyncDue
                 }
                 Pending::Pdelay(port) => {
-                    self.push(now + Duration::from_ns(1_000_000_000), node, what);
+                    self.push(now + Duration::from_ns(1_000_000_000), node, Pending::Pdelay(port));
                     Input::PdelayDue { port }
                 }
                 Pending::Send(port, message) => {
@@ -109,16 +120,17 @@ impl Chain {
                     };
                     // Preamble, delimiter and frame at 1 Gbit/s; the message timestamp point is 8 octets in.
                     let gigabit = BitRate(1_000_000_000);
-                    let whole = gigabit.time(Octets(8 + message.frame().0));
+                    let whole = gigabit.time(Octets(8 + message.frame(Profile::TimeAware).0));
                     if message.is_event() {
-                        self.push(now + gigabit.time(Octets(8)), node, Pending::Sent(port, message));
+                        let sent = Pending::Sent(port, message.clone());
+                        self.push(now + gigabit.time(Octets(8)), node, sent);
                     }
                     self.push(now + whole + delay, to, Pending::Received(1 - port, message));
                     continue;
                 }
                 Pending::Sent(port, message) => Input::Sent { port, message, at: self.stamp(node, now) },
                 Pending::Received(port, message) => {
-                    let ago = BitRate(1_000_000_000).time(Octets(message.frame().0));
+                    let ago = BitRate(1_000_000_000).time(Octets(message.frame(Profile::TimeAware).0));
                     Input::Received { port, message, at: self.stamp(node, now - ago) }
                 }
             };
@@ -129,6 +141,7 @@ impl Chain {
                         let software = Duration::from_ns(1_000 + self.draw(50_000));
                         self.push(now + software, node, Pending::Send(port, message));
                     }
+                    Output::Watch { .. } => {}
                     Output::Correct(correction) => {
                         if let Some(step) = correction.step {
                             self.clocks[node].step(step);

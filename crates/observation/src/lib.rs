@@ -40,6 +40,14 @@ pub trait Sink {
     /// When it cannot be kept; the run then ends.
     fn sight(&mut self, sighting: Sighting) -> std::io::Result<()>;
 
+    /// One sighting of a frame whose octets are known, without its FCS; whoever does not care for them need not.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the run then ends.
+    fn frame(&mut self, sighting: Sighting, _octets: &[u8]) -> std::io::Result<()> {
+        self.sight(sighting)
+    }
+
     /// How wrong a clock was; whoever does not care need not.
     ///
     /// # Errors

@@ -4,9 +4,9 @@ use crate::check::{Check, ensure, index, time};
 use crate::{Clocks, Gptp, Plan};
 
 /// Largest deviation: a thousandth (1000 ppm), ten times what an Ethernet oscillator may have.
-const MOST_PPT: i64 = 1_000_000_000;
+pub(crate) const MOST_PPT: i64 = 1_000_000_000;
 /// Largest offset: ten days, as for all times of a Plan.
-const MOST_OFFSET_NS: i64 = 10 * 86_400 * 1_000_000_000;
+pub(crate) const MOST_OFFSET_NS: i64 = 10 * 86_400 * 1_000_000_000;
 
 impl Plan {
     pub(crate) fn check_clocks(&self, clocks: &Clocks) -> Check {
@@ -48,6 +48,7 @@ impl Plan {
                 || "granularity and jitter are not between 1 ns and 1 ms".into(),
             )?;
         }
+        self.check_clock_faults(&clocks.faults, clocks.gptp.is_some())?;
         clocks.gptp.as_ref().map_or(Ok(()), |gptp| self.check_gptp(gptp))
     }
 
@@ -70,12 +71,12 @@ impl Plan {
             })?;
             reached[port.node as usize] = true;
         }
-        Ok(())
+        self.check_ptp(gptp)
     }
 }
 
 /// A pace: between a tenth of a millisecond, below which a run would do nothing else, and an hour.
-fn interval(ns: u64, path: impl FnOnce() -> String) -> Check {
+pub(crate) fn interval(ns: u64, path: impl FnOnce() -> String) -> Check {
     ensure((100_000..=3_600_000_000_000).contains(&ns), path, || {
         format!("{ns} ns is not between 100 us and 1 h")
     })

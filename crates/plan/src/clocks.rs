@@ -1,5 +1,6 @@
 //! The nodes' clocks, and how gPTP keeps them together.
 
+use crate::{Bmca, ClockFault, Ieee1588, Servo};
 use serde::{Deserialize, Serialize};
 
 /// Every node's clock; a Plan without this has one perfect time for all.
@@ -13,6 +14,9 @@ pub struct Clocks {
     /// What keeps the clocks together; without it they run free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gptp: Option<Gptp>,
+    /// What goes wrong with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<ClockFault>,
 }
 
 /// One node's clock. Deviations are parts of 10^12, so that 1 ppm is 1 000 000 and 1 ps per second is 1.
@@ -55,11 +59,11 @@ pub struct Wander {
     pub every_ns: u64,
 }
 
-/// gPTP with roles given. IEEE 802.1AS-2020.
+/// gPTP with roles given, unless its last fields say otherwise. IEEE 802.1AS-2020.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gptp {
-    /// The node whose time all follow.
+    /// The node whose time all follow; where it is elected, the one that it will be as long as nothing fails.
     pub grandmaster: u32,
     /// The port towards the grandmaster of every other node that follows it; its peer is the master port.
     pub slaves: Vec<u32>,
@@ -71,4 +75,19 @@ pub struct Gptp {
     pub pcp: u8,
     /// A message is handed over up to this late, a uniform draw, because software sends it; ns.
     pub wakeup_ns: u64,
+    /// IEEE 1588 instead of IEEE 802.1AS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ieee_1588: Option<Ieee1588>,
+    /// Sync messages carry their own time, and nothing follows them up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub one_step: bool,
+    /// Taps sight the messages.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub visible: bool,
+    /// The servos' options; linuxptp's defaults without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servo: Option<Servo>,
+    /// Elects the grandmaster and every port's role; without it they are given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bmca: Option<Bmca>,
 }

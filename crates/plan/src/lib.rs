@@ -12,6 +12,7 @@ mod check_bridging;
 mod check_clocks;
 mod check_fault;
 mod check_learning;
+mod check_ptp;
 mod check_redundancy;
 mod check_together;
 mod check_trace;
@@ -20,6 +21,7 @@ mod fault;
 mod forwarding;
 mod learning;
 mod port;
+mod ptp;
 mod read;
 mod redundancy;
 mod stream;
@@ -29,6 +31,7 @@ pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
 pub use learning::Learning;
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
+pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
 pub use read::{PlanError, content_hash};
 pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Span,

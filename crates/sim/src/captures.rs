@@ -69,6 +69,12 @@ impl Sink for Captures {
         }
         file.frame(t_ns, &self.bytes, self.bytes.len() as u32)
     }
+
+    fn frame(&mut self, sighting: Sighting, octets: &[u8]) -> io::Result<()> {
+        let file = self.files.get_mut(usize::from(sighting.tap));
+        let (Some(file), Some(t_ns)) = (file, sighting.t_ns) else { return Ok(()) };
+        file.frame(t_ns, octets, octets.len() as u32)
+    }
 }
 
 impl Template {

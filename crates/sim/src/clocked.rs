@@ -2,11 +2,11 @@
 
 use crate::event::{Frame, What};
 use crate::simulation::Simulation;
-use crate::timing::{Timing, Todo};
+use crate::timing::{Passing, Timing, Todo};
 use std::io;
 use tsn_bridge as bridge;
-use tsn_observation::Sink;
-use tsn_plan::Clocks;
+use tsn_observation::{Sighting, Sink};
+use tsn_plan::{Clocks, Point};
 use tsn_units::Instant;
 
 impl Simulation<'_> {
@@ -39,17 +39,69 @@ impl Simulation<'_> {
     /// A PTP message goes over a link.
     #[cold]
     #[inline(never)]
-    pub(crate) fn transmit_timing(&mut self, port: u32, frame: Frame, stamped: Instant, last_bit: Instant) {
-        let Some(timing) = &mut self.timing else { return };
+    pub(crate) fn transmit_timing<S: Sink>(
+        &mut self,
+        port: u32,
+        frame: Frame,
+        (first_bit, last_bit): (Instant, Instant),
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let link = self.network.links[port as usize];
+        let (lost, late) = self.meets_fate(port, frame, first_bit, last_bit);
+        let Some(timing) = &mut self.timing else { return Ok(()) };
         let mut todo = std::mem::take(&mut self.todo);
-        let propagation = self.network.links[port as usize].propagation;
-        timing.sent(port, frame, stamped, last_bit, propagation, &mut todo);
+        let stamped = first_bit + link.until_timestamp_point;
+        let passing = Passing { stamped, last_bit, propagation: link.propagation + late, lost };
+        let seen = timing.sent(port, frame, passing, &mut todo);
         for todo in todo.drain(..) {
             if let Todo::Schedule { at, node, number } = todo {
                 self.schedule(at, node, What::Timing { number });
             }
         }
         self.todo = todo;
+        let Some((kind, seq, octets)) = seen else { return Ok(()) };
+        self.sight_message(port, (frame, kind, seq, &octets), passing, sink)?;
+        if let Some(timing) = &mut self.timing {
+            timing.seen(octets);
+        }
+        Ok(())
+    }
+
+    /// Taps at both ends of a link see a PTP message.
+    fn sight_message<S: Sink>(
+        &self,
+        port: u32,
+        (frame, kind, seq, octets): (Frame, usize, u64, &[u8]),
+        passing: Passing,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let Some(timing) = &self.timing else { return Ok(()) };
+        let link = self.network.links[port as usize];
+        let hop = self.network.hops[frame.hop as usize];
+        let Passing { stamped, last_bit, propagation, lost } = passing;
+        let out = link.tx.of(&self.network.taps).iter().map(|tap| (tap, stamped, last_bit));
+        let into = link.rx.of(&self.network.taps).iter().filter(|_| !lost);
+        let into = into.map(|tap| (tap, stamped + propagation, last_bit + propagation));
+        for (tap, start, end) in out.chain(into) {
+            let at = match tap.point {
+                Point::Start => start,
+                Point::End => end,
+            };
+            if at <= self.end {
+                let sighting = Sighting {
+                    tap: tap.number,
+                    stream: hop.stream + kind as u32,
+                    seq,
+                    copy: 0,
+                    t_ns: Some(timing.clock(tap.node).there(at).ticked_ns(tap.granularity_ns)),
+                    octets: frame.octets,
+                    pcp: hop.pcp,
+                    vid: 0,
+                };
+                sink.frame(sighting, octets)?;
+            }
+        }
+        Ok(())
     }
 
     /// Something happens to clocks or PTP messages.

@@ -214,7 +214,9 @@ impl Network {
 
     /// PTP messages cross one link and end there: a hop per port, of a stream behind the Plan's own.
     fn add_timing(&mut self, plan: &Plan, gptp: &Gptp) {
-        for port in gptp.slaves.iter().flat_map(|slave| [*slave, plan.ports[*slave as usize].peer]) {
+        let given = gptp.slaves.iter().flat_map(|slave| [*slave, plan.ports[*slave as usize].peer]);
+        let elected = gptp.bmca.iter().flat_map(|bmca| bmca.ports.iter().copied());
+        for port in given.chain(elected) {
             self.timing[port as usize] = Some(self.hops.len() as u32);
             self.hops.push(Hop {
                 stream: plan.streams.len() as u32,

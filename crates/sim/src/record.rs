@@ -88,7 +88,7 @@ pub fn legend(plan: &Plan) -> Legend {
     Legend {
         plan: plan.hash.clone(),
         taps: plan.taps.iter().map(tap).collect(),
-        streams: plan.streams.iter().map(stream).collect(),
+        streams: plan.streams.iter().map(stream).chain(crate::timing::legend(plan)).collect(),
     }
 }
 
@@ -103,6 +103,11 @@ impl Sink for All {
     fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
         self.observations.sight(sighting)?;
         self.captures.as_mut().map_or(Ok(()), |captures| captures.sight(sighting))
+    }
+
+    fn frame(&mut self, sighting: Sighting, octets: &[u8]) -> io::Result<()> {
+        self.observations.sight(sighting)?;
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.frame(sighting, octets))
     }
 
     fn clock_error(&mut self, error: ClockError) -> io::Result<()> {

@@ -56,7 +56,7 @@ pub struct Simulation<'a> {
     /// Events scheduled so far for every node.
     scheduled: Vec<u64>,
     pub(crate) now: Instant,
-    end: Instant,
+    pub(crate) end: Instant,
     events: u64,
     /// Frames cut from data units, all of one unit in one event.
     cut: u64,
@@ -300,11 +300,10 @@ impl<'a> Simulation<'a> {
             return self.transmit_special(port, &hop, transmission, sink);
         }
         let link = self.network.links[port as usize];
-        let timestamp_point = first_bit + link.until_timestamp_point;
         if hop.timing {
-            self.transmit_timing(port, frame, timestamp_point, last_bit);
-            return Ok(());
+            return self.transmit_timing(port, frame, (first_bit, last_bit), sink);
         }
+        let timestamp_point = first_bit + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;
         self.sight(link.tx, &hop, (frame, 0), timestamp_point, last_bit, sink)?;
         self.sight(link.rx, &hop, (frame, 0), timestamp_point + link.propagation, arrival, sink)?;

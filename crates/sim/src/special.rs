@@ -75,7 +75,8 @@ impl Specials {
             first += stream.route.len();
         }
         for hop in &mut network.hops {
-            hop.special |= impaired.get(hop.port as usize).copied().unwrap_or(false);
+            // PTP messages see to their losses themselves.
+            hop.special |= !hop.timing && impaired.get(hop.port as usize).copied().unwrap_or(false);
         }
         if plan.nodes.iter().any(|node| node.cut_through_octets.is_some()) {
             // What is damaged on one link goes on over others.

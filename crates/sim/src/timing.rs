@@ -3,28 +3,39 @@
 //! Exists only where the Plan has clocks. The kernel asks it for maps between true and local time and hands it the
 //! PTP messages that ports have sent; what follows comes back as [`Todo`]s for the kernel.
 
+mod faults;
+mod setup;
+mod sighted;
+
 use crate::event::Frame;
 use crate::network::Network;
 use crate::random::Draws;
-use tsn_clock::{
-    Change, Input, Instance, Message, NodeClock, Oscillator, Output, PiParameters, PiServo, Stamp, Wander,
-};
+use setup::{Part, new_node, profile};
+use sighted::Sighted;
+pub(crate) use sighted::legend;
+use tsn_clock::{Input, Machine, Message, NodeClock, Oscillator, Output, Profile, Stamp, Watch};
 use tsn_observation::ClockError;
-use tsn_plan::{Clocks, Gptp, Plan};
-use tsn_units::{ClockMap, Duration, Instant, Local, True};
+use tsn_plan::{ClockFault, Clocks, Gptp, Plan};
+use tsn_units::{ClockMap, Duration, Frequency, Instant, Local, True};
 
 /// First requests for a link's delay go out within this, so that time can be passed on soon.
 const FIRST_PDELAY_WITHIN_PS: u64 = 10_000_000_000;
 
 /// Something that will happen to clocks or messages.
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 enum Due {
     /// A node's oscillator changes its pace.
     Oscillator { node: u32 },
     /// All errors are noted.
     Record,
-    /// The grandmaster's next Sync.
-    Sync,
+    /// A node's next Sync.
+    Sync { node: u32 },
+    /// A node's next Announce.
+    Announce { node: u32 },
+    /// A time is over that a node's machine, if it is still the same, wanted to be told of.
+    Watched { node: u32, watch: Watch, restarts: u32 },
+    /// A fault begins or ends.
+    Fault { number: u32, begins: bool },
     /// A port's next request.
     Pdelay { port: u32 },
     /// Software hands a message to a port.
@@ -98,14 +109,32 @@ struct Armed {
 struct Node {
     clock: NodeClock,
     oscillator: Oscillator,
+    /// The oscillator's pace without jumps, and what jumps add to it.
+    pace: Frequency,
+    jump_ppt: i64,
     wander: Draws,
     stamp: Draws,
     jitter_ps: u64,
     wakeup: Draws,
-    instance: Option<Instance>,
+    /// Its part in PTP, and the machine that plays it; that is gone while PTP is down.
+    part: Option<Part>,
+    machine: Option<Machine>,
+    /// Whose time it follows, or followed last.
+    root: Option<u32>,
+    restarts: u32,
     /// Its ports, in the Plan's order: an instance counts them from 0.
     ports: Vec<u32>,
     streams: Vec<u32>,
+}
+
+/// How a message passes a link.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Passing {
+    /// When it passes the timestamp point on its way out.
+    pub stamped: Instant,
+    pub last_bit: Instant,
+    pub propagation: Duration,
+    pub lost: bool,
 }
 
 /// Every clock, every PTP instance.
@@ -115,6 +144,8 @@ pub(crate) struct Timing {
     /// Of every port: its node, its place there, its peer.
     ports: Vec<(u32, u32, u32)>,
     gptp: Option<Gptp>,
+    profile: Profile,
+    faults: Vec<ClockFault>,
     record: Duration,
     due: Slab<Due>,
     /// Messages in queues.
@@ -123,6 +154,8 @@ pub(crate) struct Timing {
     /// For every port, the hop of its messages.
     hops: Vec<Option<u32>>,
     outputs: Vec<Output>,
+    /// Where taps sight messages.
+    sighted: Option<Box<Sighted>>,
 }
 
 fn ns(ns: u64) -> Duration {
@@ -151,12 +184,19 @@ impl Timing {
             nodes,
             ports,
             gptp: clocks.gptp.clone(),
+            profile: clocks.gptp.as_ref().map_or(Profile::default(), profile),
+            faults: clocks.faults.clone(),
             record: ns(clocks.record_ns),
             due: Slab::new(),
             messages: Slab::new(),
             armed: vec![None; plan.streams.len()],
             hops: network.timing.clone(),
             outputs: Vec::new(),
+            sighted: clocks
+                .gptp
+                .as_ref()
+                .is_some_and(|gptp| gptp.visible)
+                .then(|| Box::new(Sighted::new(plan))),
         };
         for node in 0..timing.nodes.len() as u32 {
             timing.pace(node, Instant::EPOCH, todo);
@@ -165,35 +205,8 @@ impl Timing {
         if let Some(gptp) = &clocks.gptp {
             timing.begin(plan, gptp, todo);
         }
+        timing.expect_faults(todo);
         timing
-    }
-
-    /// Roles as the Plan says, and first messages.
-    fn begin(&mut self, plan: &Plan, gptp: &Gptp, todo: &mut Vec<Todo>) {
-        let interval = ns(gptp.sync_interval_ns);
-        let mut roles: Vec<(Option<usize>, Vec<usize>, bool)> =
-            vec![(None, Vec::new(), false); self.nodes.len()];
-        roles[gptp.grandmaster as usize].2 = true;
-        let mut talking = Vec::new();
-        for slave in &gptp.slaves {
-            let (node, place, peer) = self.ports[*slave as usize];
-            let (parent, at_parent, _) = self.ports[peer as usize];
-            roles[node as usize].0 = Some(place as usize);
-            roles[node as usize].2 = true;
-            roles[parent as usize].1.push(at_parent as usize);
-            talking.extend([*slave, peer]);
-        }
-        for (node, (slave, masters, takes_part)) in self.nodes.iter_mut().zip(roles) {
-            let servo = PiServo::new(PiParameters::default(), interval);
-            node.instance = takes_part.then(|| Instance::new(node.ports.len(), slave, &masters, servo));
-        }
-        for port in talking {
-            let name = format!("gptp/{}/pdelay", plan.ports[port as usize].name);
-            let first = Draws::new(plan.seed, &name).below(FIRST_PDELAY_WITHIN_PS);
-            let node = self.ports[port as usize].0;
-            self.plan_at(Instant::from_ps(first as i64), node, Due::Pdelay { port }, todo);
-        }
-        self.plan_at(Instant::EPOCH + interval, gptp.grandmaster, Due::Sync, todo);
     }
 
     /// A node's clock until the next change.
@@ -243,24 +256,39 @@ impl Timing {
         }
     }
 
-    /// A port begins to send one of our messages; its peer will have it at `arrival`.
+    /// A port begins to send one of our messages; its peer will have it at `arrival`, if the link does not lose it.
+    /// Gives its kind, number and octets where taps sight it.
     pub fn sent(
         &mut self,
         port: u32,
         frame: Frame,
-        stamped: Instant,
-        last_bit: Instant,
-        propagation: Duration,
+        passing: Passing,
         todo: &mut Vec<Todo>,
-    ) {
-        let Some(message) = self.messages.take(frame.seq) else { return };
+    ) -> Option<(usize, u64, Vec<u8>)> {
+        let message = self.messages.take(frame.seq)?;
+        let Passing { stamped, last_bit, propagation, lost } = passing;
         let (node, _, peer) = self.ports[port as usize];
+        let message = if matches!(message, Message::Sync { origin: Some(_), .. }) {
+            let at = self.stamp(node, stamped);
+            match &mut self.nodes[node as usize].machine {
+                Some(machine) => machine.departs(message, at),
+                None => message,
+            }
+        } else {
+            message
+        };
+        let seen = if self.sighted.is_some() { self.see(port, &message) } else { None };
         if message.is_event() {
-            self.plan_at(last_bit, node, Due::Sent { port, message, at: stamped }, todo);
+            let sent = Due::Sent { port, message: message.clone(), at: stamped };
+            self.plan_at(last_bit, node, sent, todo);
         }
-        let at = stamped + propagation;
-        let peers_node = self.ports[peer as usize].0;
-        self.plan_at(last_bit + propagation, peers_node, Due::Received { port: peer, message, at }, todo);
+        if !lost {
+            let at = stamped + propagation;
+            let peers_node = self.ports[peer as usize].0;
+            let received = Due::Received { port: peer, message, at };
+            self.plan_at(last_bit + propagation, peers_node, received, todo);
+        }
+        seen
     }
 
     /// A port refused one of our messages.
@@ -287,15 +315,23 @@ impl Timing {
                 self.note(now, todo);
                 self.plan_at(now + self.record, 0, Due::Record, todo);
             }
-            Due::Sync => {
-                let Some((node, interval)) =
-                    self.gptp.as_ref().map(|it| (it.grandmaster, it.sync_interval_ns))
-                else {
-                    return;
-                };
+            Due::Sync { node } => {
+                let Some(interval) = self.gptp.as_ref().map(|it| it.sync_interval_ns) else { return };
                 self.again(node, interval, now, due, todo);
                 self.tell(node, Input::SyncDue, now, todo);
             }
+            Due::Announce { node } => {
+                let bmca = self.gptp.as_ref().and_then(|it| it.bmca.as_ref());
+                let Some(interval) = bmca.map(|it| it.announce_interval_ns) else { return };
+                self.again(node, interval, now, due, todo);
+                self.tell(node, Input::AnnounceDue, now, todo);
+            }
+            Due::Watched { node, watch, restarts } => {
+                if self.nodes[node as usize].restarts == restarts {
+                    self.tell(node, Input::Watched(watch), now, todo);
+                }
+            }
+            Due::Fault { number, begins } => self.fault(number, begins, now, todo),
             Due::Pdelay { port } => {
                 let Some(interval) = self.gptp.as_ref().map(|it| it.pdelay_interval_ns) else { return };
                 let (node, place, _) = self.ports[port as usize];
@@ -304,7 +340,7 @@ impl Timing {
             }
             Due::Send { port, message } => {
                 if let Some(hop) = self.hops[port as usize] {
-                    let octets = message.frame().0;
+                    let octets = message.frame(self.profile).0;
                     todo.push(Todo::Arrive(Frame { seq: self.messages.put(message), hop, octets }));
                 }
             }
@@ -323,22 +359,29 @@ impl Timing {
 
     fn tell(&mut self, number: u32, input: Input, now: Instant, todo: &mut Vec<Todo>) {
         let Some(node) = self.nodes.get_mut(number as usize) else { return };
-        let Some(instance) = &mut node.instance else { return };
+        let Some(machine) = &mut node.machine else { return };
         let mut outputs = std::mem::take(&mut self.outputs);
-        instance.handle(input, &mut outputs);
+        machine.handle(input, &mut outputs);
+        node.root = machine.grandmaster().or(node.root);
+        let restarts = node.restarts;
         for output in outputs.drain(..) {
             match output {
                 Output::Send { port: place, message } => {
                     let node = &mut self.nodes[number as usize];
                     let wakeup_ns = self.gptp.as_ref().map_or(0, |gptp| gptp.wakeup_ns);
                     let late = node.wakeup.below(wakeup_ns.saturating_mul(1_000).saturating_add(1));
-                    let port = node.ports[place];
+                    let Some(port) = node.ports.get(place).copied() else { continue };
                     self.plan_at(
                         now + Duration::from_ps(late as i64),
                         number,
                         Due::Send { port, message },
                         todo,
                     );
+                }
+                Output::Watch { what: watch, after } => {
+                    let clock = self.clock(number);
+                    let at = clock.back(clock.there(now) + after).max(now);
+                    self.plan_at(at, number, Due::Watched { node: number, watch, restarts }, todo);
                 }
                 Output::Correct(correction) => {
                     let clock = &mut self.nodes[number as usize].clock;
@@ -358,7 +401,13 @@ impl Timing {
         let node = &mut self.nodes[number as usize];
         let draws = &mut node.wander;
         let segment = node.oscillator.segment(now, |bound| draws.below(bound));
-        node.clock.set_oscillator(now, segment.pace);
+        node.pace = segment.pace;
+        let pace = if node.jump_ppt == 0 {
+            segment.pace
+        } else {
+            segment.pace.times(Frequency::from_ppt(node.jump_ppt))
+        };
+        node.clock.set_oscillator(now, pace);
         if segment.until < Instant::MAX {
             self.plan_at(segment.until, number, Due::Oscillator { node: number }, todo);
         }
@@ -378,16 +427,17 @@ impl Timing {
     }
 
     fn note(&self, now: Instant, todo: &mut Vec<Todo>) {
-        let master =
-            self.gptp.as_ref().map(|gptp| (gptp.grandmaster, self.clock(gptp.grandmaster).there(now)));
         for (number, node) in self.nodes.iter().enumerate() {
             let shown = node.clock.local().there(now);
-            let follows = node.instance.is_some();
+            let follows = match &node.part {
+                Some(Part::Instance(_)) => node.root,
+                Some(Part::Transparent { .. }) | None => None,
+            };
             todo.push(Todo::Note(ClockError {
                 node: number as u32,
                 t_ns: now.ticked_ns(1),
                 error_ps: shown.ps() - now.ps(),
-                offset_ps: master.filter(|_| follows).map(|(_, master)| (shown - master).ps()),
+                offset_ps: follows.map(|master| (shown - self.clock(master).there(now)).ps()),
             }));
         }
     }
@@ -395,26 +445,5 @@ impl Timing {
     fn plan_at(&mut self, at: Instant, node: u32, due: Due, todo: &mut Vec<Todo>) {
         let number = self.due.put(due);
         todo.push(Todo::Schedule { at, node, number });
-    }
-}
-
-fn new_node(seed: u64, name: &str, clock: &tsn_plan::NodeClock) -> Node {
-    let change = |change: &tsn_plan::Change| Change {
-        at: Instant::EPOCH + ns(change.at_ns),
-        ppt: change.deviation_ppt,
-    };
-    let wander = clock.wander.map(|it| Wander { most_ppt: it.most_ppt, every: ns(it.every_ns) });
-    let changes = clock.changes.iter().map(change).collect();
-    let draws = |what: &str| Draws::new(seed, &format!("clock/{name}/{what}"));
-    Node {
-        clock: NodeClock::new(Duration::from_ns(clock.offset_ns), i64::from(clock.granularity_ns)),
-        oscillator: Oscillator::new(clock.deviation_ppt, changes, wander),
-        wander: draws("wander"),
-        stamp: draws("stamp"),
-        jitter_ps: u64::from(clock.jitter_ns) * 1_000,
-        wakeup: draws("wakeup"),
-        instance: None,
-        ports: Vec::new(),
-        streams: Vec::new(),
     }
 }

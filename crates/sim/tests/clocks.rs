@@ -1,81 +1,12 @@
 //! Every node by its own clock: talkers, gates, stamps, and gPTP that keeps them together.
 
 mod common;
+mod timed;
 
 use common::*;
 use proptest::prelude::*;
-use std::io;
-use tsn_observation::{ClockError, Sighting, Sink};
-use tsn_plan::{Clocks, Gptp, NodeClock, Pattern, Plan, Point, Stage};
-use tsn_sim::{RunCounters, Simulation, unwatched};
-
-const SECOND: u64 = 1_000_000_000;
-
-#[derive(Default)]
-struct Both {
-    sightings: Vec<Sighting>,
-    errors: Vec<ClockError>,
-}
-
-impl Sink for Both {
-    fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
-        self.sightings.push(sighting);
-        Ok(())
-    }
-
-    fn clock_error(&mut self, error: ClockError) -> io::Result<()> {
-        self.errors.push(error);
-        Ok(())
-    }
-}
-
-fn observed(plan: &Plan) -> (Both, RunCounters) {
-    let mut both = Both::default();
-    let simulation = Simulation::new(plan).expect("a plan that can run");
-    let counters = simulation.run(&mut both, &mut unwatched).expect("a sink that takes all");
-    (both, counters)
-}
-
-fn clock(ppm: i64) -> NodeClock {
-    NodeClock {
-        offset_ns: 0,
-        deviation_ppt: ppm * 1_000_000,
-        changes: Vec::new(),
-        wander: None,
-        granularity_ns: 8,
-        jitter_ns: 0,
-    }
-}
-
-fn clocks(ppm: &[i64]) -> Clocks {
-    Clocks { nodes: ppm.iter().map(|ppm| clock(*ppm)).collect(), record_ns: 10_000_000, gptp: None }
-}
-
-fn gptp(slaves: Vec<u32>, per_second: u64) -> Gptp {
-    Gptp {
-        grandmaster: 0,
-        slaves,
-        sync_interval_ns: SECOND / per_second,
-        pdelay_interval_ns: SECOND,
-        pcp: 7,
-        wakeup_ns: 50_000,
-    }
-}
-
-/// n0 - n1 - … with one stream from the first to the last node.
-fn line(nodes: u32, ppm: &[i64], duration_ns: u64) -> Net {
-    let mut net = Net::new(duration_ns);
-    net.plan.drain_ns = 0;
-    let path = net.line(nodes, 2_000, GIGABIT, 5_000);
-    net.stream("stream", &path, 6, periodic(1_000_000, 0), frame(200));
-    net.plan.clocks = Some(clocks(ppm));
-    net
-}
-
-fn largest(errors: &[ClockError], node: u32, from_ns: u64) -> i64 {
-    let of_node = errors.iter().filter(|it| it.node == node && it.t_ns as u64 >= from_ns);
-    of_node.filter_map(|it| it.offset_ps).map(i64::abs).max().expect("errors were noted")
-}
+use timed::*;
+use tsn_plan::{Pattern, Point, Stage};
 
 #[test]
 fn free_clocks_drift_as_their_ppm_say() {
@@ -220,23 +151,11 @@ proptest! {
         let (right, _) = observed(&plan);
         prop_assert_eq!(&right.sightings, &perfect.sightings);
 
-        let nodes = plan.nodes.len();
+        let (nodes, slaves) = (plan.nodes.len(), tree(&plan));
         plan.clocks = Some(clocks(&ppm.iter().cycle().take(nodes).copied().collect::<Vec<_>>()));
         if let Some(clocks) = &mut plan.clocks {
             clocks.nodes[0].offset_ns = offset_ns;
             clocks.nodes[0].wander = Some(tsn_plan::Wander { most_ppt: 1_000_000, every_ns: 1_000_000 });
-            let mut reached = vec![false; nodes];
-            reached[0] = true;
-            let mut slaves = Vec::new();
-            for _ in 0..nodes {
-                for (number, port) in plan.ports.iter().enumerate() {
-                    let parent = plan.ports[port.peer as usize].node as usize;
-                    if reached[parent] && !reached[port.node as usize] {
-                        reached[port.node as usize] = true;
-                        slaves.push(number as u32);
-                    }
-                }
-            }
             clocks.gptp = Some(gptp(slaves, 128));
         }
         let (first, counters) = observed(&plan);

@@ -44,6 +44,8 @@ impl EtherType {
     pub const CUSTOMER_TAG: Self = Self(0x8100);
     /// R-TAG. IEEE 802.1CB-2017, 7.8.
     pub const REDUNDANCY_TAG: Self = Self(0xf1c1);
+    /// PTP. IEEE 1588-2019, annex E.
+    pub const PTP: Self = Self(0x88f7);
     /// IPv6.
     pub const IPV6: Self = Self(0x86dd);
     /// A service VLAN tag. IEEE 802.1Q-2022, 9.5.

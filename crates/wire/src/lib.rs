@@ -8,6 +8,7 @@ pub mod dissect;
 pub mod ethernet;
 pub mod link;
 pub mod payload;
+pub mod ptp;
 pub mod recognise;
 
 pub use ethernet::{EtherType, Mac, Tag};

@@ -1,7 +1,7 @@
 """Clocks of all nodes, and the tree along which gPTP passes time on, in the words of ``crates/plan``.
 
 Every node that can be reached from the grandmaster over nodes that forward follows it, by the fewest hops; of
-several ways the one whose nodes the scenario names first. Roles are fixed; nothing is elected.
+several ways the one whose nodes the scenario names first. Where the grandmaster is elected, so are the ways.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 from typing import Any
 
 from tsnbench.planning.draft import Draft
-from tsnbench.planning.routes import shortest_ways
+from tsnbench.planning.ptp import clock_faults, gptp_document
 from tsnbench.scenario import model
 
 
@@ -22,7 +22,9 @@ def clocks_document(draft: Draft) -> dict[str, Any] | None:
     nodes = [_clock(draft, node.name, clocks.own.get(node.name, clocks.default)) for node in draft.nodes]
     document: dict[str, Any] = {"nodes": nodes, "record_ns": clocks.record}
     if clocks.gptp is not None:
-        document["gptp"] = _gptp(draft, clocks.gptp)
+        document["gptp"] = gptp_document(draft, clocks.gptp)
+    if faults := clock_faults(draft):
+        document["faults"] = faults
     return document
 
 
@@ -47,23 +49,3 @@ def _drawn(address: str, within: int) -> int:
     """Uniform between minus and plus ``within``; the address alone decides."""
     digest = int.from_bytes(hashlib.sha256(address.encode()).digest()[:8], "big")
     return digest * (2 * within + 1) // (1 << 64) - within
-
-
-def _gptp(draft: Draft, gptp: model.Gptp) -> dict[str, Any]:
-    grandmaster = draft.node_numbers[gptp.grandmaster]
-    towards: dict[tuple[int, int], int] = {}
-    neighbours: list[set[int]] = [set() for _ in draft.nodes]
-    for port in draft.ports:
-        towards.setdefault((port.node, port.to), port.number)
-        neighbours[port.node].add(port.to)
-    tree = shortest_ways(draft, [sorted(near) for near in neighbours], grandmaster)
-    # Parents come before children: the tree is in the order in which the search met its nodes.
-    slaves = [towards[node, parent] for node, parent in tree.items() if node != grandmaster]
-    return {
-        "grandmaster": grandmaster,
-        "slaves": slaves,
-        "sync_interval_ns": gptp.sync_interval,
-        "pdelay_interval_ns": gptp.pdelay_interval,
-        "pcp": gptp.pcp,
-        "wakeup_ns": gptp.wakeup,
-    }

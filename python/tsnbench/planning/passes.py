@@ -70,7 +70,10 @@ def plan(scenario: Scenario) -> Plan:
     Raises:
         PlanningErrors: what the scenario asks for cannot be planned.
     """
-    made = Plan(assemble(draft(scenario)))
+    finished = draft(scenario)
+    document = assemble(finished)
+    finished.raise_problems()
+    made = Plan(document)
     try:
         check(made.to_json(), made.document)
     except ValueError as error:

@@ -186,7 +186,21 @@ def fault_rows(document: dict[str, Any]) -> list[tuple[str, str, str, str]]:
             what = _wrong_schedule(fault.get("gates"))
         length = fault["until_ns"] - fault["from_ns"]
         rows.append((what, where, words.time(fault["from_ns"]), words.time(length)))
-    return rows
+    return rows + list(_clock_fault_rows(document))
+
+
+def _clock_fault_rows(document: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    for fault in document.get("clocks", {}).get("faults", ()):
+        what, where = fault["kind"], document["nodes"][fault["node"]]["name"]
+        if what == "clock-step":
+            sign = "-" if fault["by_ns"] < 0 else ""
+            by = f"{what} by {sign}{words.time(abs(fault['by_ns']))}"
+            yield by, where, words.time(fault["at_ns"]), ""
+            continue
+        if what == "frequency-jump":
+            what = f"{what} by {fault['by_ppt'] / 1e6:g} ppm"
+        length = fault["until_ns"] - fault["from_ns"]
+        yield what, where, words.time(fault["from_ns"]), words.time(length)
 
 
 def _frame(stream: dict[str, Any]) -> str:

@@ -142,7 +142,11 @@ def _gptp(document: dict[str, Any]) -> str:
     if gptp is None:
         return "free"
     name = document["nodes"][gptp["grandmaster"]]["name"]
-    return f"{name} is grandmaster, Sync every {words.time(gptp['sync_interval_ns'])}, PCP {gptp['pcp']}"
+    chosen = "elected" if "bmca" in gptp else "grandmaster"
+    step = ", one-step" if "one_step" in gptp else ""
+    kind = f", IEEE 1588 {gptp['ieee_1588']['delay']}" if "ieee_1588" in gptp else ""
+    pace = words.time(gptp["sync_interval_ns"])
+    return f"{name} is {chosen}, Sync every {pace}, PCP {gptp['pcp']}{kind}{step}"
 
 
 def _clock_table(document: dict[str, Any]) -> Table:
@@ -151,6 +155,8 @@ def _clock_table(document: dict[str, Any]) -> Table:
     ports = document["ports"]
     slaves = document["clocks"].get("gptp", {}).get("slaves", [])
     follows = {ports[slave]["node"]: ports[slave]["name"].partition(" -> ")[2] for slave in slaves}
+    for node in document["clocks"].get("gptp", {}).get("ieee_1588", {}).get("transparent", []):
+        follows[node] = "(transparent)"
     clocks = document["clocks"]["nodes"]
     for number, (node, clock) in enumerate(zip(document["nodes"], clocks, strict=True)):
         changing = " *" if "changes" in clock or "wander" in clock else ""

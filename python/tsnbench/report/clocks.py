@@ -31,6 +31,8 @@ class ClockRow:
 
 def against(run: RunFacts) -> str:
     """What errors are taken against: a node's name, or ``true time``."""
+    if run.elected:
+        return f"the clock that it follows ({run.grandmaster}'s while nothing fails)"
     return run.grandmaster or "true time"
 
 

@@ -81,6 +81,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             observations=_table(folder / "observations.parquet", OBSERVATION_COLUMNS, absent),
             clock_error=_clock_error(folder / "clock_error.parquet", plan, absent),
             grandmaster=_grandmaster(plan),
+            elected="bmca" in ((plan.get("clocks") or {}).get("gptp") or {}),
             absent=tuple(absent),
             warnings=_warnings(measures.get("source") or {}),
         )

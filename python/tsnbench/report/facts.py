@@ -221,6 +221,8 @@ class RunFacts:
     """The node whose time the others follow; empty where none does."""
     faults: tuple[FaultSpan, ...] = ()
     """What went wrong, in the Plan's order."""
+    elected: bool = False
+    """It is only as long as nothing fails."""
     absent: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     """What to look at before trusting the measures."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from tsnbench.scenario import model
+from tsnbench.scenario import model, oscillator_trace, ptp
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
 from tsnbench.scenario.reading import Bad, Named, Reading
 
-_RESERVED = ("default", "gptp", "record")
+_RESERVED = ("default", "gptp", "ptp", "record")
 
 
 def build(reading: Reading, net: Net, written: Fields) -> model.Clocks:
@@ -32,8 +32,7 @@ def build(reading: Reading, net: Net, written: Fields) -> model.Clocks:
     changes: dict[str, Any] = {}
     if "record" in written:
         changes["record"] = written["record"]
-    if "gptp" in written:
-        changes["gptp"] = _gptp(net, written["gptp"])
+    changes["gptp"] = ptp.build(reading, net, written)
     return clocks.model_copy(update=changes)
 
 
@@ -58,11 +57,9 @@ def _settings(reading: Reading, fields: Fields) -> dict[str, Any]:
             reading.problem(
                 fields.at("changes"), fields.path_of("changes"), "changes in order of time", "others", hint
             )
+    if "trace" in fields:
+        if "changes" in fields:
+            hint = "leave one out"
+            reading.problem(fields.at("trace"), fields.path_of("trace"), "changes or trace", "both", hint)
+        found |= oscillator_trace.read(reading, fields["trace"])
     return found
-
-
-def _gptp(net: Net, fields: Fields) -> model.Gptp | None:
-    name = net.node(fields["grandmaster"]) if "grandmaster" in fields else None
-    keys = ("sync-interval", "pdelay-interval", "pcp", "wakeup")
-    given = {key.replace("-", "_"): fields[key] for key in keys if key in fields}
-    return None if name is None else model.Gptp(grandmaster=name, **given)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from tsnbench.scenario import model
+from tsnbench.scenario import clock_faults, model
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
 from tsnbench.scenario.reading import Named, Reading, meant
@@ -36,6 +36,8 @@ def faults(
         if isinstance(fields, Fields) and ends is not None and fields.get("at", 0) >= ends:
             at = fields.at("at"), fields.path_of("at")
             reading.problem(*at, "a time within the run", "a later one", "see duration and drain")
+    # Those of clocks are the clocks' own.
+    written = [fields for fields in written if not clock_faults.of_clocks(fields)]
     found = (_fault(reading, net, fields, streams) for fields in written)
     return tuple(fault for fault in found if fault is not None)
 

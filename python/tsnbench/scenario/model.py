@@ -403,12 +403,85 @@ class Clock(Part):
     jitter: Duration = 0
 
 
+class ClockQuality(Part):
+    """What a clock says of itself (BMCA): the lower one is the better, field by field."""
+
+    priority1: int
+    clock_class: int = 248
+    clock_accuracy: int = 254
+    variance: int
+    priority2: int
+
+
+class Bmca(Part):
+    """``own``: the nodes whose clock is not the default one."""
+
+    default: ClockQuality
+    own: dict[Name, ClockQuality] = {}
+    announce_interval: Duration
+    announce_receipt_timeout: int = 3
+    sync_receipt_timeout: int = 3
+
+
+class Servo(Part):
+    """linuxptp's options; scales, exponents and norms in thousandths."""
+
+    pi_proportional_scale: int = 700
+    pi_proportional_exponent: int = -300
+    pi_proportional_norm_max: int = 700
+    pi_integral_scale: int = 300
+    pi_integral_exponent: int = 400
+    pi_integral_norm_max: int = 300
+    first_step_threshold: Duration = 20_000
+    step_threshold: Duration = 0
+    max_frequency: int = 62_499_999_000
+    """Parts of 10^12."""
+
+
+class Ieee1588(Part):
+    delay: Literal["end-to-end", "peer-to-peer"] = "end-to-end"
+    transparent: tuple[Name, ...] = ()
+
+
 class Gptp(Part):
-    grandmaster: Name
+    """gPTP, or PTP where ``ieee_1588`` is given; one of ``grandmaster`` and ``bmca`` is."""
+
+    grandmaster: Name | None = None
     sync_interval: Duration = 125_000_000
     pdelay_interval: Duration = 1_000_000_000
     pcp: Annotated[int, Field(ge=0, le=7)] = 7
     wakeup: Duration = 50_000
+    bmca: Bmca | None = None
+    ieee_1588: Ieee1588 | None = None
+    one_step: bool = False
+    visible: bool = False
+    servo: Servo | None = None
+    links: tuple[PortSelector, ...] = ()
+
+
+class ClockStep(Part):
+    """A node's clock is set forward, or back."""
+
+    node: Name
+    by: int
+    at: Duration = 0
+
+
+class FrequencyJump(Part):
+    """A node's oscillator runs faster, or slower; ``by`` in parts of 10^12."""
+
+    node: Name
+    by: int
+    at: Duration = 0
+    duration: Duration | None = None
+
+
+class PtpDown(Part):
+    """A node neither sends nor takes PTP messages: as grandmaster it is lost."""
+
+    node: Name
+    at: Duration = 0
+    duration: Duration | None = None
 
 
 class Clocks(Part):
@@ -418,6 +491,7 @@ class Clocks(Part):
     own: dict[Name, Clock] = {}
     record: Duration = 10_000_000
     gptp: Gptp | None = None
+    faults: tuple[ClockStep | FrequencyJump | PtpDown, ...] = ()
 
 
 class Scenario(Part):

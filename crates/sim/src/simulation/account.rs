@@ -66,8 +66,12 @@ impl Simulation<'_> {
                     .saturating_sub(stream.delivered.values().sum());
             }
         }
-        let now = self.now;
+        let (now, timing) = (self.now, &self.timing);
         let recoveries = self.specials.recoveries.iter_mut().map(|recovery| {
+            let now = match timing {
+                None => now,
+                Some(timing) => Instant::from_ps(timing.clock(recovery.node).there(now).ps()),
+            };
             let stream = &self.plan.streams[recovery.stream as usize].name;
             let node = &self.plan.nodes[recovery.node as usize].name;
             RecoveryCounters::new(stream, node, recovery.machine.counters(now))

@@ -116,10 +116,12 @@ impl Simulation<'_> {
         let hop = self.network.hops[frame.hop as usize];
         let meets = self.specials.meets(frame.hop);
         let number = (frame.seq & 0xffff) as u16;
+        // Its timers go by its node's clock.
+        let now = self.local(self.network.links[hop.port as usize].peer);
         let recovery = meets.and_then(|meeting| Some((meeting.recovery?, meeting.way)));
         let passes = recovery.is_none_or(|(recovery, way)| {
             let recoveries = self.specials.recoveries.get_mut(recovery as usize);
-            recoveries.is_none_or(|recovery| recovery.machine.receive(self.now, way as usize, number))
+            recoveries.is_none_or(|recovery| recovery.machine.receive(now, way as usize, number))
         });
         let copy = self.specials.copy(frame.hop) | if passes { 0 } else { ELIMINATED };
         let link = self.network.links[hop.port as usize];
@@ -274,6 +276,34 @@ impl Simulation<'_> {
         }
         self.struck[fault as usize] += 1;
         self.send_unit(stream, event, sink)
+    }
+
+    /// What becomes of a PTP message on its link: whether it is lost, and how much later it comes. One that comes
+    /// twice is taken once, and one that is not whole not at all.
+    pub(crate) fn meets_fate(
+        &mut self,
+        port: u32,
+        frame: Frame,
+        first: Instant,
+        last: Instant,
+    ) -> (bool, Duration) {
+        let Some(Some(impairment)) = self.impairments.get_mut(port as usize) else {
+            return (false, Duration::ZERO);
+        };
+        let propagation = self.network.links[port as usize].propagation;
+        let line = self.ports[port as usize].line();
+        let passing = Passing {
+            first,
+            first_in: first + propagation,
+            last_in: last + propagation,
+            octets: frame.octets,
+            rate: line.rate().0,
+            occupies: line.until_free(Octets(frame.octets)),
+        };
+        let fate = impairment.meet(&passing, &mut self.struck);
+        let lost = fate.harm != Harm::None;
+        self.faulted[port as usize] += u64::from(lost);
+        (lost, fate.late)
     }
 
     pub(super) fn lose(&mut self, stream: u32, port: u32) {

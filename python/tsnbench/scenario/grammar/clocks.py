@@ -2,48 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-from tsnbench.scenario.grammar.common import LONGEST, NODE, PCP, SPAN, TIME
+from tsnbench.scenario.grammar.common import LONGEST, SPAN, TIME
+from tsnbench.scenario.grammar.ptp import GPTP, PTP
 from tsnbench.scenario.grammar.shapes import Field, KeyPattern, ListOf, Record
-from tsnbench.scenario.grammar.values import Quantity, Schema, sweepable
-from tsnbench.scenario.reading import BAD, Bad, Reading
-from tsnbench.scenario.source import Value, shown
-from tsnbench.scenario.units import DRIFT, DURATION, Dimension, UnitError
-
-
-@dataclass(frozen=True)
-class Signed:
-    """A number with a unit that may be negative, as an integer in the dimension's base unit."""
-
-    dimension: Dimension
-    most: int
-
-    @property
-    def expected(self) -> str:
-        return self.dimension.expected
-
-    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
-        scalar = reading.scalar(value, path, self.expected)
-        if isinstance(scalar, Bad):
-            return BAD
-        text = scalar.text.strip()
-        sign = -1 if text.startswith("-") else 1
-        try:
-            number = sign * self.dimension.parse(text.removeprefix("-" if sign < 0 else "+"))
-        except UnitError as error:
-            return reading.problem(scalar.place, path, error.expected, shown(text), error.hint)
-        if abs(number) > self.most:
-            most = self.dimension.text(self.most)
-            expected = f"{self.dimension.article} {self.dimension.name} from -{most} to {most}"
-            return reading.problem(scalar.place, path, expected, shown(text))
-        return number
-
-    def schema(self) -> Schema:
-        one: dict[str, Any] = self.dimension.schema()
-        return sweepable({**one, "pattern": one["pattern"].replace(r"^\s*", r"^\s*[+-]?", 1)})
-
+from tsnbench.scenario.grammar.signed import Signed
+from tsnbench.scenario.grammar.values import Quantity, Text
+from tsnbench.scenario.units import DRIFT, DURATION
 
 _MOST_DRIFT = 10**9
 """1000 ppm, in parts of 10^12."""
@@ -70,6 +34,10 @@ CLOCK = Record(
             ),
             "later drifts, a temperature step or a measured trace: [{at: 10 s, drift: 21 ppm}]",
         ),
+        "trace": Field(
+            Text("the name of a file", swept=True),
+            "instead of changes: a measured trace, a CSV file with t_s and drift_ppm or offset_ns",
+        ),
         "wander": Field(
             Record(
                 "wander",
@@ -90,30 +58,17 @@ CLOCK = Record(
     empty=True,
     slips={"ppm": "write drift: 20 ppm", "ppb": "write drift: 20 ppb"},
 )
-_PACE = Quantity(DURATION, 100_000, 3600 * 10**9)
-GPTP = Record(
-    "gPTP",
-    {
-        "grandmaster": Field(NODE, "the node whose time all follow", "dut"),
-        "sync-interval": Field(_PACE, "time between Sync messages; 1/8 s unless given"),
-        "pdelay-interval": Field(_PACE, "time between measurements of a link's delay; 1 s unless given"),
-        "pcp": Field(PCP, "decides the messages' traffic class; 7 unless given"),
-        "wakeup": Field(
-            Quantity(DURATION, 0, 10**9),
-            "software hands a message over up to this late, a uniform draw; 50 us unless given",
-        ),
-    },
-)
 CLOCKS = Record(
     "clocks",
     {
         "default": Field(CLOCK, "every node's clock, where the node's own entry does not say otherwise"),
-        "gptp": Field(GPTP, "what keeps the clocks together; without it they run free"),
+        "gptp": Field(GPTP, "what keeps the clocks together (IEEE 802.1AS); without it they run free"),
+        "ptp": Field(PTP, "what keeps the clocks together (IEEE 1588); instead of gptp"),
         "record": Field(SPAN, "how often every clock's error is noted; 10 ms unless given"),
     },
     patterns=(
         KeyPattern(
-            r"(?!(default|gptp|record)$)[A-Za-z][A-Za-z0-9_.+-]*",
+            r"(?!(default|gptp|ptp|record)$)[A-Za-z][A-Za-z0-9_.+-]*",
             Field(CLOCK, "one node's clock, key by key"),
             "node1",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tsnbench.scenario.grammar.clock_faults import CLOCK_FAULTS
 from tsnbench.scenario.grammar.common import NODE, NODES, SELECTOR, SPAN, TIME
 from tsnbench.scenario.grammar.shapers import GATE_LIST
 from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, Record
@@ -74,6 +75,7 @@ FAULTS = ListOf(
             "on": Field(SELECTOR, "the port whose frames (or gates) have the fault: sw1 -> sw2"),
             "babble": Field(NODE, "a stream whose talkers send more than its pattern says"),
             "every": Field(SPAN, "between the data units that babbling adds"),
+            **CLOCK_FAULTS,
             "at": Field(TIME, "when it begins; 0 us unless given"),
             "for": Field(SPAN, "how long; to the end unless given"),
         },

@@ -1,0 +1,143 @@
+//! The best master clock algorithm: who is grandmaster, and what every port is for.
+//!
+//! IEEE 802.1AS-2020, 10.3.5 and 10.3.12; IEEE 1588-2019, 9.3.
+
+use crate::{Announce, PortIdentity, PriorityVector, Role, SystemIdentity};
+
+/// `priority1` of an instance that is never grandmaster. IEEE 802.1AS-2020, 8.6.2.1.
+const NEVER: u8 = 255;
+/// An Announce that comes from farther is not believed. IEEE 802.1AS-2020, 10.3.11.2.1.
+const MOST_STEPS: u16 = 255;
+
+/// What one port has been told.
+#[derive(Clone, Debug, Default)]
+struct Heard {
+    enabled: bool,
+    announce: Option<Announce>,
+}
+
+/// The algorithm at one instance.
+#[derive(Clone, Debug)]
+pub struct BestMaster {
+    own: SystemIdentity,
+    ports: Vec<Heard>,
+    roles: Vec<Role>,
+    slave: Option<usize>,
+}
+
+impl BestMaster {
+    /// An instance that has heard nothing yet; `enabled` names the ports that take part.
+    #[must_use]
+    pub fn new(own: SystemIdentity, ports: usize, enabled: &[usize]) -> Self {
+        let heard = |place| Heard { enabled: enabled.contains(&place), announce: None };
+        let mut best = Self {
+            own,
+            ports: (0..ports).map(heard).collect(),
+            roles: vec![Role::Disabled; ports],
+            slave: None,
+        };
+        best.decide();
+        best
+    }
+
+    /// An Announce has come; whether it is one that keeps what the port knows alive.
+    pub fn hear(&mut self, port: usize, announce: &Announce) -> bool {
+        let Some(heard) = self.ports.get_mut(port).filter(|heard| heard.enabled) else { return false };
+        if announce.path.contains(&self.own.identity) || announce.vector.steps_removed >= MOST_STEPS {
+            return false;
+        }
+        let known = heard.announce.as_ref().map(|known| known.vector);
+        if known.is_some_and(|known| known.source != announce.vector.source && known < announce.vector) {
+            return false;
+        }
+        heard.announce = Some(announce.clone());
+        true
+    }
+
+    /// Nothing has come to a port for too long.
+    pub fn forget(&mut self, port: usize) {
+        if let Some(heard) = self.ports.get_mut(port) {
+            heard.announce = None;
+        }
+    }
+
+    /// Chooses anew; whether anything is different from before.
+    pub fn decide(&mut self) -> bool {
+        let own = PriorityVector {
+            root: self.own,
+            steps_removed: 0,
+            source: PortIdentity { clock: self.own.identity, port: 0 },
+        };
+        let told = self.ports.iter().enumerate().filter_map(|(place, heard)| {
+            let vector = heard.announce.as_ref()?.vector;
+            let farther = vector.steps_removed.saturating_add(1);
+            Some((PriorityVector { steps_removed: farther, ..vector }, place))
+        });
+        let best = told.min().filter(|(told, _)| self.own.priority1 == NEVER || *told < own);
+        let slave = best.map(|(_, place)| place);
+        let (root, steps_removed) =
+            best.map_or((own.root, 0), |(vector, _)| (vector.root, vector.steps_removed));
+        let role = |(place, heard): (usize, &Heard)| {
+            let source = PortIdentity::at(self.own.identity, place);
+            let mine = PriorityVector { root, steps_removed, source };
+            match &heard.announce {
+                _ if !heard.enabled => Role::Disabled,
+                _ if slave == Some(place) => Role::Slave,
+                Some(announce) if announce.vector < mine => Role::Passive,
+                _ => Role::Master,
+            }
+        };
+        let roles: Vec<Role> = self.ports.iter().enumerate().map(role).collect();
+        let changed = roles != self.roles || slave != self.slave;
+        self.roles = roles;
+        self.slave = slave;
+        changed
+    }
+
+    /// What a port is for.
+    #[must_use]
+    pub fn role(&self, port: usize) -> Role {
+        self.roles.get(port).copied().unwrap_or_default()
+    }
+
+    /// The port towards the grandmaster; none at the grandmaster.
+    #[must_use]
+    pub fn slave(&self) -> Option<usize> {
+        self.slave
+    }
+
+    /// Who tells time at a port.
+    #[must_use]
+    pub fn parent(&self, port: usize) -> Option<PortIdentity> {
+        Some(self.ports.get(port)?.announce.as_ref()?.vector.source)
+    }
+
+    /// The grandmaster that this instance follows, or is.
+    #[must_use]
+    pub fn grandmaster(&self) -> SystemIdentity {
+        let heard = self.slave.and_then(|port| self.ports.get(port)?.announce.as_ref());
+        heard.map_or(self.own, |announce| announce.vector.root)
+    }
+
+    /// What this instance tells at one of its ports; none where it knows of no grandmaster.
+    #[must_use]
+    pub fn announce(&self, port: usize) -> Option<Announce> {
+        let source = PortIdentity::at(self.own.identity, port);
+        match self.slave.and_then(|slave| self.ports.get(slave)?.announce.as_ref()) {
+            Some(announce) => {
+                let vector = PriorityVector {
+                    steps_removed: announce.vector.steps_removed.saturating_add(1),
+                    source,
+                    ..announce.vector
+                };
+                let path = announce.path.iter().copied().chain([self.own.identity]).collect();
+                Some(Announce { vector, path })
+            }
+            None if self.own.priority1 == NEVER => None,
+            None => {
+                let vector = PriorityVector { root: self.own, steps_removed: 0, source };
+                Some(Announce { vector, path: vec![self.own.identity] })
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The delay of the way to a master, by asking it: the delay request-response mechanism.
+//!
+//! IEEE 1588-2019, 11.3; FlexTest eq. 1.
+
+use crate::Stamp;
+use crate::median::Median;
+use std::collections::VecDeque;
+use tsn_units::{Duration, Free, Frequency, Instant, Local};
+
+/// How many Sync messages apart the two are that give the master's pace.
+const SYNCS: usize = 7;
+
+/// A master whose pace seems farther off has jumped: 2000 ppm.
+const LIKELY: Frequency = Frequency::from_ppt(2_000_000_000);
+
+/// When a Sync left the master, and when it came.
+type Left = (Instant<Local>, Instant<Free>);
+
+/// The asking side of a slave port.
+#[derive(Clone, Debug, Default)]
+pub struct EndToEnd {
+    sequence: u16,
+    /// The last Sync: when it left the master, transparent clocks' time taken off (t1), and when it came (t2).
+    sync: Option<Left>,
+    /// The same of past ones.
+    past: VecDeque<Left>,
+    /// The open request: its Sync, and when it left (t3).
+    request: Option<(Left, Option<Instant<Free>>)>,
+    delays: Median,
+    master: Frequency,
+}
+
+impl EndToEnd {
+    /// A Sync whose time is known.
+    pub fn sync(&mut self, left: Instant<Local>, at: Stamp) {
+        self.sync = Some((left, at.free));
+        self.past.push_back((left, at.free));
+        if self.past.len() > SYNCS + 1 {
+            self.past.pop_front();
+        }
+        if let Some((first_left, first_at)) = self.past.front().copied()
+            && let Some(pace) = Frequency::of(left - first_left, at.free - first_at)
+        {
+            if pace.units().abs() < LIKELY.units() {
+                self.master = pace;
+            } else {
+                // The master's clock was set.
+                self.past.drain(..self.past.len() - 1);
+                self.request = None;
+            }
+        }
+    }
+
+    /// A new request; none before the first Sync. An open one is given up.
+    pub fn ask(&mut self) -> Option<u16> {
+        let sync = self.sync?;
+        self.sequence = self.sequence.wrapping_add(1);
+        self.request = Some((sync, None));
+        Some(self.sequence)
+    }
+
+    /// The request has left.
+    pub fn request_sent(&mut self, sequence: u16, at: Instant<Free>) {
+        if let Some((_, sent)) = self.request.as_mut().filter(|_| sequence == self.sequence) {
+            *sent = Some(at);
+        }
+    }
+
+    /// The response has come: `received` (t4) is on the master's clock, transparent clocks' time taken off.
+    pub fn response(&mut self, sequence: u16, received: Instant<Local>) {
+        if sequence != self.sequence {
+            return;
+        }
+        let Some(((left, at), Some(sent))) = self.request.take() else { return };
+        // ((t2 - t1) + (t4 - t3)) / 2, with t3 - t2 in the master's time.
+        let turnaround = self.master.scale(sent - at);
+        self.delays.put(Duration::from_ps((received - left - turnaround).ps().div_euclid(2)));
+    }
+
+    /// The mean of both ways' delays: the median of the last measurements.
+    #[must_use]
+    pub fn mean_path_delay(&self) -> Option<Duration> {
+        self.delays.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ways of different lengths, a master that is 10 s ahead and 100 ppm faster: the mean, to the nanosecond.
+    #[test]
+    fn the_mean_is_equation_1() {
+        for (there, back) in [(500, 500), (500, 900), (12_345, 5)] {
+            let mut slave = EndToEnd::default();
+            let master = |ns: i64| Instant::<Local>::from_ns(10_000_000_000 + ns + ns / 10_000);
+            let stamp = |ns: i64| Stamp { free: Instant::from_ns(ns), local: Instant::from_ns(ns) };
+            for round in 0..10 {
+                let start = round * 1_000_000_000;
+                slave.sync(master(start), stamp(start + there));
+                let sequence = slave.ask().expect("a Sync was there");
+                slave.request_sent(sequence, Instant::from_ns(start + 100_000_000));
+                slave.response(sequence.wrapping_sub(1), master(0));
+                slave.response(sequence, master(start + 100_000_000 + back));
+            }
+            let delay = slave.mean_path_delay().map(Duration::floor_ns);
+            let mean = (there + back) / 2;
+            assert!(delay.is_some_and(|ns| (ns - mean).abs() <= 2), "{delay:?}, not {mean}");
+        }
+    }
+
+    #[test]
+    fn an_exchange_that_lost_a_message_says_nothing() {
+        let mut slave = EndToEnd::default();
+        assert_eq!(slave.ask(), None);
+        slave.sync(Instant::EPOCH, Stamp { free: Instant::EPOCH, local: Instant::EPOCH });
+        let sequence = slave.ask().expect("a Sync was there");
+        slave.response(sequence, Instant::EPOCH);
+        assert_eq!(slave.mean_path_delay(), None);
+    }
+}
