@@ -28,12 +28,10 @@ pub enum Reason {
     Dropped,
     /// The node passes frames on before they are whole, which these bounds do not cover.
     CutThrough,
-    /// Frames interrupt each other here, which these bounds do not cover.
+    /// A class whose frames are interrupted has a shaper, which these bounds do not cover.
     Preemption,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
-    /// Some stream has several ways, or babbles: what comes to a port is then not what this analysis counts.
-    Redundancy,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
     TooLarge,
     /// Nodes go by clocks of their own; bounds are for one perfect time.
@@ -62,11 +60,8 @@ impl fmt::Display for Reason {
             Self::CutThrough => f.write_str(
                 "its node cuts through: frames come to its queues before they are whole, which has no bound here",
             ),
-            Self::Preemption => f.write_str("frames interrupt each other here, which has no bound here"),
+            Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here"),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
-            Self::Redundancy => f.write_str(
-                "a stream of the plan has several ways or babbles, which the analysis does not cover",
-            ),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::Clocks => {
                 f.write_str("nodes have clocks of their own, and bounds are for one perfect time")

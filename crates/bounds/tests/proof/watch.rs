@@ -39,31 +39,33 @@ impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} frames; {} flows without a bound", self.frames, self.unbounded)?;
         for (what, ratios) in [("delay from release", &self.ratios), ("octets in a queue", &self.queues)] {
-            let mut sorted = ratios.clone();
-            sorted.sort_by(f64::total_cmp);
-            let at = |share: f64| {
-                sorted.get((share * (sorted.len() as f64 - 1.0)) as usize).copied().unwrap_or(0.0)
-            };
-            write!(f, "bound / most seen, {what}: {} values;", sorted.len())?;
-            for (name, share) in [
-                ("min", 0.0),
-                ("p10", 0.1),
-                ("p25", 0.25),
-                ("median", 0.5),
-                ("p75", 0.75),
-                ("p90", 0.9),
-                ("max", 1.0),
-            ] {
-                write!(f, " {name} {:.3}", at(share))?;
-            }
-            writeln!(f)?;
+            writeln!(f, "{}", quantiles(what, ratios))?;
         }
         Ok(())
     }
 }
 
+/// How far bounds are from what was seen.
+pub fn quantiles(what: &str, ratios: &[f64]) -> String {
+    let mut sorted = ratios.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted.get((share * (sorted.len() as f64 - 1.0)) as usize).copied().unwrap_or(0.0);
+    let shares = [
+        ("min", 0.0),
+        ("p10", 0.1),
+        ("p25", 0.25),
+        ("median", 0.5),
+        ("p75", 0.75),
+        ("p90", 0.9),
+        ("max", 1.0),
+    ];
+    let shares: Vec<String> =
+        shares.iter().map(|(name, share)| format!("{name} {:.3}", at(*share))).collect();
+    format!("bound / most seen, {what}: {} values; {}", sorted.len(), shares.join(" "))
+}
+
 /// Four taps per port, as [`Everywhere`] numbers them.
-fn tap_everywhere(plan: &mut Plan) {
+pub fn tap_everywhere(plan: &mut Plan) {
     plan.taps.clear();
     for port in 0..plan.ports.len() as u32 {
         for (stage, point) in [
@@ -133,6 +135,18 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
             }
         }
     }
+    queues(bounds, &counters, |port, class, (bound, most)| {
+        let known = seen.most.entry((port.into(), class)).or_insert((bound, 0));
+        known.1 = known.1.max(most);
+    })
+}
+
+/// Holds what waited in every queue against its bounds; `take` gets bound and most octets.
+pub fn queues(
+    bounds: &Bounds,
+    counters: &tsn_sim::RunCounters,
+    mut take: impl FnMut(&str, u8, (u64, u64)),
+) -> Result<(), String> {
     for port in &bounds.ports {
         let counted = counters.ports.iter().find(|one| one.port == port.port).ok_or("no such port")?;
         for class in &port.classes {
@@ -146,15 +160,14 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
                 }
             }
             if let (Some(bound), 1.., None) = (class.backlog_octets, counted.most_octets, &class.reason) {
-                let known = seen.most.entry((port.port.clone(), class.class)).or_insert((bound, 0));
-                known.1 = known.1.max(counted.most_octets);
+                take(&port.port, class.class, (bound, counted.most_octets));
             }
         }
     }
     Ok(())
 }
 
-fn within(taken_ns: i64, lower_ps: i64, upper_ps: Option<i64>) -> Result<(), String> {
+pub fn within(taken_ns: i64, lower_ps: i64, upper_ps: Option<i64>) -> Result<(), String> {
     if taken_ns < lower_ps.div_euclid(1_000) {
         return Err(format!("{taken_ns} ns is less than {lower_ps} ps"));
     }
