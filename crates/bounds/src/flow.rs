@@ -22,10 +22,14 @@ pub(crate) struct FlowHop {
     /// Of frames that fit at least one window here; none where no frame does.
     pub sizes: Option<Sizes>,
     pub period: Option<Ps>,
+    /// When the first release is due, where there are periods.
+    pub begin: Option<Ps>,
     /// How often the talker releases one more data unit, fault by fault.
     pub babbles: Vec<Ps>,
-    /// After the release, how long at least until a frame is in this port's queue.
+    /// After the release's nominal time, how long at least until a frame is in this port's queue.
     pub earliest: Ps,
+    /// The same from the release itself, which may be late.
+    pub fastest: Ps,
     /// After the release's nominal time, how long at most; none without a bound.
     pub latest: Option<Ps>,
     /// From its place in the queue to its last bit at the other end, at least.
@@ -61,11 +65,12 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
     for (number, stream) in plan.streams.iter().enumerate() {
         let begin = hops.len();
         first.push(begin);
-        let (period, jitter) = match stream.pattern {
-            Pattern::Periodic { period_ns, jitter_ns, .. } => {
-                (ps(period_ns).map(|p| p.max(1)), ps(jitter_ns))
+        let begin_of = |offset_ns: u64| ps(stream.start_ns)?.checked_add(ps(offset_ns)?);
+        let (period, jitter, begin_ps) = match stream.pattern {
+            Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
+                (ps(period_ns).map(|p| p.max(1)), ps(jitter_ns), begin_of(offset_ns))
             }
-            Pattern::Poisson { .. } | Pattern::Saturating { .. } => (None, None),
+            Pattern::Poisson { .. } | Pattern::Saturating { .. } => (None, None, None),
         };
         let babbles: Vec<Ps> = plan.faults.iter().filter_map(|fault| babble(fault, number)).collect();
         for (place, hop) in stream.route.iter().enumerate() {
@@ -84,9 +89,11 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 class,
                 once: ways::once(stream, &entries),
                 times: 1,
+                begin: begin_ps,
                 babbles: babbles.clone(),
                 latest: if parents.is_empty() { jitter } else { None },
                 earliest: if parents.is_empty() { 0 } else { LONGEST },
+                fastest: if parents.is_empty() { 0 } else { LONGEST },
                 parents,
                 sizes: fits(sizes.smallest).then_some(Sizes {
                     largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },
@@ -96,21 +103,22 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 shortest: until_last_bit(sizes.smallest, port).saturating_add(propagation),
             });
         }
-        set_earliest(plan, &mut hops, begin);
+        set_earliest(plan, &mut hops, begin, openings);
     }
     (hops, first)
 }
 
 /// How early frames of one stream can be at each of its hops, from `begin` on.
-fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize) {
+fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec<Option<Openings>>]) {
     // Once is enough where parents come first; where ways meet, those that do may come later.
     for _ in begin..hops.len() {
         let mut rests = true;
         for number in begin..hops.len() {
-            let by = |before: &usize| arrives(plan, &hops[*before], &hops[number]);
-            let Some(earliest) = hops[number].parents.iter().map(by).min() else { continue };
-            rests &= earliest == hops[number].earliest;
-            hops[number].earliest = earliest;
+            let by = |before: &usize| arrives(plan, &hops[*before], &hops[number], openings);
+            let found = hops[number].parents.iter().map(by).reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
+            let Some(found) = found else { continue };
+            rests &= found == (hops[number].earliest, hops[number].fastest);
+            (hops[number].earliest, hops[number].fastest) = found;
         }
         if rests {
             return;
@@ -118,14 +126,23 @@ fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize) {
     }
 }
 
-/// How early a frame from one hop can be in the queue of the next one.
-fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop) -> Ps {
+/// How early a frame from one hop can be in the queue of the next one: after its nominal release, and after its release.
+fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
     let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
     let processing = ps(plan.nodes[egress.node as usize].processing_ns).unwrap_or(LONGEST);
     let pcp = plan.streams[after.stream].pcp;
     let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
     let cut = cut_short(plan, octets, pcp, ingress, egress);
-    before.earliest.saturating_add(before.shortest).saturating_add(processing).saturating_sub(cut)
+    let adds = before.shortest.saturating_add(processing).saturating_sub(cut);
+    let opens = &openings[before.port][usize::from(before.class)];
+    let gate = || {
+        let base = ingress.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
+        let known = before.begin.zip(before.period).filter(|_| before.babbles.is_empty())?;
+        let needs = until_last_bit(octets, ingress);
+        crate::timetable::least_wait(opens.as_ref(), base, known, before.earliest, needs)
+    };
+    let waits = if before.earliest < LONGEST { gate().unwrap_or(0) } else { 0 };
+    (before.earliest.saturating_add(waits).saturating_add(adds), before.fastest.saturating_add(adds))
 }
 
 /// How often a babbling talker releases one more.

@@ -22,6 +22,7 @@ mod reason;
 mod report;
 mod service;
 mod sizes;
+mod timetable;
 mod ways;
 mod windows;
 

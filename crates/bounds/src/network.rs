@@ -335,7 +335,7 @@ impl Network<'_> {
             let by = |end: &u32| {
                 let hop = &self.hops[begin + *end as usize];
                 let unstamped = hop.sizes.map_or(0, |sizes| unstamped(sizes.smallest));
-                (hop.earliest + hop.shortest, hop.earliest + hop.shortest - unstamped)
+                (hop.fastest + hop.shortest, hop.fastest + hop.shortest - unstamped)
             };
             let ends = entries_with(stream, listener.route);
             let (released, stamped) =

@@ -12,6 +12,7 @@ use crate::inputs::{Upstream, frames, incoming};
 use crate::interrupt::{self, is_express};
 use crate::reason::Reason;
 use crate::sizes::{until_last_bit, wire};
+use crate::timetable;
 use crate::windows::Openings;
 use std::collections::HashMap;
 use tsn_plan::Port;
@@ -216,10 +217,15 @@ fn analyse_class(
     let passing = Passing::of(class);
     let delay = |octets: u32, largest: u32| passing.delay(class, &wait, octets, largest);
     let mut known: HashMap<(u32, u32), Result<Ps, Reason>> = HashMap::new();
+    let mut scheduled =
+        facing.as_ref().ok().and_then(|f| timetable::waits(class, f)).unwrap_or_default().into_iter();
     for (hop, flow) in model.flows[usize::from(class.number)].iter().zip(&class.hops) {
         let Some(sizes) = flow.sizes else { continue };
         let (smallest, largest) = (sizes.smallest, sizes.largest);
-        let delay = known.entry((smallest, largest)).or_insert_with(|| delay(smallest, largest)).clone();
+        let mut delay = known.entry((smallest, largest)).or_insert_with(|| delay(smallest, largest)).clone();
+        if let (Ok(delay), Some(wait)) = (&mut delay, scheduled.next()) {
+            *delay = wait.saturating_add(until_last_bit(largest, model.port)).min(*delay);
+        }
         result.delays.push((*hop, delay));
         if let Passing::Interrupted(express) = &passing {
             result.passing.push((*hop, passing_time(class, express, largest)));

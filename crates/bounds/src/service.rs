@@ -136,7 +136,13 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
     let Openings::Windows { cycle, windows } = class.openings()? else { return Ok(None) };
     let model = class.model;
     let (needs, gap) = (until_last_bit(class.largest, model.port), model.gap());
-    let mut starts = Starts { cycle: *cycle, windows: Vec::new(), before: Vec::new() };
+    let mut starts = Starts {
+        cycle: *cycle,
+        windows: Vec::new(),
+        before: Vec::new(),
+        late: Vec::new(),
+        blocked: Vec::new(),
+    };
     for window in windows {
         let last = window.to - needs;
         let (mut late, mut before) = (0, 0);
@@ -163,9 +169,33 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
         if window.from + late <= last {
             starts.windows.push(Window { from: window.from + late, to: last });
             starts.before.push(before.min(last - window.from));
+            starts.late.push(late);
+            starts.blocked.push(before);
         }
     }
     if starts.windows.is_empty() { Err(Reason::NoWindow) } else { Ok(Some(starts)) }
+}
+
+/// Windows in which a class is alone on the link but for lower frames, where they are in time.
+pub(crate) struct Slots {
+    pub base: Ps,
+    pub cycle: Ps,
+    pub starts: Starts,
+}
+
+/// The slots of a class that no shaper holds back and nothing above it disturbs.
+pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
+    let port = class.model.port;
+    if class.preemptable || port.classes[usize::from(class.number)].cbs.is_some() {
+        return None;
+    }
+    let starts = starts(class).ok()??;
+    let taken = any_time(class, Some((starts.cycle, &starts.windows_in_time()))).ok()?;
+    if taken != Curve::zero() {
+        return None;
+    }
+    let base = port.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
+    Some(Slots { base, cycle: starts.cycle, starts })
 }
 
 fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
@@ -204,7 +234,13 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
             gathered = credit.gathered_with_gates(rate, *cycle, windows, &starts.windows, others);
         }
         if let Some(most) = gathered {
-            let open = Starts { cycle: *cycle, windows: windows.clone(), before: vec![0; windows.len()] };
+            let open = Starts {
+                cycle: *cycle,
+                windows: windows.clone(),
+                before: vec![0; windows.len()],
+                late: Vec::new(),
+                blocked: Vec::new(),
+            };
             let from = |place: usize| {
                 credit.service(rate, most, smallest, |slope| open.service(place, slope, Serving::Time))
             };

@@ -11,6 +11,9 @@ fn flow<'a>(bounds: &'a Bounds, name: &str) -> &'a FlowBounds {
     bounds.flows.iter().find(|flow| flow.stream == name).unwrap()
 }
 
+/// A period that no schedule's cycle divides: it meets the windows at all phases.
+const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
+
 /// What a frame costs a gigabit link, in ps.
 fn wire(octets: i64) -> i64 {
     (octets + BEFORE + AFTER) * 8_000
@@ -213,7 +216,7 @@ fn one_window_per_cycle() {
         let mut net = Net::new(1_000_000);
         let path = net.line(2, 0, GIGABIT, 0);
         for number in 0..flows {
-            net.stream(&format!("s{number}"), &path, 7, periodic(1_000_000, 0), frame(octets));
+            net.stream(&format!("s{number}"), &path, 7, UNSCHEDULED, frame(octets));
         }
         net.port_mut(path[0], path[1]).gates = gates(0, &[(0x80, window), (0x00, 100_000 - window)]);
         bounds(&net.plan).flows[0].hops[0].upper_ps
@@ -239,7 +242,7 @@ fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
     let gated = |window: u64| {
         let mut net = Net::new(1_000_000);
         let path = net.line(2, 0, GIGABIT, 0);
-        net.stream("s", &path, 7, periodic(1_000_000, 0), frame(1_522));
+        net.stream("s", &path, 7, UNSCHEDULED, frame(1_522));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         net.port_mut(path[0], path[1]).gates = gates(0, &[(0x80, window), (0x01, 100_000 - window)]);
         let flow = bounds(&net.plan).flows[0].clone();
@@ -258,7 +261,7 @@ fn the_gap_of_the_window_before_counts_too() {
         let mut net = Net::new(1_000_000);
         let path = net.line(2, 0, GIGABIT, 0);
         for name in ["a", "b"] {
-            net.stream(name, &path, 7, periodic(1_000_000, 0), frame(FULL));
+            net.stream(name, &path, 7, UNSCHEDULED, frame(FULL));
         }
         let rest = 100_000 - 2 * 12_240 - pause;
         let list = [(0x80, 12_240), (0, pause), (0x80, 12_240), (0, rest)];
@@ -275,13 +278,65 @@ fn the_gap_of_the_window_before_counts_too() {
     assert_eq!(second(96), (100_000_000 + last_bit, 12_336_000 + last_bit));
 }
 
+/// A talker that knows its window waits for nothing, and one that knows to be late waits for what is left of the cycle.
+#[test]
+fn a_scheduled_stream_meets_its_window() {
+    let last_bit = 1_238 * 8_000;
+    let scheduled = |offset_ns: u64, jitter_ns: u64, base: i64| {
+        let mut net = Net::new(10_000_000);
+        let path = net.line(3, 1_000, GIGABIT, 5_000);
+        let pattern = Pattern::Periodic { period_ns: 1_000_000, offset_ns, jitter_ns };
+        net.stream("s", &path, 7, pattern, frame(1_230));
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        // The first bridge's window opens when the frame is there: last bit in, propagation, processing.
+        let there = (last_bit + 5_000 + 1_000_000) / 1_000 + 1;
+        let lists = [(base, 0), (base + there, 1)];
+        for (base, port) in lists {
+            let list = [(0x80, 20_000), (0x01, 467_000), (0x00, 13_000)];
+            net.plan.ports[2 * port].gates = gates(base, &list);
+        }
+        bounds(&net.plan).flows[0].clone()
+    };
+    let waits = |flow: &FlowBounds| {
+        let wait = |hop: usize| flow.hops[hop].upper_ps.unwrap() - last_bit - 5_000;
+        (wait(0), wait(1))
+    };
+    // In time: nothing but the nanosecond that the second window is later than the frame, rounded up.
+    assert_eq!(waits(&scheduled(100_000, 0, 100_000)), (0, 1_000));
+    // One jittered up to 5 us, in a window that has room for it.
+    let (first, second) = waits(&scheduled(100_000, 5_000, 100_000));
+    assert!(first <= 5_000_000 / 16 + 1 && second < 400_000, "{first} {second}");
+    // 1 us before its window; and 1 us after the last moment to start in it: the rest of 500 us.
+    assert_eq!(waits(&scheduled(99_000, 0, 100_000)).0, 1_000_000);
+    let missed = 20_000_000 - last_bit + 1_000_000;
+    let offset = 100_000 + missed as u64 / 1_000 + 1;
+    let late = (i64::try_from(offset).unwrap() - 100_000) * 1_000;
+    assert_eq!(waits(&scheduled(offset, 0, 100_000)), (500_000_000 - late, 1_000));
+}
+
+/// Of a class's flows, those whose windows of arrival do not meet do not wait for each other.
+#[test]
+fn scheduled_streams_of_one_class_wait_for_those_that_meet_them() {
+    let mut net = Net::new(10_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    for (number, offset) in [0, 20_000, 20_000, 60_000, 36_000].into_iter().enumerate() {
+        net.stream(&format!("s{number}"), &path, 7, periodic(1_000_000, offset), frame(980));
+    }
+    net.plan.ports[0].gates = gates(0, &[(0x80, 50_000), (0x00, 950_000)]);
+    let found = bounds(&net.plan);
+    let wait = |name: &str| flow(&found, name).hops[0].upper_ps.unwrap() - 988 * 8_000;
+    assert_eq!([wait("s1"), wait("s2"), wait("s4")], [8_000_000, 8_000_000, 0]);
+    // This one finds its gate closed, and is in front of the first one when it opens.
+    assert_eq!([wait("s3"), wait("s0")], [940_000_000, 8_000_000]);
+}
+
 /// A lower class that is always open may have begun within the window, just before: its frame first, then the rest of
 /// the cycle, and once more a lower frame that began before the gate opened.
 #[test]
 fn who_comes_within_a_window_may_find_a_lower_frame_there() {
     let mut net = Net::new(1_000_000);
     let path = net.line(2, 0, GIGABIT, 0);
-    net.stream("s", &path, 7, periodic(1_000_000, 0), frame(FULL));
+    net.stream("s", &path, 7, UNSCHEDULED, frame(FULL));
     net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
     net.port_mut(path[0], path[1]).gates = gates(0, &[(0x81, 50_000), (0x01, 50_000)]);
     let last_bit = 1_530 * 8_000;

@@ -74,9 +74,29 @@ fn shape() -> impl Strategy<Value = Shape> {
         1 => Just(0x30),
         2 => any::<u8>()
     ];
-    let entries =
-        prop::collection::vec((masks, prop_oneof![1_000..150_000u64, Just(12_240), Just(13_000)]), 1..6);
+    let entries = prop::collection::vec(
+        (masks.clone(), prop_oneof![1_000..150_000u64, Just(12_240), Just(13_000)]),
+        1..6,
+    );
+    // Cycles that periods are multiples of, as schedules have.
+    let scheduled = (
+        prop::sample::select(&[100_000u64, 125_000, 250_000, 500_000][..]),
+        prop::collection::vec((masks.clone(), 1..100u64), 1..6),
+        -500_000..500_000i64,
+    )
+        .prop_map(|(cycle, parts, base)| {
+            let total: u64 = parts.iter().map(|part| part.1).sum();
+            let mut left = cycle;
+            let count = parts.len();
+            let entry = |(n, (mask, share)): (usize, (u8, u64))| {
+                let long = if n + 1 == count { left } else { cycle * share / total };
+                left -= long;
+                (mask, long)
+            };
+            (base, parts.into_iter().enumerate().map(entry).filter(|entry| entry.1 > 0).collect::<Vec<_>>())
+        });
     let shaper = prop_oneof![
+        3 => (Just(None), scheduled.prop_map(Some)),
         4 => (reserved.clone().prop_map(Some), Just(None)),
         3 => (Just(None), (-500_000..500_000i64, entries.clone()).prop_map(Some)),
         2 => (reserved.prop_map(Some), (-500_000..500_000i64, entries).prop_map(Some)),

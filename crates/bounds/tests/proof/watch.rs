@@ -14,8 +14,8 @@ pub struct Seen {
     pub frames: u64,
     /// Flows and listeners without an upper bound.
     pub unbounded: u64,
-    /// Per flow and listener (the index of both): bound and longest delay from the release, in ps.
-    longest: HashMap<(String, String), (i64, i64)>,
+    /// Per flow, listener and bound (which goes by offsets where there are gates): longest delay from the release, in ps.
+    longest: HashMap<(String, String, i64), i64>,
     /// Bound over longest delay from the release, per plan, flow and listener.
     pub ratios: Vec<f64>,
     /// The same for queues: bound over most octets.
@@ -28,7 +28,7 @@ impl Seen {
     pub fn take(&mut self, one: Self) {
         self.frames += one.frames;
         self.unbounded += one.unbounded;
-        self.ratios.extend(one.longest.values().map(|(bound, seen)| *bound as f64 / *seen as f64));
+        self.ratios.extend(one.longest.iter().map(|(key, seen)| key.2 as f64 / *seen as f64));
         self.queues.extend(one.most.values().map(|(bound, seen)| *bound as f64 / *seen as f64));
         self.ratios.extend(one.ratios);
         self.queues.extend(one.queues);
@@ -128,9 +128,9 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
                 within(arrived - begun, flow.lower_ps, flow.upper_ps)
                     .map_err(|text| format!("{} from its tx stamp: {text}", name()))?;
                 if let Some(upper) = flow.release_upper_ps {
-                    let key = (flow.stream.clone(), flow.listener.clone());
-                    let known = seen.longest.entry(key).or_insert((upper, 0));
-                    known.1 = known.1.max(taken * 1_000);
+                    let key = (flow.stream.clone(), flow.listener.clone(), upper);
+                    let known = seen.longest.entry(key).or_insert(0);
+                    *known = (*known).max(taken * 1_000);
                 }
             }
         }
