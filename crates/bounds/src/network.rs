@@ -30,6 +30,8 @@ struct Network<'a> {
     results: Vec<PortResult>,
     /// By hop: from its queue to the last bit out.
     delays: Vec<Result<Ps, Reason>>,
+    /// By port, the Plan's taps there.
+    taps: HashMap<usize, Vec<usize>>,
     /// Ports whose circle did not come to rest.
     restless: Vec<bool>,
 }
@@ -49,8 +51,13 @@ pub fn bounds(plan: &Plan) -> Bounds {
         models[hop.port].flows[usize::from(hop.class)].push(number);
         hop.parents.iter().for_each(|parent| next[*parent].push(number));
     }
+    let mut taps: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (number, tap) in plan.taps.iter().enumerate() {
+        taps.entry(tap.port as usize).or_default().push(number);
+    }
     let mut network = Network {
         plan,
+        taps,
         results: vec![PortResult::default(); models.len()],
         restless: vec![false; models.len()],
         delays: vec![Err(Reason::TooLarge); hops.len()],
@@ -298,7 +305,8 @@ impl Network<'_> {
         let name = |port: usize| self.models[port].port.name.clone();
         let (first, last) = (self.hops[way[0]].port, self.hops[way[way.len() - 1]].port);
         let tap = |port: usize, stage: Stage, usual: Point| {
-            let found = self.plan.taps.iter().find(|tap| tap.port as usize == port && tap.stage == stage);
+            let of_port = self.taps.get(&port).into_iter().flatten();
+            let found = of_port.map(|tap| &self.plan.taps[*tap]).find(|tap| tap.stage == stage);
             found.map_or((usual, 1), |tap| (tap.point, Ps::from(tap.granularity_ns)))
         };
         let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);

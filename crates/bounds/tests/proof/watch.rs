@@ -20,7 +20,7 @@ pub struct Seen {
     pub ratios: Vec<f64>,
     /// The same for queues: bound over most octets.
     pub queues: Vec<f64>,
-    most: HashMap<(String, u8), (u64, u64)>,
+    most: HashMap<(String, u8, u64), u64>,
 }
 
 impl Seen {
@@ -29,7 +29,7 @@ impl Seen {
         self.frames += one.frames;
         self.unbounded += one.unbounded;
         self.ratios.extend(one.longest.iter().map(|(key, seen)| key.2 as f64 / *seen as f64));
-        self.queues.extend(one.most.values().map(|(bound, seen)| *bound as f64 / *seen as f64));
+        self.queues.extend(one.most.iter().map(|(key, seen)| key.2 as f64 / *seen as f64));
         self.ratios.extend(one.ratios);
         self.queues.extend(one.queues);
     }
@@ -136,8 +136,8 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
         }
     }
     queues(bounds, &counters, |port, class, (bound, most)| {
-        let known = seen.most.entry((port.into(), class)).or_insert((bound, 0));
-        known.1 = known.1.max(most);
+        let known = seen.most.entry((port.into(), class, bound)).or_insert(0);
+        *known = (*known).max(most);
     })
 }
 
