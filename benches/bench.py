@@ -15,13 +15,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+from grids import SIZES, grid
+
 from captures import write_pair
 from tsnbench.planning import plan
 from tsnbench.scenario import load
 from tsnbench.scenario.model import Taps
 
 ROOT = Path(__file__).parents[1]
-SCENARIOS = ("star", "line", "grid")
+SCENARIOS = ("star", "line", "grid", "preemption", "frer-ring", "gptp", "thousand")
+HOPS, FLOWS = 7, 100
+"""Of the Plan whose bounds are timed."""
 REPEATS = 3
 FRAMES = (1_000_000, 4_000_000)
 Result = dict[str, Any]
@@ -69,6 +73,33 @@ def simulating(folder: Path) -> list[Result]:
     return rows
 
 
+def by_size(folder: Path) -> list[Result]:
+    """Grids of one kind: what a frame-hop costs in a small network and in a large one."""
+    rows = []
+    for nodes in SIZES:
+        file = folder / f"grid-{nodes}.json"
+        file.write_text(plan(grid(nodes, folder)).to_json(), encoding="utf-8")
+        into = folder / f"grid-{nodes}"
+        into.mkdir()
+        rows.append({"nodes": nodes, "runs": repeated("simulate", file, into)})
+    return rows
+
+
+def bounding(folder: Path) -> list[Result]:
+    """Bounds of 100 flows over a line of 7 hops: reading the Plan, the analysis, and its result as JSON."""
+    scenario = folder / "bounds.yaml"
+    streams = [
+        f"  s{n}: {{from: first, to: last, pcp: {pcp}, frame: {100 + 11 * n} B, period: {period} us}}"
+        for n in range(FLOWS)
+        for pcp, period in [((7, 3, 2, 1, 0)[n % 5], (1_000, 2_000, 4_000, 5_000)[n % 4])]
+    ]
+    head = ["name: bounds", "duration: 1 ms", f"network: {{line: {{hops: {HOPS}, kind: host}}}}", "streams:"]
+    scenario.write_text("\n".join([*head, *streams]) + "\n", encoding="utf-8")
+    file = folder / "bounds.json"
+    file.write_text(plan(load(scenario)).to_json(), encoding="utf-8")
+    return repeated("bounds", file)
+
+
 def measuring(folder: Path) -> list[Result]:
     """Pairs of captures of two sizes: speed, and whether memory grows with the file."""
     rows = []
@@ -101,13 +132,13 @@ def machine() -> Result:
 def tables(results: Result) -> str:
     lines = [
         "Simulating, one core, observations of both ends to Parquet",
-        f"{'':6} {'simulated':>10} {'frame-hops':>12} {'M/s':>7} {'M/s untapped':>13} {'events each':>12} "
+        f"{'':10} {'simulated':>10} {'frame-hops':>12} {'M/s':>7} {'M/s untapped':>13} {'events each':>12} "
         f"{'peak MB':>8} {'at 1/4':>7} {'start s':>8}",
     ]
     for row in results["simulating"]:
         full, hops = row["full"], row["full"][0]["frame_hops"]
         lines.append(
-            f"{row['scenario']:6} {row['simulated_s']:>8g} s {hops:>12,} "
+            f"{row['scenario']:10} {row['simulated_s']:>8g} s {hops:>12,} "
             f"{hops / median(full, 'cpu_s') / 1e6:>7.2f} "
             f"{hops / median(row['untapped'], 'cpu_s') / 1e6:>13.2f} {full[0]['events'] / hops:>12.2f} "
             f"{median(full, 'peak_mb'):>8.1f} {median(row['quarter'], 'peak_mb'):>7.1f} "
@@ -122,6 +153,14 @@ def tables(results: Result) -> str:
         rate = row["frames"] / median(row["runs"], "cpu_s") / 1e6
         peak = median(row["runs"], "peak_mb")
         lines.append(f"{row['frames']:>10,} {row['file_mb']:>10.0f} {rate:>11.2f} {peak:>8.1f}")
+    lines += ["", "Simulating grids of one kind (6 hops each): what a frame-hop costs"]
+    lines.append(f"{'nodes':>10} {'M/s':>7} {'cost of the smallest':>21} {'peak MB':>8}")
+    cost = [median(row["runs"], "cpu_s") / row["runs"][0]["frame_hops"] for row in results["by_size"]]
+    for row, own in zip(results["by_size"], cost, strict=True):
+        peak = median(row["runs"], "peak_mb")
+        lines.append(f"{row['nodes']:>10,} {1e-6 / own:>7.2f} {own / cost[0]:>20.2f}x {peak:>8.1f}")
+    own = 1e3 * median(results["bounding"], "cpu_s")
+    lines += ["", f"Worst-case bounds of {FLOWS} flows over {HOPS} hops, JSON to JSON: {own:.1f} ms"]
     timed = [run for row in results["simulating"] for run in row["full"]]
     timed += [run for row in results["measuring"] for run in row["runs"]]
     waited = sum(run["wall_s"] for run in timed) / sum(run["cpu_s"] for run in timed) - 1
@@ -134,7 +173,13 @@ def main() -> None:
     into = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "runs/bench.json"
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        results = {"machine": machine(), "simulating": simulating(folder), "measuring": measuring(folder)}
+        results = {
+            "machine": machine(),
+            "simulating": simulating(folder),
+            "by_size": by_size(folder),
+            "bounding": bounding(folder),
+            "measuring": measuring(folder),
+        }
     into.parent.mkdir(parents=True, exist_ok=True)
     into.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     print(tables(results))

@@ -36,6 +36,12 @@ impl<'a> Facing<'a> {
         Self { arrivals, rate, ways }
     }
 
+    /// How long the class has something to send in one go, at most.
+    pub fn longest_busy(&self) -> Option<Ps> {
+        let longest = |way: &Vec<Moment<'_>>| way.iter().try_fold(0, |most, at| Some(at.until?.max(most)));
+        self.ways.iter().filter_map(longest).min()
+    }
+
     /// The longest wait of a frame of this size, from its arrival until it starts.
     pub fn wait(&self, frame: Data) -> Result<Ps, Reason> {
         self.best(|at| longest_wait(self.arrivals, &at.rises, frame, at.until, at.steady))

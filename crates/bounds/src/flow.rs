@@ -1,10 +1,11 @@
 //! The flows of a Plan at every port of their way.
 
 use crate::arrivals::Stair;
-use crate::curve::Ps;
+use crate::curve::{Data, Ps};
 use crate::sizes::{Sizes, until_last_bit, until_timestamp_point};
+use crate::ways::{self, Once};
 use crate::windows::Openings;
-use tsn_plan::{Pattern, Plan, Port};
+use tsn_plan::{Fault, Pattern, Plan, Port};
 
 /// One flow at one port.
 #[derive(Clone, Debug)]
@@ -12,13 +13,23 @@ pub(crate) struct FlowHop {
     pub stream: usize,
     pub port: usize,
     pub class: u8,
-    /// The hop before, as an index into the list of all.
-    pub parent: Option<usize>,
+    /// The hops before, as indices into the list of all: several where ways meet, none at the talker.
+    pub parents: Vec<usize>,
+    /// Whether a frame that comes by several of them goes on once.
+    pub once: Once,
+    /// How often the same frame may come.
+    pub times: u32,
     /// Of frames that fit at least one window here; none where no frame does.
     pub sizes: Option<Sizes>,
     pub period: Option<Ps>,
-    /// After the release, how long at least until a frame is in this port's queue.
+    /// When the first release is due, where there are periods.
+    pub begin: Option<Ps>,
+    /// How often the talker releases one more data unit, fault by fault.
+    pub babbles: Vec<Ps>,
+    /// After the release's nominal time, how long at least until a frame is in this port's queue.
     pub earliest: Ps,
+    /// The same from the release itself, which may be late.
+    pub fastest: Ps,
     /// After the release's nominal time, how long at most; none without a bound.
     pub latest: Option<Ps>,
     /// From its place in the queue to its last bit at the other end, at least.
@@ -27,9 +38,16 @@ pub(crate) struct FlowHop {
 
 impl FlowHop {
     /// Its arrivals here, where they have a bound of their own.
-    pub fn stair(&self) -> Option<Stair> {
-        let jitter = self.latest?.checked_sub(self.earliest)?;
-        Some(Stair { unit: self.sizes?.unit, period: self.period?, jitter: jitter.max(0) })
+    pub fn stairs(&self) -> Option<impl Iterator<Item = Stair> + '_> {
+        let jitter = self.latest?.checked_sub(self.earliest)?.max(0);
+        let unit = self.sizes?.unit.checked_mul(Data::from(self.times))?;
+        let periods = std::iter::once(self.period?).chain(self.babbles.iter().copied());
+        Some(periods.map(move |period| Stair { unit, period, jitter }))
+    }
+
+    /// The hop before, where there is just one.
+    pub fn only_parent(&self) -> Option<usize> {
+        if let [parent] = self.parents[..] { Some(parent) } else { None }
     }
 }
 
@@ -47,53 +65,94 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
     for (number, stream) in plan.streams.iter().enumerate() {
         let begin = hops.len();
         first.push(begin);
-        let (period, jitter) = match stream.pattern {
-            Pattern::Periodic { period_ns, jitter_ns, .. } => {
-                (ps(period_ns).map(|p| p.max(1)), ps(jitter_ns))
+        let begin_of = |offset_ns: u64| ps(stream.start_ns)?.checked_add(ps(offset_ns)?);
+        let (period, jitter, begin_ps) = match stream.pattern {
+            Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
+                (ps(period_ns).map(|p| p.max(1)), ps(jitter_ns), begin_of(offset_ns))
             }
-            Pattern::Trace { .. } | Pattern::Poisson { .. } | Pattern::Saturating { .. } => (None, None),
+            Pattern::Trace { .. } | Pattern::Poisson { .. } | Pattern::Saturating { .. } => {
+                (None, None, None)
+            }
         };
-        let sizes = Sizes::of(&stream.size);
-        for hop in &stream.route {
+        let babbles: Vec<Ps> = plan.faults.iter().filter_map(|fault| babble(fault, number)).collect();
+        for (place, hop) in stream.route.iter().enumerate() {
+            let sizes = Sizes::of(&stream.size, ways::tag(stream, place));
             let port = &plan.ports[hop.port as usize];
             let class = port.pcp_to_class[usize::from(stream.pcp & 7)];
             let longest =
                 openings[hop.port as usize][usize::from(class)].as_ref().and_then(Openings::longest);
             let fits = |octets: u32| longest.is_none_or(|longest| until_last_bit(octets, port) <= longest);
-            let parent = hop.parent.map(|parent| begin + parent as usize);
-            let earliest = parent.map_or(0, |parent| {
-                let before: &FlowHop = &hops[parent];
-                let processing = plan.nodes[port.node as usize].processing_ns;
-                before
-                    .earliest
-                    .saturating_add(before.shortest)
-                    .saturating_add(ps(processing).unwrap_or(LONGEST))
-                    .saturating_sub(cut_short(
-                        plan,
-                        sizes.smallest,
-                        stream.pcp,
-                        &plan.ports[before.port],
-                        port,
-                    ))
-            });
+            let entries = hop.parent.map(|parent| ways::entries_with(stream, parent)).unwrap_or_default();
+            let parents: Vec<usize> = entries.iter().map(|entry| begin + *entry as usize).collect();
             let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
             hops.push(FlowHop {
                 stream: number,
                 port: hop.port as usize,
                 class,
-                parent,
+                once: ways::once(stream, &entries),
+                times: 1,
+                begin: begin_ps,
+                babbles: babbles.clone(),
+                latest: if parents.is_empty() { jitter } else { None },
+                earliest: if parents.is_empty() { 0 } else { LONGEST },
+                fastest: if parents.is_empty() { 0 } else { LONGEST },
+                parents,
                 sizes: fits(sizes.smallest).then_some(Sizes {
                     largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },
                     ..sizes
                 }),
                 period,
-                earliest,
-                latest: if parent.is_none() { jitter } else { None },
                 shortest: until_last_bit(sizes.smallest, port).saturating_add(propagation),
             });
         }
+        set_earliest(plan, &mut hops, begin, openings);
     }
     (hops, first)
+}
+
+/// How early frames of one stream can be at each of its hops, from `begin` on.
+fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec<Option<Openings>>]) {
+    // Once is enough where parents come first; where ways meet, those that do may come later.
+    for _ in begin..hops.len() {
+        let mut rests = true;
+        for number in begin..hops.len() {
+            let by = |before: &usize| arrives(plan, &hops[*before], &hops[number], openings);
+            let found = hops[number].parents.iter().map(by).reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
+            let Some(found) = found else { continue };
+            rests &= found == (hops[number].earliest, hops[number].fastest);
+            (hops[number].earliest, hops[number].fastest) = found;
+        }
+        if rests {
+            return;
+        }
+    }
+}
+
+/// How early a frame from one hop can be in the queue of the next one: after its nominal release, and after its release.
+fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
+    let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
+    let processing = ps(plan.nodes[egress.node as usize].processing_ns).unwrap_or(LONGEST);
+    let pcp = plan.streams[after.stream].pcp;
+    let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
+    let cut = cut_short(plan, octets, pcp, ingress, egress);
+    let adds = before.shortest.saturating_add(processing).saturating_sub(cut);
+    let opens = &openings[before.port][usize::from(before.class)];
+    let gate = || {
+        let base = ingress.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
+        let known = before.begin.zip(before.period).filter(|_| before.babbles.is_empty())?;
+        let needs = until_last_bit(octets, ingress);
+        crate::timetable::least_wait(opens.as_ref(), base, known, before.earliest, needs)
+    };
+    let waits = if before.earliest < LONGEST { gate().unwrap_or(0) } else { 0 };
+    (before.earliest.saturating_add(waits).saturating_add(adds), before.fastest.saturating_add(adds))
+}
+
+/// How often a babbling talker releases one more.
+fn babble(fault: &Fault, of: usize) -> Option<Ps> {
+    match fault {
+        Fault::Babble { stream, every_ns, .. } if *stream as usize == of => ps((*every_ns).max(1)),
+        _ => None,
+    }
 }
 
 /// How much earlier than its last bit a frame from one port may be in the queue of the next one.

@@ -8,6 +8,10 @@ use crate::windows::Openings;
 #[derive(Clone, Debug)]
 pub(crate) struct Higher {
     pub class: u8,
+    /// Its smallest frame.
+    pub smallest: u32,
+    /// Nothing interrupts it.
+    pub express: bool,
     /// Arrivals at its queue, where they are bounded.
     pub arrivals: Option<Curve>,
     /// From arrival until the link is free of the frame again.

@@ -12,9 +12,9 @@ use crate::sizes::{common_divisor, wire};
 pub(crate) trait Upstream {
     /// Frames that arrive from the port `hop` came through, and whose class there was that of `hop`.
     fn shaper(&self, hop: &FlowHop) -> Option<Curve>;
-    /// Frames of at most `largest` that arrive from that port.
-    fn line(&self, hop: &FlowHop, largest: Data) -> Option<Curve>;
-    /// The hop before.
+    /// Frames of at most `largest` that arrive from that port, where their classes were those of the bits of `classes`.
+    fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve>;
+    /// The hop before, where there is just one.
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)>;
     fn stream_name(&self, stream: usize) -> String;
 }
@@ -48,7 +48,10 @@ pub(crate) fn incoming(
         let mut through_port: Option<Curve> = Some(Curve::zero());
         let (mut stairs, mut limited): (Vec<Stair>, Rate) = (Vec::new(), 0);
         for of_class in of_port.chunk_by(|a, b| a.1 == b.1) {
-            let own: Option<Vec<Stair>> = of_class.iter().map(|(_, _, hop)| hop.stair()).collect();
+            let own: Option<Vec<Stair>> = of_class.iter().try_fold(Vec::new(), |mut own, (_, _, hop)| {
+                own.extend(hop.stairs()?);
+                Some(own)
+            });
             let counted = own.as_ref().and_then(|own| arrivals::sum(own, horizon));
             let shaper = of_class[0].0.and_then(|_| upstream.shaper(of_class[0].2));
             match (&own, &counted, &shaper) {
@@ -66,7 +69,8 @@ pub(crate) fn incoming(
         }
         let line = of_port[0].0.and_then(|_| {
             let hops: Vec<&FlowHop> = of_port.iter().map(|(_, _, hop)| *hop).collect();
-            upstream.line(of_port[0].2, wire(frames(&hops)?.1))
+            let classes = of_port.iter().fold(0, |classes, (_, class, _)| classes | 1 << (class & 7));
+            upstream.line(of_port[0].2, classes, wire(frames(&hops)?.1))
         });
         let carried = line.as_ref().map(|line| line.tail().slope);
         match carried {
@@ -81,7 +85,7 @@ pub(crate) fn incoming(
             }
         }
         let unlimited =
-            || of_port.iter().find(|(_, _, hop)| hop.stair().is_none()).unwrap_or(&of_port[0]).2.stream;
+            || of_port.iter().find(|(_, _, hop)| hop.stairs().is_none()).unwrap_or(&of_port[0]).2.stream;
         all = all.add(&lesser(through_port, line).ok_or_else(unlimited)?);
     }
     Ok((all, arrivals::rate(&free).saturating_add(shaped)))

@@ -15,12 +15,15 @@ mod facing;
 mod flow;
 mod higher;
 mod inputs;
+mod interrupt;
 mod network;
 mod port;
 mod reason;
 mod report;
 mod service;
 mod sizes;
+mod timetable;
+mod ways;
 mod windows;
 
 pub use network::bounds;

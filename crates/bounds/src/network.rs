@@ -6,11 +6,14 @@
 use crate::curve::{BIT, Curve, Data, Ps, Rate};
 use crate::flow::{FlowHop, LONGEST, cut_short, first_link, flow_hops, ps};
 use crate::inputs::Upstream;
+use crate::interrupt::is_express;
 use crate::port::{ClassResult, Model, PortResult, analyse};
 use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
 use crate::sizes::{until_last_bit, wire};
+use crate::ways::{Once, entries_with};
 use crate::windows::Openings;
+use std::collections::HashMap;
 use tsn_plan::{Destination, Fault, Plan, Point, Stage, Stream};
 use tsn_units::PHY_OVERHEAD;
 
@@ -27,6 +30,8 @@ struct Network<'a> {
     results: Vec<PortResult>,
     /// By hop: from its queue to the last bit out.
     delays: Vec<Result<Ps, Reason>>,
+    /// By port, the Plan's taps there.
+    taps: HashMap<usize, Vec<usize>>,
     /// Ports whose circle did not come to rest.
     restless: Vec<bool>,
 }
@@ -44,12 +49,15 @@ pub fn bounds(plan: &Plan) -> Bounds {
     let mut next = vec![Vec::new(); hops.len()];
     for (number, hop) in hops.iter().enumerate() {
         models[hop.port].flows[usize::from(hop.class)].push(number);
-        if let Some(parent) = hop.parent {
-            next[parent].push(number);
-        }
+        hop.parents.iter().for_each(|parent| next[*parent].push(number));
+    }
+    let mut taps: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (number, tap) in plan.taps.iter().enumerate() {
+        taps.entry(tap.port as usize).or_default().push(number);
     }
     let mut network = Network {
         plan,
+        taps,
         results: vec![PortResult::default(); models.len()],
         restless: vec![false; models.len()],
         delays: vec![Err(Reason::TooLarge); hops.len()],
@@ -57,19 +65,24 @@ pub fn bounds(plan: &Plan) -> Bounds {
         hops,
         next,
     };
-    if covers(plan) {
-        network.solve();
-    } else {
-        network.delays.fill(Err(Reason::Redundancy));
-    }
+    network.solve();
     let found = network.report(&first);
-    if plan.clocks.is_some() { found.without(&Reason::Clocks) } else { found }
+    match not_covered(plan) {
+        Some(reason) => found.without(&reason),
+        None => found,
+    }
 }
 
-/// Whether every frame goes down a tree and every talker keeps its pattern. Links that lose frames do no harm.
-fn covers(plan: &Plan) -> bool {
-    plan.streams.iter().all(|stream| stream.redundancy.is_none() && stream.flood.is_empty())
-        && plan.faults.iter().all(Fault::only_takes)
+/// What of a Plan no bound here covers, wherever it is. Links that lose frames do no harm.
+fn not_covered(plan: &Plan) -> Option<Reason> {
+    if plan.clocks.is_some() {
+        return Some(Reason::Clocks);
+    }
+    if plan.streams.iter().any(|stream| !stream.flood.is_empty()) {
+        return Some(Reason::Flooded);
+    }
+    let counted = |fault: &Fault| fault.only_takes() || matches!(fault, Fault::Babble { .. });
+    (!plan.faults.iter().all(counted)).then_some(Reason::Faults)
 }
 
 impl Network<'_> {
@@ -77,9 +90,7 @@ impl Network<'_> {
     fn order(&self) -> (Vec<usize>, Vec<usize>) {
         let mut feeds = vec![Vec::new(); self.models.len()];
         for hop in &self.hops {
-            if let Some(parent) = hop.parent {
-                feeds[self.hops[parent].port].push(hop.port);
-            }
+            hop.parents.iter().for_each(|parent| feeds[self.hops[*parent].port].push(hop.port));
         }
         let mut fed_by = vec![0_usize; self.models.len()];
         for ports in &mut feeds {
@@ -113,14 +124,14 @@ impl Network<'_> {
         }
         // From no jitter at all upwards: the first state that stays is a bound.
         for hop in 0..self.hops.len() {
-            if circle.contains(&self.hops[hop].port) && self.hops[hop].parent.is_some() {
-                let bounded = self.hops[hop].latest.is_some();
-                if !bounded {
+            if circle.contains(&self.hops[hop].port) {
+                self.delays[hop] = Ok(self.hops[hop].shortest - self.propagation(self.hops[hop].port));
+                if !self.hops[hop].parents.is_empty() && self.hops[hop].latest.is_none() {
                     self.hops[hop].latest = Some(self.hops[hop].earliest);
                 }
             }
         }
-        for hop in self.hops.clone().iter().filter_map(|hop| hop.parent) {
+        for hop in self.hops.iter().flat_map(|hop| hop.parents.clone()).collect::<Vec<_>>() {
             if !circle.contains(&self.hops[hop].port) {
                 self.pass_on(hop);
             }
@@ -139,18 +150,19 @@ impl Network<'_> {
             self.restless[*port] = true;
         }
         for hop in 0..self.hops.len() {
-            if self.hops[hop].parent.is_some_and(|parent| self.restless[self.hops[parent].port]) {
+            if self.hops[hop].parents.iter().any(|parent| self.restless[self.hops[*parent].port]) {
                 self.hops[hop].latest = None;
+                self.hops[hop].times = self.times(hop, None);
             }
         }
         for port in &circle {
             self.results[*port] = PortResult::default();
         }
-        let inputs: Vec<Option<Ps>> = self.hops.iter().map(|hop| hop.latest).collect();
+        let inputs: Vec<(Option<Ps>, u32)> = self.hops.iter().map(|hop| (hop.latest, hop.times)).collect();
         for port in &circle {
             self.analyse(*port);
-            for (hop, latest) in self.hops.iter_mut().zip(&inputs) {
-                hop.latest = *latest;
+            for (hop, (latest, times)) in self.hops.iter_mut().zip(&inputs) {
+                (hop.latest, hop.times) = (*latest, *times);
             }
         }
     }
@@ -161,10 +173,11 @@ impl Network<'_> {
             Some(reason) => self.without_bound(port, &reason),
             None => analyse(&self.models[port], &self.hops, &*self),
         };
-        let changed = self.results[port] != result;
+        let mut changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
-            self.pass_on(*hop);
+            // Also where the result stays, as behind a link that shapes: who came later is later at the next port.
+            changed |= self.pass_on(*hop);
         }
         self.results[port] = result;
         changed
@@ -173,7 +186,10 @@ impl Network<'_> {
     /// What a port does that these bounds do not cover.
     fn not_covered(&self, port: usize) -> Option<Reason> {
         let port = self.models[port].port;
-        if port.preemption.is_some() {
+        let shaped = |(class, own): (usize, &tsn_plan::Class)| {
+            own.cbs.is_some() && !is_express(port.preemption.as_ref(), class as u8)
+        };
+        if port.classes.iter().enumerate().any(shaped) {
             return Some(Reason::Preemption);
         }
         let node = &self.plan.nodes[port.node as usize];
@@ -192,34 +208,86 @@ impl Network<'_> {
         PortResult {
             delays: flows.iter().flatten().map(|hop| (*hop, Err(reason.clone()))).collect(),
             classes: flows.iter().map(class).collect(),
+            ..PortResult::default()
         }
     }
 
-    /// From one hop to the next ones: how late its frames can be there.
-    fn pass_on(&mut self, hop: usize) {
-        let from = &self.hops[hop];
-        let propagation = Ps::try_from(self.models[from.port].port.propagation_ps).unwrap_or(LONGEST);
-        let latest = from.latest.zip(self.delays[hop].as_ref().ok().copied());
+    /// From one hop to the next ones: how late its frames can be there, by whichever way they come. Whether that
+    /// changed.
+    fn pass_on(&mut self, hop: usize) -> bool {
+        let mut changed = false;
         for number in self.next[hop].clone() {
-            let node = self.models[self.hops[number].port].port.node as usize;
-            let processing = ps(self.plan.nodes[node].processing_ns);
-            self.hops[number].latest = latest.zip(processing).and_then(|((late, delay), processing)| {
-                let latest = late.checked_add(delay)?.checked_add(propagation)?.checked_add(processing)?;
-                (latest <= LONGEST).then_some(latest)
-            });
+            let latest = self.latest(number);
+            let found = (latest, self.times(number, latest));
+            let next = &mut self.hops[number];
+            changed |= found != (next.latest, next.times);
+            (next.latest, next.times) = found;
+        }
+        changed
+    }
+
+    fn latest(&self, hop: usize) -> Option<Ps> {
+        let node = self.models[self.hops[hop].port].port.node as usize;
+        let processing = ps(self.plan.nodes[node].processing_ns)?;
+        let by = |parent: &usize| {
+            let late = self.hops[*parent].latest?.checked_add(*self.delays[*parent].as_ref().ok()?)?;
+            let late =
+                late.checked_add(self.propagation(self.hops[*parent].port))?.checked_add(processing)?;
+            (late <= LONGEST).then_some(late)
+        };
+        self.hops[hop].parents.iter().map(by).try_fold(0, |most, late| Some(most.max(late?)))
+    }
+
+    /// How often the same frame may come to a hop, where frames come until `latest`.
+    fn times(&self, hop: usize, latest: Option<Ps>) -> u32 {
+        let parents = &self.hops[hop].parents;
+        let times = || parents.iter().map(|parent| self.hops[*parent].times);
+        let spread = latest.map(|latest| latest - self.hops[hop].earliest);
+        match self.hops[hop].once {
+            // While numbers seen are known, none goes on twice.
+            Once::Recovery(memory) if spread.is_some_and(|spread| spread < memory) => 1,
+            Once::OneWay => times().max().unwrap_or(1),
+            _ => times().fold(0, u32::saturating_add).max(1),
         }
     }
 
-    /// The ports of a way, from the talker to the listener, as hops.
-    fn way(&self, first: usize, listener: &Destination) -> Vec<usize> {
-        let mut way = Vec::new();
-        let mut at = Some(first + listener.route as usize);
-        while let Some(hop) = at {
-            way.push(hop);
-            at = self.hops[hop].parent;
+    /// The ports of the slowest way from the talker to a listener, as hops; `from_release`: the talker's own port counts.
+    fn way(&self, first: usize, stream: &Stream, listener: &Destination, from_release: bool) -> Vec<usize> {
+        let mut known = HashMap::new();
+        let ends = entries_with(stream, listener.route);
+        let ways = ends.iter().map(|end| self.slowest(first + *end as usize, from_release, &mut known, 0));
+        ways.reduce(slower).map(|(_, way)| way).unwrap_or_default()
+    }
+
+    /// The slowest way to the end of a hop: its delay, none without a bound, and its hops.
+    fn slowest(
+        &self,
+        hop: usize,
+        from_release: bool,
+        known: &mut HashMap<usize, (Option<Ps>, Vec<usize>)>,
+        depth: usize,
+    ) -> (Option<Ps>, Vec<usize>) {
+        if let Some(found) = known.get(&hop) {
+            return found.clone();
         }
-        way.reverse();
-        way
+        let own = self.delay(hop).ok();
+        let parents = &self.hops[hop].parents;
+        let found = if parents.is_empty() {
+            (if from_release { own } else { Some(0) }, vec![hop])
+        } else if depth > self.hops.len() {
+            // Ways that lead back into themselves.
+            (None, vec![hop])
+        } else {
+            let ways = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
+            let (delay, mut way) = ways.collect::<Vec<_>>().into_iter().reduce(slower).unwrap_or_default();
+            let node = self.models[self.hops[hop].port].port.node as usize;
+            let processing = ps(self.plan.nodes[node].processing_ns);
+            way.push(hop);
+            let sum = || delay?.checked_add(own?)?.checked_add(processing?);
+            (sum(), way)
+        };
+        known.insert(hop, found.clone());
+        found
     }
 
     /// The delay of a hop to the last bit at the other end.
@@ -240,18 +308,24 @@ impl Network<'_> {
         let mut flows = Vec::new();
         for (stream, first) in self.plan.streams.iter().zip(first) {
             for listener in &stream.listeners {
-                flows.push(self.flow(stream, listener, &self.way(*first, listener)));
+                flows.push(self.flow(*first, stream, listener));
             }
         }
         let ports = (0..self.models.len()).filter_map(|port| self.port(port)).collect();
         Bounds { format: FORMAT, plan: self.plan.hash.clone(), flows, ports }
     }
 
-    fn flow(&self, stream: &Stream, listener: &Destination, way: &[usize]) -> FlowBounds {
+    fn flow(&self, begin: usize, stream: &Stream, listener: &Destination) -> FlowBounds {
+        let hops_of_stream = &self.hops[begin..begin + stream.route.len()];
+        let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
+        // The stamps of a talker's several ports are all its own: delays count from the release then.
+        let one_root = roots().count() == 1;
+        let way = &self.way(begin, stream, listener, !one_root)[..];
         let name = |port: usize| self.models[port].port.name.clone();
         let (first, last) = (self.hops[way[0]].port, self.hops[way[way.len() - 1]].port);
         let tap = |port: usize, stage: Stage, usual: Point| {
-            let found = self.plan.taps.iter().find(|tap| tap.port as usize == port && tap.stage == stage);
+            let of_port = self.taps.get(&port).into_iter().flatten();
+            let found = of_port.map(|tap| &self.plan.taps[*tap]).find(|tap| tap.stage == stage);
             found.map_or((usual, 1), |tap| (tap.point, Ps::from(tap.granularity_ns)))
         };
         let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);
@@ -264,7 +338,7 @@ impl Network<'_> {
             }
         };
         let start = tx_point == Point::Start;
-        let sizes = crate::sizes::Sizes::of(&stream.size);
+        let sizes = crate::sizes::Sizes::of(&stream.size, 0);
         let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
         let processing: Ps = way[1..]
             .iter()
@@ -272,16 +346,31 @@ impl Network<'_> {
             .map(|node| ps(self.plan.nodes[node].processing_ns).unwrap_or(LONGEST))
             .sum();
         let after_first: Ps = way[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
-        let several = stream.redundancy.is_some();
-        // Another way may be faster.
-        let lower = |ps: Ps| if several { 0 } else { ps };
         let cut: Ps = way
             .windows(2)
             .map(|pair| [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
             .map(|[before, after]| cut_short(self.plan, sizes.smallest, stream.pcp, before, after))
             .sum();
         let after_first = after_first - cut;
-        let lower_ps = lower(on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest));
+        let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
+            (
+                on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest),
+                processing + after_first + self.hops[way[0]].shortest,
+            )
+        } else {
+            // By whichever way is the fastest.
+            let by = |end: &u32| {
+                let hop = &self.hops[begin + *end as usize];
+                let unstamped = hop.sizes.map_or(0, |sizes| unstamped(sizes.smallest));
+                (hop.fastest + hop.shortest, hop.fastest + hop.shortest - unstamped)
+            };
+            let ends = entries_with(stream, listener.route);
+            let (released, stamped) =
+                ends.iter().map(by).fold((LONGEST, LONGEST), |a, b| (a.0.min(b.0), a.1.min(b.1)));
+            let first = &self.hops[way[0]];
+            let waited = if one_root { first.shortest - on_first(sizes.smallest) } else { stamped };
+            (stamped - waited, released)
+        };
         let reason = |way: &[usize]| {
             way.iter().find_map(|hop| match self.delay(*hop) {
                 Err(reason) if way.len() > 1 => Some(match reason {
@@ -294,9 +383,21 @@ impl Network<'_> {
         let waits = |way: &[usize]| way.iter().map(|hop| self.delay(*hop).ok()).sum::<Option<Ps>>();
         let largest = self.hops[way[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
         let dropped = way.iter().any(|hop| self.hops[*hop].sizes.is_none());
-        let upper_ps = waits(&way[1..])
-            .filter(|_| !dropped)
-            .map(|rest| on_first(largest) + processing + rest - unstamped(sizes.smallest));
+        let on_first_at_most = || match self.results[first].passing.iter().find(|(hop, _)| *hop == way[0]) {
+            None => Some(on_first(largest)),
+            Some(_) if !start => Some(self.propagation(first)),
+            Some((_, passing)) => {
+                let after_stamp = passing.as_ref().ok()? - until_last_bit(0, self.models[first].port);
+                Some(after_stamp.saturating_add(self.propagation(first)))
+            }
+        };
+        let upper_ps = if one_root {
+            waits(&way[1..])
+                .filter(|_| !dropped)
+                .and_then(|rest| Some(on_first_at_most()? + processing + rest - unstamped(sizes.smallest)))
+        } else {
+            waits(way).filter(|_| !dropped).map(|all| all + processing - unstamped(sizes.smallest))
+        };
         let hops = way.iter().map(|hop| {
             let upper = self.delay(*hop);
             HopBounds {
@@ -316,7 +417,7 @@ impl Network<'_> {
             upper_ps,
             lower_ps,
             release_upper_ps: waits(way).map(|delay| delay + processing),
-            release_lower_ps: lower(processing + after_first + self.hops[way[0]].shortest),
+            release_lower_ps,
             reason: if upper_ps.is_some() { None } else { reason(&way[1..]).or_else(|| reason(way)) },
             release_reason: reason(way),
             hops: hops.collect(),
@@ -363,23 +464,32 @@ impl Network<'_> {
     }
 }
 
+/// Of two ways, the one that takes longer; the first among equals.
+fn slower(a: (Option<Ps>, Vec<usize>), b: (Option<Ps>, Vec<usize>)) -> (Option<Ps>, Vec<usize>) {
+    let longer = a.0.is_some() && b.0.is_none_or(|b| a.0.is_some_and(|a| b > a));
+    if longer { b } else { a }
+}
+
 impl Upstream for Network<'_> {
     fn shaper(&self, hop: &FlowHop) -> Option<Curve> {
-        let before = &self.hops[hop.parent?];
+        let before = &self.hops[hop.only_parent()?];
         self.results[before.port].classes.get(usize::from(before.class))?.as_ref()?.shape.clone()
     }
 
-    fn line(&self, hop: &FlowHop, largest: Data) -> Option<Curve> {
-        let before = &self.models[self.hops[hop.parent?].port];
+    fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve> {
+        let before = &self.models[self.hops[hop.only_parent()?].port];
         let rate = Rate::try_from(before.port.rate_bps).ok()?;
         let slack = if before.rounded() { Data::from(rate) } else { 0 };
-        // An interrupted frame and the one that interrupts it both end within less time than either takes.
-        let ending = if before.port.preemption.is_some() { 2 * largest } else { largest };
+        // An interrupted frame and the one that interrupts it both end within less time than either takes. Express
+        // frames among themselves, and preemptable ones, come one after another.
+        let express = before.port.preemption.as_ref().map_or(u8::MAX, |own| own.express);
+        let mixed = classes & express != 0 && classes & !express != 0;
+        let ending = if mixed { 2 * largest } else { largest };
         Some(Curve::affine(ending + slack, rate))
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {
-        let before = &self.hops[hop.parent?];
+        let before = &self.hops[hop.only_parent()?];
         Some((before.port, before.class))
     }
 

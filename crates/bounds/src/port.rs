@@ -9,8 +9,10 @@ use crate::facing::Facing;
 use crate::flow::{FlowHop, LONGEST};
 use crate::higher::Higher;
 use crate::inputs::{Upstream, frames, incoming};
+use crate::interrupt::{self, is_express};
 use crate::reason::Reason;
 use crate::sizes::{until_last_bit, wire};
+use crate::timetable;
 use crate::windows::Openings;
 use std::collections::HashMap;
 use tsn_plan::Port;
@@ -72,6 +74,8 @@ pub(crate) struct ClassResult {
 pub(crate) struct PortResult {
     /// For every flow here: from its queue until its last bit has left.
     pub delays: Vec<(usize, Result<Ps, Reason>)>,
+    /// For flows whose frames can be interrupted here: from the first bit until the last one has left.
+    pub passing: Vec<(usize, Result<Ps, Reason>)>,
     /// By class; none where no flow is.
     pub classes: Vec<Option<ClassResult>>,
 }
@@ -84,12 +88,27 @@ pub(crate) struct Class<'a> {
     pub smallest: u32,
     pub largest: u32,
     pub grain: Data,
-    /// Largest frame of a lower class.
+    /// The longest that a class which goes behind this one keeps the link when this one could start.
     pub lower: u32,
-    /// Lower classes with flows, and the largest frame of each.
-    pub lower_classes: Vec<(u8, u32)>,
+    /// Classes with flows that go behind this one.
+    pub behind: Vec<Behind>,
+    /// Classes that go before this one: higher ones; with pre-emption all express ones, if this one is not.
     pub above: &'a [Higher],
+    /// At a port with pre-emption, not express.
+    pub preemptable: bool,
+    /// Whether express frames cut frames of this class, or of those behind it.
+    pub interrupted: bool,
     pub horizon: Ps,
+}
+
+/// A class that goes behind another one.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Behind {
+    pub class: u8,
+    /// The longest that it keeps the link.
+    pub octets: u32,
+    /// It may be on the link while its gate is closed: interrupted frames go on when they can.
+    pub runs_on: bool,
 }
 
 impl Class<'_> {
@@ -100,6 +119,16 @@ impl Class<'_> {
     /// The largest lower frame as data; none counts as nothing.
     pub fn lower_data(&self) -> Data {
         if self.lower == 0 { 0 } else { wire(self.lower) }
+    }
+
+    /// Whether frames of a class that goes before this one interrupt frames of this class or behind it.
+    pub fn cut_by(&self, higher: &Higher) -> bool {
+        self.interrupted && higher.express
+    }
+
+    /// What `sent` of a class that goes before this one costs this one.
+    pub fn cost(&self, higher: &Higher, sent: Curve) -> Curve {
+        if self.cut_by(higher) { interrupt::with_continuations(&sent, higher.smallest) } else { sent }
     }
 
     /// Whether gates can hold back this class or a higher one.
@@ -113,13 +142,18 @@ impl Class<'_> {
 /// Analyses a port with the arrivals as they stand in `hops`.
 pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstream) -> PortResult {
     let count = model.flows.len();
-    let mut result = PortResult { delays: Vec::new(), classes: vec![None; count] };
+    let mut result = PortResult { classes: vec![None; count], ..PortResult::default() };
     let mut above: Vec<Higher> = Vec::new();
     let here = |class: usize| model.flows[class].iter().map(|hop| &hops[*hop]).collect::<Vec<_>>();
-    let lower_classes: Vec<(u8, u32)> =
+    let used: Vec<(u8, u32)> =
         (0..count).filter_map(|class| Some((class as u8, frames(&here(class))?.1))).collect();
     let horizon = horizon(model, hops);
-    for number in (0..count).rev() {
+    let express = |class: u8| is_express(model.port.preemption.as_ref(), class);
+    let cut = used.iter().any(|(class, octets)| !express(*class) && interrupt::can_be_cut(*octets));
+    // Express classes go before all others, whatever their numbers.
+    let mut order: Vec<usize> = (0..count).rev().collect();
+    order.sort_by_key(|class| !express(*class as u8));
+    for number in order {
         let members = here(number);
         for (hop, member) in model.flows[number].iter().zip(&members) {
             if member.sizes.is_none() {
@@ -127,8 +161,16 @@ pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstre
             }
         }
         let Some((smallest, largest, grain)) = frames(&members) else { continue };
-        let below =
-            &lower_classes[..lower_classes.partition_point(|(class, _)| usize::from(*class) < number)];
+        let preemptable = !express(number as u8);
+        let behind: Vec<Behind> = used
+            .iter()
+            .filter(|(class, _)| (express(*class), usize::from(*class)) < (!preemptable, number))
+            .map(|(class, octets)| Behind {
+                class: *class,
+                octets: if preemptable || express(*class) { *octets } else { interrupt::uncut(*octets) },
+                runs_on: !express(*class),
+            })
+            .collect();
         let class = Class {
             model,
             number: number as u8,
@@ -136,23 +178,25 @@ pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstre
             smallest,
             largest,
             grain: Data::from(grain) * 8 * crate::curve::BIT,
-            lower: below.iter().map(|(_, octets)| *octets).max().unwrap_or(0),
-            lower_classes: below.to_vec(),
+            lower: behind.iter().map(|behind| behind.octets).max().unwrap_or(0),
+            behind,
             above: &above,
+            preemptable,
+            interrupted: preemptable && cut,
             horizon,
         };
-        let (outcome, higher) = analyse_class(&class, hops, &mut result.delays, upstream);
+        let (outcome, higher) = analyse_class(&class, hops, &mut result, upstream);
         above.push(higher);
         result.classes[number] = Some(outcome);
     }
     result
 }
 
-/// One class: its delays are added to `delays`; what follows for others is returned.
+/// One class: its delays are added to `result`; what follows for others is returned.
 fn analyse_class(
     class: &Class<'_>,
     hops: &[FlowHop],
-    delays: &mut Vec<(usize, Result<Ps, Reason>)>,
+    result: &mut PortResult,
     upstream: &dyn Upstream,
 ) -> (ClassResult, Higher) {
     let model = class.model;
@@ -169,22 +213,33 @@ fn analyse_class(
             Ok(Facing::new(arrivals, *rate, services, model.occupied(class.largest)))
         }
     };
-    let wait =
-        |octets: u32| facing.as_ref().map_err(Clone::clone).and_then(|facing| facing.wait(wire(octets)));
-    let mut known: HashMap<u32, Result<Ps, Reason>> = HashMap::new();
+    let wait = |data: Data| facing.as_ref().map_err(Clone::clone).and_then(|facing| facing.wait(data));
+    let passing = Passing::of(class);
+    let delay = |octets: u32, largest: u32| passing.delay(class, &wait, octets, largest);
+    let mut known: HashMap<(u32, u32), Result<Ps, Reason>> = HashMap::new();
+    let mut scheduled =
+        facing.as_ref().ok().and_then(|f| timetable::waits(class, f)).unwrap_or_default().into_iter();
     for (hop, flow) in model.flows[usize::from(class.number)].iter().zip(&class.hops) {
         let Some(sizes) = flow.sizes else { continue };
-        let waited = known.entry(sizes.smallest).or_insert_with(|| wait(sizes.smallest)).clone();
-        // With gates, a larger frame of the flow may wait as long as its smallest one.
-        let octets = if class.gated() { sizes.largest } else { sizes.smallest };
-        let delay = waited.and_then(|waited| {
-            let delay = waited.saturating_add(until_last_bit(octets, model.port));
-            if delay > LONGEST { Err(Reason::TooLarge) } else { Ok(delay) }
-        });
-        delays.push((*hop, delay));
+        let (smallest, largest) = (sizes.smallest, sizes.largest);
+        let mut delay = known.entry((smallest, largest)).or_insert_with(|| delay(smallest, largest)).clone();
+        if let (Ok(delay), Some(wait)) = (&mut delay, scheduled.next()) {
+            *delay = wait.saturating_add(until_last_bit(largest, model.port)).min(*delay);
+        }
+        result.delays.push((*hop, delay));
+        if let Passing::Interrupted(express) = &passing {
+            result.passing.push((*hop, passing_time(class, express, largest)));
+        }
     }
     let backlog = facing.as_ref().map_err(Clone::clone).and_then(Facing::backlog);
-    let until_free = wait(class.smallest).ok().map(|wait| wait.saturating_add(model.occupied(class.largest)));
+    let until_free = match &passing {
+        Passing::Whole => {
+            wait(wire(class.smallest)).ok().map(|w| w.saturating_add(model.occupied(class.largest)))
+        }
+        Passing::Interrupted(_) => {
+            delay(class.smallest, class.largest).ok().map(|delay| delay.saturating_add(model.gap()))
+        }
+    };
     drop(facing);
     let shape = credit.zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
@@ -192,6 +247,8 @@ fn analyse_class(
     });
     let higher = Higher {
         class: class.number,
+        smallest: class.smallest,
+        express: !class.preemptable,
         arrivals: coming.ok().map(|(curve, _)| curve),
         until_free,
         shaper: credit.zip(most_credit),
@@ -200,22 +257,78 @@ fn analyse_class(
     (ClassResult { backlog, shape }, higher)
 }
 
-/// Arrivals of all higher classes without a shaper; the error names the first class without a limit.
+/// How frames of a class pass the link once they have started.
+enum Passing {
+    /// In one piece.
+    Whole,
+    /// Express frames take so much of the link meanwhile.
+    Interrupted(Result<Curve, Reason>),
+}
+
+impl Passing {
+    fn of(class: &Class<'_>) -> Self {
+        if class.interrupted { Self::Interrupted(crate::service::express(class)) } else { Self::Whole }
+    }
+
+    /// From the queue until the last bit has left, for frames from `smallest` to `largest`; `wait` is the time until a
+    /// frame starts that ends so much data.
+    fn delay(
+        &self,
+        class: &Class<'_>,
+        wait: &dyn Fn(Data) -> Result<Ps, Reason>,
+        smallest: u32,
+        largest: u32,
+    ) -> Result<Ps, Reason> {
+        let waited = wait(wire(smallest))?;
+        let delay = match self {
+            // With gates, a larger frame of the flow may wait as long as its smallest one.
+            Self::Whole if class.gated() => waited.saturating_add(until_last_bit(largest, class.model.port)),
+            Self::Whole => waited.saturating_add(until_last_bit(smallest, class.model.port)),
+            Self::Interrupted(express) => {
+                let rate = class.model.rate;
+                let passes =
+                    interrupt::until_last_bit(largest, rate, express.as_ref().map_err(Clone::clone)?);
+                let two = passes.ok_or(Reason::TooLarge)?.saturating_add(waited);
+                // Without gates, all that is in front and the frame itself are one busy period.
+                let one = if class.gated() { Ps::MAX } else { wait(interrupt::gap()).unwrap_or(Ps::MAX) };
+                two.min(one)
+            }
+        };
+        if delay > LONGEST { Err(Reason::TooLarge) } else { Ok(delay) }
+    }
+}
+
+/// From a frame's first bit to its last one, where express frames take `express` of the link meanwhile.
+fn passing_time(class: &Class<'_>, express: &Result<Curve, Reason>, octets: u32) -> Result<Ps, Reason> {
+    let express = express.as_ref().map_err(Clone::clone)?;
+    interrupt::until_last_bit(octets, class.model.rate, express).ok_or(Reason::TooLarge)
+}
+
+/// Arrivals of all higher classes without a shaper, with what they cost this one; the error names the first class
+/// without a limit.
 fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstream) -> Result<Curve, Reason> {
-    let unshaped = class.above.iter().filter(|higher| higher.shaper.is_none());
-    let flows: Vec<&FlowHop> = unshaped
-        .flat_map(|higher| class.model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]))
-        .collect();
-    incoming(&flows, class.horizon, upstream).map(|(curve, _)| curve).map_err(|stream| {
-        let class = flows.iter().find(|hop| hop.stream == stream).map_or(7, |hop| hop.class);
-        Reason::HigherClass { class }
-    })
+    let arrivals = |cut: bool| -> Result<Curve, Reason> {
+        let unshaped =
+            class.above.iter().filter(|higher| higher.shaper.is_none() && class.cut_by(higher) == cut);
+        let flows: Vec<&FlowHop> = unshaped
+            .flat_map(|higher| class.model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]))
+            .collect();
+        let coming = incoming(&flows, class.horizon, upstream).map_err(|stream| {
+            let class = flows.iter().find(|hop| hop.stream == stream).map_or(7, |hop| hop.class);
+            Reason::HigherClass { class }
+        })?;
+        Ok(match frames(&flows) {
+            Some((smallest, ..)) if cut => interrupt::with_continuations(&coming.0, smallest),
+            _ => coming.0,
+        })
+    };
+    Ok(arrivals(false)?.add(&arrivals(true)?))
 }
 
 /// How far ahead staircases are worth keeping: as long as a backlogged period may last, as token buckets say.
 fn horizon(model: &Model<'_>, hops: &[FlowHop]) -> Ps {
     let here = || model.flows.iter().flatten().map(|hop| &hops[*hop]);
-    let stairs: Vec<Stair> = here().filter_map(FlowHop::stair).collect();
+    let stairs: Vec<Stair> = here().filter_map(FlowHop::stairs).flatten().collect();
     let rate = arrivals::rate(&stairs);
     let longest = stairs.iter().map(|stair| stair.period).max().unwrap_or(1);
     let cycle = model.port.gates.as_ref().and_then(|gates| crate::flow::ps(gates.cycle_ns)).unwrap_or(0);

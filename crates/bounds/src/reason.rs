@@ -30,12 +30,14 @@ pub enum Reason {
     CutThrough,
     /// What the node takes for a frame differs from frame to frame, which these bounds do not cover.
     Processing,
-    /// Frames interrupt each other here, which these bounds do not cover.
+    /// A class whose frames are interrupted has a shaper, which these bounds do not cover.
     Preemption,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
-    /// Some stream has several ways, babbles, or is flooded: what comes to a port is then not what this analysis counts.
-    Redundancy,
+    /// Bridges learn, and flood until they know: what comes to a port is then not what this analysis counts.
+    Flooded,
+    /// Frames are delayed or doubled on a link, or a port obeys a wrong schedule.
+    Faults,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
     TooLarge,
     /// Nodes go by clocks of their own; bounds are for one perfect time.
@@ -67,10 +69,11 @@ impl fmt::Display for Reason {
             Self::Processing => {
                 f.write_str("its node's processing time differs from frame to frame, which has no bound here")
             }
-            Self::Preemption => f.write_str("frames interrupt each other here, which has no bound here"),
+            Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here"),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
-            Self::Redundancy => f.write_str(
-                "a stream of the plan has several ways, babbles or is flooded, which the analysis does not cover",
+            Self::Flooded => f.write_str("bridges of the plan learn, and frames that are flooded are not counted"),
+            Self::Faults => f.write_str(
+                "frames of the plan are delayed or doubled, or a port obeys a wrong schedule, which has no bound here",
             ),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::Clocks => {

@@ -37,23 +37,48 @@ fn when_idle(class: &Class<'_>, unshaped_above: &dyn Fn() -> Result<Curve, Reaso
     let mut sum = unshaped_above()?;
     for higher in class.above.iter().filter(|higher| higher.shaper.is_some()) {
         let sent = higher.when_idle(class.model.rate).ok_or(Reason::HigherClass { class: higher.class })?;
-        sum = sum.add(&sent);
+        sum = sum.add(&class.cost(higher, sent));
+    }
+    Ok(sum)
+}
+
+/// What express classes take of the link while a frame of this class, once begun, is on it.
+pub(crate) fn express(class: &Class<'_>) -> Result<Curve, Reason> {
+    if class.gated() {
+        return any_time_of(class, None, |higher| higher.express);
+    }
+    // None of them could start when the frame did.
+    let mut sum = Curve::zero();
+    for higher in class.above.iter().filter(|higher| higher.express) {
+        let sent = match (&higher.shaper, &higher.arrivals) {
+            (None, arrivals) => arrivals.clone(),
+            (Some(_), _) => higher.when_idle(class.model.rate),
+        };
+        sum = sum.add(&class.cost(higher, sent.ok_or(Reason::HigherClass { class: higher.class })?));
     }
     Ok(sum)
 }
 
 /// What higher classes send within any span of time, as far as it falls into `windows`.
 fn any_time(class: &Class<'_>, windows: Option<(Ps, &[Window])>) -> Result<Curve, Reason> {
+    any_time_of(class, windows, |_| true)
+}
+
+fn any_time_of(
+    class: &Class<'_>,
+    windows: Option<(Ps, &[Window])>,
+    counts: impl Fn(&Higher) -> bool,
+) -> Result<Curve, Reason> {
     let rate = class.model.rate;
     let mut sum = Curve::zero();
-    for higher in class.above {
+    for higher in class.above.iter().filter(|higher| counts(higher)) {
         let sent = higher.any_time(rate);
         let sent = match share(class, higher, windows) {
             None => sent,
             Some(share) if share.per_cycle == 0 => continue,
             Some(share) => crate::higher::lesser(sent, Some(share.curve(rate))),
         };
-        sum = sum.add(&sent.ok_or(Reason::HigherClass { class: higher.class })?);
+        sum = sum.add(&class.cost(higher, sent.ok_or(Reason::HigherClass { class: higher.class })?));
     }
     Ok(sum)
 }
@@ -61,6 +86,10 @@ fn any_time(class: &Class<'_>, windows: Option<(Ps, &[Window])>) -> Result<Curve
 /// The share of `windows` (of all time, without any) in which a higher class's gate lets it be on the link.
 fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -> Option<Share> {
     let Openings::Windows { cycle, windows: others } = &higher.openings else { return None };
+    // Interrupted frames go on when they can, so they may be on the link, and pushed into any window, at any time.
+    if !higher.express || (class.preemptable && windows.is_some()) {
+        return None;
+    }
     let always = [Window { from: 0, to: *cycle }];
     let windows = windows.map_or(&always[..], |(_, windows)| windows);
     Some(Share::of(windows, others, class.model.gap(), *cycle))
@@ -107,27 +136,66 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
     let Openings::Windows { cycle, windows } = class.openings()? else { return Ok(None) };
     let model = class.model;
     let (needs, gap) = (until_last_bit(class.largest, model.port), model.gap());
-    let mut starts = Starts { cycle: *cycle, windows: Vec::new(), before: Vec::new() };
+    let mut starts = Starts {
+        cycle: *cycle,
+        windows: Vec::new(),
+        before: Vec::new(),
+        late: Vec::new(),
+        blocked: Vec::new(),
+    };
     for window in windows {
         let last = window.to - needs;
         let (mut late, mut before) = (0, 0);
-        for (lower, octets) in &class.lower_classes {
-            let openings = model.openings[usize::from(*lower)].as_ref().ok_or(Reason::TooLarge)?;
-            late = late.max(openings.overhang(window.from, model.occupied(*octets), gap));
-            if openings.open_within(window.from, last) {
-                before = before.max(model.occupied(*octets));
+        for behind in &class.behind {
+            let occupied = model.occupied(behind.octets);
+            let openings = model.openings[usize::from(behind.class)].as_ref().ok_or(Reason::TooLarge)?;
+            let at_opening =
+                if behind.runs_on { occupied } else { openings.overhang(window.from, occupied, gap) };
+            late = late.max(at_opening);
+            if class.preemptable {
+                // Express frames may keep it there for longer than it takes.
+                before = Ps::MAX;
+            } else if behind.runs_on || openings.open_within(window.from, last) {
+                before = before.max(occupied);
             }
         }
         // The inter-frame gap of whatever ended just before, of any class.
         for openings in model.openings.iter().flatten() {
             late = late.max(openings.gap_after(window.from, gap));
         }
+        if class.preemptable {
+            late = late.max(gap);
+        }
         if window.from + late <= last {
             starts.windows.push(Window { from: window.from + late, to: last });
             starts.before.push(before.min(last - window.from));
+            starts.late.push(late);
+            starts.blocked.push(before);
         }
     }
     if starts.windows.is_empty() { Err(Reason::NoWindow) } else { Ok(Some(starts)) }
+}
+
+/// Windows in which a class is alone on the link but for lower frames, where they are in time.
+pub(crate) struct Slots {
+    pub base: Ps,
+    pub cycle: Ps,
+    pub starts: Starts,
+}
+
+/// The slots of a class that no shaper holds back and nothing above it disturbs.
+pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
+    let port = class.model.port;
+    if class.preemptable || port.classes[usize::from(class.number)].cbs.is_some() {
+        return None;
+    }
+    let starts = starts(class).ok()??;
+    let taken = any_time(class, Some((starts.cycle, &starts.windows_in_time()))).ok()?;
+    if taken != Curve::zero() {
+        return None;
+    }
+    let base = port.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
+    Some(Slots { base, cycle: starts.cycle, starts })
 }
 
 fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
@@ -166,7 +234,13 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
             gathered = credit.gathered_with_gates(rate, *cycle, windows, &starts.windows, others);
         }
         if let Some(most) = gathered {
-            let open = Starts { cycle: *cycle, windows: windows.clone(), before: vec![0; windows.len()] };
+            let open = Starts {
+                cycle: *cycle,
+                windows: windows.clone(),
+                before: vec![0; windows.len()],
+                late: Vec::new(),
+                blocked: Vec::new(),
+            };
             let from = |place: usize| {
                 credit.service(rate, most, smallest, |slope| open.service(place, slope, Serving::Time))
             };

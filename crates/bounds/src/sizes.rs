@@ -44,10 +44,11 @@ pub(crate) fn common_divisor(mut a: u32, mut b: u32) -> u32 {
 }
 
 impl Sizes {
-    pub fn of(size: &Size) -> Self {
+    /// `tag`: octets that a tag adds to every frame, padding included.
+    pub fn of(size: &Size, tag: u32) -> Self {
         match size {
             Size::Frame { octets } => {
-                let octets = *octets;
+                let octets = octets.saturating_add(tag);
                 let grain = octets.saturating_add(PHY_OVERHEAD.0);
                 Self { smallest: octets, largest: octets, unit: wire(octets), grain }
             }
@@ -63,14 +64,14 @@ impl Sizes {
                 }
             }
             Size::Units { octets, most_per_frame, overhead } => {
-                Self::of_units(octets, *most_per_frame, *overhead)
+                Self::of_units(octets, *most_per_frame, *overhead, tag)
             }
         }
     }
 
-    fn of_units(octets: &[u32], most_per_frame: u32, overhead: u32) -> Self {
+    fn of_units(octets: &[u32], most_per_frame: u32, overhead: u32, tag: u32) -> Self {
         let most = most_per_frame.max(1);
-        let frame = |application: u32| application.saturating_add(overhead).max(SMALLEST_FRAME);
+        let frame = |application: u32| application.saturating_add(overhead).max(SMALLEST_FRAME) + tag;
         let mut sizes = Self { smallest: u32::MAX, largest: 0, unit: 0, grain: 0 };
         let mut take = |octets: u32| {
             sizes.smallest = sizes.smallest.min(octets);
@@ -98,7 +99,7 @@ mod tests {
     #[test]
     fn units_are_cut_as_talkers_cut_them() {
         let units = |octets: &[u32]| {
-            Sizes::of(&Size::Units { octets: octets.to_vec(), most_per_frame: 1000, overhead: 46 })
+            Sizes::of(&Size::Units { octets: octets.to_vec(), most_per_frame: 1000, overhead: 46 }, 0)
         };
         let bits = |octets: &[u32]| octets.iter().map(|octets| wire(*octets)).sum::<Data>();
         for (octets, smallest, largest, frames) in [
@@ -111,6 +112,10 @@ mod tests {
             assert_eq!((found.smallest, found.largest), (smallest, largest), "{octets}");
             assert_eq!(found.unit, bits(&frames), "{octets}");
         }
+        // A padded frame keeps its padding under a tag.
+        let tagged = Sizes::of(&Size::Units { octets: vec![0, 1001], most_per_frame: 1000, overhead: 46 }, 6);
+        assert_eq!((tagged.smallest, tagged.largest), (70, 1_052));
+        assert_eq!(tagged.unit, wire(1_052) + wire(70));
         assert_eq!(units(&[1000, 2000]).grain, 1066);
         assert_eq!(units(&[1000, 500]).grain, 2);
     }

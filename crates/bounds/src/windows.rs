@@ -182,6 +182,10 @@ pub(crate) struct Starts {
     /// By window, how long who comes within it may wait for a lower class's frame that began within it, and then
     /// miss it.
     pub before: Vec<Ps>,
+    /// By window, how long after the gate opened a lower class's frame may still be there.
+    pub late: Vec<Ps>,
+    /// By window, how long a lower class's frame is there that began while the gate was open.
+    pub blocked: Vec<Ps>,
 }
 
 /// What is served in one window, for [`Starts::service`].
@@ -289,7 +293,8 @@ mod tests {
     fn whole_frames_start_until_the_last_moment_of_a_window() {
         use crate::deviation::Rises;
         let windows = vec![Window { from: 10, to: 30 }, Window { from: 60, to: 60 }];
-        let starts = Starts { cycle: 100, windows, before: vec![7, 7] };
+        let starts =
+            Starts { cycle: 100, windows, before: vec![7, 7], late: vec![0, 0], blocked: vec![7, 7] };
         let frames = |place| Rises::of(&starts.service(place, 3, Serving::Frames(30)));
         let time = |place| Rises::of(&starts.service(place, 3, Serving::Time));
         let nth = |rises: &Rises| (0..6).map(|n| rises.after(30 * n).unwrap()).collect::<Vec<Ps>>();

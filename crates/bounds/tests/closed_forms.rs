@@ -11,6 +11,9 @@ fn flow<'a>(bounds: &'a Bounds, name: &str) -> &'a FlowBounds {
     bounds.flows.iter().find(|flow| flow.stream == name).unwrap()
 }
 
+/// A period that no schedule's cycle divides: it meets the windows at all phases.
+const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
+
 /// What a frame costs a gigabit link, in ps.
 fn wire(octets: i64) -> i64 {
     (octets + BEFORE + AFTER) * 8_000
@@ -213,7 +216,7 @@ fn one_window_per_cycle() {
         let mut net = Net::new(1_000_000);
         let path = net.line(2, 0, GIGABIT, 0);
         for number in 0..flows {
-            net.stream(&format!("s{number}"), &path, 7, periodic(1_000_000, 0), frame(octets));
+            net.stream(&format!("s{number}"), &path, 7, UNSCHEDULED, frame(octets));
         }
         net.port_mut(path[0], path[1]).gates = gates(0, &[(0x80, window), (0x00, 100_000 - window)]);
         bounds(&net.plan).flows[0].hops[0].upper_ps
@@ -239,7 +242,7 @@ fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
     let gated = |window: u64| {
         let mut net = Net::new(1_000_000);
         let path = net.line(2, 0, GIGABIT, 0);
-        net.stream("s", &path, 7, periodic(1_000_000, 0), frame(1_522));
+        net.stream("s", &path, 7, UNSCHEDULED, frame(1_522));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         net.port_mut(path[0], path[1]).gates = gates(0, &[(0x80, window), (0x01, 100_000 - window)]);
         let flow = bounds(&net.plan).flows[0].clone();
@@ -258,7 +261,7 @@ fn the_gap_of_the_window_before_counts_too() {
         let mut net = Net::new(1_000_000);
         let path = net.line(2, 0, GIGABIT, 0);
         for name in ["a", "b"] {
-            net.stream(name, &path, 7, periodic(1_000_000, 0), frame(FULL));
+            net.stream(name, &path, 7, UNSCHEDULED, frame(FULL));
         }
         let rest = 100_000 - 2 * 12_240 - pause;
         let list = [(0x80, 12_240), (0, pause), (0x80, 12_240), (0, rest)];
@@ -275,13 +278,65 @@ fn the_gap_of_the_window_before_counts_too() {
     assert_eq!(second(96), (100_000_000 + last_bit, 12_336_000 + last_bit));
 }
 
+/// A talker that knows its window waits for nothing, and one that knows to be late waits for what is left of the cycle.
+#[test]
+fn a_scheduled_stream_meets_its_window() {
+    let last_bit = 1_238 * 8_000;
+    let scheduled = |offset_ns: u64, jitter_ns: u64, base: i64| {
+        let mut net = Net::new(10_000_000);
+        let path = net.line(3, 1_000, GIGABIT, 5_000);
+        let pattern = Pattern::Periodic { period_ns: 1_000_000, offset_ns, jitter_ns };
+        net.stream("s", &path, 7, pattern, frame(1_230));
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        // The first bridge's window opens when the frame is there: last bit in, propagation, processing.
+        let there = (last_bit + 5_000 + 1_000_000) / 1_000 + 1;
+        let lists = [(base, 0), (base + there, 1)];
+        for (base, port) in lists {
+            let list = [(0x80, 20_000), (0x01, 467_000), (0x00, 13_000)];
+            net.plan.ports[2 * port].gates = gates(base, &list);
+        }
+        bounds(&net.plan).flows[0].clone()
+    };
+    let waits = |flow: &FlowBounds| {
+        let wait = |hop: usize| flow.hops[hop].upper_ps.unwrap() - last_bit - 5_000;
+        (wait(0), wait(1))
+    };
+    // In time: nothing but the nanosecond that the second window is later than the frame, rounded up.
+    assert_eq!(waits(&scheduled(100_000, 0, 100_000)), (0, 1_000));
+    // One jittered up to 5 us, in a window that has room for it.
+    let (first, second) = waits(&scheduled(100_000, 5_000, 100_000));
+    assert!(first <= 5_000_000 / 16 + 1 && second < 400_000, "{first} {second}");
+    // 1 us before its window; and 1 us after the last moment to start in it: the rest of 500 us.
+    assert_eq!(waits(&scheduled(99_000, 0, 100_000)).0, 1_000_000);
+    let missed = 20_000_000 - last_bit + 1_000_000;
+    let offset = 100_000 + missed as u64 / 1_000 + 1;
+    let late = (i64::try_from(offset).unwrap() - 100_000) * 1_000;
+    assert_eq!(waits(&scheduled(offset, 0, 100_000)), (500_000_000 - late, 1_000));
+}
+
+/// Of a class's flows, those whose windows of arrival do not meet do not wait for each other.
+#[test]
+fn scheduled_streams_of_one_class_wait_for_those_that_meet_them() {
+    let mut net = Net::new(10_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    for (number, offset) in [0, 20_000, 20_000, 60_000, 36_000].into_iter().enumerate() {
+        net.stream(&format!("s{number}"), &path, 7, periodic(1_000_000, offset), frame(980));
+    }
+    net.plan.ports[0].gates = gates(0, &[(0x80, 50_000), (0x00, 950_000)]);
+    let found = bounds(&net.plan);
+    let wait = |name: &str| flow(&found, name).hops[0].upper_ps.unwrap() - 988 * 8_000;
+    assert_eq!([wait("s1"), wait("s2"), wait("s4")], [8_000_000, 8_000_000, 0]);
+    // This one finds its gate closed, and is in front of the first one when it opens.
+    assert_eq!([wait("s3"), wait("s0")], [940_000_000, 8_000_000]);
+}
+
 /// A lower class that is always open may have begun within the window, just before: its frame first, then the rest of
 /// the cycle, and once more a lower frame that began before the gate opened.
 #[test]
 fn who_comes_within_a_window_may_find_a_lower_frame_there() {
     let mut net = Net::new(1_000_000);
     let path = net.line(2, 0, GIGABIT, 0);
-    net.stream("s", &path, 7, periodic(1_000_000, 0), frame(FULL));
+    net.stream("s", &path, 7, UNSCHEDULED, frame(FULL));
     net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
     net.port_mut(path[0], path[1]).gates = gates(0, &[(0x81, 50_000), (0x01, 50_000)]);
     let last_bit = 1_530 * 8_000;
@@ -310,6 +365,143 @@ fn a_ring_finds_its_fixed_point_or_says_so() {
     let heavy = ring(3_900);
     assert_eq!(heavy.upper_ps, None, "{heavy:?}");
     assert!(heavy.reason.is_some());
+}
+
+/// OCORA 3.2.2: an express frame waits for 123 octets that cannot be cut, with what they cost on the wire; where lower
+/// frames are shorter, for one of those.
+#[test]
+fn an_express_frame_waits_for_what_cannot_be_cut() {
+    for (low, wait) in [(FULL, 123), (124, 123), (123, 123), (100, 100)] {
+        for express in [0x80, 0xff] {
+            let mut net = Net::new(1_000_000);
+            let path = net.line(2, 0, GIGABIT, 0);
+            net.stream("express", &path, 7, periodic(1_000_000, 0), frame(64));
+            net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(low));
+            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express });
+            let found = bounds(&net.plan);
+            let wait = if express == 0xff { low } else { wait };
+            assert_eq!(flow(&found, "express").hops[0].upper_ps, Some(wire(i64::from(wait)) + 72 * 8_000));
+        }
+    }
+}
+
+/// Every express frame costs the one that it interrupts 24 octets more: preamble, check sequence and gap.
+#[test]
+fn an_interrupted_frame_pays_for_its_parts() {
+    let interrupted = |low: u32, express: u32| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("low", &path, 0, periodic(1_000_000, 1_000), frame(low));
+        for number in 0..express {
+            let offset = 3_000 + 2_000 * u64::from(number);
+            net.stream(&format!("high{number}"), &path, 7, periodic(1_000_000, offset), frame(64));
+        }
+        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80 });
+        let taps = net.tap_ends(&path);
+        let (sightings, _) = run(&net.plan);
+        let low = bounds(&net.plan).flows[0].clone();
+        (low.hops[0].upper_ps.unwrap(), low.upper_ps.unwrap(), delays(&sightings, taps, 0)[0] * 1_000)
+    };
+    for express in 0..4 {
+        let all = (BEFORE + i64::from(FULL) + i64::from(express) * (84 + 24)) * 8_000;
+        let (hop, stamped, seen) = interrupted(FULL, express);
+        assert_eq!((hop, stamped), (all, all - BEFORE * 8_000), "{express}");
+        assert_eq!(seen, stamped, "reached, {express}");
+    }
+    // Too short to be cut: express frames go before it, or wait.
+    assert_eq!(interrupted(123, 2).0, 2 * wire(64) + 131 * 8_000);
+}
+
+/// An express class with a lower number than a preemptable one goes first all the same.
+#[test]
+fn express_goes_before_higher_numbers() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("express", &path, 1, periodic(1_000_000, 0), frame(64));
+    net.stream("high", &path, 7, Pattern::Saturating { backlog: 2 }, frame(FULL));
+    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x02 });
+    assert_eq!(flow(&bounds(&net.plan), "express").hops[0].upper_ps, Some(wire(123) + 72 * 8_000));
+}
+
+/// Two ways of different rates, and a stream that meets the survivors behind them.
+fn two_ways(times_counted: impl FnOnce(&mut tsn_plan::Stream)) -> Bounds {
+    use tsn_plan::{Destination, Merge, Redundancy, Route};
+    let mut net = Net::new(20_000_000);
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| net.node(name, 0));
+    net.link(a, b, GIGABIT, 0);
+    net.link(b, c, GIGABIT, 0);
+    net.link(b, c, 100_000_000, 0);
+    net.link(c, d, GIGABIT, 0);
+    let route = [(0, None), (2, Some(0)), (4, Some(0)), (6, Some(1))];
+    let route = route.map(|(port, parent)| Route { port, parent }).to_vec();
+    let listeners = vec![Destination { node: d, route: 3 }];
+    let stream = net.tree("s", a, route, listeners, 3, periodic(10_000_000, 0), frame(994));
+    let merges = vec![Merge { from: vec![1, 2] }];
+    stream.redundancy = Some(Box::new(Redundancy { merges, ..Redundancy::default() }));
+    times_counted(stream);
+    bounds(&net.plan)
+}
+
+fn recovery(reset_ns: u64) -> Option<tsn_plan::Recovery> {
+    Some(tsn_plan::Recovery {
+        identification: tsn_plan::Identification::Null,
+        algorithm: tsn_plan::Algorithm::Vector { history: 32 },
+        reset_ns,
+        individual: false,
+        latent: None,
+    })
+}
+
+#[test]
+fn the_slowest_of_several_ways_counts_with_its_tag() {
+    let found = two_ways(|stream| {
+        let own = stream.redundancy.as_mut().unwrap();
+        (own.copies, own.recovery) = (vec![0, 1, 2, 0], recovery(1_000_000_000));
+    });
+    let (fast, slow) = ((994 + BEFORE) * 8_000, (1_000 + BEFORE) * 80_000);
+    let one = flow(&found, "s");
+    assert_eq!(one.release_upper_ps, Some(fast + slow + fast));
+    assert_eq!(one.release_lower_ps, fast + (1_000 + BEFORE) * 8_000 + fast);
+    // The recovery lets one of each pass: nothing ever waits behind it but the frame itself.
+    assert_eq!(found.ports[3].classes[0].backlog_frames, Some(1));
+}
+
+#[test]
+fn copies_that_may_all_go_on_are_counted_as_often() {
+    let twice = |bounds: Bounds| bounds.ports[3].classes[0].backlog_frames == Some(2);
+    let spans = |from_ns, until_ns| vec![tsn_plan::Span { from_ns, until_ns }];
+    assert!(twice(two_ways(|_| ())), "nobody takes any out");
+    let forgets = two_ways(|stream| {
+        let own = stream.redundancy.as_mut().unwrap();
+        (own.copies, own.recovery) = (vec![0, 1, 2, 0], recovery(10_000));
+    });
+    assert!(twice(forgets), "a recovery that forgets before the slower copy comes");
+    let in_turn = |until| {
+        two_ways(|stream| {
+            let active = [(1, spans(0, until)), (2, spans(5_000_000, 20_000_000))];
+            stream.redundancy.as_mut().unwrap().active =
+                active.map(|(route, spans)| tsn_plan::Active { route, spans }).into();
+        })
+    };
+    assert!(!twice(in_turn(5_000_000)));
+    assert!(twice(in_turn(5_000_001)), "for a nanosecond both forward");
+}
+
+/// A babbling talker adds its babble's rate to its own.
+#[test]
+fn a_babbling_talker_counts_with_all_that_it_sends() {
+    let babbling = |every_ns| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, 100_000_000, 0);
+        net.stream("s", &path, 5, periodic(1_000_000, 0), frame(1_230));
+        let fault = tsn_plan::Fault::Babble { stream: 0, from_ns: 0, until_ns: 1_000_000, every_ns };
+        net.plan.faults.push(fault);
+        let found = bounds(&net.plan).flows[0].clone();
+        (found.release_upper_ps, found.release_reason.map(|reason| reason.to_string()))
+    };
+    assert_eq!(babbling(1_000_000).0, Some(wire(1_230) * 10 + 1_238 * 80_000));
+    let why = "110000000 bit/s may come, the class is sure of 100000000 bit/s";
+    assert_eq!(babbling(100_000), (None, Some(why.into())));
 }
 
 /// Neither PTP's frames nor gates that drift are in the analysis, so it claims nothing.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tsnbench.errors import InputError
+from tsnbench.report.bounds import bound_of, read_bounds
 from tsnbench.report.facts import (
     ClassCount,
     Counted,
@@ -67,12 +68,17 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         plan = _json(folder / "plan.json")
         network = _network(plan)
         measures = _json(folder / "measures.json")
+        bounds, no_bounds = read_bounds(folder / "plan.json")
         flows = _told_apart(_flows(measures, network))
         return RunFacts(
             manifest=_json(folder / "manifest.json"),
             network=network,
-            flows=flows,
-            groups=_told_apart(_groups(measures, flows)),
+            flows=tuple(replace(m, bound=bound_of(bounds, network.flows, m)) for m in flows),
+            groups=tuple(
+                replace(m, bound=bound_of(bounds, network.flows, m))
+                for m in _told_apart(_groups(measures, flows))
+            ),
+            no_bounds=no_bounds,
             offset=measures.get("offset"),
             judged=tuple(_judged(row) for row in _json(folder / "verdict.json").get("rows", ())),
             counters=_counted(counters := _json(folder / "counters.json")),

@@ -49,6 +49,11 @@ GENERAL = (
     ),
     ("margin", "limit \u2212 found, or found \u2212 limit for a least rate: negative means broken."),
     (
+        "bound",
+        "the worst case: the greatest delay, between the same stamps, that any phases, jitter and choices of "
+        "other streams within the Plan can lead to. It comes from the Plan alone, not from this run.",
+    ),
+    (
         "rate on a link",
         "frames with everything they cost on the wire: preamble, start delimiter and inter-frame gap (20 "
         "octets more "

@@ -105,6 +105,14 @@ class Stat:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """The greatest delay that the Plan allows, in ns as its taps stamp; without one, the reason."""
+
+    upper_ns: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Measure:
     """What was measured of one flow, or of a stream's flows pooled, at one listener."""
 
@@ -126,6 +134,8 @@ class Measure:
     hops: int | None = None
     paths: tuple[int, ...] = ()
     """Which rows of the frame table are its own."""
+    bound: Bound | None = None
+    """What no delay may exceed, where the Plan could be asked."""
     only_listener: bool = True
     """The stream has no other listener, so that its name says enough."""
 
@@ -223,6 +233,8 @@ class RunFacts:
     """What went wrong, in the Plan's order."""
     elected: bool = False
     """It is only as long as nothing fails."""
+    no_bounds: str = ""
+    """Why the Plan has no worst-case bounds at all; empty where it has."""
     absent: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     """What to look at before trusting the measures."""

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report import words
+from tsnbench.report.bounds import bound_rows, exceeded
 from tsnbench.report.clocks import against, clock_rows
 from tsnbench.report.curves import Panel, panels
 from tsnbench.report.definitions import definitions
@@ -118,6 +119,8 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             groups=run.groups,
             flows=run.flows if len(run.flows) > len(run.groups) else (),
             statistics=statistics,
+            bounds=bound_rows(run),
+            exceeded=exceeded(run),
             clocks=clock_rows(run),
             against=against(run),
             gaps=gaps(run),

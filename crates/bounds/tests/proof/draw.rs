@@ -25,6 +25,8 @@ struct Shape {
     reserved: Option<(u32, u32)>,
     gates: Option<(i64, Vec<(u8, u64)>)>,
     limit: Option<u32>,
+    /// Express classes, where frames interrupt each other.
+    express: Option<u8>,
 }
 
 #[derive(Clone, Debug)]
@@ -72,19 +74,42 @@ fn shape() -> impl Strategy<Value = Shape> {
         1 => Just(0x30),
         2 => any::<u8>()
     ];
-    let entries =
-        prop::collection::vec((masks, prop_oneof![1_000..150_000u64, Just(12_240), Just(13_000)]), 1..6);
+    let entries = prop::collection::vec(
+        (masks.clone(), prop_oneof![1_000..150_000u64, Just(12_240), Just(13_000)]),
+        1..6,
+    );
+    // Cycles that periods are multiples of, as schedules have.
+    let scheduled = (
+        prop::sample::select(&[100_000u64, 125_000, 250_000, 500_000][..]),
+        prop::collection::vec((masks.clone(), 1..100u64), 1..6),
+        -500_000..500_000i64,
+    )
+        .prop_map(|(cycle, parts, base)| {
+            let total: u64 = parts.iter().map(|part| part.1).sum();
+            let mut left = cycle;
+            let count = parts.len();
+            let entry = |(n, (mask, share)): (usize, (u8, u64))| {
+                let long = if n + 1 == count { left } else { cycle * share / total };
+                left -= long;
+                (mask, long)
+            };
+            (base, parts.into_iter().enumerate().map(entry).filter(|entry| entry.1 > 0).collect::<Vec<_>>())
+        });
     let shaper = prop_oneof![
+        3 => (Just(None), scheduled.prop_map(Some)),
         4 => (reserved.clone().prop_map(Some), Just(None)),
         3 => (Just(None), (-500_000..500_000i64, entries.clone()).prop_map(Some)),
         2 => (reserved.prop_map(Some), (-500_000..500_000i64, entries).prop_map(Some)),
     ];
     let limit = prop_oneof![5 => Just(None), 1 => (1..30u32).prop_map(Some)];
-    (any::<Index>(), shaper, limit).prop_map(|(port, (reserved, gates), limit)| Shape {
+    let masks = prop_oneof![Just(0x80), Just(0xc0), Just(0xe0), Just(0x40), any::<u8>()];
+    let express = prop_oneof![2 => Just(None), 1 => masks.prop_map(Some)];
+    (any::<Index>(), shaper, limit, express).prop_map(|(port, (reserved, gates), limit, express)| Shape {
         port,
         reserved,
         gates,
         limit,
+        express,
     })
 }
 
@@ -148,6 +173,13 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
         if let Some((percent, credits)) = shape.reserved {
             reserve(&mut net.plan, port, percent, credits);
         }
+        if let Some(express) = shape.express {
+            let own = &mut net.plan.ports[port];
+            own.preemption = Some(tsn_plan::Preemption { express });
+            // A preemptable class has no shaper.
+            let preemptable = own.classes.iter_mut().enumerate().filter(|(n, _)| express >> n & 1 == 0);
+            preemptable.for_each(|(_, class)| class.cbs = None);
+        }
         if let Some((base, entries)) = &shape.gates {
             net.plan.ports[port].gates = gates(*base, entries);
         }
@@ -192,6 +224,9 @@ fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
         let high = (idle * interference * f64::from(credits) / 100.0).ceil() as i64;
         let low = -((rate - idle) * largest / rate).ceil() as i64 - 1;
         interference += idle * interference / (rate - idle) + largest / rate;
+        if plan.ports[port].interrupts(class) {
+            continue;
+        }
         plan.ports[port].classes[usize::from(class)].cbs = Some(cbs(idle as i64, rate as i64, high, low));
     }
 }
@@ -223,8 +258,13 @@ pub fn text(plan: &Plan) -> String {
             port.classes.iter().enumerate().filter_map(|(n, c)| Some((n, c.cbs.as_ref()?))).collect();
         let processing = plan.nodes[port.node as usize].processing_ns;
         lines.push(format!(
-            "{} {} bit/s, {} ps, node {processing} ns, cbs {cbs:?}, gates {:?}, limit {:?}",
-            port.name, port.rate_bps, port.propagation_ps, port.gates, port.classes[0].limit_frames
+            "{} {} bit/s, {} ps, node {processing} ns, cbs {cbs:?}, gates {:?}, limit {:?}, {:?}",
+            port.name,
+            port.rate_bps,
+            port.propagation_ps,
+            port.gates,
+            port.classes[0].limit_frames,
+            port.preemption
         ));
     }
     for stream in &plan.streams {

@@ -8,6 +8,7 @@
 mod common;
 mod draw;
 mod watch;
+mod ways;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -119,9 +120,48 @@ fn no_frame_exceeds_its_bounds_in_senseless_plans() {
     assert!(seen.borrow().ratios.len() > 100, "{}", seen.borrow());
 }
 
+/// Several ways, babbling talkers, cut links; bound over longest delay of every bounded flow.
+fn prove_ways(plans: u32) -> Vec<f64> {
+    let ratios = RefCell::new(Vec::new());
+    let outcome = runner(plans).run(&ways::plan(), |plan| {
+        plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let mut at_once = plan.clone();
+        set_offsets(&mut at_once, |_| 0);
+        for plan in [plan, at_once] {
+            let found = ways::watch(&plan, &bounds(&plan));
+            let found = found.map_err(|text| {
+                let redundancy: Vec<_> = plan.streams.iter().map(|stream| &stream.redundancy).collect();
+                let text = format!("{text}\n{}\n{redundancy:?}\n{:?}", draw::text(&plan), plan.faults);
+                TestCaseError::fail(text)
+            })?;
+            ratios.borrow_mut().extend(found);
+        }
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    ratios.into_inner()
+}
+
+#[test]
+fn no_frame_exceeds_its_bounds_by_any_of_its_ways() {
+    let ratios = prove_ways(200);
+    assert!(ratios.len() > 300, "{} flows with a bound", ratios.len());
+}
+
+fn many() -> u32 {
+    std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000)
+}
+
 #[test]
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak() {
-    let plans = std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
-    println!("{}", prove(plans));
+    println!("{}", prove(many()));
+}
+
+#[test]
+#[ignore = "long: set BOUNDS_PLANS"]
+fn soak_ways() {
+    println!("several ways, {}", watch::quantiles("delay from release", &prove_ways(many())));
 }

@@ -14,13 +14,13 @@ pub struct Seen {
     pub frames: u64,
     /// Flows and listeners without an upper bound.
     pub unbounded: u64,
-    /// Per flow and listener (the index of both): bound and longest delay from the release, in ps.
-    longest: HashMap<(String, String), (i64, i64)>,
+    /// Per flow, listener and bound (which goes by offsets where there are gates): longest delay from the release, in ps.
+    longest: HashMap<(String, String, i64), i64>,
     /// Bound over longest delay from the release, per plan, flow and listener.
     pub ratios: Vec<f64>,
     /// The same for queues: bound over most octets.
     pub queues: Vec<f64>,
-    most: HashMap<(String, u8), (u64, u64)>,
+    most: HashMap<(String, u8, u64), u64>,
 }
 
 impl Seen {
@@ -28,8 +28,8 @@ impl Seen {
     pub fn take(&mut self, one: Self) {
         self.frames += one.frames;
         self.unbounded += one.unbounded;
-        self.ratios.extend(one.longest.values().map(|(bound, seen)| *bound as f64 / *seen as f64));
-        self.queues.extend(one.most.values().map(|(bound, seen)| *bound as f64 / *seen as f64));
+        self.ratios.extend(one.longest.iter().map(|(key, seen)| key.2 as f64 / *seen as f64));
+        self.queues.extend(one.most.iter().map(|(key, seen)| key.2 as f64 / *seen as f64));
         self.ratios.extend(one.ratios);
         self.queues.extend(one.queues);
     }
@@ -39,31 +39,33 @@ impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} frames; {} flows without a bound", self.frames, self.unbounded)?;
         for (what, ratios) in [("delay from release", &self.ratios), ("octets in a queue", &self.queues)] {
-            let mut sorted = ratios.clone();
-            sorted.sort_by(f64::total_cmp);
-            let at = |share: f64| {
-                sorted.get((share * (sorted.len() as f64 - 1.0)) as usize).copied().unwrap_or(0.0)
-            };
-            write!(f, "bound / most seen, {what}: {} values;", sorted.len())?;
-            for (name, share) in [
-                ("min", 0.0),
-                ("p10", 0.1),
-                ("p25", 0.25),
-                ("median", 0.5),
-                ("p75", 0.75),
-                ("p90", 0.9),
-                ("max", 1.0),
-            ] {
-                write!(f, " {name} {:.3}", at(share))?;
-            }
-            writeln!(f)?;
+            writeln!(f, "{}", quantiles(what, ratios))?;
         }
         Ok(())
     }
 }
 
+/// How far bounds are from what was seen.
+pub fn quantiles(what: &str, ratios: &[f64]) -> String {
+    let mut sorted = ratios.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted.get((share * (sorted.len() as f64 - 1.0)) as usize).copied().unwrap_or(0.0);
+    let shares = [
+        ("min", 0.0),
+        ("p10", 0.1),
+        ("p25", 0.25),
+        ("median", 0.5),
+        ("p75", 0.75),
+        ("p90", 0.9),
+        ("max", 1.0),
+    ];
+    let shares: Vec<String> =
+        shares.iter().map(|(name, share)| format!("{name} {:.3}", at(*share))).collect();
+    format!("bound / most seen, {what}: {} values; {}", sorted.len(), shares.join(" "))
+}
+
 /// Four taps per port, as [`Everywhere`] numbers them.
-fn tap_everywhere(plan: &mut Plan) {
+pub fn tap_everywhere(plan: &mut Plan) {
     plan.taps.clear();
     for port in 0..plan.ports.len() as u32 {
         for (stage, point) in [
@@ -126,13 +128,25 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
                 within(arrived - begun, flow.lower_ps, flow.upper_ps)
                     .map_err(|text| format!("{} from its tx stamp: {text}", name()))?;
                 if let Some(upper) = flow.release_upper_ps {
-                    let key = (flow.stream.clone(), flow.listener.clone());
-                    let known = seen.longest.entry(key).or_insert((upper, 0));
-                    known.1 = known.1.max(taken * 1_000);
+                    let key = (flow.stream.clone(), flow.listener.clone(), upper);
+                    let known = seen.longest.entry(key).or_insert(0);
+                    *known = (*known).max(taken * 1_000);
                 }
             }
         }
     }
+    queues(bounds, &counters, |port, class, (bound, most)| {
+        let known = seen.most.entry((port.into(), class, bound)).or_insert(0);
+        *known = (*known).max(most);
+    })
+}
+
+/// Holds what waited in every queue against its bounds; `take` gets bound and most octets.
+pub fn queues(
+    bounds: &Bounds,
+    counters: &tsn_sim::RunCounters,
+    mut take: impl FnMut(&str, u8, (u64, u64)),
+) -> Result<(), String> {
     for port in &bounds.ports {
         let counted = counters.ports.iter().find(|one| one.port == port.port).ok_or("no such port")?;
         for class in &port.classes {
@@ -146,15 +160,14 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
                 }
             }
             if let (Some(bound), 1.., None) = (class.backlog_octets, counted.most_octets, &class.reason) {
-                let known = seen.most.entry((port.port.clone(), class.class)).or_insert((bound, 0));
-                known.1 = known.1.max(counted.most_octets);
+                take(&port.port, class.class, (bound, counted.most_octets));
             }
         }
     }
     Ok(())
 }
 
-fn within(taken_ns: i64, lower_ps: i64, upper_ps: Option<i64>) -> Result<(), String> {
+pub fn within(taken_ns: i64, lower_ps: i64, upper_ps: Option<i64>) -> Result<(), String> {
     if taken_ns < lower_ps.div_euclid(1_000) {
         return Err(format!("{taken_ns} ns is less than {lower_ps} ps"));
     }

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from tsnbench.report.bounds import drawn, in_words
 from tsnbench.report.curves import Curve, Panel
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, key
 from tsnbench.report.words import THIN, count, micros, shortened
@@ -35,14 +36,14 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
         for at, panel in zip(axes, panels, strict=True):
             handles, labels = [], []
             bottom = 0.5 / max(curve.frames for curve in panel.curves)
+            highest = max(c.box.high for c in panel.curves)
             for place, curve in enumerate(panel.curves):
                 handles.append(draw_ccdf(at, curve, bottom, place))
-                labels.append(shortened(curve.measure.label))
+                labels.append(shortened(curve.measure.label) + in_words(curve.measure.bound))
+            right = [highest, *draw_bounds(at, panel, "x", highest)]
             log_share(at, bottom)
             at.set_ylabel("frames later")
-            log = delay_axis(
-                at, "x", min(c.box.low for c in panel.curves), max(c.box.high for c in panel.curves)
-            )
+            log = delay_axis(at, "x", min(c.box.low for c in panel.curves), max(right))
             if at is not axes[-1] and not log:
                 at.set_xlabel("")
             key(at, panel.title, handles, labels, size, last=bool(at.get_xlabel()))
@@ -52,6 +53,7 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
         "ccdf",
         "Delay: share of frames later than x",
         "Complementary distribution of the delay, log axis; the marker is the slowest frame."
+        + about_bounds(panels)
         + left_out(panels),
         "; ".join(
             f"{c.measure.label}: 99 percent within {micros(c.box.p99 * 1e3)} µs, "
@@ -61,6 +63,33 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
         ),
         draw,
     )
+
+
+def draw_bounds(at: Axes, panel: Panel, which: Literal["x", "y"], highest: float) -> list[float]:
+    """A dotted line per stream whose bound is near, in its colour; where they are."""
+    line = at.axvline if which == "x" else at.axhline
+    found = []
+    for place, curve in enumerate(panel.curves):
+        if (where := drawn(curve.measure.bound, highest)) is not None:
+            line(where, color=COLOURS[place % len(COLOURS)], linewidth=1.1, linestyle=(0, (1, 1.5)))
+            found.append(where)
+    if found:
+        last = max(found)
+        along: dict[str, Any] = (
+            {"xy": (last, 1), "xycoords": ("data", "axes fraction"), "xytext": (-2, -2), "rotation": 90}
+            if which == "x"
+            else {"xy": (1, last), "xycoords": ("axes fraction", "data"), "xytext": (-2, 2)}
+        )
+        across: dict[str, Any] = {"ha": "right", "va": "top" if which == "x" else "bottom"}
+        at.annotate("bound", textcoords="offset points", fontsize="small", color=INK, **along, **across)
+    return found
+
+
+def about_bounds(panels: Sequence[Panel]) -> str:
+    """What a caption says of the dotted lines."""
+    if not any(curve.measure.bound for panel in panels for curve in panel.curves):
+        return ""
+    return " Dotted: the worst-case bound from the Plan alone, where it is near."
 
 
 def draw_ccdf(at: Axes, curve: Curve, bottom: float, place: int, colour: Any = None) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tsnbench.report.bounds import in_words
 from tsnbench.report.curves import Panel
 from tsnbench.report.facts import FaultSpan
-from tsnbench.report.figures.distributions import left_out, plain
+from tsnbench.report.figures.distributions import about_bounds, draw_bounds, left_out, plain
 from tsnbench.report.figures.faults import shade
 from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Size, axis_of, key
 from tsnbench.report.words import micros, seconds_or_millis, shortened
@@ -42,7 +43,8 @@ def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -
                     at.plot(t, line.high, color=colour, linewidth=0.5)
                     (handle,) = at.plot(t, line.mean, color=colour, linewidth=1.3)
                 handles.append(handle)
-                labels.append(shortened(curve.measure.label))
+                labels.append(shortened(curve.measure.label) + in_words(curve.measure.bound))
+            draw_bounds(at, panel, "y", max(c.box.high for c in panel.curves))
             at.yaxis.set_major_formatter(plain)
             at.set_ylabel("delay (µs)")
             key(at, panel.title, handles, labels, size, last=at is axes[-1])
@@ -54,7 +56,10 @@ def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -
         "Delay over time",
         "By time of sending. Band: least to greatest delay in each pixel column, thick line: its mean; "
         "points where "
-        "there are few frames." + (" Shaded: while a fault lasted." if faults else "") + left_out(shown),
+        "there are few frames."
+        + (" Shaded: while a fault lasted." if faults else "")
+        + about_bounds(shown)
+        + left_out(shown),
         "; ".join(
             f"{c.measure.label}: between {micros(c.box.low * 1e3)} and {micros(c.box.high * 1e3)} µs"
             for p in shown

@@ -1,0 +1,73 @@
+//! Streams with more than one way: which entries of a route lead where, and how often the same frame may come.
+//!
+//! IEEE 802.1CB-2017, 7.4.3.
+
+use crate::curve::Ps;
+use tsn_plan::{Algorithm, R_TAG_OCTETS, Redundancy, Stream};
+
+/// Why the same frame does not come twice where ways meet.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Once {
+    /// It may.
+    No,
+    /// Only one of the ways forwards at any time.
+    OneWay,
+    /// Sequence recovery knows what it has seen, for so long.
+    Recovery(Ps),
+}
+
+/// The entries of a stream's route by which frames come to what follows one of them: itself, or all that it meets.
+pub(crate) fn entries_with(stream: &Stream, entry: u32) -> Vec<u32> {
+    let merges = stream.redundancy.iter().flat_map(|redundancy| &redundancy.merges);
+    let meets = merges.filter(|merge| merge.from.first() == Some(&entry)).map(|merge| merge.from.clone());
+    meets.reduce(|a, b| [a, b].concat()).unwrap_or_else(|| vec![entry])
+}
+
+/// Octets that a stream's frames are longer by in one entry of its route.
+pub(crate) fn tag(stream: &Stream, entry: usize) -> u32 {
+    let copies = stream.redundancy.as_ref().map(|redundancy| &redundancy.copies);
+    let copy = copies.and_then(|copies| copies.get(entry)).copied().unwrap_or(0);
+    if copy > 0 { R_TAG_OCTETS } else { 0 }
+}
+
+/// Whether a frame that comes by several entries goes on more than once.
+pub(crate) fn once(stream: &Stream, entries: &[u32]) -> Once {
+    let Some(redundancy) = stream.redundancy.as_deref().filter(|_| entries.len() > 1) else {
+        return Once::No;
+    };
+    if let Some(recovery) = &redundancy.recovery {
+        return match recovery.algorithm {
+            Algorithm::Vector { .. } => {
+                Once::Recovery(Ps::try_from(recovery.reset_ns).unwrap_or(0).saturating_mul(1_000))
+            }
+            // It knows the last number only.
+            Algorithm::Match => Once::No,
+        };
+    }
+    let apart = |a: u32, b: u32| never_both(stream, redundancy, a, b);
+    let all = entries.iter().enumerate().all(|(n, a)| entries[..n].iter().all(|b| apart(*a, *b)));
+    if all { Once::OneWay } else { Once::No }
+}
+
+/// Whether two entries lie behind ones that a frame reaches at the same instant, of which at most one forwards then.
+fn never_both(stream: &Stream, redundancy: &Redundancy, a: u32, b: u32) -> bool {
+    let way = |mut entry: u32| {
+        let mut way = vec![entry];
+        while let Some(parent) = stream.route[entry as usize].parent {
+            way.push(parent);
+            entry = parent;
+        }
+        way
+    };
+    let (a, b) = (way(a), way(b));
+    let spans =
+        |entry: u32| redundancy.active.iter().find(|active| active.route == entry).map(|own| &own.spans);
+    let apart = |(a, b): (u32, u32)| {
+        let (Some(a), Some(b)) = (spans(a), spans(b)) else { return false };
+        a.iter().all(|a| b.iter().all(|b| a.until_ns <= b.from_ns || b.until_ns <= a.from_ns))
+    };
+    let siblings = a.iter().flat_map(|a| b.iter().map(|b| (*a, *b)));
+    let mut siblings = siblings
+        .filter(|(a, b)| a != b && stream.route[*a as usize].parent == stream.route[*b as usize].parent);
+    siblings.any(apart)
+}

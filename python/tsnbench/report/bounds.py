@@ -1,0 +1,87 @@
+"""Worst-case bounds beside what was measured: what no frame may exceed, from the Plan alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tsnbench.report.facts import Bound, Flow, Measure, RunFacts
+from tsnbench.report.words import THIN, micros
+
+NEAR = 3.0
+"""A bound is drawn up to so many times the greatest delay; farther, it would squash the curves."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One stream's line of the table."""
+
+    label: str
+    bound: str
+    measured: str
+    ratio: str
+    reason: str
+    met: str
+    """``yes`` or ``no``; empty without a bound or a delay."""
+
+
+def read_bounds(path: Path) -> tuple[dict[tuple[str, str], Bound], str]:
+    """A Plan's bounds by flow and listener, in ns between the stamps of its taps; without any, why."""
+    try:
+        from tsnbench import _native
+    except ImportError:
+        return {}, "the native module is not built"
+    try:
+        found: dict[str, Any] = json.loads(_native.bounds(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        return {}, f"the Plan contradicts itself ({error})"
+    flows = found["flows"]
+    return {(f["stream"], f["listener"]): Bound(f["upper_ns"], f["reason"] or "") for f in flows}, ""
+
+
+def bound_of(bounds: dict[tuple[str, str], Bound], flows: Sequence[Flow], measure: Measure) -> Bound | None:
+    """That of a flow; of a stream the greatest of its flows, or the first reason why one has none."""
+    members = [flow.name for flow in flows if measure.stream in (flow.name, flow.group)]
+    own = [bounds[name, measure.listener] for name in members if (name, measure.listener) in bounds]
+    lacking = [bound for bound in own if bound.upper_ns is None]
+    return lacking[0] if lacking else max(own, key=lambda bound: bound.upper_ns or 0, default=None)
+
+
+def bound_rows(run: RunFacts) -> list[Row]:
+    """Every stream with a delay, in the order of the tables."""
+    return [_row(group, group.bound) for group in run.groups if group.bound is not None]
+
+
+def exceeded(run: RunFacts) -> list[str]:
+    """Streams with a frame that was later than the bound: either the model or the measurement is wrong."""
+    return [row.label for row in bound_rows(run) if row.met == "no"]
+
+
+def _row(measure: Measure, bound: Bound) -> Row:
+    most = measure.delay.max if measure.delay else None
+    measured = "no sample" if most is None else micros(most)
+    if bound.upper_ns is None:
+        return Row(measure.label, "no bound", measured, "", f"no bound: {bound.reason}", "")
+    if most is None:
+        return Row(measure.label, micros(bound.upper_ns), measured, "", "", "")
+    ratio = f"{bound.upper_ns / most:.3f}" if most > 0 else ""
+    return Row(
+        measure.label, micros(bound.upper_ns), measured, ratio, "", "yes" if most <= bound.upper_ns else "no"
+    )
+
+
+def in_words(bound: Bound | None) -> str:
+    """What a figure's key says of it, after the stream's name."""
+    if bound is None:
+        return ""
+    return ", no bound" if bound.upper_ns is None else f", bound {micros(bound.upper_ns)}{THIN}µs"
+
+
+def drawn(bound: Bound | None, highest: float) -> float | None:
+    """Where its line is, in µs; none where there is none, or it is too far from what was seen."""
+    if bound is None or bound.upper_ns is None or bound.upper_ns / 1e3 > NEAR * highest:
+        return None
+    return bound.upper_ns / 1e3

@@ -1,0 +1,99 @@
+"""Worst-case bounds in the report: beside what was measured, in figures and in words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from html_page import read
+
+pytest.importorskip("tsnbench._native", reason="the native module is not built")
+
+from tsnbench import report
+from tsnbench.report.bounds import NEAR, bound_rows, drawn, exceeded, in_words
+from tsnbench.report.data import gather
+from tsnbench.report.facts import Bound
+from tsnbench.report.page import drawings
+
+SCENARIO = """
+name: bounded
+duration: 20 ms
+network:
+  stations: [talker, listener, other, slow]
+  bridges: [b1, b2]
+  links:
+    - {rate: 1 Gbit/s, between: [talker-b1, other-b1, b1-b2, b2-listener]}
+    - {rate: 50 Mbit/s, between: b2-slow}
+streams:
+  control: {from: talker, to: listener, pcp: 6, frame: 500 B, period: 1 ms, count: 2}
+  noise: {from: other, to: listener, pcp: 0, frame: 1000 B, poisson: 100 Mbit/s}
+  flood: {from: other, to: slow, pcp: 5, frame: 1000 B, period: 100 us}
+"""
+CAPTION = "The greatest delay that the Plan allows"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tsnbench.planning import plan
+    from tsnbench.runs.campaign import Options, run_one
+    from tsnbench.scenario import load
+
+    into = tmp_path_factory.mktemp("bounded")
+    file = into / "bounded.yaml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    run_one(plan(load(file)), into / "run", Options(report=False))
+    return into / "run"
+
+
+def test_bound_and_greatest_delay_stand_side_by_side(folder: Path) -> None:
+    from tsnbench import _native
+
+    page = report.write(folder, into=folder / "page.html")
+    head, *rows = read(page).table(CAPTION)
+    assert head[2:5] == ["Bound", "Measured maximum", "Bound / maximum"]
+    own = {row[0]: row for row in rows}
+    flows = json.loads(_native.bounds((folder / "plan.json").read_text()))["flows"]
+    upper = max(flow["upper_ns"] for flow in flows if flow["group"] == "control")
+    measured = next(group for group in gather(folder).groups if group.stream == "control").delay
+    assert measured is not None
+    control = own["control (2 flows)"]
+    assert control[2:5] == [f"{upper / 1e3:.3f}", f"{measured.max / 1e3:.3f}", f"{upper / measured.max:.3f}"]
+    assert control[1].endswith("YES")
+    # A link that cannot carry what comes: said in words, and no number.
+    flood = own["flood"]
+    assert flood[2] == "no bound"
+    assert flood[5].startswith("no bound: at b2 -> slow: ")
+    assert "is sure of 50000000 bit/s" in flood[5]
+    assert "Bounds" in read(page).text
+
+
+def test_figures_have_a_line_where_it_is_near_and_say_where_there_is_none(folder: Path) -> None:
+    run = gather(folder)
+    texts = {drawing.name: drawing for drawing in drawings(run)}
+    assert "worst-case bound" in texts["ccdf"].caption
+    page = report.write(folder, into=folder / "figures.html").read_text(encoding="utf-8")
+    assert "control (2 flows), bound " in page
+    assert "flood, no bound" in page
+    assert ">bound<" in page
+    near, far = Bound(2_000), Bound(int(NEAR * 1_000) + 1)
+    assert (drawn(near, 1.0), drawn(far, 1.0), drawn(Bound(None), 1.0)) == (2.0, None, None)
+    assert in_words(far).startswith(", bound 3.001")
+
+
+def test_an_exceeded_bound_is_shouted(folder: Path) -> None:
+    run = gather(folder)
+    assert exceeded(run) == []
+    tight = tuple(replace(group, bound=Bound(1)) for group in run.groups)
+    wrong = replace(run, groups=tight)
+    assert "control (2 flows)" in exceeded(wrong)
+    assert {row.met for row in bound_rows(wrong)} == {"no"}
+    from tsnbench.report.page import render
+
+    assert "A bound was exceeded" in render(wrong, [])
+
+
+def test_a_broken_plan_leaves_no_bounds_but_a_report(in_vehicle: Path) -> None:
+    run = gather(in_vehicle)
+    assert bool(run.no_bounds) != bool(bound_rows(run))
