@@ -12,6 +12,8 @@ pub(crate) struct FlowHop {
     pub stream: usize,
     pub port: usize,
     pub class: u8,
+    /// The priority with which its frames leave here.
+    pub pcp: u8,
     /// The hop before, as an index into the list of all.
     pub parent: Option<usize>,
     /// Of frames that fit at least one window here; none where no frame does.
@@ -54,9 +56,9 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
             Pattern::Poisson { .. } | Pattern::Saturating { .. } => (None, None),
         };
         let sizes = Sizes::of(&stream.size);
-        for hop in &stream.route {
+        for (hop, pcp) in stream.route.iter().zip(plan.priorities(stream)) {
             let port = &plan.ports[hop.port as usize];
-            let class = port.pcp_to_class[usize::from(stream.pcp & 7)];
+            let class = port.pcp_to_class[usize::from(pcp & 7)];
             let longest =
                 openings[hop.port as usize][usize::from(class)].as_ref().and_then(Openings::longest);
             let fits = |octets: u32| longest.is_none_or(|longest| until_last_bit(octets, port) <= longest);
@@ -68,19 +70,14 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                     .earliest
                     .saturating_add(before.shortest)
                     .saturating_add(ps(processing).unwrap_or(LONGEST))
-                    .saturating_sub(cut_short(
-                        plan,
-                        sizes.smallest,
-                        stream.pcp,
-                        &plan.ports[before.port],
-                        port,
-                    ))
+                    .saturating_sub(cut_short(plan, sizes.smallest, pcp, &plan.ports[before.port], port))
             });
             let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
             hops.push(FlowHop {
                 stream: number,
                 port: hop.port as usize,
                 class,
+                pcp,
                 parent,
                 sizes: fits(sizes.smallest).then_some(Sizes {
                     largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },

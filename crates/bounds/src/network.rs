@@ -57,19 +57,26 @@ pub fn bounds(plan: &Plan) -> Bounds {
         hops,
         next,
     };
-    if covers(plan) {
-        network.solve();
-    } else {
-        network.delays.fill(Err(Reason::Redundancy));
+    match not_covered(plan) {
+        None => network.solve(),
+        Some(reason) => network.delays.fill(Err(reason)),
     }
     let found = network.report(&first);
     if plan.clocks.is_some() { found.without(&Reason::Clocks) } else { found }
 }
 
-/// Whether every frame goes down a tree and every talker keeps its pattern. Links that lose frames do no harm.
-fn covers(plan: &Plan) -> bool {
-    plan.streams.iter().all(|stream| stream.redundancy.is_none())
-        && !plan.faults.iter().any(|fault| matches!(fault, Fault::Babble { .. }))
+/// Why the plan as a whole is not covered, if it is not: some frame does not go down its tree, by its priority's queues, or some
+/// talker does not keep its pattern. Links that lose frames and filters that drop them do no harm.
+fn not_covered(plan: &Plan) -> Option<Reason> {
+    let several = plan.streams.iter().any(|stream| stream.redundancy.is_some());
+    if several || plan.faults.iter().any(|fault| matches!(fault, Fault::Babble { .. })) {
+        return Some(Reason::Redundancy);
+    }
+    let mut entries =
+        plan.policing.iter().flat_map(|policing| &policing.gates).flat_map(|gate| &gate.entries);
+    let chosen = entries.any(|entry| entry.ipv.is_some());
+    let shaped = plan.policing.iter().any(|policing| !policing.schedulers.is_empty());
+    (chosen || shaped).then_some(Reason::Internal)
 }
 
 impl Network<'_> {
@@ -273,8 +280,10 @@ impl Network<'_> {
         let lower = |ps: Ps| if several { 0 } else { ps };
         let cut: Ps = way
             .windows(2)
-            .map(|pair| [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
-            .map(|[before, after]| cut_short(self.plan, sizes.smallest, stream.pcp, before, after))
+            .map(|pair| {
+                (self.hops[pair[1]].pcp, [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
+            })
+            .map(|(pcp, [before, after])| cut_short(self.plan, sizes.smallest, pcp, before, after))
             .sum();
         let after_first = after_first - cut;
         let lower_ps = lower(on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest));

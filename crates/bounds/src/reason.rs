@@ -34,6 +34,8 @@ pub enum Reason {
     Circle,
     /// Some stream has several ways, or babbles: what comes to a port is then not what this analysis counts.
     Redundancy,
+    /// Stream gates choose the queues of some frames, so that no class has arrivals of its own.
+    Internal,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
     TooLarge,
     /// Nodes go by clocks of their own; bounds are for one perfect time.
@@ -67,6 +69,9 @@ impl fmt::Display for Reason {
             Self::Redundancy => f.write_str(
                 "a stream of the plan has several ways or babbles, which the analysis does not cover",
             ),
+            Self::Internal => {
+                f.write_str("stream gates choose queues in this plan, which the analysis does not cover")
+            }
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::Clocks => {
                 f.write_str("nodes have clocks of their own, and bounds are for one perfect time")

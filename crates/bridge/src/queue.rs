@@ -48,13 +48,21 @@ pub struct Queue<F> {
     octets: u64,
     limits: Limits,
     counters: Counters,
+    /// Room kept for frames that are not eligible yet; the limits are lowered by as much.
+    held: Limits,
 }
 
 impl<F: Frame> Queue<F> {
     /// An empty queue.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { waiting: VecDeque::new(), octets: 0, limits, counters: Counters::default() }
+        Self {
+            waiting: VecDeque::new(),
+            octets: 0,
+            limits,
+            counters: Counters::default(),
+            held: Limits { frames: 0, octets: 0 },
+        }
     }
 
     /// Whether a frame of this size finds room.
@@ -80,6 +88,33 @@ impl<F: Frame> Queue<F> {
         self.counters.most_frames = self.counters.most_frames.max(self.waiting.len() as u64);
         self.counters.most_octets = self.counters.most_octets.max(self.octets);
         true
+    }
+
+    /// Keeps room for a frame that waits here until it is eligible, or counts it as dropped and returns false.
+    #[cold]
+    pub fn hold(&mut self, frame: Octets) -> bool {
+        if !self.has_room(frame) {
+            self.count_drop(frame);
+            return false;
+        }
+        let octets = u64::from(frame.0);
+        self.limits = Limits { frames: self.limits.frames - 1, octets: self.limits.octets - octets };
+        self.held = Limits { frames: self.held.frames + 1, octets: self.held.octets + octets };
+        let (frames, octets) = (self.waiting.len() as u64 + self.held.frames, self.octets + self.held.octets);
+        self.counters.most_frames = self.counters.most_frames.max(frames);
+        self.counters.most_octets = self.counters.most_octets.max(octets);
+        true
+    }
+
+    /// Gives back the room of a frame that was held.
+    #[cold]
+    pub fn let_go(&mut self, frame: Octets) {
+        if self.held.frames == 0 {
+            return;
+        }
+        let octets = u64::from(frame.0).min(self.held.octets);
+        self.limits = Limits { frames: self.limits.frames + 1, octets: self.limits.octets + octets };
+        self.held = Limits { frames: self.held.frames - 1, octets: self.held.octets - octets };
     }
 
     /// Counts a frame that never got in.

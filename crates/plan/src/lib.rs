@@ -8,11 +8,13 @@
 
 mod check;
 mod check_clocks;
+mod check_policing;
 mod check_redundancy;
 mod check_together;
 mod clocks;
 mod fault;
 mod forwarding;
+mod policing;
 mod port;
 mod read;
 mod redundancy;
@@ -20,6 +22,9 @@ mod stream;
 
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
+pub use policing::{
+    AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
+};
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
 pub use read::{PlanError, content_hash};
 pub use redundancy::{
@@ -59,6 +64,9 @@ pub struct Plan {
     /// What goes wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// What nodes do with frames as they come in; one entry for each node that does something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policing: Vec<Policing>,
     /// Where frames are sighted.
     pub taps: Vec<Tap>,
     /// The nodes' clocks; without them all nodes share one perfect time.

@@ -1,5 +1,9 @@
 //! What a run counted.
 
+mod policing;
+
+pub use policing::{FilterCounters, GroupCounters, PolicingCounters};
+
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tsn_bridge::{Counters, MergeCounters};
@@ -28,6 +32,9 @@ pub struct RunCounters {
     /// Every place where copies of a stream meet and are eliminated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recoveries: Vec<RecoveryCounters>,
+    /// Every node that filters or shapes frames as they come in, in the Plan's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policing: Vec<PolicingCounters>,
 }
 
 /// One sequence recovery (see [`tsn_bridge::frer::RecoveryCounters`]).

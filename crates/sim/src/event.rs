@@ -41,6 +41,10 @@ const NODE_BITS: u32 = 22;
 /// How many nodes the order of events has room for.
 pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
 
+/// What an event of [`Phase::Reach`] without a frame is, in the place of its sequence number.
+const HOLD: u64 = 40;
+const ELIGIBLE: u64 = 41;
+
 /// Something that will happen: 32 octets, copied freely.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Event {
@@ -71,6 +75,16 @@ pub(crate) enum What {
         /// Its stream.
         stream: u32,
     },
+    /// A frame reaches its queue that is not eligible yet.
+    Hold {
+        /// Its place: [`crate::policing`] knows the frame.
+        place: u32,
+    },
+    /// A frame that waited in its queue becomes eligible.
+    Eligible {
+        /// Its place.
+        place: u32,
+    },
     /// A port asked to be woken.
     Wake {
         /// The port.
@@ -92,6 +106,8 @@ impl Event {
             What::Meet(frame) => (Phase::Meet, frame.seq, frame.hop, frame.octets),
             What::Release { stream } => (Phase::Reach, 0, stream, 0),
             What::Babble { fault } => (Phase::Reach, 1, fault, 0),
+            What::Hold { place } => (Phase::Reach, HOLD, place, 0),
+            What::Eligible { place } => (Phase::Reach, ELIGIBLE, place, 0),
             What::Wake { port } => (Phase::Choose, 0, port, 0),
             What::Timing { number } => (Phase::Timing, number, 0, 0),
         };
@@ -129,7 +145,12 @@ impl Event {
         } else if phase == Phase::Timing as u64 {
             What::Timing { number: self.seq }
         } else if self.octets == 0 {
-            if self.seq == 0 { What::Release { stream: self.id } } else { What::Babble { fault: self.id } }
+            match self.seq {
+                0 => What::Release { stream: self.id },
+                HOLD => What::Hold { place: self.id },
+                ELIGIBLE => What::Eligible { place: self.id },
+                _ => What::Babble { fault: self.id },
+            }
         } else if phase == Phase::Reach as u64 {
             What::Arrive(frame)
         } else {

@@ -48,7 +48,8 @@ mod event;
 mod fault;
 mod logarithm;
 mod network;
-pub mod random;
+pub mod policing;
+mod random;
 pub mod record;
 mod simulation;
 mod sources;
@@ -56,7 +57,10 @@ mod special;
 mod talker;
 mod timing;
 
-pub use counters::{ClassCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters};
+pub use counters::{
+    ClassCounters, FilterCounters, GroupCounters, PolicingCounters, PortCounters, RecoveryCounters,
+    RunCounters, StreamCounters,
+};
 pub use simulation::{Progress, Simulation, unwatched};
 
 /// Why a simulation cannot begin or go on.

@@ -223,6 +223,7 @@ impl Network {
     fn add_stream(&mut self, plan: &Plan, number: usize) {
         let stream = &plan.streams[number];
         let first_hop = self.hops.len();
+        let priorities = plan.priorities(stream);
         let mut after: Vec<Vec<u32>> = vec![Vec::new(); stream.route.len() + 1];
         for (place, hop) in stream.route.iter().enumerate() {
             let parent = hop.parent.map_or(stream.route.len(), |parent| parent as usize);
@@ -247,10 +248,10 @@ impl Network {
                 stream: stream_number,
                 port: hop.port,
                 // The Plan says the priority, also of untagged frames: what a bridge's ports would give them is decided there.
-                class: plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)],
+                class: plan.ports[hop.port as usize].pcp_to_class[usize::from(priorities[place] & 7)],
                 at_talker: hop.parent.is_none(),
                 special: false,
-                pcp: stream.pcp,
+                pcp: priorities[place],
                 timing: false,
                 vid: stream.vid.unwrap_or(0),
                 branches: branches(&after[place]),

@@ -2,6 +2,7 @@
 
 mod account;
 mod passage;
+mod police;
 
 use crate::SimError;
 use crate::calendar::Calendar;
@@ -9,6 +10,7 @@ use crate::counters::RunCounters;
 use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments, instant};
 use crate::network::{Hop, Network, Part};
+use crate::policing::Police;
 use crate::sources::Sources;
 use crate::special::{Meeting, Specials};
 use crate::talker::Talker;
@@ -62,6 +64,8 @@ pub struct Simulation<'a> {
     /// Frames on the last wire that arrive after the end.
     late: u64,
     specials: Specials,
+    /// What nodes do with frames as they come in, where the Plan says something.
+    police: Option<Box<Police>>,
     /// By port; empty where the Plan has no faults.
     impairments: Vec<Option<Box<Impairment>>>,
     /// By port: frames that faults took.
@@ -82,7 +86,7 @@ impl<'a> Simulation<'a> {
         let mut network = Network::new(plan)?;
         let impairments = impairments(plan);
         let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
-        let specials = Specials::new(plan, &mut network, &impaired);
+        let (specials, police) = Specials::new(plan, &mut network, &impaired);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
         let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
         let mut simulation = Self {
@@ -101,6 +105,7 @@ impl<'a> Simulation<'a> {
             delivered: vec![0; network.listeners.len()],
             late: 0,
             specials,
+            police,
             faulted: vec![0; plan.ports.len()],
             impairments,
             timing: None,
@@ -169,6 +174,8 @@ impl<'a> Simulation<'a> {
             What::Release { stream } => self.release(stream, &event, sink),
             What::Meet(frame) => self.meet(frame, sink),
             What::Babble { fault } => self.babble(fault, &event, sink),
+            What::Hold { place } => self.hold(place, &event, sink),
+            What::Eligible { place } => self.become_eligible(place, &event, sink),
             What::Timing { number } => self.tell_timing(number, sink),
         }
     }
@@ -274,7 +281,7 @@ impl<'a> Simulation<'a> {
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop as usize];
         if hop.special {
-            return self.transmit_special(port, &hop, frame, last_bit, sink);
+            return self.transmit_special(port, &hop, &transmission, sink);
         }
         let link = self.network.links[port as usize];
         let timestamp_point = first_bit + link.until_timestamp_point;

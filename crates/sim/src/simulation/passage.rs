@@ -2,7 +2,8 @@
 //!
 //! IEEE 802.1CB-2017, 7.
 
-use super::{Event, Frame, Hop, Instant, Meeting, Simulation, Sink, What, io};
+use super::{Event, Frame, Hop, Instant, Meeting, Simulation, Sink, What, bridge, io};
+use crate::policing::Passed;
 use tsn_observation::ELIMINATED;
 use tsn_plan::Fault;
 
@@ -14,12 +15,12 @@ impl Simulation<'_> {
         &mut self,
         port: u32,
         hop: &Hop,
-        frame: Frame,
-        last_bit: Instant,
+        transmission: &bridge::Transmission<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
         let link = self.network.links[port as usize];
-        let timestamp_point = self.now + link.until_timestamp_point;
+        let bridge::Transmission { frame, first_bit, last_bit, .. } = *transmission;
+        let timestamp_point = first_bit + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;
         let copy = self.specials.copy(frame.hop);
         self.sight(link.tx, hop, (frame, copy), timestamp_point, last_bit, sink)?;
@@ -36,37 +37,49 @@ impl Simulation<'_> {
             return Ok(());
         }
         self.sight(link.rx, hop, (frame, copy), timestamp_point + link.propagation, arrival, sink)?;
-        self.go_on(meets, frame, arrival);
+        if self.specials.filtered(frame.hop).is_some() {
+            // Filters have a memory, so that frames of different ports come to them in order.
+            self.schedule(arrival, link.peer, What::Meet(frame));
+            return Ok(());
+        }
+        let passed = Passed { yellow: self.specials.yellow(frame.hop), ..Passed::default() };
+        self.go_on(meets, frame, arrival, passed);
         Ok(())
     }
 
-    /// A copy arrives where it meets others: the first one goes on, the others are taken out.
+    /// A frame arrives where filters are, or a copy where it meets others: the first one goes on, the others are taken out.
     #[cold]
     #[inline(never)]
     pub(super) fn meet<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> io::Result<()> {
         let hop = self.network.hops[frame.hop as usize];
         let meets = self.specials.meets(frame.hop);
         let number = (frame.seq & 0xffff) as u16;
+        let policed = self.police(frame);
         let recovery = meets.and_then(|meeting| Some((meeting.recovery?, meeting.way)));
-        let passes = recovery.is_none_or(|(recovery, way)| {
-            let recoveries = self.specials.recoveries.get_mut(recovery as usize);
-            recoveries.is_none_or(|recovery| recovery.machine.receive(self.now, way as usize, number))
-        });
+        let Some((recovery, way)) = recovery else {
+            if let Some(passed) = policed {
+                self.go_on(meets, frame, self.now, passed);
+            }
+            return Ok(());
+        };
+        let recoveries = self.specials.recoveries.get_mut(recovery as usize).filter(|_| policed.is_some());
+        let passes =
+            recoveries.is_none_or(|recovery| recovery.machine.receive(self.now, way as usize, number));
         let copy = self.specials.copy(frame.hop) | if passes { 0 } else { ELIMINATED };
         let link = self.network.links[hop.port as usize];
         let line = *self.ports[hop.port as usize].line();
         let begun = self.now - line.until_last_bit(tsn_units::Octets(frame.octets));
         self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
-        if passes {
-            self.go_on(meets, frame, self.now);
-        } else {
-            self.tallies[hop.stream as usize].eliminated += 1;
+        match policed {
+            None => {}
+            Some(passed) if passes => self.go_on(meets, frame, self.now, passed),
+            Some(_) => self.tallies[hop.stream as usize].eliminated += 1,
         }
         Ok(())
     }
 
     /// A frame has arrived at the end of its hop: to listeners, and to the queues of the ways that forward.
-    fn go_on(&mut self, meets: Option<Meeting>, frame: Frame, arrival: Instant) {
+    fn go_on(&mut self, meets: Option<Meeting>, frame: Frame, arrival: Instant, passed: Passed) {
         let leader = meets.map_or(frame.hop, |meeting| meeting.leader);
         let hop = self.network.hops[leader as usize];
         let link = self.network.links[hop.port as usize];
@@ -86,7 +99,13 @@ impl Simulation<'_> {
             if self.specials.is_active(next, queued) {
                 copies += 1;
                 let octets = self.specials.octets(frame.octets, Some(frame.hop), next);
-                self.schedule(queued, link.peer, What::Arrive(Frame { hop: next, octets, ..frame }));
+                let (next, eligible) = match &self.police {
+                    None => (next, None),
+                    Some(police) => {
+                        (police.next(next, &passed), passed.eligible.map(|at| at + link.processing))
+                    }
+                };
+                self.queue_at(queued, link.peer, Frame { hop: next, octets, ..frame }, eligible);
             } else {
                 blocked = Some(self.network.hops[next as usize].port);
             }
