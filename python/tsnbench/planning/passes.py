@@ -9,12 +9,15 @@ from collections.abc import Callable
 
 from tsnbench.planning.addressing import address_flows, address_nodes, name_flows
 from tsnbench.planning.assemble import assemble
+from tsnbench.planning.ats import shape_asynchronously
+from tsnbench.planning.cqf import queue_cyclically
 from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.faults import place_faults
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.phases import set_phases
+from tsnbench.planning.policing import place_filters, regenerate
 from tsnbench.planning.ports import name_ports, shape_ports
 from tsnbench.planning.preemption import set_express
 from tsnbench.planning.priorities import assign_classes
@@ -30,12 +33,16 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     address_nodes,
     name_flows,
     assign_classes,
+    regenerate,
     place_faults,
     route_flows,
     address_flows,
     size_flows,
     set_phases,
     open_gates,
+    place_filters,
+    queue_cyclically,
+    shape_asynchronously,
     reserve,
     set_express,
     place_taps,

@@ -10,6 +10,7 @@ from tsnbench.scenario import model
 from tsnbench.scenario.classes import queues_of
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
+from tsnbench.scenario.policing import shapers as policing
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.selectors import selector
 from tsnbench.scenario.units import DURATION
@@ -31,6 +32,7 @@ def build(
             gates=_gates(reading, fields) if "gates" in fields else None,
             preemption=_preemption(reading, fields) if "preemption" in fields else None,
             real_rate=fields.get("real-rate"),
+            **policing(reading, fields),
         )
         if ports is None:
             continue

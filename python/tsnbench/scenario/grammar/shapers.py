@@ -12,6 +12,7 @@ from tsnbench.scenario.grammar.common import (
     STREAM_RATE,
     TIME,
 )
+from tsnbench.scenario.grammar.policing import ATS, CQF
 from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, MapOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.units import DURATION, SIZE
@@ -91,6 +92,8 @@ SHAPER = Record(
             Record("frame pre-emption", {"express": Field(OPEN, "PCPs that interrupt the others", "[7]")}),
             "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
         ),
+        "ats": Field(ATS, "asynchronous traffic shaping: {pcp: [6]}"),
+        "cqf": Field(CQF, "cyclic queuing: {cycle: 125 us, pcp: [6], classes: [7, 6]}"),
         "real-rate": Field(LINK_RATE, "egress rate, where it differs from the link's nominal rate"),
     },
 )
