@@ -1,8 +1,9 @@
 //! The flows of a Plan at every port of their way.
 
 use crate::arrivals::Stair;
+use crate::ats::Shaped;
 use crate::curve::Ps;
-use crate::sizes::{Sizes, until_last_bit, until_timestamp_point};
+use crate::sizes::{Sizes, until_last_bit, until_timestamp_point, wire};
 use crate::windows::Openings;
 use tsn_plan::{Pattern, Plan, Port};
 
@@ -18,6 +19,8 @@ pub(crate) struct FlowHop {
     pub parent: Option<usize>,
     /// Of frames that fit at least one window here; none where no frame does.
     pub sizes: Option<Sizes>,
+    /// The ATS scheduler in front of this port's queue.
+    pub shaped: Option<Shaped>,
     pub period: Option<Ps>,
     /// After the release, how long at least until a frame is in this port's queue.
     pub earliest: Ps,
@@ -30,6 +33,10 @@ pub(crate) struct FlowHop {
 impl FlowHop {
     /// Its arrivals here, where they have a bound of their own.
     pub fn stair(&self) -> Option<Stair> {
+        if let Some(shaped) = &self.shaped {
+            let sizes = self.sizes?;
+            return shaped.stair(wire(sizes.largest), sizes.smallest == sizes.largest);
+        }
         let jitter = self.latest?.checked_sub(self.earliest)?;
         Some(Stair { unit: self.sizes?.unit, period: self.period?, jitter: jitter.max(0) })
     }
@@ -78,6 +85,10 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 port: hop.port as usize,
                 class,
                 pcp,
+                shaped: parent.and_then(|parent| {
+                    let ingress = plan.ports[hops[parent].port].peer;
+                    Shaped::of(plan, ingress, number, pcp)
+                }),
                 parent,
                 sizes: fits(sizes.smallest).then_some(Sizes {
                     largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },

@@ -3,6 +3,7 @@
 //!
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
+use crate::ats::with_schedulers;
 use crate::curve::{BIT, Curve, Data, Ps, Rate};
 use crate::flow::{FlowHop, LONGEST, cut_short, first_link, flow_hops, ps};
 use crate::inputs::Upstream;
@@ -74,9 +75,7 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
     }
     let mut entries =
         plan.policing.iter().flat_map(|policing| &policing.gates).flat_map(|gate| &gate.entries);
-    let chosen = entries.any(|entry| entry.ipv.is_some());
-    let shaped = plan.policing.iter().any(|policing| !policing.schedulers.is_empty());
-    (chosen || shaped).then_some(Reason::Internal)
+    entries.any(|entry| entry.ipv.is_some()).then_some(Reason::Internal)
 }
 
 impl Network<'_> {
@@ -164,10 +163,12 @@ impl Network<'_> {
 
     /// Analyses one port and hands on what follows; whether that changed anything.
     fn analyse(&mut self, port: usize) -> bool {
-        let result = match self.not_covered(port) {
+        let mut result = match self.not_covered(port) {
             Some(reason) => self.without_bound(port, &reason),
             None => analyse(&self.models[port], &self.hops, &*self),
         };
+        with_schedulers(&mut result.delays, &self.hops, &self.next);
+        self.mark_held(port, &mut result);
         let changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
@@ -175,6 +176,17 @@ impl Network<'_> {
         }
         self.results[port] = result;
         changed
+    }
+
+    /// Queues where frames wait that are not eligible have no bound.
+    fn mark_held(&self, port: usize, result: &mut PortResult) {
+        for (flows, class) in self.models[port].flows.iter().zip(&mut result.classes) {
+            if let Some(class) =
+                class.as_mut().filter(|_| flows.iter().any(|hop| self.hops[*hop].shaped.is_some()))
+            {
+                class.backlog = Err(Reason::Held);
+            }
+        }
     }
 
     /// What a port does that these bounds do not cover.
@@ -302,6 +314,16 @@ impl Network<'_> {
         let upper_ps = waits(&way[1..])
             .filter(|_| !dropped)
             .map(|rest| on_first(largest) + processing + rest - unstamped(sizes.smallest));
+        // Behind a scheduler, the first link's part is the wait for it, too; that is counted from the release.
+        let shaped = way.get(1).is_some_and(|hop| self.hops[*hop].shaped.is_some());
+        let upper_ps = if shaped {
+            let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
+            waits(way)
+                .filter(|_| !dropped)
+                .map(|delay| delay + processing - stamped - unstamped(sizes.smallest))
+        } else {
+            upper_ps
+        };
         let hops = way.iter().map(|hop| {
             let upper = self.delay(*hop);
             HopBounds {
@@ -384,6 +406,10 @@ impl Upstream for Network<'_> {
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {
+        // What an ATS scheduler lets pass comes when it is eligible, not when the link brought it.
+        if hop.shaped.is_some() {
+            return None;
+        }
         let before = &self.hops[hop.parent?];
         Some((before.port, before.class))
     }

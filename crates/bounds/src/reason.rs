@@ -34,6 +34,10 @@ pub enum Reason {
     Circle,
     /// Some stream has several ways, or babbles: what comes to a port is then not what this analysis counts.
     Redundancy,
+    /// An ATS scheduler group has frames that come in several queues, or faster than their schedulers let them pass.
+    Shaping,
+    /// Frames wait here that are not eligible yet, which the bound of the queue does not count.
+    Held,
     /// Stream gates choose the queues of some frames, so that no class has arrivals of its own.
     Internal,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
@@ -69,6 +73,10 @@ impl fmt::Display for Reason {
             Self::Redundancy => f.write_str(
                 "a stream of the plan has several ways or babbles, which the analysis does not cover",
             ),
+            Self::Shaping => f.write_str(
+                "behind it, an ATS scheduler group has frames of several queues, or that exceed their schedulers' rates",
+            ),
+            Self::Held => f.write_str("frames wait here that are not eligible yet (ATS), which has no bound here"),
             Self::Internal => {
                 f.write_str("stream gates choose queues in this plan, which the analysis does not cover")
             }
