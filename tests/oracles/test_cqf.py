@@ -1,4 +1,4 @@
-"""Cyclic queuing: over h bridges a frame takes more than h - 1 and less than h + 1 cycles, whatever the network.
+"""Cyclic queuing: over h bridges a frame takes more than h - 1 and less than h + 1 cycles.
 
 IEEE 802.1Q-2022, annex T; with further queues, every slow link adds its whole cycles.
 """

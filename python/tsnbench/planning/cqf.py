@@ -1,8 +1,9 @@
-"""Cyclic queuing and forwarding: stream gates that choose queues by turns, and gates that let them send by turns.
+"""Cyclic queuing and forwarding: stream gates choose queues by turns, and gates let them send by turns.
 
-IEEE 802.1Q-2022, annex T. Cycles of all nodes begin at multiples of the cycle, by their own clocks. With two queues,
-what comes in one cycle is sent in the next one. What was sent in a cycle comes with the delay of link and bridge; where that
-ends in a later cycle, further queues (multi-cycle) or a pause at the end of each cycle keep cycles apart.
+IEEE 802.1Q-2022, annex T. Cycles of all nodes begin at multiples of the cycle, by their own clocks. With two
+queues, what comes in one cycle is sent in the next one. What was sent in a cycle comes with the delay of link and
+bridge; where that ends in a later cycle, further queues (multi-cycle) or a pause at the end of each cycle keep
+cycles apart.
 """
 
 from __future__ import annotations
@@ -104,9 +105,7 @@ def _possible(draft: Draft, cyclic: list[Port]) -> bool:
         clocks = draft.scenario.clocks
         gptp = clocks.gptp if clocks is not None else None
         if gptp is not None and not high and port.pcp_to_class[gptp.pcp] in cqf.classes:
-            draft.problem(
-                f"{path}.classes", "cyclic queues without PTP messages", f"gPTP has PCP {gptp.pcp}"
-            )
+            draft.problem(f"{path}.classes", "cyclic queues without PTP messages", f"gPTP has PCP {gptp.pcp}")
     return len(draft.problems) == before
 
 
@@ -135,7 +134,7 @@ def _ipvs(draft: Draft, port: Port, cqf: model.Cqf) -> tuple[int, ...] | None:
 def _stream_gate(
     cqf: model.Cqf, ipvs: tuple[int, ...], shift: Shift | None, processing: int
 ) -> dict[str, object]:
-    """The queue of what reaches the node's queues within each cycle; from another cyclic port, the cycle of its sending."""
+    """Which queue takes what a cycle brings; from another cyclic port, the cycle in which it was sent."""
     count = len(ipvs)
     later = 1 if shift is None else 1 + shift.cycles
     entries = tuple(

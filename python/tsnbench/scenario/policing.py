@@ -8,7 +8,7 @@ from typing import Any
 from tsnbench.scenario import model
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
-from tsnbench.scenario.reading import Reading, meant
+from tsnbench.scenario.reading import Bad, Reading, meant
 from tsnbench.scenario.selectors import selector
 from tsnbench.scenario.units import DURATION
 
@@ -36,7 +36,7 @@ def _entry(
             key = others[0]
             reading.problem(fields.at(key), fields.path_of(key), "regenerate alone with at", key, hint)
             return None
-        if at is None or fields.bad:
+        if at is None or fields.bad or any(isinstance(to, Bad) for to in fields["regenerate"].values()):
             return None
         return model.Regeneration(at=at, pcp={int(pcp): to for pcp, to in fields["regenerate"].items()})
     if not any(key in fields.places for key in _ACTS) and not fields.bad:
@@ -120,7 +120,5 @@ def shapers(reading: Reading, fields: Fields) -> dict[str, Any]:
             reading.problem(*where, "gates or cqf", "both", hint)
         else:
             pcps = tuple(dict.fromkeys(cqf["pcp"]))
-            found["cqf"] = model.Cqf(
-                cycle=cqf["cycle"], pcps=pcps, classes=classes, octets=cqf.get("octets")
-            )
+            found["cqf"] = model.Cqf(cycle=cqf["cycle"], pcps=pcps, classes=classes, octets=cqf.get("octets"))
     return found
