@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from tsnbench.backends.simulation import Simulation
+from tsnbench.planning.bounds import bounds
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import load
 
@@ -85,6 +86,7 @@ def test_within_one_cycle_of_its_hops(seed: int, tmp_path: Path) -> None:
     rx = table.filter(pl.col("stage") == "rx").select("stream", "seq", rx_ns="t_ns")
     both = tx.join(rx, on=["stream", "seq"])
     queues = text.count(",", text.index("classes:"), text.index("]", text.index("classes:"))) + 1
+    bounded = {flow["stream"]: flow["upper_ns"] for flow in bounds(plan)["flows"]}
     seen = 0
     for stream in plan.document["streams"]:
         if stream["name"] == "rest":
@@ -99,7 +101,22 @@ def test_within_one_cycle_of_its_hops(seed: int, tmp_path: Path) -> None:
         assert len(own) > 20
         assert delays.min() > (total - 1) * cycle, stream["name"]
         assert delays.max() < (total + 1) * cycle + rest, stream["name"]
+        stamped = own.select(pl.col("rx_ns") - pl.col("t_ns")).to_series()
+        if bounded[stream["name"]] is not None:
+            assert stamped.max() <= bounded[stream["name"]]
+            wire = own["octets"].max() * 8 + link
+            assert bounded[stream["name"]] <= (total + 1) * cycle + rest + wire + 2
     assert seen > 20
+
+
+def test_bounds_are_there(tmp_path: Path) -> None:
+    found = 0
+    for seed in range(60):
+        path = tmp_path / f"cqf-{seed}.yaml"
+        path.write_text(_scenario(seed)[0], encoding="utf-8")
+        flows = bounds(load(path).plan())["flows"]
+        found += sum(flow["upper_ns"] is not None for flow in flows if flow["stream"] != "rest")
+    assert found > 40
 
 
 def test_overload_is_counted(tmp_path: Path) -> None:
@@ -124,6 +141,27 @@ shapers:
     assert counted["matching_frames"] == 1000
     assert counted["not_passing_frames"] == 500
     assert run.counters["streams"][0]["dropped_in_network"] == 500
+
+
+def test_what_does_not_fit_has_no_bound(tmp_path: Path) -> None:
+    text = """\
+name: full
+duration: 10 ms
+network:
+  stations: [a, b, c]
+  bridges: [sw]
+  links: {rate: 1 Gbit/s, between: [a -- sw, b -- sw, sw -- c]}
+streams:
+  s: {from: a, to: c, pcp: 6, period: 20 us, frame: 1000 B}
+  t: {from: b, to: c, pcp: 6, period: PERIOD us, frame: 1000 B}
+shapers:
+  sw -> c: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6]}}
+"""
+    path = tmp_path / "full.yaml"
+    for period, fits in (("20", True), ("13", False)):
+        path.write_text(text.replace("PERIOD", period), encoding="utf-8")
+        found = [flow["upper_ns"] for flow in bounds(load(path).plan())["flows"]]
+        assert all((upper is not None) is fits for upper in found), period
 
 
 def test_a_slow_link_needs_more_queues(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@
 
 mod arrivals;
 mod ats;
+mod cqf;
 mod credit;
 mod curve;
 mod deviation;

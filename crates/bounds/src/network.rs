@@ -62,7 +62,11 @@ pub fn bounds(plan: &Plan) -> Bounds {
         None => network.solve(),
         Some(reason) => network.delays.fill(Err(reason)),
     }
-    let found = network.report(&first);
+    let mut found = network.report(&first);
+    if not_covered(plan) == Some(Reason::Internal) {
+        let plain = bounds(&Plan { policing: Vec::new(), ..plan.clone() });
+        crate::cqf::refine(plan, &plain, &mut found);
+    }
     if plan.clocks.is_some() { found.without(&Reason::Clocks) } else { found }
 }
 

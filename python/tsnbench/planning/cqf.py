@@ -1,9 +1,9 @@
 """Cyclic queuing and forwarding: stream gates choose queues by turns, and gates let them send by turns.
 
-IEEE 802.1Q-2022, annex T. Cycles of all nodes begin at multiples of the cycle, by their own clocks. With two
-queues, what comes in one cycle is sent in the next one. What was sent in a cycle comes with the delay of link and
-bridge; where that ends in a later cycle, further queues (multi-cycle) or a pause at the end of each cycle keep
-cycles apart.
+IEEE 802.1Q-2022, annex T. Cycles of all nodes begin at multiples of the cycle, by their clocks. With two
+queues, what comes in one cycle is sent in the next one. What was sent in a cycle comes with the delay of link
+and bridge; where that ends in a later cycle, further queues (multi-cycle) or a pause at the end of each cycle
+keep cycles apart.
 """
 
 from __future__ import annotations
