@@ -46,6 +46,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
         ports: Vec::new(),
         streams: Vec::new(),
         faults: Vec::new(),
+        policing: Vec::new(),
         taps: Vec::new(),
         clocks: None,
         hash: None,

@@ -1,8 +1,9 @@
 //! The flows of a Plan at every port of their way.
 
 use crate::arrivals::Stair;
+use crate::ats::Shaped;
 use crate::curve::{Data, Ps};
-use crate::sizes::{Sizes, until_last_bit, until_timestamp_point};
+use crate::sizes::{Sizes, until_last_bit, until_timestamp_point, wire};
 use crate::ways::{self, Once};
 use crate::windows::Openings;
 use tsn_plan::{Fault, Pattern, Plan, Port};
@@ -13,6 +14,8 @@ pub(crate) struct FlowHop {
     pub stream: usize,
     pub port: usize,
     pub class: u8,
+    /// The priority with which its frames leave here.
+    pub pcp: u8,
     /// The hops before, as indices into the list of all: several where ways meet, none at the talker.
     pub parents: Vec<usize>,
     /// Whether a frame that comes by several of them goes on once.
@@ -21,6 +24,8 @@ pub(crate) struct FlowHop {
     pub times: u32,
     /// Of frames that fit at least one window here; none where no frame does.
     pub sizes: Option<Sizes>,
+    /// The ATS scheduler in front of this port's queue.
+    pub shaped: Option<Shaped>,
     pub period: Option<Ps>,
     /// When the first release is due, where there are periods.
     pub begin: Option<Ps>,
@@ -39,6 +44,17 @@ pub(crate) struct FlowHop {
 impl FlowHop {
     /// Its arrivals here, where they have a bound of their own.
     pub fn stairs(&self) -> Option<impl Iterator<Item = Stair> + '_> {
+        let (shaped, own) = match &self.shaped {
+            Some(shaped) => {
+                let sizes = self.sizes?;
+                (Some(shaped.stair(wire(sizes.largest), sizes.smallest == sizes.largest)?), None)
+            }
+            None => (None, Some(self.unshaped()?)),
+        };
+        Some(shaped.into_iter().chain(own.into_iter().flatten()))
+    }
+
+    fn unshaped(&self) -> Option<impl Iterator<Item = Stair> + '_> {
         let jitter = self.latest?.checked_sub(self.earliest)?.max(0);
         let unit = self.sizes?.unit.checked_mul(Data::from(self.times))?;
         let periods = std::iter::once(self.period?).chain(self.babbles.iter().copied());
@@ -75,10 +91,11 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
             }
         };
         let babbles: Vec<Ps> = plan.faults.iter().filter_map(|fault| babble(fault, number)).collect();
-        for (place, hop) in stream.route.iter().enumerate() {
+        let priorities = plan.priorities(stream);
+        for ((place, hop), pcp) in stream.route.iter().enumerate().zip(priorities) {
             let sizes = Sizes::of(&stream.size, ways::tag(stream, place));
             let port = &plan.ports[hop.port as usize];
-            let class = port.pcp_to_class[usize::from(stream.pcp & 7)];
+            let class = port.pcp_to_class[usize::from(pcp & 7)];
             let longest =
                 openings[hop.port as usize][usize::from(class)].as_ref().and_then(Openings::longest);
             let fits = |octets: u32| longest.is_none_or(|longest| until_last_bit(octets, port) <= longest);
@@ -96,6 +113,11 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 latest: if parents.is_empty() { jitter } else { None },
                 earliest: if parents.is_empty() { 0 } else { LONGEST },
                 fastest: if parents.is_empty() { 0 } else { LONGEST },
+                shaped: parents.first().and_then(|parent| {
+                    let ingress = plan.ports[hops[*parent].port].peer;
+                    Shaped::of(plan, ingress, number, pcp)
+                }),
+                pcp,
                 parents,
                 sizes: fits(sizes.smallest).then_some(Sizes {
                     largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },
@@ -132,9 +154,8 @@ fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec
 fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
     let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
     let processing = ps(plan.nodes[egress.node as usize].processing_ns).unwrap_or(LONGEST);
-    let pcp = plan.streams[after.stream].pcp;
     let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
-    let cut = cut_short(plan, octets, pcp, ingress, egress);
+    let cut = cut_short(plan, octets, after.pcp, ingress, egress);
     let adds = before.shortest.saturating_add(processing).saturating_sub(cut);
     let opens = &openings[before.port][usize::from(before.class)];
     let gate = || {

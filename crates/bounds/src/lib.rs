@@ -8,6 +8,8 @@
 //! - Where nothing can be said for sure, there is no bound, and the [`Reason`].
 
 mod arrivals;
+mod ats;
+mod cqf;
 mod credit;
 mod curve;
 mod deviation;

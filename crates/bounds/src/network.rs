@@ -3,6 +3,7 @@
 //!
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
+use crate::ats::with_schedulers;
 use crate::curve::{BIT, Curve, Data, Ps, Rate};
 use crate::flow::{FlowHop, LONGEST, cut_short, first_link, flow_hops, ps};
 use crate::inputs::Upstream;
@@ -67,13 +68,20 @@ pub fn bounds(plan: &Plan) -> Bounds {
     };
     network.solve();
     let found = network.report(&first);
-    match not_covered(plan) {
-        Some(reason) => found.without(&reason),
+    match not_covered(plan).or_else(|| crate::ats::shaped_copies(plan)) {
         None => found,
+        Some(reason) => {
+            let mut found = found.without(&reason);
+            if reason == Reason::Internal {
+                let plain = bounds(&Plan { policing: Vec::new(), ..plan.clone() });
+                crate::cqf::refine(plan, &plain, &mut found);
+            }
+            found
+        }
     }
 }
 
-/// What of a Plan no bound here covers, wherever it is. Links that lose frames do no harm.
+/// What of a Plan no bound here covers, wherever it is. Links that lose frames and filters that drop them do no harm.
 fn not_covered(plan: &Plan) -> Option<Reason> {
     if plan.clocks.is_some() {
         return Some(Reason::Clocks);
@@ -82,7 +90,12 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
         return Some(Reason::Flooded);
     }
     let counted = |fault: &Fault| fault.only_takes() || matches!(fault, Fault::Babble { .. });
-    (!plan.faults.iter().all(counted)).then_some(Reason::Faults)
+    if !plan.faults.iter().all(counted) {
+        return Some(Reason::Faults);
+    }
+    let mut entries =
+        plan.policing.iter().flat_map(|policing| &policing.gates).flat_map(|gate| &gate.entries);
+    entries.any(|entry| entry.ipv.is_some()).then_some(Reason::Internal)
 }
 
 impl Network<'_> {
@@ -169,10 +182,12 @@ impl Network<'_> {
 
     /// Analyses one port and hands on what follows; whether that changed anything.
     fn analyse(&mut self, port: usize) -> bool {
-        let result = match self.not_covered(port) {
+        let mut result = match self.not_covered(port) {
             Some(reason) => self.without_bound(port, &reason),
             None => analyse(&self.models[port], &self.hops, &*self),
         };
+        with_schedulers(&mut result.delays, &self.hops, &self.next);
+        self.mark_held(port, &mut result);
         let mut changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
@@ -181,6 +196,17 @@ impl Network<'_> {
         }
         self.results[port] = result;
         changed
+    }
+
+    /// Queues where frames wait that are not eligible have no bound.
+    fn mark_held(&self, port: usize, result: &mut PortResult) {
+        for (flows, class) in self.models[port].flows.iter().zip(&mut result.classes) {
+            if let Some(class) =
+                class.as_mut().filter(|_| flows.iter().any(|hop| self.hops[*hop].shaped.is_some()))
+            {
+                class.backlog = Err(Reason::Held);
+            }
+        }
     }
 
     /// What a port does that these bounds do not cover.
@@ -348,8 +374,10 @@ impl Network<'_> {
         let after_first: Ps = way[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
         let cut: Ps = way
             .windows(2)
-            .map(|pair| [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
-            .map(|[before, after]| cut_short(self.plan, sizes.smallest, stream.pcp, before, after))
+            .map(|pair| {
+                (self.hops[pair[1]].pcp, [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
+            })
+            .map(|(pcp, [before, after])| cut_short(self.plan, sizes.smallest, pcp, before, after))
             .sum();
         let after_first = after_first - cut;
         let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
@@ -391,7 +419,14 @@ impl Network<'_> {
                 Some(after_stamp.saturating_add(self.propagation(first)))
             }
         };
-        let upper_ps = if one_root {
+        // Behind a scheduler, the first link's part is the wait for it, too; that is counted from the release.
+        let shaped = hops_of_stream.iter().any(|hop| hop.shaped.is_some() && hop.parents.contains(&way[0]));
+        let upper_ps = if one_root && shaped {
+            let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
+            waits(way)
+                .filter(|_| !dropped)
+                .map(|delay| delay + processing - stamped - unstamped(sizes.smallest))
+        } else if one_root {
             waits(&way[1..])
                 .filter(|_| !dropped)
                 .and_then(|rest| Some(on_first_at_most()? + processing + rest - unstamped(sizes.smallest)))
@@ -489,6 +524,10 @@ impl Upstream for Network<'_> {
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {
+        // What an ATS scheduler lets pass comes when it is eligible, not when the link brought it.
+        if hop.shaped.is_some() {
+            return None;
+        }
         let before = &self.hops[hop.only_parent()?];
         Some((before.port, before.class))
     }

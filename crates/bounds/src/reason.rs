@@ -38,6 +38,14 @@ pub enum Reason {
     Flooded,
     /// Frames are delayed or doubled on a link, or a port obeys a wrong schedule.
     Faults,
+    /// An ATS scheduler group has frames that come in several queues, or faster than their schedulers let them pass.
+    Shaping,
+    /// Copies of a stream meet, or change their tags, where an ATS scheduler shapes them.
+    ShapedCopies,
+    /// Frames wait here that are not eligible yet, which the bound of the queue does not count.
+    Held,
+    /// Stream gates choose the queues of some frames, so that no class has arrivals of its own.
+    Internal,
     /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
     TooLarge,
     /// Nodes go by clocks of their own; bounds are for one perfect time.
@@ -75,6 +83,14 @@ impl fmt::Display for Reason {
             Self::Faults => f.write_str(
                 "frames of the plan are delayed or doubled, or a port obeys a wrong schedule, which has no bound here",
             ),
+            Self::Shaping => f.write_str(
+                "behind it, an ATS scheduler group has frames of several queues, or that exceed their schedulers' rates",
+            ),
+            Self::ShapedCopies => f.write_str("copies of a stream meet, or get or lose their tags, where an ATS scheduler shapes them, which has no bound here"),
+            Self::Held => f.write_str("frames wait here that are not eligible yet (ATS), which has no bound here"),
+            Self::Internal => {
+                f.write_str("stream gates choose queues in this plan, which the analysis does not cover")
+            }
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::Clocks => {
                 f.write_str("nodes have clocks of their own, and bounds are for one perfect time")

@@ -1,17 +1,20 @@
-//! How the egress of a TSN port behaves: queues, strict priority, credit-based shapers, gates.
+//! How the egress of a TSN port behaves (queues, strict priority, credit-based shapers, gates), and what a node does
+//! with frames as they come in (filters, stream gates, meters, ATS schedulers).
 //!
-//! IEEE 802.1Q-2022, 8.6.6 to 8.6.8. Pure state machines: no clock is read and nothing is sent. An
+//! IEEE 802.1Q-2022, 8.6.5 to 8.6.11. Pure state machines: no clock is read and nothing is sent. An
 //! [`EgressPort`] is told what happens ([`Event`]) and writes what it wants done into the caller's [`Actions`];
 //! a simulator and a live forwarder drive the same machine.
 //!
 //! The machines pay per frame, not per slot: no gate edge and no credit crossing is an event. When a frame
 //! needs to know, the next opening that fits it and the moment its class has credit are computed.
 
+pub mod ats;
 mod credit;
 pub mod frer;
 mod gates;
 mod line;
 mod port;
+pub mod psfp;
 mod queue;
 mod shared;
 

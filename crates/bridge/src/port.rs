@@ -316,6 +316,20 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
+    /// Keeps room in a queue for a frame that is not eligible yet (ATS); false where there is none, which is counted.
+    #[cold]
+    pub fn hold(&mut self, class: u8, frame: Octets) -> bool {
+        let class = if usize::from(class) < self.classes.len() { class } else { 0 };
+        self.classes[usize::from(class)].queue.hold(frame)
+    }
+
+    /// A frame that was held becomes eligible; it arrives next, and finds its room.
+    #[cold]
+    pub fn let_go(&mut self, class: u8, frame: Octets) {
+        let class = if usize::from(class) < self.classes.len() { class } else { 0 };
+        self.classes[usize::from(class)].queue.let_go(frame);
+    }
+
     /// The medium.
     #[must_use]
     pub fn line(&self) -> &Line {

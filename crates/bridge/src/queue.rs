@@ -51,6 +51,8 @@ pub struct Queue<F> {
     limits: Limits,
     shared: Option<Box<Shared>>,
     counters: Counters,
+    /// Room kept for frames that are not eligible yet; the limits are lowered by as much.
+    held: Limits,
 }
 
 /// Memory that is not the queue's own.
@@ -58,19 +60,28 @@ pub struct Queue<F> {
 struct Shared {
     own: Limits,
     buffer: SharedBuffer,
+    /// The next frame had its room until now, which no threshold takes from it.
+    due: bool,
 }
 
 impl<F: Frame> Queue<F> {
     /// An empty queue.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { waiting: VecDeque::new(), octets: 0, limits, shared: None, counters: Counters::default() }
+        Self {
+            waiting: VecDeque::new(),
+            octets: 0,
+            limits,
+            shared: None,
+            counters: Counters::default(),
+            held: Limits { frames: 0, octets: 0 },
+        }
     }
 
     /// From now on what waits here waits in this memory.
     pub fn share(&mut self, buffer: &SharedBuffer) {
         let own = std::mem::replace(&mut self.limits, Limits { frames: 0, octets: 0 });
-        self.shared = Some(Box::new(Shared { own, buffer: buffer.clone() }));
+        self.shared = Some(Box::new(Shared { own, buffer: buffer.clone(), due: false }));
     }
 
     /// Whether a frame of this size finds room.
@@ -87,8 +98,10 @@ impl<F: Frame> Queue<F> {
 
     #[cold]
     fn has_shared_room(&self, frame: Octets) -> bool {
-        let room =
-            |shared: &Shared| self.fits(&shared.own, frame) && shared.buffer.has_room(self.octets, frame);
+        let own = self.octets + self.held.octets;
+        let room = |shared: &Shared| {
+            self.fits(&shared.own, frame) && (shared.due || shared.buffer.has_room(own, frame))
+        };
         self.shared.as_deref().is_some_and(room)
     }
 
@@ -115,8 +128,9 @@ impl<F: Frame> Queue<F> {
         }
         self.waiting.push_back(frame);
         self.octets += octets;
-        if let Some(shared) = &self.shared {
+        if let Some(shared) = &mut self.shared {
             shared.buffer.take(octets);
+            shared.due = false;
         }
         self.counters.enqueued_frames += 1;
         self.counters.enqueued_octets += octets;
@@ -125,10 +139,64 @@ impl<F: Frame> Queue<F> {
         true
     }
 
+    /// Keeps room for a frame that waits here until it is eligible, or counts it as dropped and returns false.
+    #[cold]
+    pub fn hold(&mut self, frame: Octets) -> bool {
+        if !self.has_room(frame) {
+            self.count_drop(frame);
+            let _ = self.why_full(frame);
+            return false;
+        }
+        let octets = u64::from(frame.0);
+        if let Some(shared) = &self.shared {
+            shared.buffer.take(octets);
+        }
+        let limits = self.own_limits();
+        *limits = Limits { frames: limits.frames - 1, octets: limits.octets - octets };
+        self.held = Limits { frames: self.held.frames + 1, octets: self.held.octets + octets };
+        let (frames, octets) = (self.waiting.len() as u64 + self.held.frames, self.octets + self.held.octets);
+        self.counters.most_frames = self.counters.most_frames.max(frames);
+        self.counters.most_octets = self.counters.most_octets.max(octets);
+        true
+    }
+
+    /// Gives back the room of a frame that was held.
+    #[cold]
+    pub fn let_go(&mut self, frame: Octets) {
+        if self.held.frames == 0 {
+            return;
+        }
+        self.give_back(1, u64::from(frame.0).min(self.held.octets));
+        if let Some(shared) = &mut self.shared {
+            shared.due = true;
+        }
+    }
+
+    /// No room is held for so many frames any more.
+    #[cold]
+    fn give_back(&mut self, frames: u64, octets: u64) {
+        if let Some(shared) = &self.shared {
+            shared.buffer.give(octets);
+        }
+        let limits = self.own_limits();
+        *limits = Limits { frames: limits.frames + frames, octets: limits.octets + octets };
+        self.held = Limits { frames: self.held.frames - frames, octets: self.held.octets - octets };
+    }
+
+    fn own_limits(&mut self) -> &mut Limits {
+        match &mut self.shared {
+            Some(shared) => &mut shared.own,
+            None => &mut self.limits,
+        }
+    }
+
     /// Counts a frame that never got in.
     pub fn count_drop(&mut self, octets: Octets) {
         self.counters.dropped_frames += 1;
         self.counters.dropped_octets += u64::from(octets.0);
+        if let Some(shared) = &mut self.shared {
+            shared.due = false;
+        }
     }
 
     /// The frame that goes next.
@@ -152,8 +220,12 @@ impl<F: Frame> Queue<F> {
         Some(frame)
     }
 
-    /// Takes everything out, unsent.
+    /// Takes everything out, unsent; no room is held any more.
     pub fn clear(&mut self) -> impl Iterator<Item = F> + '_ {
+        self.give_back(self.held.frames, self.held.octets);
+        if let Some(shared) = &self.shared {
+            shared.buffer.give(self.octets);
+        }
         self.octets = 0;
         self.waiting.drain(..)
     }

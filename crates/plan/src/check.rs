@@ -62,6 +62,7 @@ impl Plan {
         for (number, fault) in self.faults.iter().enumerate() {
             self.check_fault(number, fault)?;
         }
+        self.check_policing()?;
         for (number, tap) in self.taps.iter().enumerate() {
             let path = |field: &str| format!("taps[{number}].{field}");
             index(tap.port, self.ports.len(), || path("port"))?;

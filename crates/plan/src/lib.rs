@@ -12,6 +12,7 @@ mod check_bridging;
 mod check_clocks;
 mod check_fault;
 mod check_learning;
+mod check_policing;
 mod check_ptp;
 mod check_redundancy;
 mod check_together;
@@ -20,6 +21,7 @@ mod clocks;
 mod fault;
 mod forwarding;
 mod learning;
+mod policing;
 mod port;
 mod ptp;
 mod read;
@@ -30,6 +32,9 @@ pub use bridging::{Buffer, Further};
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
 pub use learning::Learning;
+pub use policing::{
+    AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
+};
 pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
 pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
 pub use read::{PlanError, content_hash};
@@ -70,6 +75,9 @@ pub struct Plan {
     /// What goes wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// What nodes do with frames as they come in; one entry for each node that does something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policing: Vec<Policing>,
     /// Where frames are sighted.
     pub taps: Vec<Tap>,
     /// The nodes' clocks; without them all nodes share one perfect time.

@@ -61,7 +61,9 @@ impl Sink for Captures {
         // A copy carries an R-TAG.
         let is_copy = sighting.copy > 0;
         let octets = sighting.octets.saturating_sub(if is_copy { R_TAG_OCTETS } else { 0 });
-        let frame = FrameSpec { octets, seq: sighting.seq, intended_ns, ..template.frame };
+        // Priorities may be regenerated on the way.
+        let tag = template.frame.tag.map(|tag| Tag { pcp: sighting.pcp, ..tag });
+        let frame = FrameSpec { octets, tag, seq: sighting.seq, intended_ns, ..template.frame };
         tsn_wire::build::frame(&frame, &mut self.bytes).map_err(io::Error::other)?;
         if is_copy {
             let number = (sighting.seq & 0xffff) as u16;

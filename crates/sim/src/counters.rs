@@ -1,5 +1,9 @@
 //! What a run counted.
 
+mod policing;
+
+pub use policing::{FilterCounters, GroupCounters, PolicingCounters};
+
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tsn_bridge::{Counters, MergeCounters};
@@ -34,6 +38,9 @@ pub struct RunCounters {
     /// Every node whose ports share memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<BufferCounters>,
+    /// Every node that filters or shapes frames as they come in, in the Plan's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policing: Vec<PolicingCounters>,
 }
 
 /// One fault.

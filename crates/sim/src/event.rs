@@ -61,6 +61,10 @@ const ENDS: u64 = 21;
 /// How many nodes the order of events has room for.
 pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
 
+/// What an event of [`Phase::Reach`] without a frame is, in the place of its sequence number.
+const HOLD: u64 = 40;
+const ELIGIBLE: u64 = 41;
+
 /// Something that will happen: 32 octets, copied freely.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Event {
@@ -98,6 +102,16 @@ pub(crate) enum What {
         /// Its stream.
         stream: u32,
     },
+    /// A frame reaches its queue that is not eligible yet.
+    Hold {
+        /// Its place: [`crate::policing`] knows the frame.
+        place: u32,
+    },
+    /// A frame that waited in its queue becomes eligible.
+    Eligible {
+        /// Its place.
+        place: u32,
+    },
     /// A port asked to be woken.
     Wake {
         /// The port.
@@ -120,6 +134,8 @@ impl Event {
             What::Release { stream } => (Phase::Reach, 0, stream, 0),
             What::Babble { fault } => (Phase::Reach, 1, fault, 0),
             What::Fault { fault, begins } => (Phase::Reach, if begins { BEGINS } else { ENDS }, fault, 0),
+            What::Hold { place } => (Phase::Reach, HOLD, place, 0),
+            What::Eligible { place } => (Phase::Reach, ELIGIBLE, place, 0),
             What::Wake { port } => (Phase::Choose, 0, port, 0),
             What::Timing { number } => (Phase::Timing, number, 0, 0),
         };
@@ -160,6 +176,8 @@ impl Event {
             match self.seq {
                 0 => What::Release { stream: self.id },
                 BEGINS | ENDS => What::Fault { fault: self.id, begins: self.seq == BEGINS },
+                HOLD => What::Hold { place: self.id },
+                ELIGIBLE => What::Eligible { place: self.id },
                 _ => What::Babble { fault: self.id },
             }
         } else if phase == Phase::Reach as u64 {

@@ -49,6 +49,7 @@ mod fault;
 mod learning;
 mod logarithm;
 mod network;
+mod policing;
 pub mod processing;
 mod random;
 pub mod record;
@@ -60,7 +61,8 @@ mod timing;
 mod trace;
 
 pub use counters::{
-    ClassCounters, FaultCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters,
+    ClassCounters, FaultCounters, FilterCounters, GroupCounters, PolicingCounters, PortCounters,
+    RecoveryCounters, RunCounters, StreamCounters,
 };
 pub use simulation::{Progress, Simulation, unwatched};
 

@@ -240,15 +240,16 @@ impl Network {
         for (number, stream) in plan.streams.iter().enumerate() {
             let route = stream.route.len();
             let begin = self.hops.len();
+            let priorities = plan.priorities(stream);
             let hop_of = |place: usize| if place < route { first + place } else { begin + place - route };
-            for hop in &stream.flood {
+            for (hop, pcp) in stream.flood.iter().zip(priorities.iter().skip(route)) {
                 self.hops.push(Hop {
                     stream: number as u32,
                     port: hop.port,
-                    class: plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)],
+                    class: plan.ports[hop.port as usize].pcp_to_class[usize::from(*pcp & 7)],
                     at_talker: false,
                     special: true,
-                    pcp: stream.pcp,
+                    pcp: *pcp,
                     timing: false,
                     floods: true,
                     vid: stream.vid.unwrap_or(0),
@@ -271,6 +272,7 @@ impl Network {
     fn add_stream(&mut self, plan: &Plan, number: usize) {
         let stream = &plan.streams[number];
         let first_hop = self.hops.len();
+        let priorities = plan.priorities(stream);
         let mut after: Vec<Vec<u32>> = vec![Vec::new(); stream.route.len() + 1];
         for (place, hop) in stream.route.iter().enumerate() {
             let parent = hop.parent.map_or(stream.route.len(), |parent| parent as usize);
@@ -295,10 +297,10 @@ impl Network {
                 stream: stream_number,
                 port: hop.port,
                 // The Plan says the priority, also of untagged frames: what a bridge's ports would give them is decided there.
-                class: plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)],
+                class: plan.ports[hop.port as usize].pcp_to_class[usize::from(priorities[place] & 7)],
                 at_talker: hop.parent.is_none(),
                 special: false,
-                pcp: stream.pcp,
+                pcp: priorities[place],
                 timing: false,
                 floods: false,
                 vid: stream.vid.unwrap_or(0),

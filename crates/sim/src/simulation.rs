@@ -3,6 +3,7 @@
 mod account;
 mod outage;
 mod passage;
+mod police;
 mod reach;
 
 use crate::SimError;
@@ -12,6 +13,7 @@ use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments};
 use crate::learning::Learning;
 use crate::network::{Hop, Network, Part};
+use crate::policing::Police;
 use crate::processing::{Spread, spreads};
 use crate::sources::Sources;
 use crate::special::{Meeting, Specials};
@@ -67,6 +69,8 @@ pub struct Simulation<'a> {
     /// Frames on the last wire that arrive after the end.
     late: u64,
     specials: Specials,
+    /// What nodes do with frames as they come in, where the Plan says something.
+    police: Option<Box<Police>>,
     /// By port; empty where the Plan has no faults.
     impairments: Vec<Option<Box<Impairment>>>,
     /// By port: what the node at the other end takes; empty where all are steady.
@@ -97,7 +101,7 @@ impl<'a> Simulation<'a> {
         let mut network = Network::new(plan)?;
         let impairments = impairments(plan);
         let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
-        let specials = Specials::new(plan, &mut network, &impaired);
+        let (specials, police) = Specials::new(plan, &mut network, &impaired);
         let learning = Learning::new(plan, &mut network);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
         let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
@@ -120,6 +124,7 @@ impl<'a> Simulation<'a> {
             spreads: spreads(plan),
             learning,
             buffers: Vec::new(),
+            police,
             faulted: vec![0; plan.ports.len()],
             struck: vec![0; plan.faults.len()],
             outages: Outages::new(plan),
@@ -187,6 +192,8 @@ impl<'a> Simulation<'a> {
             What::Meet(frame) => self.meet(frame, sink),
             What::Babble { fault } => self.babble(fault, &event, sink),
             What::Fault { fault, begins } => self.turn(fault, begins, sink),
+            What::Hold { place } => self.hold(place, &event, sink),
+            What::Eligible { place } => self.become_eligible(place, &event, sink),
             What::Timing { number } => self.tell_timing(number, sink),
         }
     }
@@ -297,7 +304,7 @@ impl<'a> Simulation<'a> {
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop as usize];
         if hop.special {
-            return self.transmit_special(port, &hop, transmission, sink);
+            return self.transmit_special(port, &hop, &transmission, sink);
         }
         let link = self.network.links[port as usize];
         if hop.timing {

@@ -5,6 +5,7 @@
 use crate::event::Frame;
 use crate::fault::instant;
 use crate::network::Network;
+use crate::policing::{Filtered, Police};
 use std::collections::HashMap;
 use tsn_bridge::frer::BaseRecovery;
 use tsn_plan::{Plan, R_TAG_OCTETS, Redundancy};
@@ -16,9 +17,13 @@ pub(crate) struct Special {
     /// Which copy it carries; 0 for the plain frame.
     pub copy: u8,
     /// When it forwards; always where there is none.
-    active: Option<Vec<(Instant, Instant)>>,
+    pub active: Option<Vec<(Instant, Instant)>>,
     /// Where its end meets others: the first of those hops, which knows what follows, and its place among them.
     pub meets: Option<Meeting>,
+    /// The filter at its end.
+    pub filtered: Option<Filtered>,
+    /// Whether frames go by it that a meter has marked yellow.
+    pub yellow: bool,
 }
 
 /// One way into a place where ways meet.
@@ -60,7 +65,7 @@ impl Special {
 
 impl Specials {
     /// Reads them off a Plan and marks them in the network's table.
-    pub fn new(plan: &Plan, network: &mut Network, impaired: &[bool]) -> Self {
+    pub fn new(plan: &Plan, network: &mut Network, impaired: &[bool]) -> (Self, Option<Box<Police>>) {
         let mut found = Self::default();
         let mut first = 0;
         for (number, stream) in plan.streams.iter().enumerate() {
@@ -86,7 +91,8 @@ impl Specials {
                 }
             }
         }
-        found
+        let police = Police::new(plan, network, &mut found.hops);
+        (found, police)
     }
 
     /// Keeps when a copy's first bit arrives at its meeting.
@@ -139,6 +145,14 @@ impl Specials {
 
     pub fn meets(&self, hop: u32) -> Option<Meeting> {
         self.hops.get(hop as usize)?.meets
+    }
+
+    pub fn filtered(&self, hop: u32) -> Option<Filtered> {
+        self.hops.get(hop as usize)?.filtered
+    }
+
+    pub fn yellow(&self, hop: u32) -> bool {
+        self.hops.get(hop as usize).is_some_and(|special| special.yellow)
     }
 
     pub fn is_active(&self, hop: u32, at: Instant) -> bool {

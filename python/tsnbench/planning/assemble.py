@@ -39,6 +39,7 @@ def assemble(draft: Draft) -> dict[str, Any]:
         "ports": [_port(port) for port in draft.ports],
         "streams": [_flow(flow) for flow in draft.flows],
         **({"faults": draft.faults} if draft.faults else {}),
+        **_given(policing=_policing(draft)),
         "taps": [
             {
                 "name": tap.name,
@@ -56,6 +57,14 @@ def assemble(draft: Draft) -> dict[str, Any]:
 def _given(**fields: Any) -> dict[str, Any]:
     """Absent is how the Plan spells none."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _policing(draft: Draft) -> list[dict[str, Any]] | None:
+    tables = [
+        {"node": node, **{name: entries for name, entries in vars(own).items() if entries}}
+        for node, own in sorted(draft.policing.items())
+    ]
+    return [table for table in tables if len(table) > 1] or None
 
 
 def _port(port: Port) -> dict[str, Any]:

@@ -125,6 +125,18 @@ class Flow:
         return int(copies[place]) if copies else 0
 
 
+@dataclass
+class Policing:
+    """What a node does with frames as they come in; filters, gates and so on as the Plan spells them."""
+
+    filters: list[dict[str, Any]] = field(default_factory=list)
+    gates: list[dict[str, Any]] = field(default_factory=list)
+    meters: list[dict[str, Any]] = field(default_factory=list)
+    schedulers: list[dict[str, Any]] = field(default_factory=list)
+    groups: list[dict[str, Any]] = field(default_factory=list)
+    regeneration: list[dict[str, Any]] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class Tap:
     """Where frames are sighted."""
@@ -146,6 +158,8 @@ class Draft:
     flows: list[Flow] = field(default_factory=list)
     faults: list[dict[str, Any]] = field(default_factory=list)
     """As the Plan spells them."""
+    policing: dict[int, Policing] = field(default_factory=dict)
+    """By node."""
     taps: list[Tap] = field(default_factory=list)
     problems: list[PlanningProblem] = field(default_factory=list)
 
@@ -167,6 +181,28 @@ class Draft:
     @property
     def node_numbers(self) -> dict[str, int]:
         return {node.name: number for number, node in enumerate(self.nodes)}
+
+    def priorities(self, flow: Flow) -> list[int]:
+        """The priority with which a flow's frames leave by each entry of its route."""
+        found: list[int] = []
+        for hop in flow.route:
+            if hop.parent is None:
+                found.append(flow.stream.pcp)
+            else:
+                before = self.ports[flow.route[hop.parent].port]
+                found.append(self.regenerated(before.peer, found[hop.parent]))
+        return found
+
+    def priority(self, flow: Flow, port: Port) -> int:
+        """The priority with which a flow's frames leave by a port; by the first entry of its route there."""
+        places = [place for place, hop in enumerate(flow.route) if hop.port == port.number]
+        return self.priorities(flow)[places[0]] if places else flow.stream.pcp
+
+    def regenerated(self, port: int, pcp: int) -> int:
+        """The priority that a frame has once it has come in by a port."""
+        own = self.policing.get(self.ports[port].node)
+        tables = own.regeneration if own else []
+        return next((int(table["pcp"][pcp]) for table in tables if table["port"] == port), pcp)
 
     def flows_through(self) -> list[list[tuple[Flow, bool]]]:
         """Per port the flows that cross it, and whether with an R-TAG."""

@@ -12,6 +12,8 @@ from typing import Any
 from tsnbench.planning import words
 from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.planning.load import ClassLoad, class_loads
+from tsnbench.planning.policing import chosen_by_gates
+from tsnbench.planning.priorities import priorities_of
 from tsnbench.planning.redundancy import tag_octets
 from tsnbench.planning.sizes import sizes
 from tsnbench.planning.windows import open_ns, open_windows
@@ -24,9 +26,13 @@ def gate_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
     if not any("gates" in port for port in document["ports"]):
         return
     crossing: dict[tuple[int, int], list[tuple[Mapping[str, Any], int]]] = defaultdict(list)
-    for stream in document["streams"]:
+    chosen = chosen_by_gates(document)
+    for number, stream in enumerate(document["streams"]):
+        pcps = priorities_of(document, stream)
         for place, hop in enumerate(stream["route"]):
-            traffic_class = document["ports"][hop["port"]]["pcp_to_class"][stream["pcp"]]
+            traffic_class = document["ports"][hop["port"]]["pcp_to_class"][pcps[place]]
+            if (number, place) in chosen:
+                continue
             crossing[hop["port"], traffic_class].append((stream, tag_octets(stream, place)))
     loads = class_loads(document)
     for (number, traffic_class), streams in sorted(crossing.items(), key=lambda item: item[0]):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from tsnbench.planning.priorities import priorities_of
 from tsnbench.planning.redundancy import R_TAG, tag_octets
 from tsnbench.planning.sizes import sizes
 
@@ -53,8 +54,9 @@ def class_loads(document: Mapping[str, Any]) -> list[list[ClassLoad]]:
     for flow in document["streams"]:
         rate = flow_rate(flow["pattern"], flow["size"])
         tagged = flow_rate(flow["pattern"], flow["size"], R_TAG) if "redundancy" in flow else rate
+        pcps = priorities_of(document, flow)
         for place, hop in enumerate(flow["route"]):
-            load = loads[hop["port"]][ports[hop["port"]]["pcp_to_class"][flow["pcp"]]]
+            load = loads[hop["port"]][ports[hop["port"]]["pcp_to_class"][pcps[place]]]
             if rate is None:
                 load.saturating.append(flow["name"])
             else:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 from tsnbench.planning.addressing import address_flows, address_nodes, name_flows
 from tsnbench.planning.assemble import assemble
+from tsnbench.planning.ats import shape_asynchronously
+from tsnbench.planning.cqf import queue_cyclically
 from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
@@ -18,6 +20,7 @@ from tsnbench.planning.followers import follow_gates
 from tsnbench.planning.gates import open_gates
 from tsnbench.planning.identification import identify
 from tsnbench.planning.phases import set_phases
+from tsnbench.planning.policing import place_filters, regenerate
 from tsnbench.planning.ports import name_ports, shape_ports
 from tsnbench.planning.preemption import set_express
 from tsnbench.planning.priorities import assign_classes
@@ -34,6 +37,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     address_nodes,
     name_flows,
     assign_classes,
+    regenerate,
     place_faults,
     route_flows,
     flood_flows,
@@ -45,6 +49,9 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     open_gates,
     follow_gates,
     place_wrong_schedules,
+    place_filters,
+    queue_cyclically,
+    shape_asynchronously,
     reserve,
     set_express,
     place_taps,

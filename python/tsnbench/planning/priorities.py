@@ -5,6 +5,9 @@ IEEE 802.1Q-2022, 8.6.6 and table 8-5.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tsnbench.planning.draft import Draft
 
 DEFAULT_CLASSES = (1, 0, 2, 3, 4, 5, 6, 7)
@@ -28,6 +31,25 @@ def assign_classes(draft: Draft) -> None:
                 continue
             port.pcp_to_class = tuple(queues.classes.get(pcp, LOWEST_CLASS) for pcp in range(8))
         port.limits = (None, None) if queues is None else (queues.limit_frames, queues.limit_octets)
+
+
+def priorities_of(document: Mapping[str, Any], stream: Mapping[str, Any]) -> list[int]:
+    """The priority with which a stream's frames leave by each entry of its route; IEEE 802.1Q-2022, 6.9.4."""
+    pcp: int = stream["pcp"]
+    if "policing" not in document:
+        return [pcp] * len(stream["route"])
+    tables = {
+        table["port"]: table["pcp"] for own in document["policing"] for table in own.get("regeneration", ())
+    }
+    found: list[int] = []
+    for hop in stream["route"]:
+        parent = hop.get("parent")
+        if parent is None:
+            found.append(pcp)
+            continue
+        ingress = document["ports"][stream["route"][parent]["port"]]["peer"]
+        found.append(tables[ingress][found[parent]] if ingress in tables else found[parent])
+    return found
 
 
 def _possible(pcp: int, traffic_class: int) -> bool:

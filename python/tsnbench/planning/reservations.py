@@ -33,7 +33,7 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
         if traffic_class in reserved:
             draft.problem(path, "one shaper per traffic class", f"two for class {traffic_class}")
             return
-        own = [each for each in flows if port.pcp_to_class[each[0].stream.pcp] == traffic_class]
+        own = [each for each in flows if port.pcp_to_class[draft.priority(each[0], port)] == traffic_class]
         bandwidth = Fraction(part.bandwidth) if part.bandwidth is not None else _rate(own)
         if not bandwidth:
             continue
@@ -45,7 +45,9 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
         most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
         reserved[traffic_class] = cbs.SrClass(bandwidth, most)
     # Frames of classes without a shaper can be in the way of every SR class, jumbo frames too.
-    others = (_largest(each) for each in flows if port.pcp_to_class[each[0].stream.pcp] not in reserved)
+    others = (
+        _largest(each) for each in flows if port.pcp_to_class[draft.priority(each[0], port)] not in reserved
+    )
     order = sorted(reserved, reverse=True)
     most_other = max((cbs.LARGEST_FRAME, *others))
     shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.planned_bps, most_other)

@@ -9,7 +9,17 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsnbench.scenario import clock_faults, clocks, faults, model, network, shapers, source, streams
+from tsnbench.scenario import (
+    clock_faults,
+    clocks,
+    faults,
+    model,
+    network,
+    policing,
+    shapers,
+    source,
+    streams,
+)
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.grammar.shapes import Fields, keys_of
@@ -156,6 +166,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
     ends = top.get("duration", 0) + top.get("drain", model.Scenario.model_fields["drain"].default)
     broken = faults.faults(reading, net, top.get("faults", []), built, ends if "duration" in top else None)
+    filters = policing.build(reading, net, top.get("policing", []), built)
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)
     if top.bad or reading.problems:
@@ -166,6 +177,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         streams=built,
         shapers=shaped,
         faults=broken,
+        policing=filters,
         taps=tapped,
         clocks=timed,
         **_optional(top),

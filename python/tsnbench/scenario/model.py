@@ -278,6 +278,25 @@ class Preemption(Part):
     express: tuple[Annotated[int, Field(ge=0, le=7)], ...]
 
 
+class Ats(Part):
+    """Streams of these PCPs are shaped before they are queued at a port. IEEE 802.1Q-2022, 8.6.11."""
+
+    pcps: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+    rate: BitRate | None = None
+    """Committed information rate of each stream, on the wire; from its pattern unless given."""
+    burst: Size | None = None
+    residence: Duration = (1 << 32) - 1
+
+
+class Cqf(Part):
+    """Streams of these PCPs are queued in ``classes`` by turns. IEEE 802.1Q-2022, annex T."""
+
+    cycle: Duration
+    pcps: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+    classes: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+    octets: Size | None = None
+
+
 class Shaper(Part):
     """What shapes the ports of one selector; later selectors override earlier ones, key by key."""
 
@@ -286,6 +305,8 @@ class Shaper(Part):
     """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
     gates: Gates | Follow | None = None
     preemption: Preemption | None = None
+    ats: Ats | None = None
+    cqf: Cqf | None = None
     real_rate: BitRate | None = None
     """A port whose egress rate differs from its link's nominal rate (the X552 of the COTS lessons)."""
     planned_rate: BitRate | None = None
@@ -377,6 +398,56 @@ class WrongSchedule(Part):
 
 
 Fault = LinkDown | Loss | Babble | NodeDown | Delay | Duplicate | WrongSchedule
+
+
+class StreamGateEntry(Part):
+    open: bool = True
+    ipv: Annotated[int, Field(ge=0, le=7)] | None = None
+    duration: Duration
+    octets: Size | None = None
+
+
+class StreamGate(Part):
+    """IEEE 802.1Q-2022, 8.6.5.4."""
+
+    entries: tuple[StreamGateEntry, ...]
+    base_time: Duration = 0
+    close_on_invalid: bool = False
+    close_on_octets: bool = False
+
+
+class Meter(Part):
+    """IEEE 802.1Q-2022, 8.6.5.5; rates and bursts of frames, destination address to FCS."""
+
+    cir: BitRate
+    cbs: Size
+    eir: BitRate = 0
+    ebs: Size = 0
+    coupling: bool = False
+    color_aware: bool = False
+    drop_yellow: bool = False
+    mark_all_red: bool = False
+
+
+class Filter(Part):
+    """A stream filter at the end of the links that ``at`` selects; no ``streams``: all."""
+
+    at: PortSelector
+    streams: tuple[Name, ...] = ()
+    priority: Annotated[int, Field(ge=0, le=7)] | None = None
+    max_sdu: Size | None = None
+    block_oversize: bool = False
+    gate: StreamGate | None = None
+    meter: Meter | None = None
+    per: Literal["node", "stream"] = "node"
+    """Whether all streams of a node share one instance, or each flow has its own."""
+
+
+class Regeneration(Part):
+    """Priorities that frames have once they have come over the links that ``at`` selects."""
+
+    at: PortSelector
+    pcp: dict[int, Annotated[int, Field(ge=0, le=7)]]
 
 
 class Wander(Part):
@@ -505,6 +576,7 @@ class Scenario(Part):
     streams: dict[Name, Stream]
     shapers: dict[PortSelector, Shaper] = {}
     faults: tuple[Fault, ...] = ()
+    policing: tuple[Filter | Regeneration, ...] = ()
     taps: Taps = Taps()
     clocks: Clocks | None = None
     variant: dict[str, str] = {}

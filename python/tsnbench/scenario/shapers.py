@@ -10,6 +10,7 @@ from tsnbench.scenario import model
 from tsnbench.scenario.classes import queues_of
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
+from tsnbench.scenario.policing import shapers as policing
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.selectors import selector
 from tsnbench.scenario.units import DURATION
@@ -32,6 +33,7 @@ def build(
             preemption=_preemption(reading, fields) if "preemption" in fields else None,
             real_rate=fields.get("real-rate"),
             planned_rate=fields.get("planned-rate"),
+            **policing(reading, fields),
         )
         if ports is None:
             continue
@@ -127,6 +129,8 @@ def _follow(reading: Reading, net: Net, written: Fields) -> model.Follow | None:
         reading.problem(written.at("follow"), written.path_of("follow"), expected, written["follow"], hint)
         return None
     return None if port is None else model.Follow(port=port, margin=written.get("margin", 0))
+
+
 def gate_list(reading: Reading, written: Fields) -> model.Gates | None:
     """A list that is written outside shapers."""
     if "pattern" in written:

@@ -2,8 +2,8 @@
 
 use super::Simulation;
 use crate::counters::{
-    ClassCounters, FaultCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters,
-    StreamCounters,
+    ClassCounters, FaultCounters, PolicingCounters, PortCounters, PreemptionCounters, RecoveryCounters,
+    RunCounters, StreamCounters,
 };
 use crate::event::Frame;
 use crate::network::{self, Hop};
@@ -67,6 +67,11 @@ impl Simulation<'_> {
             }
         }
         let (now, timing) = (self.now, &self.timing);
+        let held = self.police.as_ref().map_or(0, |police| police.waiting() as u64);
+        let policing = self.police.as_ref().map_or_else(Vec::new, |police| {
+            let tables = self.plan.policing.iter().zip(&police.tables);
+            tables.map(|(policing, table)| PolicingCounters::new(self.plan, policing, table)).collect()
+        });
         let recoveries = self.specials.recoveries.iter_mut().map(|recovery| {
             let now = match timing {
                 None => now,
@@ -84,12 +89,13 @@ impl Simulation<'_> {
                 .map(|(fault, frames)| FaultCounters { kind: fault.kind(), frames: *frames })
                 .collect(),
             buffers: self.count_buffers(),
+            policing,
             simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())
                 .unwrap_or(0),
             events: self.events,
             frame_hops: self.frame_hops,
             interrupted,
-            in_network_at_end: queued as u64 + self.calendar.frames() + self.late,
+            in_network_at_end: queued as u64 + self.calendar.frames() + self.late + held,
             ports: self.plan.ports.iter().zip(&self.ports).zip(&self.faulted).map(port).collect(),
             streams,
         }

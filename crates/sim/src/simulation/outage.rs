@@ -133,6 +133,7 @@ impl Simulation<'_> {
                 self.lose(stream, port);
             }
         }
+        self.flush_held(node, fault);
     }
 
     /// Talkers that wait for room to send have to be told that there is some.

@@ -4,6 +4,7 @@
 
 use super::{Duration, Event, Frame, Hop, Instant, Meeting, Octets, Simulation, Sink, What, bridge, io};
 use crate::fault::{Harm, Passing};
+use crate::policing::Passed;
 use tsn_observation::ELIMINATED;
 use tsn_plan::Fault;
 
@@ -27,10 +28,10 @@ impl Simulation<'_> {
         &mut self,
         port: u32,
         hop: &Hop,
-        transmission: bridge::Transmission<Frame>,
+        transmission: &bridge::Transmission<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
-        let bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
+        let bridge::Transmission { frame, first_bit, last_bit, .. } = *transmission;
         let link = self.network.links[port as usize];
         if !frame.is_damaged() {
             let copy = self.specials.copy(frame.hop);
@@ -95,8 +96,9 @@ impl Simulation<'_> {
             return Ok(());
         }
         let taught = self.learning.as_ref().is_some_and(|learning| learning.listens(frame.hop));
-        if taught || meets.is_some_and(|meeting| meeting.recovery.is_some()) {
-            // Which copy goes on, or what a bridge knows, depends on the order in which frames arrive.
+        let filtered = self.specials.filtered(frame.hop).is_some();
+        if filtered || taught || meets.is_some_and(|meeting| meeting.recovery.is_some()) {
+            // Which copy goes on, and what a bridge or a filter knows, depends on the order in which frames arrive.
             if begun + self.ports[port as usize].line().until_last_bit(Octets(frame.octets)) != arrival {
                 self.specials.keep_begin(frame, arrival, begun);
             }
@@ -105,20 +107,23 @@ impl Simulation<'_> {
         }
         let copy = self.specials.copy(frame.hop);
         self.sight(link.rx, hop, (frame, copy), begun + link.until_timestamp_point, arrival, sink)?;
-        self.go_on(meets, frame, arrival, false);
+        let passed = Passed { yellow: self.specials.yellow(frame.hop), ..Passed::default() };
+        self.go_on(meets, frame, arrival, false, passed);
         Ok(())
     }
 
-    /// A copy arrives where it meets others: the first one goes on, the others are taken out.
+    /// A frame arrives where filters are, or a copy where it meets others: the first one goes on, the others are taken out.
     #[cold]
     #[inline(never)]
     pub(super) fn meet<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> io::Result<()> {
         let hop = self.network.hops[frame.hop as usize];
         let meets = self.specials.meets(frame.hop);
         let number = (frame.seq & 0xffff) as u16;
+        let policed = self.police(frame);
         // Its timers go by its node's clock.
         let now = self.local(self.network.links[hop.port as usize].peer);
         let recovery = meets.and_then(|meeting| Some((meeting.recovery?, meeting.way)));
+        let recovery = recovery.filter(|_| policed.is_some());
         let passes = recovery.is_none_or(|(recovery, way)| {
             let recoveries = self.specials.recoveries.get_mut(recovery as usize);
             recoveries.is_none_or(|recovery| recovery.machine.receive(now, way as usize, number))
@@ -129,20 +134,28 @@ impl Simulation<'_> {
         let begun = self.specials.take_begin(frame, self.now);
         let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets)));
         self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
+        // Learning comes before filters of streams (8.7): what they drop has taught, too.
         if let Some(learning) = &mut self.learning {
             learning.hear(frame.hop, self.now);
         }
-        if passes {
-            // Who eliminates copies has to know that this one is whole.
-            self.go_on(meets, frame, self.now, true);
-        } else {
-            self.tallies[hop.stream as usize].eliminated += 1;
+        match policed {
+            None => {}
+            // Who filters, meters or eliminates has to have all of a frame.
+            Some(passed) if passes => self.go_on(meets, frame, self.now, true, passed),
+            Some(_) => self.tallies[hop.stream as usize].eliminated += 1,
         }
         Ok(())
     }
 
     /// A frame has arrived at the end of its hop: to listeners, and to the queues of the ways that forward.
-    fn go_on(&mut self, meets: Option<Meeting>, frame: Frame, arrival: Instant, stored: bool) {
+    fn go_on(
+        &mut self,
+        meets: Option<Meeting>,
+        frame: Frame,
+        arrival: Instant,
+        stored: bool,
+        passed: Passed,
+    ) {
         let leader = meets.map_or(frame.hop, |meeting| meeting.leader);
         let hop = self.network.hops[leader as usize];
         let ingress = self.network.hops[frame.hop as usize].port;
@@ -168,7 +181,13 @@ impl Simulation<'_> {
             } else if self.specials.is_active(next, queued) {
                 copies += 1;
                 let octets = self.specials.octets(frame.octets, Some(frame.hop), next);
-                self.schedule(queued, link.peer, What::Arrive(Frame { hop: next, octets, ..frame }));
+                let (next, eligible) = match &self.police {
+                    None => (next, None),
+                    Some(police) => {
+                        (police.next(next, &passed), passed.eligible.map(|at| at + link.processing))
+                    }
+                };
+                self.queue_at(queued, link.peer, Frame { hop: next, octets, ..frame }, eligible);
             } else {
                 blocked = Some(self.network.hops[next as usize].port);
             }
@@ -189,7 +208,9 @@ impl Simulation<'_> {
         let hop = self.network.hops[meets.map_or(frame.hop, |meeting| meeting.leader) as usize];
         let link = self.network.links[own.port as usize];
         let mut copies = 0_u64;
-        if meets.is_none_or(|meeting| meeting.recovery.is_none()) {
+        // Filters look at whole frames only, as those do who eliminate copies.
+        let stored = self.specials.filtered(frame.hop).is_some();
+        if !stored && meets.is_none_or(|meeting| meeting.recovery.is_none()) {
             for branch in hop.branches.indices() {
                 let next = self.network.branches[branch as usize];
                 if self.learning.as_ref().is_some_and(|learning| learning.filters(next, arrival)) {

@@ -38,6 +38,7 @@ impl Net {
                 ports: Vec::new(),
                 streams: Vec::new(),
                 faults: Vec::new(),
+                policing: Vec::new(),
                 taps: Vec::new(),
                 clocks: None,
                 hash: None,

@@ -12,6 +12,7 @@ from tsnbench.scenario.grammar.common import (
     STREAM_RATE,
     TIME,
 )
+from tsnbench.scenario.grammar.policing import ATS, CQF
 from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, MapOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.units import DURATION, SIZE
@@ -96,6 +97,8 @@ SHAPER = Record(
         "planned-rate": Field(
             LINK_RATE, "rate for which credit-based shapers are computed, where it is not the real one"
         ),
+        "ats": Field(ATS, "asynchronous traffic shaping: {pcp: [6]}"),
+        "cqf": Field(CQF, "cyclic queuing: {cycle: 125 us, pcp: [6], classes: [7, 6]}"),
         "real-rate": Field(LINK_RATE, "egress rate, where it differs from the link's nominal rate"),
     },
 )

@@ -8,6 +8,7 @@ from tsnbench.scenario.grammar.clocks import CLOCKS
 from tsnbench.scenario.grammar.common import LONGEST, PROSE, TIME
 from tsnbench.scenario.grammar.faults import FAULTS
 from tsnbench.scenario.grammar.network import NETWORK
+from tsnbench.scenario.grammar.policing import POLICING
 from tsnbench.scenario.grammar.shapers import SHAPER, TAPS
 from tsnbench.scenario.grammar.shapes import Field, MapOf, Record
 from tsnbench.scenario.grammar.streams import STREAM
@@ -39,6 +40,9 @@ SCENARIO = Record(
             "what shapes the ports: {dut -> node0: {…}, all: {…}}; later ones override, key by key",
         ),
         "faults": Field(FAULTS, "what goes wrong: [{down: sw1 -> sw2, at: 2 s, for: 3 s}]"),
+        "policing": Field(
+            POLICING, "what nodes do with frames as they come in: [{at: cam -> sw1, meter: {…}}]"
+        ),
         "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
     },

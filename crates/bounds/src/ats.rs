@@ -1,0 +1,120 @@
+//! ATS schedulers: what they let pass keeps their rates; and waiting for them takes no longer than the worst wait before.
+//!
+//! Le Boudec 2018 (arXiv 1801.08477); Mohammadpour et al., arXiv 1804.10608; Specht & Samii 2016. Derived in
+//! `docs/concepts/bounds.md`.
+
+use crate::arrivals::Stair;
+use crate::curve::{BIT, Data, Ps, Rate, ratio_up};
+use crate::flow::{FlowHop, LONGEST};
+use crate::reason::Reason;
+use crate::ways::{entries_with, tag};
+use tsn_plan::Plan;
+
+/// The scheduler in front of one flow's hop.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shaped {
+    rate: Rate,
+    burst: Data,
+    /// The node's table, and the group within it.
+    group: (usize, u32),
+}
+
+impl Shaped {
+    /// The scheduler that frames of a stream meet which come in by `ingress`, if any.
+    pub fn of(plan: &Plan, ingress: u32, stream: usize, pcp: u8) -> Option<Self> {
+        let node = plan.ports[ingress as usize].node;
+        let table = plan.policing.iter().position(|policing| policing.node == node)?;
+        let policing = &plan.policing[table];
+        let filter = policing.matching(ingress, stream as u32, pcp)?;
+        let own = policing.schedulers.get(policing.filters[filter].scheduler? as usize)?;
+        Some(Self {
+            rate: Rate::try_from(own.cir_bps).unwrap_or(Rate::MAX),
+            burst: Data::from(own.cbs_bits) * BIT,
+            group: (table, own.group),
+        })
+    }
+
+    /// A staircase that is never below what passes, in frames of `unit` at most; `equal`: all are as long as that.
+    pub fn stair(&self, unit: Data, equal: bool) -> Option<Stair> {
+        let period = Ps::try_from((unit / Data::from(self.rate.max(1))).max(1)).ok()?;
+        let burst = Ps::try_from(ratio_up(self.burst, Data::from(period), unit.max(1))?).ok()?;
+        // Of equal frames, the first one is there before a period has passed.
+        let jitter = if equal { (burst - period).max(0) } else { burst };
+        (jitter <= LONGEST).then_some(Stair { unit, period, jitter })
+    }
+
+    /// Whether arrivals never exceed the bucket, so that alone they would not wait.
+    fn holds(&self, before: &FlowHop) -> bool {
+        if let Some(own) = before.shaped {
+            return own.rate <= self.rate && own.burst <= self.burst;
+        }
+        let Some(stairs) = before.stairs() else { return false };
+        let (mut rate, mut burst): (Rate, Data) = (0, 0);
+        for Stair { unit, period, jitter } in stairs {
+            let most = ratio_up(unit, Data::from(period) + Data::from(jitter), Data::from(period));
+            let own = Rate::try_from(unit.div_euclid(Data::from(period.max(1))));
+            let (Some(most), Ok(own)) = (most, own) else { return false };
+            let exact = unit % Data::from(period.max(1)) == 0;
+            let (Some(rates), Some(bursts)) =
+                (rate.checked_add(own + Rate::from(!exact)), burst.checked_add(most))
+            else {
+                return false;
+            };
+            (rate, burst) = (rates, bursts);
+        }
+        rate <= self.rate && burst <= self.burst
+    }
+}
+
+/// Why there is no bound, where copies of a stream meet in front of schedulers, or are another size behind them: buckets would
+/// count what they do not see.
+pub(crate) fn shaped_copies(plan: &Plan) -> Option<Reason> {
+    let shapes = plan.policing.iter().any(|policing| !policing.schedulers.is_empty());
+    let copied = plan.streams.iter().enumerate().filter(|(_, stream)| shapes && stream.redundancy.is_some());
+    let found = copied.into_iter().any(|(number, stream)| {
+        let priorities = plan.priorities(stream);
+        stream.route.iter().enumerate().any(|(place, hop)| {
+            let entries = hop.parent.map(|parent| entries_with(stream, parent)).unwrap_or_default();
+            let differs = |entry: &u32| tag(stream, *entry as usize) != tag(stream, place);
+            let shaped = |entry: &u32| {
+                let ingress = plan.ports[stream.route[*entry as usize].port as usize].peer;
+                Shaped::of(plan, ingress, number, priorities[place]).is_some()
+            };
+            entries.iter().any(shaped) && (entries.len() > 1 || entries.iter().any(differs))
+        })
+    });
+    found.then_some(Reason::ShapedCopies)
+}
+
+/// The delays at one port, each with the wait behind it for an ATS scheduler: no longer than the longest of those that the
+/// scheduler's group has frames of, where all of them come in one queue and keep their rates before it.
+pub(crate) fn with_schedulers(
+    delays: &mut [(usize, Result<Ps, Reason>)],
+    hops: &[FlowHop],
+    next: &[Vec<usize>],
+) {
+    let own = delays.to_vec();
+    let shaped = |hop: &usize| hops[*hop].shaped;
+    for (hop, delay) in delays.iter_mut() {
+        for group in next[*hop].iter().filter_map(|next| Some(shaped(next)?.group)) {
+            let mut members = own.iter().flat_map(|(other, delay)| {
+                let behind = next[*other]
+                    .iter()
+                    .filter(move |next| shaped(next).is_some_and(|own| own.group == group));
+                behind.map(move |next| (*other, delay, *next))
+            });
+            let longest = members.try_fold(0, |longest, (other, delay, next)| {
+                let keeps = hops[next].shaped.is_some_and(|own| own.holds(&hops[other]));
+                if !keeps || hops[other].class != hops[*hop].class {
+                    return Err(Reason::Shaping);
+                }
+                delay.as_ref().map(|delay| longest.max(*delay)).map_err(Clone::clone)
+            });
+            *delay = match (&*delay, longest) {
+                (Ok(delay), Ok(longest)) => Ok(longest.max(*delay)),
+                (Err(reason), _) => Err(reason.clone()),
+                (_, Err(reason)) => Err(reason),
+            };
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! ATS schedulers, and the groups in which frames keep their order.
+//!
+//! IEEE 802.1Q-2022, 8.6.11.3.
+
+use tsn_plan::Policing;
+use tsn_units::{Instant, PHY_OVERHEAD};
+
+/// One bit at 1 bit/s, in ps.
+const SECOND: i128 = 1_000_000_000_000;
+
+/// What a scheduler says of a frame.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Waiting {
+    /// It becomes eligible then; not before its arrival.
+    Until(Instant),
+    /// It would stay longer than it may, and is dropped.
+    TooLong,
+}
+
+#[derive(Clone, Debug)]
+struct Scheduler {
+    /// `CommittedInformationRate`, bit/s.
+    rate: i128,
+    /// `emptyToFullDuration` times the rate.
+    empty_to_full: i128,
+    /// `BucketEmptyTime` in ps times the rate, so that nothing is rounded.
+    bucket_empty: i128,
+    group: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    /// `MaximumResidenceTime`, ps.
+    residence: i64,
+    /// `GroupEligibilityTime`, ps.
+    eligibility: i64,
+    discarded: u64,
+}
+
+/// The schedulers of one node. Buckets are full at the beginning of the run.
+#[derive(Clone, Debug)]
+pub struct Schedulers {
+    schedulers: Vec<Scheduler>,
+    groups: Vec<Group>,
+}
+
+impl Schedulers {
+    /// The schedulers of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
+    #[must_use]
+    pub fn new(policing: &Policing) -> Self {
+        let schedulers = policing.schedulers.iter().map(|own| {
+            let empty_to_full = i128::from(own.cbs_bits) * SECOND;
+            let rate = i128::from(own.cir_bps.max(1));
+            Scheduler { rate, empty_to_full, bucket_empty: -empty_to_full, group: own.group as usize }
+        });
+        let groups = policing.groups.iter().map(|own| Group {
+            residence: i64::try_from(own.max_residence_ns).unwrap_or(i64::MAX).saturating_mul(1_000),
+            eligibility: i64::MIN,
+            discarded: 0,
+        });
+        Self { schedulers: schedulers.collect(), groups: groups.collect() }
+    }
+
+    /// A frame arrives; its length counts with what it takes on the wire, inter-frame gap included.
+    pub fn process(&mut self, arrival: Instant, scheduler: usize, octets: u32) -> Waiting {
+        let Some(own) = self.schedulers.get_mut(scheduler) else { return Waiting::Until(arrival) };
+        let Some(group) = self.groups.get_mut(own.group) else { return Waiting::Until(arrival) };
+        let length = i128::from(octets + PHY_OVERHEAD.0) * 8 * SECOND;
+        let scheduler_eligibility = own.bucket_empty + length;
+        let bucket_full = own.bucket_empty + own.empty_to_full;
+        let needed = -(-scheduler_eligibility).div_euclid(own.rate);
+        let needed = i64::try_from(needed).unwrap_or(i64::MAX);
+        let eligibility = arrival.ps().max(group.eligibility).max(needed);
+        if eligibility > arrival.ps().saturating_add(group.residence) {
+            group.discarded += 1;
+            return Waiting::TooLong;
+        }
+        group.eligibility = eligibility;
+        let late = i128::from(eligibility) * own.rate - bucket_full;
+        own.bucket_empty = scheduler_eligibility + late.max(0);
+        Waiting::Until(Instant::from_ps(eligibility))
+    }
+
+    /// Frames that would have stayed too long, by group.
+    pub fn discarded(&self) -> impl Iterator<Item = u64> {
+        self.groups.iter().map(|group| group.discarded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tsn_plan::{AtsGroup, AtsScheduler};
+
+    /// `rates`: bit/s and bit of each scheduler of one group.
+    fn schedulers(rates: &[(u64, u64)], max_residence_ns: u64) -> Schedulers {
+        Schedulers::new(&Policing {
+            schedulers: rates
+                .iter()
+                .map(|(cir_bps, cbs_bits)| AtsScheduler { cir_bps: *cir_bps, cbs_bits: *cbs_bits, group: 0 })
+                .collect(),
+            groups: vec![AtsGroup { name: "all".into(), max_residence_ns }],
+            ..Policing::default()
+        })
+    }
+
+    fn until(ns: i64) -> Waiting {
+        Waiting::Until(Instant::from_ns(ns))
+    }
+
+    /// 1 000 bit of a frame with its overhead, at 1 Mbit/s a millisecond.
+    const FRAME: u32 = 125 - 20;
+
+    #[test]
+    fn frames_of_one_stream_come_at_its_rate() {
+        let mut own = schedulers(&[(1_000_000, 2_000)], 1_000_000_000);
+        let at = |ns: i64| Instant::from_ns(ns);
+        for (arrival, eligible) in
+            [(0, 0), (0, 0), (0, 1_000_000), (500_000, 2_000_000), (2_500_000, 3_000_000)]
+        {
+            assert_eq!(own.process(at(arrival), 0, FRAME), until(eligible));
+        }
+        // Two milliseconds fill the bucket, no more than that.
+        for (arrival, eligible) in
+            [(90_000_000, 90_000_000), (90_000_000, 90_000_000), (90_000_000, 91_000_000)]
+        {
+            assert_eq!(own.process(at(arrival), 0, FRAME), until(eligible));
+        }
+    }
+
+    #[test]
+    fn a_group_keeps_its_order() {
+        let mut own = schedulers(&[(1_000_000, 1_000), (1_000_000, 1_000)], 1_000_000_000);
+        let at = |ns: i64| Instant::from_ns(ns);
+        assert_eq!(own.process(at(0), 0, FRAME), until(0));
+        assert_eq!(own.process(at(1_000), 0, FRAME), until(1_000_000));
+        // Its own bucket is full; it waits behind the other stream, and its bucket fills no further.
+        assert_eq!(own.process(at(2_000), 1, FRAME), until(1_000_000));
+        assert_eq!(own.process(at(3_000), 1, FRAME), until(2_000_000));
+    }
+
+    #[test]
+    fn who_would_stay_too_long_leaves_no_trace() {
+        let mut own = schedulers(&[(1_000_000, 1_000)], 1_000_000);
+        let at = |ns: i64| Instant::from_ns(ns);
+        assert_eq!(own.process(at(0), 0, FRAME), until(0));
+        assert_eq!(own.process(at(0), 0, FRAME), until(1_000_000));
+        assert_eq!(own.process(at(10), 0, FRAME), Waiting::TooLong);
+        assert_eq!(own.process(at(1_000_000), 0, FRAME), until(2_000_000));
+        assert_eq!(own.discarded().collect::<Vec<_>>(), [1]);
+    }
+
+    proptest! {
+        /// The recursion of the interleaved regulator, independently: level of each bucket and order within the queue.
+        #[test]
+        fn the_interleaved_shaper(
+            rates in prop::collection::vec((1u64..5_000, 1u64..50), 1..4),
+            frames in prop::collection::vec((0i64..2_000_000, any::<prop::sample::Index>(), 64u32..1_523), 1..60),
+        ) {
+            // An octet of 8 bit at 8 kbit/s times n is 1/n ms; bursts hold at least the largest frame.
+            let rates: Vec<(u64, u64)> = rates.iter().map(|(rate, burst)| (rate * 8_000, burst * 1_000 + 12_336)).collect();
+            let mut own = schedulers(&rates, 900_000_000_000);
+            let mut level: Vec<i128> = rates.iter().map(|(_, burst)| i128::from(*burst) * SECOND).collect();
+            let mut seen: Vec<i64> = vec![0; rates.len()];
+            let (mut now, mut last) = (0, 0);
+            let mut released: Vec<Vec<(i64, i128)>> = vec![Vec::new(); rates.len()];
+            for (gap, stream, octets) in frames {
+                now += gap * 1_000;
+                let stream = stream.index(rates.len());
+                let (rate, burst) = (i128::from(rates[stream].0), i128::from(rates[stream].1) * SECOND);
+                let bits = i128::from(octets + 20) * 8 * SECOND;
+                // Head of the queue once the one before it has left; out once its bucket holds its bits.
+                let head = now.max(last);
+                let full = (level[stream] + i128::from(head - seen[stream]) * rate).min(burst);
+                let out = head + i64::try_from((bits - full).max(0) / rate + i128::from((bits - full).max(0) % rate > 0)).unwrap();
+                level[stream] = (level[stream] + i128::from(out - seen[stream]) * rate).min(burst) - bits;
+                (seen[stream], last) = (out, out);
+                prop_assert_eq!(own.process(Instant::from_ps(now), stream, octets), Waiting::Until(Instant::from_ps(out)));
+                released[stream].push((out, bits));
+            }
+            for (stream, frames) in released.iter().enumerate() {
+                for first in 0..frames.len() {
+                    let mut bits = 0;
+                    for (out, more) in &frames[first..] {
+                        bits += more;
+                        let span = i128::from(out - frames[first].0);
+                        let bucket = i128::from(rates[stream].1) * SECOND + span * i128::from(rates[stream].0);
+                        prop_assert!(bits <= bucket, "more than its bucket holds");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A stream filter: the size of service data units, and what frames have to pass next.
+//!
+//! IEEE 802.1Q-2022, 8.6.5.3.
+
+use tsn_plan::StreamFilter;
+
+/// What a stream filter counted.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct FilterCounters {
+    pub matching_frames: u64,
+    /// That found the stream gate open, or none in their way.
+    pub passing_frames: u64,
+    /// That a stream gate stopped.
+    pub not_passing_frames: u64,
+    pub passing_sdu: u64,
+    /// That were too long, or came after one that was.
+    pub not_passing_sdu: u64,
+    /// That the flow meter dropped.
+    pub red_frames: u64,
+    /// That it let pass marked.
+    pub yellow_frames: u64,
+}
+
+/// One filter at work.
+#[derive(Clone, Debug)]
+pub(super) struct Filter {
+    max_sdu: Option<u32>,
+    block_oversize: bool,
+    /// `StreamBlockedDueToOversizeFrame`.
+    blocked: bool,
+    pub gate: Option<usize>,
+    pub meter: Option<usize>,
+    pub scheduler: Option<usize>,
+    pub counters: FilterCounters,
+}
+
+impl Filter {
+    pub fn new(filter: &StreamFilter) -> Self {
+        Self {
+            max_sdu: filter.max_sdu_octets,
+            block_oversize: filter.block_oversize,
+            blocked: false,
+            gate: filter.gate.map(|gate| gate as usize),
+            meter: filter.meter.map(|meter| meter as usize),
+            scheduler: filter.scheduler.map(|scheduler| scheduler as usize),
+            counters: FilterCounters::default(),
+        }
+    }
+
+    /// Whether a service data unit is short enough, and none before it was too long.
+    pub fn takes(&mut self, sdu_octets: u32) -> bool {
+        let short = self.max_sdu.is_none_or(|most| sdu_octets <= most);
+        self.blocked |= self.block_oversize && !short;
+        let takes = short && !self.blocked;
+        if takes {
+            self.counters.passing_sdu += 1;
+        } else {
+            self.counters.not_passing_sdu += 1;
+        }
+        takes
+    }
+}

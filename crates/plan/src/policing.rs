@@ -1,0 +1,200 @@
+//! What a node does with frames as they come in: filters, stream gates, flow meters, ATS schedulers, regenerated priorities.
+//!
+//! IEEE 802.1Q-2022, 6.9.4, 8.6.5 and 8.6.10 to 8.6.11.
+
+use crate::Plan;
+use serde::{Deserialize, Serialize};
+
+/// One node's tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policing {
+    /// The node.
+    pub node: u32,
+    /// Stream filters in their order: the first one that a frame matches counts, and no other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<StreamFilter>,
+    /// Stream gates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<StreamGate>,
+    /// Flow meters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meters: Vec<FlowMeter>,
+    /// ATS schedulers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedulers: Vec<AtsScheduler>,
+    /// ATS scheduler groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<AtsGroup>,
+    /// Priorities that are not taken as they come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regeneration: Vec<Regeneration>,
+}
+
+/// A stream filter. IEEE 802.1Q-2022, 8.6.5.3.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamFilter {
+    /// How counters call it.
+    pub name: String,
+    /// Ports of the node by which the frames come; none: any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<u32>,
+    /// The streams whose frames match; none: any (the wildcard).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<u32>,
+    /// The priority that a frame must have, as regenerated; none: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Longest service data unit: what a frame has between its type and its FCS, octets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_sdu_octets: Option<u32>,
+    /// Once one was longer, nothing passes any more (`StreamBlockedDueToOversizeFrame`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub block_oversize: bool,
+    /// Index into [`Policing::gates`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<u32>,
+    /// Index into [`Policing::meters`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meter: Option<u32>,
+    /// Index into [`Policing::schedulers`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<u32>,
+}
+
+/// A stream gate and its list, by the node's own clock. IEEE 802.1Q-2022, 8.6.5.4 and 8.6.10.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamGate {
+    /// When a cycle begins, ns; cycles reach back before it.
+    pub base_time_ns: i64,
+    /// Sum of all intervals, ns.
+    pub cycle_ns: u64,
+    /// The list.
+    pub entries: Vec<StreamGateEntry>,
+    /// A frame that finds the gate closed closes it for good (`GateClosedDueToInvalidRx`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub close_on_invalid_rx: bool,
+    /// So does one that exceeds an interval's octets (`GateClosedDueToOctetsExceeded`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub close_on_octets_exceeded: bool,
+}
+
+/// One entry of a stream gate's list.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamGateEntry {
+    /// Whether frames pass.
+    pub open: bool,
+    /// Internal priority value: what chooses the queue, in place of the frame's priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ipv: Option<u8>,
+    /// How long, ns.
+    pub interval_ns: u64,
+    /// Most octets of service data units that pass in one interval (`IntervalOctetMax`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub octets_max: Option<u64>,
+}
+
+/// A flow meter: two rates, three colours. IEEE 802.1Q-2022, 8.6.5.5; MEF 10.3, 12.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowMeter {
+    /// Committed information rate, bit/s of frames (destination address to FCS).
+    pub cir_bps: u64,
+    /// Committed burst size, octets.
+    pub cbs_octets: u64,
+    /// Excess information rate, bit/s.
+    pub eir_bps: u64,
+    /// Excess burst size, octets.
+    pub ebs_octets: u64,
+    /// Coupling flag: committed tokens that find no room go to the excess bucket.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coupling: bool,
+    /// Colour mode: frames that a meter before has marked yellow take no committed tokens.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub color_aware: bool,
+    /// `DropOnYellow`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drop_on_yellow: bool,
+    /// After a red frame all are red (`MarkAllFramesRedEnable`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mark_all_frames_red: bool,
+}
+
+/// An ATS scheduler. IEEE 802.1Q-2022, 8.6.5.6 and 8.6.11.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtsScheduler {
+    /// `CommittedInformationRate`, bit/s of what frames take on the wire, preamble to inter-frame gap.
+    pub cir_bps: u64,
+    /// `CommittedBurstSize`, bit.
+    pub cbs_bits: u64,
+    /// Index into [`Policing::groups`].
+    pub group: u32,
+}
+
+/// Schedulers that share one group eligibility time. IEEE 802.1Q-2022, 8.6.11.3.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtsGroup {
+    /// How counters call it.
+    pub name: String,
+    /// `MaximumResidenceTime`, ns: a frame that would wait longer is dropped.
+    pub max_residence_ns: u64,
+}
+
+/// One port's priority regeneration table. IEEE 802.1Q-2022, 6.9.4.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Regeneration {
+    /// The port by which frames come.
+    pub port: u32,
+    /// Received priority to regenerated priority.
+    pub pcp: [u8; 8],
+}
+
+impl Policing {
+    /// The filter that frames of a stream match, if any.
+    #[must_use]
+    pub fn matching(&self, port: u32, stream: u32, priority: u8) -> Option<usize> {
+        let any = |list: &[u32], one: u32| list.is_empty() || list.contains(&one);
+        self.filters.iter().position(|filter| {
+            any(&filter.ports, port)
+                && any(&filter.streams, stream)
+                && filter.priority.is_none_or(|own| own == priority)
+        })
+    }
+}
+
+impl Plan {
+    /// The priority that a frame has once it has come in by a port.
+    #[must_use]
+    pub fn regenerated(&self, port: u32, pcp: u8) -> u8 {
+        let tables = self.policing.iter().flat_map(|policing| &policing.regeneration);
+        tables.rev().find(|table| table.port == port).map_or(pcp, |table| table.pcp[usize::from(pcp & 7)] & 7)
+    }
+
+    /// The priority with which a stream's frames leave by each entry of its route, and then by each of those that flood.
+    #[must_use]
+    pub fn priorities(&self, stream: &crate::Stream) -> Vec<u8> {
+        let all = || stream.route.iter().chain(&stream.flood);
+        let mut found: Vec<u8> = Vec::with_capacity(all().count());
+        for hop in all() {
+            let before = hop.parent.and_then(|parent| Some((parent, *found.get(parent as usize)?)));
+            found.push(match before {
+                None => stream.pcp,
+                Some((parent, pcp)) => self.came_with(stream, parent, pcp),
+            });
+        }
+        found
+    }
+
+    /// The priority of a frame at the end of an entry by which it left with `pcp`.
+    fn came_with(&self, stream: &crate::Stream, entry: u32, pcp: u8) -> u8 {
+        let mut all = stream.route.iter().chain(&stream.flood);
+        let port = all.nth(entry as usize).and_then(|hop| self.ports.get(hop.port as usize));
+        port.map_or(pcp, |port| self.regenerated(port.peer, pcp))
+    }
+}

@@ -1,0 +1,193 @@
+"""Cyclic queuing: over h bridges a frame takes more than h - 1 and less than h + 1 cycles.
+
+IEEE 802.1Q-2022, annex T; with further queues, every slow link adds its whole cycles.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.planning.bounds import bounds
+from tsnbench.planning.errors import PlanningErrors
+from tsnbench.scenario import load
+
+
+def _scenario(seed: int) -> tuple[str, int]:
+    """A tree of bridges with stations, streams that fit, and best effort that takes the rest."""
+    draw = random.Random(seed)
+    cycle = draw.choice([60, 100, 125])
+    classes = draw.choice([[7, 6], [7, 6], [3, 7, 6], [5, 4, 7, 6]])
+    reach = (len(classes) - 2) * cycle
+    bridges = draw.randint(1, 5)
+    lines = [f"name: cqf-{seed}", "duration: 8 ms", f"seed: {seed}", "network:", "  bridges:"]
+    for number in range(bridges):
+        processing = draw.choice([0, 500, 1_300, 2_000 + 400 * reach])
+        lines.append(f"    b{number}: {{processing: {processing} ns}}")
+    stations = draw.randint(2, 5)
+    lines.append(f"  stations: [{', '.join(f's{number}' for number in range(stations))}]")
+    lines.append("  links:")
+    for number in range(1, bridges):
+        cable = draw.choice([1, 100, 1 + 60 * reach])
+        lines.append(
+            f"    - {{rate: 1 Gbit/s, cable: {cable} m, between: [b{draw.randrange(number)} -- b{number}]}}"
+        )
+    for number in range(stations):
+        at = draw.randrange(bridges)
+        lines.append(f"    - {{rate: 1 Gbit/s, cable: 10 m, between: [s{number} -- b{at}]}}")
+    lines.append("streams:")
+    for number in range(draw.randint(1, 4)):
+        a, b = draw.sample(range(stations), 2)
+        period = draw.choice([cycle, 2 * cycle + 7, 300])
+        size, offset = draw.randint(64, 700), draw.randint(0, 200)
+        lines.append(
+            f"  c{number}: {{from: s{a}, to: s{b}, pcp: 2, period: {period} us, offset: {offset} us, "
+            f"jitter: {draw.choice([0, 20])} us, frame: {size} B}}"
+        )
+    a, b = draw.sample(range(stations), 2)
+    lines.append(f"  rest: {{from: s{a}, to: s{b}, pcp: 0, saturating: true, frame: 1500 B}}")
+    lines.append("shapers:")
+    lines += [
+        f"  b{number} -> all: {{cqf: {{cycle: {cycle} us, pcp: [2], classes: {classes}}}}}"
+        for number in range(bridges)
+    ]
+    return "\n".join(lines) + "\n", cycle * 1_000
+
+
+def _cycles(document: dict[str, Any], stream: dict[str, Any], cycle: int, queues: int) -> tuple[int, int]:
+    """(cycles that the way takes, ns that are no whole cycles), from the document's delays alone."""
+    total, rest = 0, 0
+    ports = [document["ports"][hop["port"]] for hop in stream["route"]]
+    for place, port in enumerate(ports[1:], start=1):
+        node = document["nodes"][port["node"]]
+        if place == 1:
+            rest += node["processing_ns"]
+            total += 1
+        else:
+            delay = -(-ports[place - 1]["propagation_ps"] // 1_000) + node["processing_ns"] + 1
+            total += 1 + min(-(-delay // cycle), queues - 2)
+    return total, rest + -(-ports[-1]["propagation_ps"] // 1_000)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_within_one_cycle_of_its_hops(seed: int, tmp_path: Path) -> None:
+    text, cycle = _scenario(seed)
+    path = tmp_path / "cqf.yaml"
+    path.write_text(text, encoding="utf-8")
+    plan = load(path).plan()
+    run = plan.run(on=Simulation(), into=tmp_path / "run")
+    table = run.observations()
+    tx = table.filter(pl.col("stage") == "tx").select("stream", "seq", "t_ns", "octets")
+    rx = table.filter(pl.col("stage") == "rx").select("stream", "seq", rx_ns="t_ns")
+    both = tx.join(rx, on=["stream", "seq"])
+    queues = text.count(",", text.index("classes:"), text.index("]", text.index("classes:"))) + 1
+    bounded = {flow["stream"]: flow["upper_ns"] for flow in bounds(plan)["flows"]}
+    seen = 0
+    for stream in plan.document["streams"]:
+        if stream["name"] == "rest":
+            continue
+        total, rest = _cycles(plan.document, stream, cycle, queues)
+        own = both.filter(pl.col("stream") == stream["name"])
+        seen += len(own)
+        # From the last bit at the first bridge; stamped is the eighth octet.
+        first = stream["route"][0]["port"]
+        link = plan.document["ports"][first]["propagation_ps"] // 1_000
+        delays = own.select(pl.col("rx_ns") - pl.col("t_ns") - pl.col("octets") * 8 - link).to_series()
+        assert len(own) > 20
+        assert delays.min() > (total - 1) * cycle, stream["name"]
+        assert delays.max() < (total + 1) * cycle + rest, stream["name"]
+        stamped = own.select(pl.col("rx_ns") - pl.col("t_ns")).to_series()
+        if bounded[stream["name"]] is not None:
+            assert stamped.max() <= bounded[stream["name"]]
+            wire = own["octets"].max() * 8 + link
+            assert bounded[stream["name"]] <= (total + 1) * cycle + rest + wire + 2
+    assert seen > 20
+
+
+def test_bounds_are_there(tmp_path: Path) -> None:
+    found = 0
+    for seed in range(60):
+        path = tmp_path / f"cqf-{seed}.yaml"
+        path.write_text(_scenario(seed)[0], encoding="utf-8")
+        flows = bounds(load(path).plan())["flows"]
+        found += sum(flow["upper_ns"] is not None for flow in flows if flow["stream"] != "rest")
+    assert found > 40
+
+
+def test_overload_is_counted(tmp_path: Path) -> None:
+    text = """\
+name: overload
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridges: {sw: {processing: 1 us}}
+  links: {rate: 1 Gbit/s, between: [a -- sw, sw -- b]}
+streams:
+  s: {from: a, to: b, pcp: 6, period: 10 us, frame: 1000 B}
+shapers:
+  sw -> b: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6], octets: 5000 B}}
+"""
+    path = tmp_path / "overload.yaml"
+    path.write_text(text, encoding="utf-8")
+    plan = load(path).plan()
+    run = plan.run(on=Simulation(), into=tmp_path / "run")
+    counted = run.counters["policing"][0]["filters"][0]
+    # Ten frames of 978 octets between type and FCS come per cycle, five of them fit.
+    assert counted["matching_frames"] == 1000
+    assert counted["not_passing_frames"] == 500
+    assert run.counters["streams"][0]["dropped_in_network"] == 500
+
+
+def test_what_does_not_fit_has_no_bound(tmp_path: Path) -> None:
+    text = """\
+name: full
+duration: 10 ms
+network:
+  stations: [a, b, c]
+  bridges: [sw]
+  links: {rate: 1 Gbit/s, between: [a -- sw, b -- sw, sw -- c]}
+streams:
+  s: {from: a, to: c, pcp: 6, period: 20 us, frame: 1000 B}
+  t: {from: b, to: c, pcp: 6, period: PERIOD us, frame: 1000 B}
+shapers:
+  sw -> c: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6]}}
+"""
+    path = tmp_path / "full.yaml"
+    for period, fits in (("20", True), ("13", False)):
+        path.write_text(text.replace("PERIOD", period), encoding="utf-8")
+        found = [flow["upper_ns"] for flow in bounds(load(path).plan())["flows"]]
+        assert all((upper is not None) is fits for upper in found), period
+
+
+def test_a_slow_link_needs_more_queues(tmp_path: Path) -> None:
+    text = """\
+name: slow
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridges: [sw1, sw2]
+  links:
+    - {rate: 1 Gbit/s, between: [a -- sw1, sw2 -- b]}
+    - {rate: 1 Gbit/s, cable: 30 km, between: [sw1 -- sw2]}
+streams:
+  s: {from: a, to: b, pcp: 6, period: 1 ms, frame: 1000 B}
+shapers:
+  sw1 -> all: {cqf: {cycle: 125 us, pcp: [6], classes: CLASSES}}
+  sw2 -> all: {cqf: {cycle: 125 us, pcp: [6], classes: CLASSES}}
+"""
+    path = tmp_path / "slow.yaml"
+    path.write_text(text.replace("CLASSES", "[7, 6]"), encoding="utf-8")
+    with pytest.raises(PlanningErrors, match="a cycle longer than the delay of link and bridge"):
+        load(path).plan()
+    path.write_text(text.replace("CLASSES", "[7, 6, 5, 4]"), encoding="utf-8")
+    run = load(path).plan().run(on=Simulation(), into=tmp_path / "run")
+    table = run.observations().filter(pl.col("stage") == "rx").sort("seq")
+    # Sent in cycle 1, on the cable until cycle 2 or 3, sent in cycle 4 of 125 us.
+    assert len(table) == 10
+    first = table["t_ns"][0]
+    assert 500_000 < first < 625_000
