@@ -338,7 +338,7 @@ fn a_wrong_schedule_holds_for_its_time() {
     let (sightings, counters) = done(&net.plan);
     let found = delays(&sightings, taps, 0);
     // Frames reach the queue 60.564 us after they begin.
-    let waits = |n: usize| if (10..20).contains(&n) && n % 2 == 0 { 90_000 - 60_564 } else { 0 };
+    let waits = |n: usize| if (10..20).contains(&n) && n.is_multiple_of(2) { 90_000 - 60_564 } else { 0 };
     assert!(found.iter().enumerate().all(|(n, delay)| *delay == plain + waits(n)), "{found:?}");
     assert_eq!((counters.faults[0].frames, counters.faults[0].kind), (10, "schedule"));
     // Never open: all of them go when it is over, in order.

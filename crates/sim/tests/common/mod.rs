@@ -127,13 +127,15 @@ impl Net {
         pattern: Pattern,
         size: Size,
     ) -> &mut Stream {
+        // Of its own for each, so that every identification can tell them apart.
+        let number = self.plan.streams.len() + 1;
         self.plan.streams.push(Stream {
             name: name.into(),
             group: name.into(),
             talker,
             pcp,
             vid: Some(1),
-            destination_mac: "02:00:00:00:ff:01".into(),
+            destination_mac: format!("02:00:00:00:{:02x}:{:02x}", 0xff - number / 256, number % 256),
             destination_ipv4: "10.0.255.1".into(),
             udp_port: 5_000,
             pattern,
