@@ -326,7 +326,12 @@ fn clocks_leave_no_bound() {
         granularity_ns: 1,
         jitter_ns: 0,
     };
-    net.plan.clocks = Some(tsn_plan::Clocks { nodes: vec![clock; 3], record_ns: 1_000_000, gptp: None });
+    net.plan.clocks = Some(tsn_plan::Clocks {
+        nodes: vec![clock; 3],
+        record_ns: 1_000_000,
+        gptp: None,
+        faults: Vec::new(),
+    });
     let found = bounds(&net.plan);
     let lone = flow(&found, "lone");
     assert_eq!((lone.upper_ns, lone.release_upper_ps), (None, None));
