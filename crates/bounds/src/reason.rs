@@ -30,6 +30,9 @@ pub enum Reason {
     CutThrough,
     /// Frames interrupt each other here, which these bounds do not cover.
     Preemption,
+    /// Its gates go by one list after another, or do not keep frames from running past their end, or credit runs on
+    /// while they are closed.
+    Gates,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
     /// Some stream has several ways, or babbles: what comes to a port is then not what this analysis counts.
@@ -63,6 +66,10 @@ impl fmt::Display for Reason {
                 "its node cuts through: frames come to its queues before they are whole, which has no bound here",
             ),
             Self::Preemption => f.write_str("frames interrupt each other here, which has no bound here"),
+            Self::Gates => f.write_str(
+                "its gate control list changes, is not in force from the start, or keeps frames and credit less \
+                 strictly than the bounds here take for granted",
+            ),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::Redundancy => f.write_str(
                 "a stream of the plan has several ways or babbles, which the analysis does not cover",

@@ -15,6 +15,7 @@ mod port;
 mod queue;
 
 pub use credit::CreditBasedShaper;
+pub use gates::change::{InForce, Schedule, in_force};
 pub use gates::{Gate, GateControlList, Window};
 pub use line::Line;
 pub use port::{Actions, Drop, EgressPort, Event, MergeCounters, Transmission};
@@ -27,4 +28,6 @@ pub enum DropCause {
     QueueFull,
     /// No window of its class is long enough for it, so it would wait for ever.
     FitsNoWindow,
+    /// It is larger than its class takes (`queueMaxSDU`).
+    OverMaxSdu,
 }

@@ -8,11 +8,13 @@
 
 mod check;
 mod check_clocks;
+mod check_gates;
 mod check_redundancy;
 mod check_together;
 mod clocks;
 mod fault;
 mod forwarding;
+mod gates;
 mod port;
 mod read;
 mod redundancy;
@@ -20,7 +22,8 @@ mod stream;
 
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
-pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
+pub use gates::{GateChange, GateEntry, GateList, Gates, IdleSlope, MacOperation};
+pub use port::{Cbs, CbsLinux, Class, Node, NodeKind, Port, Preemption};
 pub use read::{PlanError, content_hash};
 pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Span,

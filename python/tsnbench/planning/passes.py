@@ -36,8 +36,8 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     size_flows,
     set_phases,
     open_gates,
-    reserve,
     set_express,
+    reserve,
     place_taps,
 )
 

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::counters::{
-    ClassCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters, StreamCounters,
+    ClassCounters, GateCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters, StreamCounters,
 };
 use crate::event::Frame;
 use crate::network::{self, Hop};
@@ -48,6 +48,7 @@ impl Simulation<'_> {
         let port = |((port, machine), faulted): ((&tsn_plan::Port, &EgressPort<Frame>), &u64)| PortCounters {
             port: port.name.clone(),
             dropped_faults: *faulted,
+            gates: port.gates.as_ref().and_then(|gates| GateCounters::new(gates, self.local(port.node).ticked_ns(1))),
             preemption: machine.merge_counters().map(PreemptionCounters::new),
             classes: machine
                 .counters()
