@@ -176,7 +176,8 @@ impl Network<'_> {
         if port.preemption.is_some() {
             return Some(Reason::Preemption);
         }
-        let runs = port.classes.iter().any(|class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed));
+        let runs =
+            port.classes.iter().any(|class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed));
         if port.gates.is_some() && (runs || covered(port).is_none()) {
             return Some(Reason::Gates);
         }

@@ -140,13 +140,13 @@ fn slots(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
                 .iter()
                 .filter(|own| usize::from(own.class) == class)
         });
-        let slope = change.and_then(|mut slopes| slopes.next_back()).map_or(cbs.idle_slope_bps, |own| own.bps);
+        let slope =
+            change.and_then(|mut slopes| slopes.next_back()).map_or(cbs.idle_slope_bps, |own| own.bps);
         if cbs.runs_while_closed { cbs.idle_slope_bps } else { slope }
     };
     // Is the gate of `class` open in the nanosecond that begins at `now`?
-    let open = |class: usize, now: i64| {
-        states.is_empty() || states[(now - FIRST) as usize].1 >> class & 1 == 1
-    };
+    let open =
+        |class: usize, now: i64| states.is_empty() || states[(now - FIRST) as usize].1 >> class & 1 == 1;
     // The longest that the gate is open at a time from a nanosecond on, as far as we see: cycles are far shorter.
     let longest = |class: usize| {
         let (mut run, mut most) = (0, 0);
@@ -209,9 +209,10 @@ fn slots(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
             let Some(cbs) = &port.classes[class].cbs else { continue };
             let bits = |bits: i64| i128::from(bits) * i128::from(RATE);
             if wire.is_some_and(|(sender, _)| sender == class) {
-                credit[class] =
-                    (credit[class] + i128::from(sending)).max(bits(cbs.lo_credit_bits));
-            } else if (open(class, now) || cbs.runs_while_closed) && (!queues[class].is_empty() || credit[class] < 0) {
+                credit[class] = (credit[class] + i128::from(sending)).max(bits(cbs.lo_credit_bits));
+            } else if (open(class, now) || cbs.runs_while_closed)
+                && (!queues[class].is_empty() || credit[class] < 0)
+            {
                 let most = if queues[class].is_empty() { 0 } else { bits(cbs.hi_credit_bits) };
                 credit[class] = (credit[class] + i128::from(idle(class, cbs, now))).min(most);
             }
@@ -247,8 +248,11 @@ fn class() -> impl Strategy<Value = Class> {
 }
 
 fn entries() -> impl Strategy<Value = Vec<GateEntry>> {
-    let entry =
-        (any::<u8>(), 1..20_000u64).prop_map(|(open, interval_ns)| GateEntry { open, interval_ns, mac: None });
+    let entry = (any::<u8>(), 1..20_000u64).prop_map(|(open, interval_ns)| GateEntry {
+        open,
+        interval_ns,
+        mac: None,
+    });
     prop::collection::vec(entry, 1..6)
 }
 
@@ -289,7 +293,8 @@ fn gates() -> impl Strategy<Value = Option<Gates>> {
 /// Slopes that become half as steep with every list: what is left of a debt is still paid off on a nanosecond.
 fn slopes(classes: &[Class], gates: &mut Gates) {
     for (place, change) in gates.changes.iter_mut().enumerate() {
-        for (class, cbs) in classes.iter().enumerate().filter_map(|(n, class)| Some((n, class.cbs.as_ref()?))) {
+        for (class, cbs) in classes.iter().enumerate().filter_map(|(n, class)| Some((n, class.cbs.as_ref()?)))
+        {
             change.idle_slopes.push(IdleSlope { class: class as u8, bps: cbs.idle_slope_bps >> (place + 1) });
         }
     }

@@ -56,7 +56,9 @@ mod special;
 mod talker;
 mod timing;
 
-pub use counters::{ClassCounters, GateCounters, InForce, PortCounters, RecoveryCounters, RunCounters, StreamCounters};
+pub use counters::{
+    ClassCounters, GateCounters, InForce, PortCounters, RecoveryCounters, RunCounters, StreamCounters,
+};
 pub use simulation::{Progress, Simulation, unwatched};
 
 /// Why a simulation cannot begin or go on.

@@ -75,7 +75,7 @@ class Port:
     gates_before: int | None = None
     """Gates that are open before the first list; None where cycles reach back."""
     gate_changes: list[tuple[int, Gates, dict[int, int]]] = field(default_factory=list)
-    """When another list is asked for, the list, and idle slopes (bit/s) of classes that have others with it."""
+    """When another list is asked for, the list, and idle slopes (bit/s) that differ with it, by class."""
     hold_advance_ns: int = 0
     release_advance_ns: int = 0
     express: int | None = None

@@ -16,8 +16,10 @@ SMALLEST_PART, PART_OVERHEAD = 60, 24
 
 
 def set_express(draft: Draft) -> None:
-    """Fills ``express`` of the ports with pre-emption, and when their MAC is held and released; a class is express or
-    preemptable as a whole."""
+    """Fills ``express`` of the ports with pre-emption, and when their MAC is held and released.
+
+    A class is express or preemptable as a whole.
+    """
     for port in draft.ports:
         own = port.shaper.preemption
         if own is None:

@@ -14,7 +14,10 @@ LOWEST_CLASS = 0
 
 
 def assign_classes(draft: Draft) -> None:
-    """Fills ``pcp_to_class``, ``limits`` and ``max_sdu``; a port has as many classes as its highest class needs."""
+    """Fills ``pcp_to_class``, ``limits`` and ``max_sdu``.
+
+    A port has as many classes as its highest class needs.
+    """
     for port in draft.ports:
         queues = port.shaper.queues
         if queues is None or queues.classes is None:

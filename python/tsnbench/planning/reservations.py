@@ -57,10 +57,10 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
         return
     every: list[Shapers] = []
     for gates in (port.gates, *(gates for _, gates, _ in port.gate_changes)):
-        found = _gated(draft, port, gates, reserved, most_other)
-        if found is None:
+        gated = _gated(draft, port, gates, reserved, most_other)
+        if gated is None:
             return
-        every.append(found)
+        every.append(gated)
     for (_, _, slopes), shapers_then in zip(port.gate_changes, every[1:], strict=True):
         for number, shaper in shapers_then.items():
             if shaper.standard().idle_slope != every[0][number].standard().idle_slope:

@@ -112,7 +112,7 @@ def _one(reading: Reading, written: Fields) -> model.Gates | None:
 
 
 def _with_changes(reading: Reading, written: Fields, gates: model.Gates) -> model.Gates | None:
-    """What only the first list says: what is before it, what comes after it, and how strict all of them are."""
+    """What only the first list says: what is before and after it, and how strict all of them are."""
     changes: list[model.GateChange] = []
     for change in written.get("changes", []):
         other = None if change.bad else _one(reading, change)

@@ -98,7 +98,8 @@ impl History<'_> {
     fn extended(&self, due: &Pending) -> Option<(usize, i64)> {
         let number = self.running?;
         let most = i64::try_from(self.lists[number].cycle_extension_ns).unwrap_or(i64::MAX);
-        let not_before = due.requested_ns.max(self.since.saturating_add(1)).max(due.change_ns.saturating_sub(most));
+        let not_before =
+            due.requested_ns.max(self.since.saturating_add(1)).max(due.change_ns.saturating_sub(most));
         let from = self.next_cycle(number, not_before);
         (from < due.change_ns).then_some((number, from))
     }

@@ -46,11 +46,8 @@ impl Eras {
                     slopes[usize::from(own.class & 7)] = own.bps;
                 }
             }
-            let from = if one.from_ns == i64::MIN {
-                i64::MIN
-            } else {
-                Instant::<True>::from_ns(one.from_ns).ps()
-            };
+            let from =
+                if one.from_ns == i64::MIN { i64::MIN } else { Instant::<True>::from_ns(one.from_ns).ps() };
             Era { from, list, slopes }
         };
         Self(in_force(gates).0.iter().map(era).collect())
@@ -151,7 +148,10 @@ impl Eras {
             }
             let open = i64::try_from((needed - 1) / slope + 1).unwrap_or(i64::MAX);
             let openings = era.openings(class);
-            return era.list.after_open(openings, Instant::<True>::from_ps(from), Duration::from_ps(open)).ps();
+            return era
+                .list
+                .after_open(openings, Instant::<True>::from_ps(from), Duration::from_ps(open))
+                .ps();
         }
         i64::MAX
     }

@@ -2,7 +2,8 @@
 
 use super::Simulation;
 use crate::counters::{
-    ClassCounters, GateCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters, StreamCounters,
+    ClassCounters, GateCounters, PortCounters, PreemptionCounters, RecoveryCounters, RunCounters,
+    StreamCounters,
 };
 use crate::event::Frame;
 use crate::network::{self, Hop};
@@ -48,7 +49,7 @@ impl Simulation<'_> {
         let port = |((port, machine), faulted): ((&tsn_plan::Port, &EgressPort<Frame>), &u64)| PortCounters {
             port: port.name.clone(),
             dropped_faults: *faulted,
-            gates: port.gates.as_ref().and_then(|gates| GateCounters::new(gates, self.local(port.node).ticked_ns(1))),
+            gates: None,
             preemption: machine.merge_counters().map(PreemptionCounters::new),
             classes: machine
                 .counters()
@@ -66,6 +67,13 @@ impl Simulation<'_> {
             }
         }
         let now = self.now;
+        let mut ports: Vec<PortCounters> =
+            self.plan.ports.iter().zip(&self.ports).zip(&self.faulted).map(port).collect();
+        for (counters, port) in ports.iter_mut().zip(&self.plan.ports) {
+            if let Some(gates) = &port.gates {
+                counters.gates = GateCounters::new(gates, self.local(port.node).ticked_ns(1));
+            }
+        }
         let recoveries = self.specials.recoveries.iter_mut().map(|recovery| {
             let stream = &self.plan.streams[recovery.stream as usize].name;
             let node = &self.plan.nodes[recovery.node as usize].name;
@@ -80,7 +88,7 @@ impl Simulation<'_> {
             frame_hops: self.frame_hops,
             interrupted,
             in_network_at_end: queued as u64 + self.calendar.frames() + self.late,
-            ports: self.plan.ports.iter().zip(&self.ports).zip(&self.faulted).map(port).collect(),
+            ports,
             streams,
         }
     }

@@ -170,14 +170,29 @@ pub fn frame(octets: u32) -> Size {
 
 pub fn cbs(idle_slope_bps: i64, rate_bps: i64, hi_credit_bits: i64, lo_credit_bits: i64) -> Cbs {
     let linux = CbsLinux { idleslope: 0, sendslope: 0, hicredit: 0, locredit: 0 };
-    Cbs { idle_slope_bps, send_slope_bps: idle_slope_bps - rate_bps, hi_credit_bits, lo_credit_bits, linux, runs_while_closed: false }
+    Cbs {
+        idle_slope_bps,
+        send_slope_bps: idle_slope_bps - rate_bps,
+        hi_credit_bits,
+        lo_credit_bits,
+        linux,
+        runs_while_closed: false,
+    }
 }
 
 pub fn gates(base_time_ns: i64, entries: &[(u8, u64)]) -> Option<Gates> {
-    let entry =
-        |(open, interval_ns): &(u8, u64)| tsn_plan::GateEntry { open: *open, interval_ns: *interval_ns, mac: None };
+    let entry = |(open, interval_ns): &(u8, u64)| tsn_plan::GateEntry {
+        open: *open,
+        interval_ns: *interval_ns,
+        mac: None,
+    };
     let entries: Vec<_> = entries.iter().map(entry).collect();
-    Some(Gates { base_time_ns, cycle_ns: entries.iter().map(|entry| entry.interval_ns).sum(), entries, ..Gates::default() })
+    Some(Gates {
+        base_time_ns,
+        cycle_ns: entries.iter().map(|entry| entry.interval_ns).sum(),
+        entries,
+        ..Gates::default()
+    })
 }
 
 pub fn run(plan: &Plan) -> (Vec<Sighting>, RunCounters) {

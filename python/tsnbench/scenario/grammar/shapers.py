@@ -127,7 +127,9 @@ SHAPER = Record(
                     "hold-advance": Field(
                         TIME, "how long before an entry the MAC is held; what cannot be cut unless given"
                     ),
-                    "release-advance": Field(TIME, "how long before an entry the MAC is released; 0 unless given"),
+                    "release-advance": Field(
+                        TIME, "how long before an entry the MAC is released; 0 unless given"
+                    ),
                 },
             ),
             "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
