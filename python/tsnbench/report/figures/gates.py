@@ -19,7 +19,11 @@ MOST = 8
 
 def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
     """One chart per gated port: lanes are traffic classes, time is the time within a cycle."""
-    shown = sorted(ports, key=lambda one: (not one.tapped, -one.departures))[:MOST]
+    most = {one.port.name: 0 for one in ports}
+    for one in ports:
+        most[one.port.name] = max(most[one.port.name], one.departures)
+    # Lists of one port stay together, in order of time.
+    shown = sorted(ports, key=lambda one: (not one.tapped, -most[one.port.name]))[:MOST]
 
     def draw(size: Size) -> Figure:
         from matplotlib.figure import Figure
