@@ -18,7 +18,7 @@ from tsnbench.planning.tables import print_plan
 from tsnbench.scenario import load
 
 PLANS = Path(__file__).parent.parent / "plans"
-NAMES = ("fork", "gates", "ring")
+NAMES = ("fork", "gate-changes", "gates", "ring")
 
 
 def golden(path: Path, text: str) -> str:

@@ -333,3 +333,27 @@ fn clocks_leave_no_bound() {
     assert_eq!(lone.reason, Some(tsn_bounds::Reason::Clocks));
     assert!(found.ports.iter().flat_map(|port| &port.classes).all(|class| class.backlog_frames.is_none()));
 }
+
+/// Lists that change, begin late or let frames run over their end, and credit that runs while gates are closed.
+#[test]
+fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
+    let bounded = |alter: &dyn Fn(&mut tsn_plan::Port)| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 1_000, GIGABIT, 5_000);
+        net.stream("lone", &path, 7, periodic(100_000, 0), frame(1_230));
+        let port = net.port_mut(path[0], path[1]);
+        port.gates = gates(0, &[(0x80, 50_000), (0x01, 50_000)]);
+        port.classes[7].cbs = Some(cbs(400_000_000, 1_000_000_000, 20_000, -20_000));
+        alter(port);
+        net.plan.check().unwrap();
+        flow(&bounds(&net.plan), "lone").upper_ns.is_some()
+    };
+    let gate = |port: &mut tsn_plan::Port, alter: &dyn Fn(&mut tsn_plan::Gates)| {
+        alter(port.gates.as_mut().unwrap());
+    };
+    assert!(bounded(&|_| ()));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.initial = Some(0))));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.unguarded = true)));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.changes = vec![change(0, 0, &[(0x80, 100_000)])])));
+    assert!(!bounded(&|port| port.classes[7].cbs.as_mut().unwrap().runs_while_closed = true));
+}

@@ -3,21 +3,13 @@
 //! IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
 
 mod common;
+#[path = "common/gate_states.rs"]
+mod gate_states;
 
 use common::*;
+use gate_states::gates_at;
 use proptest::prelude::*;
-use tsn_plan::{Clocks, GateChange, GateEntry, Gates, NodeClock, Pattern, Point, Stage};
-
-fn entries(list: &[(u8, u64)]) -> Vec<GateEntry> {
-    list.iter()
-        .map(|(open, interval_ns)| GateEntry { open: *open, interval_ns: *interval_ns, mac: None })
-        .collect()
-}
-
-fn change(at_ns: i64, base_time_ns: i64, list: &[(u8, u64)]) -> GateChange {
-    let cycle_ns = list.iter().map(|entry| entry.1).sum();
-    GateChange { at_ns, base_time_ns, cycle_ns, entries: entries(list), ..GateChange::default() }
-}
+use tsn_plan::{Clocks, Gates, NodeClock, Pattern, Point, Stage};
 
 /// First bits of a saturating class of 1000 B behind `gates`, and the run's counters.
 fn first_bits(gates: Gates, duration_ns: u64) -> (Vec<i64>, tsn_sim::RunCounters) {
@@ -103,25 +95,6 @@ fn without_a_guard_the_last_frame_of_a_window_overruns_it() {
     }
 }
 
-/// Which gates are open at an instant of the port's clock: the state machines, one change after the other.
-fn open(gates: &Gates, at: i64) -> u8 {
-    let in_force = tsn_bridge::in_force(gates).0;
-    let now = in_force.iter().rev().find(|one| one.from_ns <= at).unwrap();
-    let lists: Vec<_> = gates.lists().collect();
-    match now.schedule {
-        tsn_bridge::Schedule::Initial => gates.initial.unwrap(),
-        tsn_bridge::Schedule::Extended(list) => lists[list].entries.last().unwrap().open,
-        tsn_bridge::Schedule::List(list) => {
-            let mut left = (at - lists[list].base_time_ns).rem_euclid(lists[list].cycle_ns as i64);
-            let entry = lists[list].entries.iter().find(|entry| {
-                left -= entry.interval_ns as i64;
-                left < 0
-            });
-            entry.unwrap().open
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -166,7 +139,7 @@ proptest! {
         for one in sightings.iter().filter(|one| one.tap == tx) {
             let first_bit = one.t_ns.unwrap() - BEFORE * 8 + slack;
             let last_bit = first_bit + (BEFORE + i64::from(one.octets)) * 8 - 2 * slack;
-            let is_open = |at: i64| open(&list, at) >> one.stream & 1 == 1;
+            let is_open = |at: i64| gates_at(&list, at) >> one.stream & 1 == 1;
             prop_assert!((first_bit..last_bit).step_by(7).all(is_open) && is_open(last_bit - 1), "{one:?}");
         }
     }

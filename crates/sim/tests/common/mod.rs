@@ -5,7 +5,7 @@ pub mod random;
 
 use tsn_observation::Sighting;
 use tsn_plan::{
-    Cbs, CbsLinux, Class, Destination, FORMAT, Gates, Node, NodeKind, Pattern, Plan, Point, Port,
+    Cbs, CbsLinux, Class, Destination, FORMAT, GateChange, Gates, Node, NodeKind, Pattern, Plan, Point, Port,
     Requirements, Route, Size, Stage, Stream, Tap,
 };
 use tsn_sim::{RunCounters, Simulation, unwatched};
@@ -193,6 +193,12 @@ pub fn gates(base_time_ns: i64, entries: &[(u8, u64)]) -> Option<Gates> {
         entries,
         ..Gates::default()
     })
+}
+
+/// A list asked for at a time.
+pub fn change(at_ns: i64, base_time_ns: i64, list: &[(u8, u64)]) -> GateChange {
+    let Gates { cycle_ns, entries, .. } = gates(base_time_ns, list).unwrap();
+    GateChange { at_ns, base_time_ns, cycle_ns, entries, ..GateChange::default() }
 }
 
 pub fn run(plan: &Plan) -> (Vec<Sighting>, RunCounters) {
