@@ -346,7 +346,7 @@ fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
         port.classes[7].cbs = Some(cbs(400_000_000, 1_000_000_000, 20_000, -20_000));
         alter(port);
         net.plan.check().unwrap();
-        flow(&bounds(&net.plan), "lone").upper_ns.is_some()
+        flow(&bounds(&net.plan), "lone").release_upper_ps.is_some()
     };
     let gate = |port: &mut tsn_plan::Port, alter: &dyn Fn(&mut tsn_plan::Gates)| {
         alter(port.gates.as_mut().unwrap());
