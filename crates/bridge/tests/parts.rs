@@ -169,20 +169,14 @@ fn slow(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
         if free == now {
             sender = None;
         }
-        if let Some(part) = wire {
-            if now == part.begun + i64::from(8 + part.octets) * 8 {
-                if part.whole {
-                    outcome.sent.push((first[&part.packet.number], now, part.packet.number));
-                    if express >> part.class & 1 == 0 {
-                        no_part_while_held(part.begun, now);
-                    }
-                    wire = None;
-                } else {
-                    // Its mCRC follows; the wire is free behind it.
-                    no_part_while_held(part.begun, now);
-                    wire = None;
-                }
+        if let Some(part) = wire.filter(|part| now == part.begun + i64::from(8 + part.octets) * 8) {
+            if part.whole {
+                outcome.sent.push((first[&part.packet.number], now, part.packet.number));
             }
+            if express >> part.class & 1 == 0 {
+                no_part_while_held(part.begun, now);
+            }
+            wire = None;
         }
         while next < arrivals.len() && arrivals[next].0 == now {
             let (_, class, octets) = arrivals[next];

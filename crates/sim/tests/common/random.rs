@@ -35,6 +35,9 @@ pub struct Shape {
     classes: u8,
 }
 
+/// A list that is asked for at a time, with a base time: (ns, ns, entries).
+type Later = (i64, i64, Vec<(u8, u64)>);
+
 /// What gates are beyond one list for ever: states before it, lists that replace it, less strict ones.
 #[derive(Clone, Debug)]
 struct Turns {
@@ -42,7 +45,7 @@ struct Turns {
     extension: u64,
     unguarded: bool,
     runs: bool,
-    changes: Vec<(i64, i64, Vec<(u8, u64)>)>,
+    changes: Vec<Later>,
 }
 
 fn turns() -> impl Strategy<Value = Turns> {
