@@ -388,7 +388,7 @@ fn an_interrupted_frame_comes_right_behind_the_one_that_cut_it() {
     let cut = (BEFORE as u64 + u64::from(FULL) - 64) * 8;
     net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
     net.stream("express", &path, 7, periodic(1_000_000, cut), frame(FULL));
-    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80 });
+    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
     net.plan.ports[2].pcp_to_class = [0; 8];
     let at_next = (
         net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End),
@@ -411,7 +411,7 @@ fn an_interrupted_frame_may_run_into_an_express_window() {
         net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
         net.plan.ports[0].gates = gates(0, &[(0x80, 50_000), (0x01, 49_000), (0x00, 1_000)]);
         if preemptable {
-            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80 });
+            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
         }
         bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
     };
@@ -434,7 +434,7 @@ fn express_frames_push_others_into_a_window() {
             net.stream("express", &path, 7, periodic(10_000_000, 0), frame(64));
         }
         net.plan.ports[0].gates = gates(0, &[(0x82, 5_000), (0x02, 45_000), (0x01, 50_000)]);
-        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80 });
+        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
         bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
     };
     // Before it begins, and while it passes.
@@ -543,7 +543,7 @@ fn an_express_frame_waits_for_what_cannot_be_cut() {
             let path = net.line(2, 0, GIGABIT, 0);
             net.stream("express", &path, 7, periodic(1_000_000, 0), frame(64));
             net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(low));
-            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express });
+            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express, ..Default::default() });
             let found = bounds(&net.plan);
             let wait = if express == 0xff { low } else { wait };
             assert_eq!(flow(&found, "express").hops[0].upper_ps, Some(wire(i64::from(wait)) + 72 * 8_000));
@@ -562,7 +562,7 @@ fn an_interrupted_frame_pays_for_its_parts() {
             let offset = 3_000 + 2_000 * u64::from(number);
             net.stream(&format!("high{number}"), &path, 7, periodic(1_000_000, offset), frame(64));
         }
-        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80 });
+        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
         let taps = net.tap_ends(&path);
         let (sightings, _) = run(&net.plan);
         let low = bounds(&net.plan).flows[0].clone();
@@ -585,7 +585,7 @@ fn express_goes_before_higher_numbers() {
     let path = net.line(2, 0, GIGABIT, 0);
     net.stream("express", &path, 1, periodic(1_000_000, 0), frame(64));
     net.stream("high", &path, 7, Pattern::Saturating { backlog: 2 }, frame(FULL));
-    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x02 });
+    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x02, ..Default::default() });
     assert_eq!(flow(&bounds(&net.plan), "express").hops[0].upper_ps, Some(wire(123) + 72 * 8_000));
 }
 
@@ -695,4 +695,28 @@ fn clocks_leave_no_bound() {
     assert_eq!((lone.upper_ns, lone.release_upper_ps), (None, None));
     assert_eq!(lone.reason, Some(tsn_bounds::Reason::Clocks));
     assert!(found.ports.iter().flat_map(|port| &port.classes).all(|class| class.backlog_frames.is_none()));
+}
+
+/// Lists that change, begin late or let frames run over their end, and credit that runs while gates are closed.
+#[test]
+fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
+    let bounded = |alter: &dyn Fn(&mut tsn_plan::Port)| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 1_000, GIGABIT, 5_000);
+        net.stream("lone", &path, 7, periodic(100_000, 0), frame(1_230));
+        let port = net.port_mut(path[0], path[1]);
+        port.gates = gates(0, &[(0x80, 50_000), (0x01, 50_000)]);
+        port.classes[7].cbs = Some(cbs(400_000_000, 1_000_000_000, 20_000, -20_000));
+        alter(port);
+        net.plan.check().unwrap();
+        flow(&bounds(&net.plan), "lone").release_upper_ps.is_some()
+    };
+    let gate = |port: &mut tsn_plan::Port, alter: &dyn Fn(&mut tsn_plan::Gates)| {
+        alter(port.gates.as_mut().unwrap());
+    };
+    assert!(bounded(&|_| ()));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.initial = Some(0))));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.unguarded = true)));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.changes = vec![change(0, 0, &[(0x80, 100_000)])])));
+    assert!(!bounded(&|port| port.classes[7].cbs.as_mut().unwrap().runs_while_closed = true));
 }

@@ -60,7 +60,8 @@ mod timing;
 mod trace;
 
 pub use counters::{
-    ClassCounters, FaultCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters,
+    ClassCounters, FaultCounters, GateCounters, InForce, PortCounters, RecoveryCounters, RunCounters,
+    StreamCounters,
 };
 pub use simulation::{Progress, Simulation, unwatched};
 

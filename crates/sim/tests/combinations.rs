@@ -64,7 +64,7 @@ fn add(plan: &mut Plan, fault: Fault) {
 /// Pre-emption and cut-through wherever; preemptable classes have no shaper.
 fn set(plan: &mut Plan, masks: &[Option<u8>], cuts: &[Option<u32>]) {
     for (port, mask) in plan.ports.iter_mut().zip(masks) {
-        port.preemption = mask.map(|express| Preemption { express });
+        port.preemption = mask.map(|express| Preemption { express, ..Default::default() });
         for (number, class) in port.classes.iter_mut().enumerate() {
             class.cbs = class.cbs.take().filter(|_| mask.is_none_or(|mask| mask >> number & 1 == 1));
         }

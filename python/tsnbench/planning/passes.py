@@ -47,6 +47,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     place_wrong_schedules,
     reserve,
     set_express,
+    reserve,
     place_taps,
 )
 
