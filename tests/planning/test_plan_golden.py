@@ -18,7 +18,7 @@ from tsnbench.planning.tables import print_plan
 from tsnbench.scenario import load
 
 PLANS = Path(__file__).parent.parent / "plans"
-NAMES = ("followers", "fork", "gates", "ring")
+NAMES = ("followers", "fork", "gate-changes", "gates", "ring")
 
 
 def golden(path: Path, text: str) -> str:

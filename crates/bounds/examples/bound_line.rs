@@ -73,8 +73,9 @@ fn line(nodes: u32, flows: u32) -> Plan {
                 hi_credit_bits,
                 lo_credit_bits: -12_336,
                 linux: linux.clone(),
+                runs_while_closed: false,
             };
-            let mut classes = vec![Class { limit_frames: None, limit_octets: None, cbs: None }; 8];
+            let mut classes = vec![Class::default(); 8];
             classes[5].cbs = Some(cbs(250_000_000, 20_000));
             classes[4].cbs = Some(cbs(250_000_000, 40_000));
             plan.ports.push(Port {

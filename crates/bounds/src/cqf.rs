@@ -5,6 +5,7 @@
 
 use crate::arrivals::Stair;
 use crate::curve::{BIT, Data, Ps};
+use crate::network::covered;
 use crate::report::{Bounds, FlowBounds};
 use crate::sizes::{Sizes, until_last_bit, wire};
 use tsn_plan::{Pattern, Plan, Port, StreamGate};
@@ -31,7 +32,11 @@ struct Way {
 ///
 /// All of them or none: a queue that keeps some frames for its next turn brings more than one turn to the next port.
 pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
-    let exact = |port: &Port| 8_000_000_000_000 % port.rate_bps.max(1) == 0 && port.preemption.is_none();
+    let exact = |port: &Port| {
+        8_000_000_000_000 % port.rate_bps.max(1) == 0
+            && port.preemption.is_none()
+            && (port.gates.is_none() || covered(port).is_some())
+    };
     let whole = plan.nodes.iter().all(|node| node.cut_through_octets.is_none() && node.further.is_none());
     let several = plan.streams.iter().any(|stream| stream.redundancy.is_some());
     let takes = plan.faults.iter().all(tsn_plan::Fault::only_takes);

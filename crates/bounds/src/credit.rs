@@ -199,6 +199,7 @@ mod tests {
             hi_credit_bits: hi,
             lo_credit_bits: lo,
             linux,
+            runs_while_closed: false,
         };
         Credit::of(&cbs, longest)
     }

@@ -15,7 +15,7 @@ use crate::sizes::{until_last_bit, wire};
 use crate::ways::{Once, entries_with};
 use crate::windows::Openings;
 use std::collections::HashMap;
-use tsn_plan::{Destination, Fault, Plan, Point, Stage, Stream};
+use tsn_plan::{Destination, Fault, Gates, Plan, Point, Port, Stage, Stream};
 use tsn_units::PHY_OVERHEAD;
 
 /// How often ports in a circle are analysed before they are said to have no bound.
@@ -41,7 +41,7 @@ struct Network<'a> {
 #[must_use]
 pub fn bounds(plan: &Plan) -> Bounds {
     let openings = |port: &tsn_plan::Port| -> Vec<Option<Openings>> {
-        (0..port.classes.len()).map(|class| Openings::of(port.gates.as_ref(), class as u8)).collect()
+        (0..port.classes.len()).map(|class| Openings::of(covered(port), class as u8)).collect()
     };
     let openings: Vec<_> = plan.ports.iter().map(openings).collect();
     let (hops, first) = flow_hops(plan, &openings);
@@ -217,6 +217,11 @@ impl Network<'_> {
         };
         if port.classes.iter().enumerate().any(shaped) {
             return Some(Reason::Preemption);
+        }
+        let runs =
+            port.classes.iter().any(|class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed));
+        if port.gates.is_some() && (runs || covered(port).is_none()) {
+            return Some(Reason::Gates);
         }
         let node = &self.plan.nodes[port.node as usize];
         if node.further.is_some() {
@@ -535,4 +540,12 @@ impl Upstream for Network<'_> {
     fn stream_name(&self, stream: usize) -> String {
         self.plan.streams[stream].name.clone()
     }
+}
+
+/// The gates of a port, where they are of the kind that bounds cover: one list for ever, that frames respect to their
+/// ends. Others are not counted on to hold anything back, or to be too short for anything.
+pub(crate) fn covered(port: &Port) -> Option<&Gates> {
+    port.gates.as_ref().filter(|gates| {
+        gates.changes.is_empty() && gates.initial.is_none() && !gates.unguarded && !gates.holds()
+    })
 }

@@ -285,10 +285,7 @@ impl Passing {
             Self::Whole if class.gated() => waited.saturating_add(until_last_bit(largest, class.model.port)),
             Self::Whole => waited.saturating_add(until_last_bit(smallest, class.model.port)),
             Self::Interrupted(express) => {
-                let rate = class.model.rate;
-                let passes =
-                    interrupt::until_last_bit(largest, rate, express.as_ref().map_err(Clone::clone)?);
-                let two = passes.ok_or(Reason::TooLarge)?.saturating_add(waited);
+                let two = passing_time(class, express, largest)?.saturating_add(waited);
                 // Without gates, all that is in front and the frame itself are one busy period.
                 let one = if class.gated() { Ps::MAX } else { wait(interrupt::gap()).unwrap_or(Ps::MAX) };
                 two.min(one)

@@ -32,6 +32,9 @@ pub enum Reason {
     Processing,
     /// A class whose frames are interrupted has a shaper, which these bounds do not cover.
     Preemption,
+    /// Its gates go by one list after another, or do not keep frames from running past their end, or hold preemptable
+    /// frames back, or credit runs on while they are closed.
+    Gates,
     /// Ports feed each other in a circle, and delays around it grow without end.
     Circle,
     /// Bridges learn, and flood until they know: what comes to a port is then not what this analysis counts.
@@ -78,6 +81,10 @@ impl fmt::Display for Reason {
                 f.write_str("its node's processing time differs from frame to frame, which has no bound here")
             }
             Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here"),
+            Self::Gates => f.write_str(
+                "its gate control list changes, is not in force from the start, or keeps frames and credit less \
+                 strictly than the bounds here take for granted",
+            ),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::Flooded => f.write_str("bridges of the plan learn, and frames that are flooded are not counted"),
             Self::Faults => f.write_str(

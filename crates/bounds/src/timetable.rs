@@ -49,12 +49,17 @@ struct Steps {
 
 impl Steps {
     fn of(lap: Ps, instants: impl Iterator<Item = (Ps, Data)>) -> Self {
-        let (mut shift, mut all) = (0, Vec::new());
+        let (mut shift, mut all) = (Data::from(0), Vec::new());
         for (at, unit) in instants {
-            shift += unit * Data::from(at.div_euclid(lap));
+            shift = shift.wrapping_add(unit.wrapping_mul(Data::from(at.div_euclid(lap))));
             all.push((at.rem_euclid(lap), unit));
         }
         all.sort_unstable();
+        all.dedup_by(|next, one| {
+            let same = next.0 == one.0;
+            one.1 += if same { next.1 } else { 0 };
+            same
+        });
         let mut before = vec![0];
         let mut total = 0;
         for (_, unit) in &all {
@@ -64,11 +69,13 @@ impl Steps {
         Self { lap, at: all.iter().map(|one| one.0).collect(), before, total, shift }
     }
 
-    /// All that comes before `t`, counted from an arbitrary lap on.
+    /// All that comes before `t`, counted from an arbitrary lap on, so that only differences mean something: these are
+    /// right even if what is counted from there does not fit.
     fn before(&self, t: Ps) -> Data {
         let (laps, rest) = (t.div_euclid(self.lap), t.rem_euclid(self.lap));
         let count = self.at.partition_point(|at| *at < rest);
-        self.total * Data::from(laps) + self.before[count] - self.shift
+        let all = self.total.wrapping_mul(Data::from(laps)).wrapping_add(self.before[count]);
+        all.wrapping_sub(self.shift)
     }
 
     /// The instants in `[from, to]`, latest first.
@@ -117,7 +124,7 @@ impl Timetable {
 
     /// At most what arrives in `[from, to]`: all whose windows meet it.
     fn within(&self, from: Ps, to: Ps) -> Data {
-        self.firsts.before(to.saturating_add(1)) - self.lasts.before(from)
+        self.firsts.before(to.saturating_add(1)).wrapping_sub(self.lasts.before(from))
     }
 
     /// A window of arrival in parts, within each of which nobody else's begins.
@@ -125,7 +132,8 @@ impl Timetable {
         let step = (one.last - one.first) / PARTS + 1;
         let mut begins: Vec<Ps> =
             (0..PARTS).map(|n| one.first + n * step).filter(|at| *at <= one.last).collect();
-        begins.extend(self.firsts.within(one.first + 1, one.last));
+        // If that is cut off, there are too many to look at.
+        begins.extend(self.firsts.within(one.first + 1, one.last).take(MOST_PAIRS + 1));
         begins.sort_unstable();
         begins.dedup();
         let ends: Vec<Ps> = begins.iter().skip(1).map(|next| next - 1).chain([one.last]).collect();

@@ -245,7 +245,11 @@ mod tests {
         Gates {
             base_time_ns: 0,
             cycle_ns: entries.iter().map(|entry| entry.1).sum(),
-            entries: entries.iter().map(|(open, ns)| GateEntry { open: *open, interval_ns: *ns }).collect(),
+            entries: entries
+                .iter()
+                .map(|(open, ns)| GateEntry { open: *open, interval_ns: *ns, mac: None })
+                .collect(),
+            ..Gates::default()
         }
     }
 

@@ -314,6 +314,172 @@ fn a_scheduled_stream_meets_its_window() {
     assert_eq!(waits(&scheduled(offset, 0, 100_000)), (500_000_000 - late, 1_000));
 }
 
+/// A lower class that is open in the same window may have begun just before.
+#[test]
+fn a_scheduled_stream_may_find_a_lower_frame_in_its_window() {
+    let wait = |lower: u8| {
+        let mut net = Net::new(10_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("s", &path, 7, periodic(1_000_000, 10_000), frame(100));
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        net.plan.ports[0].gates = gates(0, &[(0x80 | lower, 50_000), (0x00, 50_000)]);
+        bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap() - 108 * 8_000
+    };
+    assert_eq!([wait(0x01), wait(0x00)], [wire(1_522), 0]);
+}
+
+/// Two of three releases meet an open gate, the third waits for 50 us: so frames are 100 us apart at the next port, where
+/// each takes 120 us.
+#[test]
+fn the_least_wait_for_a_gate_is_that_of_any_release() {
+    let mut net = Net::new(10_000_000);
+    let [a, b, c] = ["a", "b", "c"].map(|name| net.node(name, 0));
+    net.link(a, b, GIGABIT, 0);
+    net.link(b, c, 100_000_000, 0);
+    net.stream("s", &[a, b, c], 7, periodic(150_000, 0), frame(1_480));
+    net.plan.ports[0].gates = gates(0, &[(0x80, 20_000), (0x00, 80_000)]);
+    let last_bit = 1_488 * 8_000;
+    let hops = bounds(&net.plan).flows[0].hops.clone();
+    assert_eq!(hops[0].upper_ps, Some(50_000_000 + last_bit));
+    assert_eq!(hops[1].upper_ps, Some(20_000_000 + 10 * last_bit));
+}
+
+/// Behind a circle, a port that adds nothing passes on jitter that has grown: whichever of its ports is analysed first,
+/// the one behind it counts all of that.
+#[test]
+fn the_order_of_ports_does_not_matter() {
+    let last_hop = |behind_first: bool, size: u32| {
+        let mut net = Net::new(1_000_000);
+        let ring = [0, 1, 2].map(|n| net.node(&format!("r{n}"), 0));
+        let [a, b] = ["a", "b"].map(|name| net.node(name, 0));
+        let behind = |net: &mut Net| {
+            net.link(a, b, 100_000_000, 0);
+            net.link(ring[2], a, GIGABIT, 0);
+        };
+        if behind_first {
+            behind(&mut net);
+        }
+        (0..3).for_each(|n| _ = net.link(ring[n], ring[(n + 1) % 3], GIGABIT, 0));
+        if !behind_first {
+            behind(&mut net);
+        }
+        for n in 0..3 {
+            let path = [0, 1, 2].map(|step| ring[(n + step) % 3]);
+            net.stream(&format!("s{n}"), &path, 5, periodic(200_000, 0), frame(size));
+            net.stream(&format!("t{n}"), &path, 5, periodic(100_000, 0), frame(size));
+        }
+        let path = [ring[0], ring[1], ring[2], a, b];
+        let pattern = Pattern::Periodic { period_ns: 150_000, offset_ns: 0, jitter_ns: 40_000 };
+        net.stream("f", &path, 5, pattern, frame(1_480));
+        flow(&bounds(&net.plan), "f").hops[3].upper_ps
+    };
+    for size in [100, 400, 800, 1_200, FULL] {
+        assert!(last_hop(true, size).is_some());
+        assert_eq!(last_hop(true, size), last_hop(false, size), "{size}");
+    }
+}
+
+/// An express frame and the frame that it cut 64 octets before its end leave one right after the other: at the next
+/// port, where both are of one class, one waits for nearly all of the other.
+#[test]
+fn an_interrupted_frame_comes_right_behind_the_one_that_cut_it() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(3, 0, GIGABIT, 0);
+    let cut = (BEFORE as u64 + u64::from(FULL) - 64) * 8;
+    net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
+    net.stream("express", &path, 7, periodic(1_000_000, cut), frame(FULL));
+    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
+    net.plan.ports[2].pcp_to_class = [0; 8];
+    let at_next = (
+        net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End),
+        net.tap(3, tsn_plan::Stage::Rx, tsn_plan::Point::End),
+    );
+    let (sightings, _) = run(&net.plan);
+    let upper = bounds(&net.plan).flows[0].hops[1].upper_ps.unwrap();
+    assert_eq!(upper, wire(1_522) + 1_530 * 8_000);
+    let seen = delays(&sightings, at_next, 0)[0] * 1_000;
+    assert!(seen > upper - 1_000_000 && seen <= upper, "{seen} of {upper}");
+}
+
+/// A preemptable frame may still be there when its own gate has closed, as long as it cannot be cut.
+#[test]
+fn an_interrupted_frame_may_run_into_an_express_window() {
+    let express = |preemptable: bool| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("express", &path, 7, UNSCHEDULED, frame(480));
+        net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
+        net.plan.ports[0].gates = gates(0, &[(0x80, 50_000), (0x01, 49_000), (0x00, 1_000)]);
+        if preemptable {
+            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
+        }
+        bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
+    };
+    let last_bit = 488 * 8_000;
+    assert_eq!(express(false), 50_000_000 + 2 * last_bit);
+    // Once before the window is missed, and once when the next one opens.
+    assert_eq!(express(true), 50_000_000 + 2 * last_bit + 2 * wire(123));
+}
+
+/// Express frames while a window opens push what is left of a lower frame farther into it, so they count though they
+/// are over by the time at which that frame alone would be.
+#[test]
+fn express_frames_push_others_into_a_window() {
+    let middle = |express: bool| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("middle", &path, 1, UNSCHEDULED, frame(FULL));
+        net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
+        if express {
+            net.stream("express", &path, 7, periodic(10_000_000, 0), frame(64));
+        }
+        net.plan.ports[0].gates = gates(0, &[(0x82, 5_000), (0x02, 45_000), (0x01, 50_000)]);
+        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
+        bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
+    };
+    // Before it begins, and while it passes.
+    assert!(middle(true) - middle(false) >= 2 * (84 + 24) * 8_000);
+}
+
+/// What a higher class had to keep while its gate was closed goes first when it opens.
+#[test]
+fn what_waited_above_goes_first() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("high", &path, 7, periodic(20_000, 0), frame(1_000));
+    net.stream("low", &path, 0, periodic(1_000_000, 100_001), frame(64));
+    net.plan.ports[0].gates = gates(0, &[(0x81, 50_000), (0x01, 50_000)]);
+    let send = net.tap(0, tsn_plan::Stage::Send, tsn_plan::Point::End);
+    let rx = net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End);
+    let (sightings, _) = run(&net.plan);
+    let seen = delays(&sightings, (send, rx), 1)[0] * 1_000;
+    assert!(seen > 2 * wire(1_000), "{seen}");
+    let upper = bounds(&net.plan).flows[1].hops[0].upper_ps.unwrap();
+    assert!(seen <= upper, "{seen} of {upper}");
+}
+
+/// Times as far apart as a Plan may have them: the schedule is given up, not the sums.
+#[test]
+fn schedules_of_any_size_are_survived() {
+    let day = 86_400_000_000_000;
+    for (period_ns, offset_ns, jitter_ns, cycle) in [
+        (1, 10 * day, 10 * day, 2),
+        (10 * day, 10 * day, 0, 7),
+        (5, 0, 3_000_000_000, 10),
+        (day, 1, 1_000, day),
+    ] {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(3, 1_000, GIGABIT, 5_000);
+        let octets = vec![1 << 30];
+        let size = Size::Units { octets, most_per_frame: 1_472, overhead: 50 };
+        net.stream("a", &path, 7, Pattern::Periodic { period_ns, offset_ns, jitter_ns }, size);
+        net.stream("b", &path, 7, Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns: 0 }, frame(64));
+        net.plan.ports[0].gates = gates(-(10 * day as i64), &[(0x80, cycle - 1), (0x00, 1)]);
+        net.plan.check().unwrap();
+        assert_eq!(bounds(&net.plan).flows.len(), 2);
+    }
+}
+
 /// Of a class's flows, those whose windows of arrival do not meet do not wait for each other.
 #[test]
 fn scheduled_streams_of_one_class_wait_for_those_that_meet_them() {
@@ -377,7 +543,7 @@ fn an_express_frame_waits_for_what_cannot_be_cut() {
             let path = net.line(2, 0, GIGABIT, 0);
             net.stream("express", &path, 7, periodic(1_000_000, 0), frame(64));
             net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(low));
-            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express });
+            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express, ..Default::default() });
             let found = bounds(&net.plan);
             let wait = if express == 0xff { low } else { wait };
             assert_eq!(flow(&found, "express").hops[0].upper_ps, Some(wire(i64::from(wait)) + 72 * 8_000));
@@ -396,7 +562,7 @@ fn an_interrupted_frame_pays_for_its_parts() {
             let offset = 3_000 + 2_000 * u64::from(number);
             net.stream(&format!("high{number}"), &path, 7, periodic(1_000_000, offset), frame(64));
         }
-        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80 });
+        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
         let taps = net.tap_ends(&path);
         let (sightings, _) = run(&net.plan);
         let low = bounds(&net.plan).flows[0].clone();
@@ -419,7 +585,7 @@ fn express_goes_before_higher_numbers() {
     let path = net.line(2, 0, GIGABIT, 0);
     net.stream("express", &path, 1, periodic(1_000_000, 0), frame(64));
     net.stream("high", &path, 7, Pattern::Saturating { backlog: 2 }, frame(FULL));
-    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x02 });
+    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x02, ..Default::default() });
     assert_eq!(flow(&bounds(&net.plan), "express").hops[0].upper_ps, Some(wire(123) + 72 * 8_000));
 }
 
@@ -529,4 +695,28 @@ fn clocks_leave_no_bound() {
     assert_eq!((lone.upper_ns, lone.release_upper_ps), (None, None));
     assert_eq!(lone.reason, Some(tsn_bounds::Reason::Clocks));
     assert!(found.ports.iter().flat_map(|port| &port.classes).all(|class| class.backlog_frames.is_none()));
+}
+
+/// Lists that change, begin late or let frames run over their end, and credit that runs while gates are closed.
+#[test]
+fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
+    let bounded = |alter: &dyn Fn(&mut tsn_plan::Port)| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 1_000, GIGABIT, 5_000);
+        net.stream("lone", &path, 7, periodic(100_000, 0), frame(1_230));
+        let port = net.port_mut(path[0], path[1]);
+        port.gates = gates(0, &[(0x80, 50_000), (0x01, 50_000)]);
+        port.classes[7].cbs = Some(cbs(400_000_000, 1_000_000_000, 20_000, -20_000));
+        alter(port);
+        net.plan.check().unwrap();
+        flow(&bounds(&net.plan), "lone").release_upper_ps.is_some()
+    };
+    let gate = |port: &mut tsn_plan::Port, alter: &dyn Fn(&mut tsn_plan::Gates)| {
+        alter(port.gates.as_mut().unwrap());
+    };
+    assert!(bounded(&|_| ()));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.initial = Some(0))));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.unguarded = true)));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.changes = vec![change(0, 0, &[(0x80, 100_000)])])));
+    assert!(!bounded(&|port| port.classes[7].cbs.as_mut().unwrap().runs_while_closed = true));
 }

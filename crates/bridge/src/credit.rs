@@ -18,13 +18,18 @@ const PER_BIT: i128 = 1_000_000_000_000;
 /// - While frames wait, credit rises at the idle slope, up to the highest credit.
 /// - While none waits, positive credit is lost, and negative credit recovers to zero.
 /// - While the class's gate is closed, credit stands still: with a gate control list, the idle slope in force
-///   has to be the reserved one scaled by cycle time over open time, which is for whoever plans to do.
+///   has to be the reserved one scaled by cycle time over open time, which is for whoever plans to do. The slope
+///   may be another one with every list that comes into force; the credit itself is kept. Some hardware knows
+///   nothing of gates: then credit runs on.
+/// - While a frame is interrupted, it waits like one in the queue: credit rises. Every part of it costs what it takes
+///   on the wire.
 #[derive(Clone, Debug)]
 pub struct CreditBasedShaper {
     idle_slope: i64,
     send_slope: i64,
     highest: i128,
     lowest: i128,
+    runs_while_closed: bool,
     credit: i128,
     /// When `credit` is or was right; after a transmission, its end.
     at: Instant,
@@ -39,6 +44,7 @@ impl CreditBasedShaper {
             send_slope: cbs.send_slope_bps,
             highest: i128::from(cbs.hi_credit_bits) * PER_BIT,
             lowest: i128::from(cbs.lo_credit_bits) * PER_BIT,
+            runs_while_closed: cbs.runs_while_closed,
             credit: 0,
             at: Instant::EPOCH,
         }
@@ -51,7 +57,7 @@ impl CreditBasedShaper {
         if now < self.at || (now == self.at && waiting) {
             return self.credit;
         }
-        let gained = || i128::from(self.idle_slope) * i128::from(gate.open_between(self.at, now).ps());
+        let gained = || self.minded(gate).gained(self.idle_slope, self.at, now);
         match (waiting, self.credit) {
             (true, credit) if credit >= self.highest => credit,
             (true, credit) => (credit + gained()).min(self.highest),
@@ -71,10 +77,31 @@ impl CreditBasedShaper {
 
     /// Spends what a transmission from `now` on costs; the credit then is the one at its end.
     #[inline]
-    pub fn spend(&mut self, now: Instant, wire: Duration) {
-        let spent = i128::from(self.send_slope) * i128::from(wire.ps());
+    pub fn spend(&mut self, now: Instant, wire: Duration, gate: Gate<'_>) {
+        let mut slope = self.send_slope;
+        if gate.has_slopes() {
+            slope += self.minded(gate).slope(self.idle_slope, now) - self.idle_slope;
+        }
+        let spent = i128::from(slope) * i128::from(wire.ps());
         self.credit = (self.credit + spent).max(self.lowest);
         self.at = now + wire;
+    }
+
+    /// Before something is spent: what [`Self::spend_less`] goes back to.
+    pub(crate) fn save(&self) -> i128 {
+        self.credit
+    }
+
+    /// What was to be on the wire from `begun` on is cut: it costs only this.
+    pub(crate) fn spend_less(&mut self, saved: i128, begun: Instant, wire: Duration, gate: Gate<'_>) {
+        self.credit = saved;
+        self.spend(begun, wire, gate);
+    }
+
+    /// The gate as far as credit minds it.
+    #[inline]
+    fn minded<'a>(&self, gate: Gate<'a>) -> Gate<'a> {
+        if self.runs_while_closed { Gate::ALWAYS_OPEN } else { gate }
     }
 
     /// From when on a frame that waits may start.
@@ -83,6 +110,10 @@ impl CreditBasedShaper {
     pub fn eligible_from(&self, gate: Gate<'_>) -> Instant {
         if self.credit >= 0 {
             return self.at;
+        }
+        let gate = self.minded(gate);
+        if gate.has_slopes() {
+            return gate.after_gain(self.idle_slope, self.at, -self.credit);
         }
         let slope = self.idle_slope.max(1);
         let needed = match i64::try_from(-self.credit) {

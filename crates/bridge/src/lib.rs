@@ -19,6 +19,7 @@ mod queue;
 mod shared;
 
 pub use credit::CreditBasedShaper;
+pub use gates::change::{InForce, Schedule, in_force};
 pub use gates::{Gate, GateControlList, Window};
 pub use line::Line;
 pub use port::{Actions, Drop, EgressPort, Event, MergeCounters, Transmission};
@@ -34,4 +35,6 @@ pub enum DropCause {
     BufferFull,
     /// No window of its class is long enough for it, so it would wait for ever.
     FitsNoWindow,
+    /// It is larger than its class takes (`queueMaxSDU`).
+    OverMaxSdu,
 }

@@ -3,18 +3,24 @@
 //! IEEE 802.1Q-2022, 8.6.8.
 
 mod fault;
+mod hold;
 mod merge;
 
 use crate::{
     Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, Window,
 };
 use tsn_plan::{Class, Port};
-use tsn_units::{BitRate, ClockMap, Instant, Local, Octets, True};
+use tsn_units::{BitRate, ClockMap, Duration, Instant, Local, Octets, True};
 
 pub use merge::MergeCounters;
 
 /// Later than any run reaches (53 days); beyond, arithmetic on instants could overflow.
 const FAR: Instant = Instant::from_ps(i64::MAX / 2);
+
+/// Of a frame, what is not its service data unit: addresses, VLAN tag, type and FCS.
+const AROUND_SDU: u32 = 22;
+/// The shortest that a window can be.
+const MOMENT: Duration = Duration::from_ps(1);
 
 /// What a port is told.
 #[derive(Copy, Clone, Debug)]
@@ -80,6 +86,10 @@ struct Selector<F> {
     queue: Queue<F>,
     shaper: Option<CreditBasedShaper>,
     gated: bool,
+    /// Its frames can be cut when a gate entry holds them back.
+    held: bool,
+    /// Largest frame that it takes.
+    most_octets: u32,
     /// The window found last; most questions are about the same one again.
     window: Window,
 }
@@ -96,6 +106,10 @@ pub struct EgressPort<F> {
     line: Line,
     classes: Vec<Selector<F>>,
     gates: Option<Box<GateControlList>>,
+    /// Frames may be on the wire still when their gate closes.
+    unguarded: bool,
+    /// `holdAdvance` and `releaseAdvance`.
+    merge_advances: (Duration, Duration),
     merge: Option<Box<merge::Merge<F>>>,
     /// The port's own list, while a fault has put another one in its place.
     own: Option<Box<fault::Own>>,
@@ -106,13 +120,20 @@ impl<F: Frame> EgressPort<F> {
     #[must_use]
     pub fn new(port: &Port) -> Self {
         let gates = port.gates.as_ref().map(|gates| Box::new(GateControlList::new(gates)));
+        let holds = port.gates.as_ref().is_some_and(tsn_plan::Gates::holds);
+        let held = |number: usize| {
+            holds && port.preemption.as_ref().is_some_and(|own| own.express >> number & 1 == 0)
+        };
         let selector = |(number, class): (usize, &Class)| Selector {
             queue: Queue::new(Limits {
                 frames: class.limit_frames.map_or(u64::MAX, u64::from),
                 octets: class.limit_octets.unwrap_or(u64::MAX),
             }),
             shaper: class.cbs.as_ref().map(CreditBasedShaper::new),
-            gated: gates.as_ref().is_some_and(|list| !list.gate(number as u8).is_always_open()),
+            gated: held(number)
+                || gates.as_ref().is_some_and(|list| !list.gate(number as u8).is_always_open()),
+            held: held(number),
+            most_octets: class.max_sdu_octets.map_or(u32::MAX, |most| most.saturating_add(AROUND_SDU)),
             window: Window::NONE,
         };
         Self {
@@ -122,7 +143,12 @@ impl<F: Frame> EgressPort<F> {
             line: Line::new(BitRate(port.rate_bps)),
             classes: port.classes.iter().take(8).enumerate().map(selector).collect(),
             gates,
-            merge: port.preemption.as_ref().map(|own| Box::new(merge::Merge::new(own.express))),
+            unguarded: port.gates.as_ref().is_some_and(|gates| gates.unguarded),
+            merge_advances: port.preemption.as_ref().map_or((Duration::ZERO, Duration::ZERO), |own| {
+                let ns = |ns: u64| Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX));
+                (ns(own.hold_advance_ns), ns(own.release_advance_ns))
+            }),
+            merge: port.preemption.as_ref().map(|own| Box::new(merge::Merge::new(own, holds))),
             own: None,
         }
     }
@@ -156,9 +182,18 @@ impl<F: Frame> EgressPort<F> {
     fn accept(&mut self, now: Instant, class: u8, frame: F, actions: &mut Actions<F>) -> Option<u8> {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
         let index = usize::from(class);
+        if frame.octets().0 > self.classes[index].most_octets {
+            self.classes[index].queue.count_over_max_sdu(frame.octets());
+            actions.dropped = Some(Drop { frame, class, cause: DropCause::OverMaxSdu });
+            return None;
+        }
         if self.classes[index].gated {
-            let needs = self.line.until_last_bit(frame.octets());
-            if !self.usual_gate(class).ever_fits(needs) {
+            let fits = if self.classes[index].held {
+                self.held_start(class, now, frame.octets()) < Instant::MAX
+            } else {
+                self.usual_gate(class).ever_fits(now, self.needs(frame.octets()))
+            };
+            if !fits {
                 self.classes[index].queue.count_drop(frame.octets());
                 actions.dropped = Some(Drop { frame, class, cause: DropCause::FitsNoWindow });
                 return None;
@@ -246,7 +281,7 @@ impl<F: Frame> EgressPort<F> {
         let occupied = self.line.until_free(frame.octets());
         if let Some(shaper) = &mut selector.shaper {
             shaper.advance(now, true, gate);
-            shaper.spend(now, occupied);
+            shaper.spend(now, occupied, gate);
         }
         if selector.queue.is_empty() {
             self.waiting &= !(1 << class);
@@ -254,6 +289,9 @@ impl<F: Frame> EgressPort<F> {
         self.free = now + occupied;
         let last_bit = now + self.line.until_last_bit(frame.octets());
         actions.start = Some(Transmission { frame, class, first_bit: now, last_bit });
+        if self.unguarded {
+            self.note_overrun(now, class, last_bit);
+        }
         if self.waiting != 0 {
             self.ask_for_next_start(self.free, actions);
         }
@@ -287,7 +325,11 @@ impl<F: Frame> EgressPort<F> {
         if start > FAR {
             return Instant::MAX;
         }
-        let needs = self.line.until_last_bit(head.octets());
+        if selector.held {
+            let octets = head.octets();
+            return self.held_start(class, start, octets);
+        }
+        let needs = if self.unguarded { MOMENT } else { self.line.until_last_bit(head.octets()) };
         let Window { opens, closes } = selector.window;
         if opens > start || start + needs > closes {
             match gate.next_window(start, needs) {
@@ -302,6 +344,22 @@ impl<F: Frame> EgressPort<F> {
         if when < self.wake {
             self.wake = when;
             actions.wake = Some(when);
+        }
+    }
+
+    /// How much of a window a frame must find.
+    #[inline]
+    fn needs(&self, frame: Octets) -> Duration {
+        if self.unguarded { MOMENT } else { self.line.until_last_bit(frame) }
+    }
+
+    /// Counts a frame, or a part of one, that is on the wire while its gate is closed.
+    #[cold]
+    #[inline(never)]
+    fn note_overrun(&mut self, first_bit: Instant, class: u8, last_bit: Instant) {
+        let window = self.gate(class).next_window(first_bit, MOMENT);
+        if window.is_none_or(|window| window.opens > first_bit || window.closes < last_bit) {
+            self.classes[usize::from(class)].queue.count_overrun();
         }
     }
 

@@ -36,6 +36,10 @@ pub struct Counters {
     pub dropped_octets: u64,
     pub sent_frames: u64,
     pub sent_octets: u64,
+    /// Of the dropped frames, those larger than the class takes.
+    pub over_max_sdu_frames: u64,
+    /// Frames that were on the wire still when the gate closed.
+    pub transmission_overruns: u64,
     /// Most frames that ever waited.
     pub most_frames: u64,
     /// Most octets that ever waited.
@@ -197,6 +201,19 @@ impl<F: Frame> Queue<F> {
         if let Some(shared) = &mut self.shared {
             shared.due = false;
         }
+    }
+
+    /// Counts a frame that is larger than the class takes.
+    #[cold]
+    pub fn count_over_max_sdu(&mut self, octets: Octets) {
+        self.counters.over_max_sdu_frames += 1;
+        self.count_drop(octets);
+    }
+
+    /// Counts a frame that its gate closed on.
+    #[cold]
+    pub fn count_overrun(&mut self) {
+        self.counters.transmission_overruns += 1;
     }
 
     /// The frame that goes next.

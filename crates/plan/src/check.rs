@@ -117,32 +117,7 @@ impl Plan {
                 || "slopes or credits have the wrong sign or are out of range".into(),
             )?;
         }
-        if let Some(own) = &port.preemption {
-            for (class, _) in port.classes.iter().enumerate().filter(|(_, class)| class.cbs.is_some()) {
-                ensure(
-                    own.express >> class & 1 == 1,
-                    || path(&format!("classes[{class}].cbs")),
-                    || "a preemptable class has a credit-based shaper".into(),
-                )?;
-            }
-        }
-        let Some(gates) = &port.gates else { return Ok(()) };
-        let total: u128 = gates.entries.iter().map(|entry| u128::from(entry.interval_ns)).sum();
-        time(gates.cycle_ns, || path("gates.cycle_ns"))?;
-        time(gates.base_time_ns.unsigned_abs(), || path("gates.base_time_ns"))?;
-        ensure(
-            gates.cycle_ns > 0 && total == u128::from(gates.cycle_ns),
-            || path("gates.cycle_ns"),
-            || format!("the entries last {total} ns, the cycle {} ns", gates.cycle_ns),
-        )?;
-        for (entry, gate) in gates.entries.iter().enumerate() {
-            ensure(
-                gate.interval_ns > 0,
-                || path(&format!("gates.entries[{entry}].interval_ns")),
-                || "must be more than 0".into(),
-            )?;
-        }
-        Ok(())
+        self.check_gates(number, port)
     }
 
     fn check_stream(&self, number: usize, stream: &Stream) -> Check {

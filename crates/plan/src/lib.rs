@@ -11,6 +11,7 @@ mod check;
 mod check_bridging;
 mod check_clocks;
 mod check_fault;
+mod check_gates;
 mod check_learning;
 mod check_policing;
 mod check_ptp;
@@ -20,6 +21,7 @@ mod check_trace;
 mod clocks;
 mod fault;
 mod forwarding;
+mod gates;
 mod learning;
 mod policing;
 mod port;
@@ -31,11 +33,12 @@ mod stream;
 pub use bridging::{Buffer, Further};
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
+pub use gates::{GateChange, GateEntry, GateList, Gates, IdleSlope, MacOperation};
 pub use learning::Learning;
 pub use policing::{
     AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
 };
-pub use port::{Cbs, CbsLinux, Class, GateEntry, Gates, Node, NodeKind, Port, Preemption};
+pub use port::{Cbs, CbsLinux, Class, Node, NodeKind, Port, Preemption};
 pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
 pub use read::{PlanError, content_hash};
 pub use redundancy::{

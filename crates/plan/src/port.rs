@@ -1,5 +1,6 @@
 //! Nodes, ports, and what shapes a port's traffic.
 
+use crate::gates::{Gates, is_false, is_zero};
 use serde::{Deserialize, Serialize};
 
 /// A node of the network.
@@ -70,11 +71,17 @@ pub struct Port {
 }
 
 /// Which classes interrupt the others. IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, clause 99.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preemption {
     /// Bit n set: traffic class n is express; the others are preemptable.
     pub express: u8,
+    /// How long before a gate entry that holds preemptable frames back the hold is asked for, in ns (`holdAdvance`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hold_advance_ns: u64,
+    /// How long before a gate entry that lets them go again the release is asked for, in ns (`releaseAdvance`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub release_advance_ns: u64,
 }
 
 impl Port {
@@ -87,7 +94,7 @@ impl Port {
 }
 
 /// One traffic class of a port: a queue and what selects from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
     /// Most frames that wait here; one more is dropped and counted.
@@ -99,13 +106,17 @@ pub struct Class {
     /// The credit-based shaper, where the class has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cbs: Option<Cbs>,
+    /// Largest service data unit that the class takes, in octets (`queueMaxSDU`): of a frame, everything but 14
+    /// octets of header, 4 of a VLAN tag and 4 of FCS. A frame with more is dropped and counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_sdu_octets: Option<u32>,
 }
 
 /// A credit-based shaper in the standard's units. IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6.
 ///
 /// Credit runs while the frame and everything it costs on the wire pass (preamble to inter-frame gap), which is
 /// how EnGINE counts frame sizes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cbs {
     /// Credit gained, bit/s.
@@ -118,10 +129,13 @@ pub struct Cbs {
     pub lo_credit_bits: i64,
     /// The same for `tc`.
     pub linux: CbsLinux,
+    /// Credit runs on while the class's gate is closed, instead of standing still.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub runs_while_closed: bool,
 }
 
 /// The numbers of `tc qdisc … cbs`: kbit/s and octets, rounded away from zero.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CbsLinux {
     /// kbit/s.
@@ -132,26 +146,4 @@ pub struct CbsLinux {
     pub hicredit: i64,
     /// Octets, negative.
     pub locredit: i64,
-}
-
-/// A gate control list in force. IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Gates {
-    /// When a cycle begins, in ns (`AdminBaseTime`); cycles reach back before it.
-    pub base_time_ns: i64,
-    /// Sum of all intervals, in ns.
-    pub cycle_ns: u64,
-    /// The list.
-    pub entries: Vec<GateEntry>,
-}
-
-/// One entry of a gate control list.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GateEntry {
-    /// Bit n set: the gate of traffic class n is open.
-    pub open: u8,
-    /// How long, in ns.
-    pub interval_ns: u64,
 }

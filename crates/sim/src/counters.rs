@@ -6,7 +6,8 @@ pub use policing::{FilterCounters, GroupCounters, PolicingCounters};
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tsn_bridge::{Counters, MergeCounters};
+use tsn_bridge::{Counters, MergeCounters, Schedule};
+use tsn_plan::Gates;
 
 /// Everything counted in one run; `counters.json` of a run folder.
 ///
@@ -104,6 +105,51 @@ pub struct PortCounters {
     /// What pre-emption did, where the port has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption: Option<PreemptionCounters>,
+    /// Which gate control list was in force when, where the port has several or one that begins late.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gates: Option<GateCounters>,
+}
+
+/// The gate control lists of one port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct GateCounters {
+    /// How often a list was asked for with a base time in the past, while another one ran (`ConfigChangeError`).
+    pub config_change_errors: u64,
+    /// What is in force, in order of time.
+    pub in_force: Vec<InForce>,
+}
+
+/// One list for its time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InForce {
+    /// On the clock of the port's node, ns; none from the beginning.
+    pub from_ns: Option<i64>,
+    /// `initial`, or `list`, or `extended`: the last states of a list, which make its last cycle longer.
+    pub schedule: &'static str,
+    /// Which of the port's lists, from 0.
+    pub list: Option<usize>,
+}
+
+impl GateCounters {
+    pub(crate) fn new(gates: &Gates, until_ns: i64) -> Option<Self> {
+        if gates.initial.is_none() && gates.changes.is_empty() {
+            return None;
+        }
+        let (schedules, _) = tsn_bridge::in_force(gates);
+        let mut asked = gates.clone();
+        // What the run did not live to see is not counted.
+        asked.changes.retain(|change| change.at_ns <= until_ns);
+        let (_, config_change_errors) = tsn_bridge::in_force(&asked);
+        let in_force = schedules.into_iter().filter(|one| one.from_ns <= until_ns).map(|one| {
+            let (schedule, list) = match one.schedule {
+                Schedule::Initial => ("initial", None),
+                Schedule::List(list) => ("list", Some(list)),
+                Schedule::Extended(list) => ("extended", Some(list)),
+            };
+            InForce { from_ns: Some(one.from_ns).filter(|from| *from != i64::MIN), schedule, list }
+        });
+        Some(Self { config_change_errors, in_force: in_force.collect() })
+    }
 }
 
 /// Frame pre-emption at one port.
@@ -116,12 +162,15 @@ pub struct PreemptionCounters {
     pub continuations: u64,
     /// Frames that were sent in more than one part.
     pub fragmented_frames: u64,
+    /// How often a preemptable frame was cut because a gate entry held it back.
+    #[serde(skip_serializing_if = "none")]
+    pub holds: u64,
 }
 
 impl PreemptionCounters {
     pub(crate) fn new(counters: MergeCounters) -> Self {
-        let MergeCounters { preemptions, continuations, fragmented_frames } = counters;
-        Self { preemptions, continuations, fragmented_frames }
+        let MergeCounters { preemptions, continuations, fragmented_frames, holds } = counters;
+        Self { preemptions, continuations, fragmented_frames, holds }
     }
 }
 
@@ -134,6 +183,12 @@ pub struct ClassCounters {
     pub enqueued_octets: u64,
     pub dropped_frames: u64,
     pub dropped_octets: u64,
+    /// Of the dropped frames, those larger than the class takes (`queueMaxSDU`).
+    #[serde(skip_serializing_if = "none")]
+    pub over_max_sdu_frames: u64,
+    /// Frames that were on the wire still when the class's gate closed (`TransmissionOverrun`).
+    #[serde(skip_serializing_if = "none")]
+    pub transmission_overruns: u64,
     pub sent_frames: u64,
     pub sent_octets: u64,
     pub most_frames: u64,
@@ -143,6 +198,7 @@ pub struct ClassCounters {
 impl ClassCounters {
     pub(crate) fn new(class: usize, counters: &Counters) -> Self {
         let Counters { enqueued_frames, enqueued_octets, dropped_frames, dropped_octets, .. } = *counters;
+        let Counters { over_max_sdu_frames, transmission_overruns, .. } = *counters;
         let Counters { sent_frames, sent_octets, most_frames, most_octets, .. } = *counters;
         Self {
             class: class as u8,
@@ -150,6 +206,8 @@ impl ClassCounters {
             enqueued_octets,
             dropped_frames,
             dropped_octets,
+            over_max_sdu_frames,
+            transmission_overruns,
             sent_frames,
             sent_octets,
             most_frames,

@@ -61,8 +61,8 @@ mod timing;
 mod trace;
 
 pub use counters::{
-    ClassCounters, FaultCounters, FilterCounters, GroupCounters, PolicingCounters, PortCounters,
-    RecoveryCounters, RunCounters, StreamCounters,
+    ClassCounters, FaultCounters, FilterCounters, GateCounters, GroupCounters, InForce, PolicingCounters,
+    PortCounters, RecoveryCounters, RunCounters, StreamCounters,
 };
 pub use simulation::{Progress, Simulation, unwatched};
 

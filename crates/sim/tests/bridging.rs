@@ -252,7 +252,7 @@ proptest! {
         if let Some(express) = express {
             for port in plan.ports.iter_mut().step_by(3) {
                 port.classes.iter_mut().for_each(|class| class.cbs = None);
-                port.preemption = Some(tsn_plan::Preemption { express });
+                port.preemption = Some(tsn_plan::Preemption { express, ..Default::default() });
             }
         }
         let (sightings, counters) = run(&plan);

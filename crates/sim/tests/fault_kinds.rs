@@ -92,7 +92,7 @@ fn a_link_that_fails_between_two_parts_loses_the_frame() {
     let build = || {
         let mut net = Net::new(1_000_000);
         net.line(2, 0, GIGABIT, 0);
-        net.plan.ports[0].preemption = Some(Preemption { express: 0x80 });
+        net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Default::default() });
         net.stream("low", &[0, 1], 0, periodic(1_000_000, 1_000), frame(FULL));
         net.stream("high", &[0, 1], 7, periodic(1_000_000, 5_000), frame(64));
         net
@@ -140,7 +140,7 @@ fn kboxes(octets: u32) -> Net {
 #[test]
 fn elimination_takes_the_first_complete_copy() {
     let mut net = kboxes(1_500);
-    net.plan.ports[2].preemption = Some(Preemption { express: 0x80 });
+    net.plan.ports[2].preemption = Some(Preemption { express: 0x80, ..Default::default() });
     net.stream("high", &[1, 2], 7, periodic(100_000, 15_000), frame(64));
     // The second cable takes 200 ns; the interruption costs 864 ns.
     net.plan.ports[4].propagation_ps = 200_000;
@@ -338,7 +338,7 @@ fn a_wrong_schedule_holds_for_its_time() {
     let (sightings, counters) = done(&net.plan);
     let found = delays(&sightings, taps, 0);
     // Frames reach the queue 60.564 us after they begin.
-    let waits = |n: usize| if (10..20).contains(&n) && n % 2 == 0 { 90_000 - 60_564 } else { 0 };
+    let waits = |n: usize| if (10..20).contains(&n) && n.is_multiple_of(2) { 90_000 - 60_564 } else { 0 };
     assert!(found.iter().enumerate().all(|(n, delay)| *delay == plain + waits(n)), "{found:?}");
     assert_eq!((counters.faults[0].frames, counters.faults[0].kind), (10, "schedule"));
     // Never open: all of them go when it is over, in order.

@@ -2,26 +2,13 @@
 
 mod common;
 
+use common::policing::{add, filter, policing};
 use common::*;
 use proptest::prelude::*;
 use tsn_plan::{
-    AtsGroup, AtsScheduler, Change, Clocks, Fault, FlowMeter, LossModel, NodeClock, Plan, Policing,
-    Preemption, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
+    AtsGroup, AtsScheduler, Change, Clocks, Fault, FlowMeter, LossModel, NodeClock, Policing, Preemption,
+    Regeneration, StreamFilter, StreamGate, StreamGateEntry,
 };
-
-fn filter(name: &str) -> StreamFilter {
-    StreamFilter {
-        name: name.into(),
-        ports: Vec::new(),
-        streams: Vec::new(),
-        priority: None,
-        max_sdu_octets: None,
-        block_oversize: false,
-        gate: None,
-        meter: None,
-        scheduler: None,
-    }
-}
 
 fn stream_gate(entries: &[(bool, Option<u8>, u64)]) -> StreamGate {
     let entry = |(open, ipv, interval_ns): &(bool, Option<u8>, u64)| StreamGateEntry {
@@ -123,6 +110,7 @@ fn a_gate_goes_by_its_nodes_clock() {
         nodes: vec![clock(0), clock(1_000_000_000), clock(0)],
         record_ns: 1_000_000_000,
         gptp: None,
+        faults: Vec::new(),
     });
     let (sightings, _) = run(&net.plan);
     let passed: Vec<i64> = stamps(&sightings, ends.0, 0);
@@ -351,76 +339,6 @@ fn frames_that_wait_count_against_the_limit() {
     assert!(counters.ports[0].classes[5].dropped_frames >= 2);
 }
 
-/// Tables for some nodes of a plan, with everything in them.
-fn policing() -> impl Strategy<Value = Vec<(prop::sample::Index, Policing)>> {
-    let entry = (any::<bool>(), prop::option::of(0..8u8), 1_000..80_000u64, prop::option::of(0..4_000u64));
-    let gate =
-        (prop::collection::vec(entry, 1..5), -50_000..50_000i64, prop::bool::weighted(0.1), any::<bool>())
-            .prop_map(|(entries, base_time_ns, close_on_invalid_rx, close_on_octets_exceeded)| StreamGate {
-                base_time_ns,
-                cycle_ns: entries.iter().map(|entry| entry.2).sum(),
-                entries: entries
-                    .into_iter()
-                    .map(|(open, ipv, interval_ns, octets_max)| StreamGateEntry {
-                        open,
-                        ipv,
-                        interval_ns,
-                        octets_max,
-                    })
-                    .collect(),
-                close_on_invalid_rx,
-                close_on_octets_exceeded: close_on_octets_exceeded && close_on_invalid_rx,
-            });
-    let meter = (0..200_000_000u64, 0..6_000u64, 0..100_000_000u64, 0..6_000u64, any::<[bool; 3]>())
-        .prop_map(|(cir_bps, cbs_octets, eir_bps, ebs_octets, [coupling, color_aware, drop_on_yellow])| {
-            FlowMeter {
-                cir_bps,
-                cbs_octets,
-                eir_bps,
-                ebs_octets,
-                coupling,
-                color_aware,
-                drop_on_yellow,
-                mark_all_frames_red: false,
-            }
-        });
-    let scheduler = (1_000_000..500_000_000u64, 1..50_000u64, 0..2u32)
-        .prop_map(|(cir_bps, cbs_bits, group)| AtsScheduler { cir_bps, cbs_bits, group });
-    let group =
-        (0..3_000_000u64).prop_map(|max_residence_ns| AtsGroup { name: "group".into(), max_residence_ns });
-    let parts = prop::option::of(0..2u32);
-    let one = (prop::option::of(0..8u8), prop::option::of(50..1_500u32), parts.clone(), parts.clone(), parts)
-        .prop_map(|(priority, max_sdu_octets, gate, meter, scheduler)| StreamFilter {
-            priority,
-            max_sdu_octets,
-            gate,
-            meter,
-            scheduler,
-            ..filter("filter")
-        });
-    let table = (
-        any::<prop::sample::Index>(),
-        prop::collection::vec(one, 1..4),
-        prop::collection::vec(gate, 2),
-        prop::collection::vec(meter, 2),
-        prop::collection::vec(scheduler, 2),
-        prop::collection::vec(group, 2),
-    )
-        .prop_map(|(node, filters, gates, meters, schedulers, groups)| {
-            (node, Policing { filters, gates, meters, schedulers, groups, ..Policing::default() })
-        });
-    prop::collection::vec(table, 1..4)
-}
-
-fn add(plan: &mut Plan, tables: Vec<(prop::sample::Index, Policing)>) {
-    for (node, table) in tables {
-        let node = node.index(plan.nodes.len()) as u32;
-        if plan.policing.iter().all(|policing| policing.node != node) {
-            plan.policing.push(Policing { node, ..table });
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -450,7 +368,7 @@ proptest! {
             2 => plan.nodes.iter_mut().for_each(|node| node.cut_through_octets = Some(100)),
             3 => for port in &mut plan.ports {
                 port.classes.iter_mut().for_each(|class| class.cbs = None);
-                port.preemption = Some(Preemption { express: 0xf0 });
+                port.preemption = Some(Preemption { express: 0xf0, ..Preemption::default() });
             },
             _ => {}
         }

@@ -17,7 +17,7 @@ const CONTINUATION: i64 = BEFORE + 4 + AFTER;
 fn link(duration_ns: u64) -> (Net, [u16; 3]) {
     let mut net = Net::new(duration_ns);
     net.line(2, 0, GIGABIT, 0);
-    net.plan.ports[0].preemption = Some(Preemption { express: 0x80 });
+    net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
     let taps = [(0, Stage::Send, Point::Start), (0, Stage::Tx, Point::Start), (1, Stage::Rx, Point::End)];
     let taps = taps.map(|(port, stage, point)| net.tap(port, stage, point));
     (net, taps)
@@ -130,14 +130,11 @@ fn nearly_every_express_frame_interrupts_one_of_a_saturated_link() {
     assert_eq!(busy, last, "from the start of the run to the last gap");
 }
 
-/// Turns pre-emption on at any port of any plan; preemptable classes have no shaper.
+/// Turns pre-emption on at any port of any plan.
 fn merging() -> impl Strategy<Value = Plan> {
     (plan(), prop::collection::vec(prop::option::of(any::<u8>()), 14)).prop_map(|(mut plan, masks)| {
         for (port, mask) in plan.ports.iter_mut().zip(masks) {
-            port.preemption = mask.map(|express| Preemption { express });
-            for (number, class) in port.classes.iter_mut().enumerate() {
-                class.cbs = class.cbs.take().filter(|_| mask.is_none_or(|mask| mask >> number & 1 == 1));
-            }
+            port.preemption = mask.map(|express| Preemption { express, ..Preemption::default() });
         }
         plan
     })
@@ -146,7 +143,7 @@ fn merging() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// With gates, express shapers, limits, multicast and mixed rates: every frame is accounted for, express frames
+    /// With gates, shapers, limits, multicast and mixed rates: every frame is accounted for, express frames
     /// overlap with none, and preemptable ones last as long as they and what interrupts them.
     #[test]
     fn frames_share_no_wire(plan in merging()) {

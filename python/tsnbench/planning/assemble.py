@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tsnbench.planning.clocks import clocks_document
-from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.requirements import requirements_document
 
 FORMAT = "tsnbench-plan/1"
@@ -70,14 +70,14 @@ def _policing(draft: Draft) -> list[dict[str, Any]] | None:
 def _port(port: Port) -> dict[str, Any]:
     frames, octets = port.limits
     classes = [
-        _given(limit_frames=frames, limit_octets=octets, cbs=_cbs(port, number))
+        _given(
+            limit_frames=frames,
+            limit_octets=octets,
+            cbs=_cbs(port, number),
+            max_sdu_octets=port.max_sdu.get(number),
+        )
         for number in range(port.classes)
     ]
-    gates = port.gates and {
-        "base_time_ns": port.gates.base_time_ns,
-        "cycle_ns": port.gates.cycle_ns,
-        "entries": [{"open": mask, "interval_ns": interval} for mask, interval in port.gates.entries],
-    }
     return {
         "name": port.name,
         "node": port.node,
@@ -87,7 +87,49 @@ def _port(port: Port) -> dict[str, Any]:
         "propagation_ps": port.propagation_ps,
         "pcp_to_class": list(port.pcp_to_class),
         "classes": classes,
-        **_given(gates=gates, preemption=None if port.express is None else {"express": port.express}),
+        **_given(gates=_gates(port), preemption=_preemption(port)),
+    }
+
+
+def _preemption(port: Port) -> dict[str, Any] | None:
+    if port.express is None:
+        return None
+    hold, release = port.hold_advance_ns or None, port.release_advance_ns or None
+    return {"express": port.express, **_given(hold_advance_ns=hold, release_advance_ns=release)}
+
+
+def _gates(port: Port) -> dict[str, Any] | None:
+    written = port.shaper.gates
+    if port.gates is None or written is None:
+        return None
+    changes = [
+        {
+            "at_ns": at,
+            **_gate_list(gates),
+            **_given(
+                idle_slopes=[{"class": number, "bps": bps} for number, bps in sorted(slopes.items())] or None
+            ),
+        }
+        for at, gates, slopes in port.gate_changes
+    ]
+    return {
+        **_gate_list(port.gates),
+        **_given(
+            initial=port.gates_before, unguarded=None if written.guard else True, changes=changes or None
+        ),
+    }
+
+
+def _gate_list(gates: Gates) -> dict[str, Any]:
+    macs = gates.macs or (None,) * len(gates.entries)
+    return {
+        "base_time_ns": gates.base_time_ns,
+        "cycle_ns": gates.cycle_ns,
+        "entries": [
+            {"open": mask, "interval_ns": interval, **_given(mac=mac)}
+            for (mask, interval), mac in zip(gates.entries, macs, strict=True)
+        ],
+        **_given(cycle_extension_ns=gates.extension_ns or None),
     }
 
 
@@ -95,6 +137,7 @@ def _cbs(port: Port, traffic_class: int) -> dict[str, Any] | None:
     shaper = port.cbs.get(traffic_class)
     if shaper is None:
         return None
+    runs = port.shaper.gates is not None and port.shaper.gates.credit_runs
     # Linux's shaper knows nothing of gates: its credit runs on while they are closed.
     standard, linux = port.gated_cbs[traffic_class].standard(), shaper.linux()
     return {
@@ -108,6 +151,7 @@ def _cbs(port: Port, traffic_class: int) -> dict[str, Any] | None:
             "hicredit": linux.hi_credit,
             "locredit": linux.lo_credit,
         },
+        **_given(runs_while_closed=runs or None),
     }
 
 

@@ -39,6 +39,9 @@ class Gates:
 
     base_time_ns: int
     entries: tuple[tuple[int, int], ...]
+    macs: tuple[str | None, ...] = ()
+    """What each entry asks of the MAC."""
+    extension_ns: int = 0
 
     @property
     def cycle_ns(self) -> int:
@@ -66,11 +69,19 @@ class Port:
     pcp_to_class: tuple[int, ...] = ()
     limits: tuple[int | None, int | None] = (None, None)
     """Most frames and most octets of one class's queue."""
+    max_sdu: dict[int, int] = field(default_factory=dict)
+    """Traffic class to its largest service data unit in octets."""
     cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
     """Traffic class to its shaper, as reserved (``adminIdleSlope``)."""
     gated_cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
     """The same with the slope that gates make necessary (``operIdleSlope``); equal without gates."""
     gates: Gates | None = None
+    gates_before: int | None = None
+    """Gates that are open before the first list; None where cycles reach back."""
+    gate_changes: list[tuple[int, Gates, dict[int, int]]] = field(default_factory=list)
+    """When another list is asked for, the list, and idle slopes (bit/s) that differ with it, by class."""
+    hold_advance_ns: int = 0
+    release_advance_ns: int = 0
     express: int | None = None
     """Bit n: class n is express; None without pre-emption."""
 

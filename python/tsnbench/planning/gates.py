@@ -5,53 +5,97 @@ IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tsnbench.planning.draft import Draft, Gates, Port
 from tsnbench.scenario import model
-
-MOST_ENTRIES = 65_536
-"""More is a mistake, not a schedule."""
 
 _ALL = frozenset(range(8))
 
 
 def open_gates(draft: Draft) -> None:
-    """Fills ``gates`` of the ports whose list is written."""
+    """Fills ``gates``, ``gates_before`` and ``gate_changes`` of the ports that have them."""
     for port in draft.ports:
-        if isinstance(port.shaper.gates, model.Gates):
-            _open_port(draft, port, port.shaper.gates)
+        written = port.shaper.gates
+        if not isinstance(written, model.Gates):
+            continue
+        path = f"shapers.{port.name}.gates"
+        port.gates = read_gates(draft, port, written, path)
+        if written.before is not None:
+            port.gates_before = _mask(draft, port, written, written.before, f"{path}.before")
+        for place, change in enumerate(written.changes):
+            own = f"{path}.changes[{place}]"
+            gates = read_gates(draft, port, change.gates, own, written.most_entries)
+            if gates is not None:
+                port.gate_changes.append((change.at, gates, {}))
 
 
-def _open_port(draft: Draft, port: Port, gates: model.Gates) -> None:
-    port.gates = read_gates(draft, port, gates, f"shapers.{port.name}.gates")
-
-
-def read_gates(draft: Draft, port: Port, gates: model.Gates, path: str) -> Gates | None:
-    """A list as a port would have it; notes what is wrong with it."""
-    if not 1 <= len(gates.entries) <= MOST_ENTRIES:
-        draft.problem(f"{path}.entries", f"1 to {MOST_ENTRIES} entries", str(len(gates.entries)))
+def read_gates(
+    draft: Draft, port: Port, gates: model.Gates, path: str, most: int | None = None
+) -> Gates | None:
+    """A list as a port would have it; notes what is wrong with it. ``most``: entries, if not its own ``most-entries``."""
+    most = gates.most_entries if most is None else most
+    if not 1 <= len(gates.entries) <= most:
+        found = str(len(gates.entries))
+        hint = "a port that takes more says so with most-entries" if gates.entries else None
+        draft.problem(f"{path}.entries", f"1 to {most} entries", found, hint)
         return None
     entries: list[tuple[int, int]] = []
     for place, entry in enumerate(gates.entries):
-        # All eight are how a scenario says all, however many classes the port has.
-        numbers = range(port.classes) if gates.by == "class" and set(entry.open) == _ALL else entry.open
-        classes = [_class(port, gates, number) for number in numbers]
-        wrong = [number for number, known in zip(numbers, classes, strict=True) if known is None]
-        if wrong:
-            expected = "priority code points 0 to 7" if gates.by == "pcp" else f"classes below {port.classes}"
-            draft.problem(f"{path}.entries[{place}].open", expected, str(wrong[0]))
+        mask = _mask(draft, port, gates, entry.open, f"{path}.entries[{place}].open")
         if entry.duration <= 0:
             draft.problem(f"{path}.entries[{place}].for", "more than 0", str(entry.duration))
-        mask = sum({1 << known for known in classes if known is not None})
         entries.append((mask, entry.duration))
-    found = Gates(gates.base_time, tuple(entries))
-    if gates.cycle is not None and gates.cycle != found.cycle_ns:
+    macs = tuple(entry.mac for entry in gates.entries)
+    if "hold" in macs and port.shaper.preemption is None:
+        place = macs.index("hold")
+        hint = "write preemption: {express: [7]} beside gates"
+        draft.problem(f"{path}.entries[{place}].mac", "a port with pre-emption", "hold without it", hint)
+    if "hold" in macs and "release" not in macs:
+        hint = "write mac: release in the entry from which preemptable frames may go again"
+        draft.problem(f"{path}.entries", "a release after a hold", "a hold for ever", hint)
+    if gates.fit_entries and gates.cycle is not None:
+        entries = _fitted(entries, gates.cycle)
+        macs = macs[: len(entries)]
+    made = Gates(gates.base_time, tuple(entries), macs, gates.extension)
+    if gates.cycle is not None and gates.cycle != made.cycle_ns:
         draft.problem(
             f"{path}.cycle",
-            f"{found.cycle_ns} ns, the sum of the entries",
+            f"{made.cycle_ns} ns, the sum of the entries",
             f"{gates.cycle} ns",
             "leave `cycle` out, or make the entries fill it",
         )
-    return found
+    return made
+
+
+def _fitted(entries: list[tuple[int, int]], cycle: int) -> list[tuple[int, int]]:
+    """Entries behind the end of the cycle are cut; before it, the last states go on.
+
+    IEEE 802.1Q-2022, 8.6.9.2.
+    """
+    fitted: list[tuple[int, int]] = []
+    left = cycle
+    for mask, length in entries:
+        if left > 0:
+            fitted.append((mask, min(length, left)))
+        left -= length
+    if left > 0:
+        mask, length = fitted[-1]
+        fitted[-1] = (mask, length + left)
+    return fitted
+
+
+def _mask(draft: Draft, port: Port, gates: model.Gates, numbers: Sequence[int], path: str) -> int:
+    """PCPs or classes as a bit mask of classes."""
+    # All eight are how a scenario says all, however many classes the port has.
+    if gates.by == "class" and set(numbers) == _ALL:
+        numbers = range(port.classes)
+    classes = [_class(port, gates, number) for number in numbers]
+    wrong = [number for number, known in zip(numbers, classes, strict=True) if known is None]
+    if wrong:
+        expected = "priority code points 0 to 7" if gates.by == "pcp" else f"classes below {port.classes}"
+        draft.problem(path, expected, str(wrong[0]))
+    return sum({1 << known for known in classes if known is not None})
 
 
 def _class(port: Port, gates: model.Gates, number: int) -> int | None:

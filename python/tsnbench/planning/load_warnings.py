@@ -13,7 +13,7 @@ from typing import Any
 from tsnbench.planning import words
 from tsnbench.planning.load import ClassLoad, class_loads, flow_rate, total
 from tsnbench.planning.redundancy import tag_octets
-from tsnbench.planning.windows import open_share
+from tsnbench.planning.windows import gate_lists, open_share
 
 Doubt = tuple[str, str, str]
 
@@ -96,8 +96,12 @@ def _starvation(
 
 def _own_time(port: Mapping[str, Any], lower: int, upper: int) -> bool:
     """Whether the gates leave the lower class a time in which the upper one is closed."""
-    entries = port.get("gates", {"entries": ()})["entries"]
-    return any(entry["open"] >> lower & 1 and not entry["open"] >> upper & 1 for entry in entries)
+    if "gates" not in port:
+        return False
+    return all(
+        any(entry["open"] >> lower & 1 and not entry["open"] >> upper & 1 for entry in gates["entries"])
+        for gates in gate_lists(port["gates"])
+    )
 
 
 def _names(load: ClassLoad) -> list[str]:

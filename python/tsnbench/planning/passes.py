@@ -54,6 +54,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     shape_asynchronously,
     reserve,
     set_express,
+    reserve,
     place_taps,
 )
 

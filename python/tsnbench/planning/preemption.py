@@ -7,12 +7,35 @@ from __future__ import annotations
 
 from tsnbench.planning.draft import Draft, Port
 
+UNCUTTABLE = 123
+"""Octets of the longest frame that cannot be cut. OCORA 3.2.2."""
+PHY = 20
+"""Octets around a frame: preamble, delimiter and inter-frame gap."""
+SMALLEST_PART, PART_OVERHEAD = 60, 24
+"""Octets of a frame in its smallest part, and what one part more costs: preamble, mCRC and gap."""
+
 
 def set_express(draft: Draft) -> None:
-    """Fills ``express`` of the ports with pre-emption; a class is express or preemptable as a whole."""
+    """Fills ``express`` of the ports with pre-emption, and when their MAC is held and released.
+
+    A class is express or preemptable as a whole.
+    """
     for port in draft.ports:
-        if port.shaper.preemption is not None:
-            _set_port(draft, port, set(port.shaper.preemption.express))
+        own = port.shaper.preemption
+        if own is None:
+            continue
+        _set_port(draft, port, set(own.express))
+        port.hold_advance_ns = own.hold_advance or 0
+        port.release_advance_ns = own.release_advance
+        lists = [port.gates, *(gates for _, gates, _ in port.gate_changes)]
+        if own.hold_advance is None and any(gates and "hold" in gates.macs for gates in lists):
+            # Whatever a hold finds on the wire is gone by then, and the gap behind it.
+            port.hold_advance_ns = -(-(UNCUTTABLE + PHY) * 8 * 10**9 // port.rate_bps)
+
+
+def parts_overhead(phy_octets: int) -> int:
+    """Octets that a frame costs more, at worst, because it is interrupted wherever it can be."""
+    return max(0, phy_octets - PHY - 64) // SMALLEST_PART * PART_OVERHEAD
 
 
 def _set_port(draft: Draft, port: Port, express: set[int]) -> None:
@@ -20,13 +43,6 @@ def _set_port(draft: Draft, port: Port, express: set[int]) -> None:
     port.express = sum({1 << port.pcp_to_class[pcp] for pcp in express})
     for traffic_class in range(port.classes):
         if not port.express >> traffic_class & 1:
-            if traffic_class in port.cbs:
-                draft.problem(
-                    path,
-                    "an express class where there is a credit-based shaper",
-                    f"preemptable class {traffic_class} with a shaper",
-                    "credit of a frame in parts is not modelled; make the class express",
-                )
             continue
         pcps = [pcp for pcp in range(8) if port.pcp_to_class[pcp] == traffic_class]
         if not express.issuperset(pcps):

@@ -17,7 +17,10 @@ LOWEST_CLASS = 0
 
 
 def assign_classes(draft: Draft) -> None:
-    """Fills ``pcp_to_class`` and ``limits``; a port has as many classes as its highest class needs."""
+    """Fills ``pcp_to_class``, ``limits`` and ``max_sdu``.
+
+    A port has as many classes as its highest class needs.
+    """
     for port in draft.ports:
         queues = port.shaper.queues
         if queues is None or queues.classes is None:
@@ -30,6 +33,10 @@ def assign_classes(draft: Draft) -> None:
                 draft.problem(f"{port.name}: classes", "PCP 0 to 7 and classes 0 to 7", wrong[0])
                 continue
             port.pcp_to_class = tuple(queues.classes.get(pcp, LOWEST_CLASS) for pcp in range(8))
+        port.max_sdu = {}
+        for pcp, size in (queues and queues.max_sdu) or ():
+            own = port.pcp_to_class[pcp]
+            port.max_sdu[own] = min(size, port.max_sdu.get(own, size))
         port.limits = (None, None) if queues is None else (queues.limit_frames, queues.limit_octets)
 
 

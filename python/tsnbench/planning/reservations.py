@@ -11,11 +11,15 @@ from fractions import Fraction
 from tsnbench.planning import cbs
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.load import flow_rate
+from tsnbench.planning.preemption import parts_overhead
 from tsnbench.planning.redundancy import R_TAG
 from tsnbench.planning.sizes import sizes
+from tsnbench.scenario import model
 
 Crossing = tuple[Flow, bool]
 """A flow, and whether it carries an R-TAG here."""
+Shapers = dict[int, cbs.CreditBasedShaper]
+"""By traffic class."""
 
 
 def reserve(draft: Draft) -> None:
@@ -51,19 +55,59 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
     order = sorted(reserved, reverse=True)
     most_other = max((cbs.LARGEST_FRAME, *others))
     shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.planned_bps, most_other)
-    port.cbs = port.gated_cbs = dict(zip(order, shapers, strict=True))
-    if port.gates is None:
+    port.cbs = port.gated_cbs = _in_parts(port, dict(zip(order, shapers, strict=True)))
+    written = port.shaper.gates
+    if port.gates is None or written is None or (isinstance(written, model.Gates) and written.credit_runs):
         return
-    gated = {number: _while_open(port.gates, number, reserved[number]) for number in order}
+    every: list[Shapers] = []
+    for gates in (port.gates, *(gates for _, gates, _ in port.gate_changes)):
+        gated = _gated(draft, port, gates, reserved, most_other)
+        if gated is None:
+            return
+        every.append(gated)
+    for (_, _, slopes), shapers_then in zip(port.gate_changes, every[1:], strict=True):
+        for number, shaper in shapers_then.items():
+            if shaper.standard().idle_slope != every[0][number].standard().idle_slope:
+                slopes[number] = shaper.standard().idle_slope
+    # Limits of credit that no list's slopes overstep.
+    port.gated_cbs = {
+        number: replace(
+            shaper,
+            hi_credit=max(one[number].hi_credit for one in every),
+            lo_credit=min(one[number].lo_credit for one in every),
+        )
+        for number, shaper in every[0].items()
+    }
+
+
+def _in_parts(port: Port, shapers: Shapers) -> Shapers:
+    """A preemptable frame that is cut costs more, so credit may go deeper."""
+    if port.express is None:
+        return shapers
+    made = dict(shapers)
+    for number, shaper in shapers.items():
+        if not port.express >> number & 1:
+            extra = parts_overhead(shaper.most_frame) * 8 * shaper.send_slope / shaper.rate
+            made[number] = replace(shaper, lo_credit=shaper.lo_credit + extra)
+    return made
+
+
+def _gated(
+    draft: Draft, port: Port, gates: Gates, reserved: dict[int, cbs.SrClass], most_other: int
+) -> Shapers | None:
+    """The shapers with the slopes that a list makes necessary; None where it leaves too little."""
+    path = f"shapers.{port.name}.cbs"
+    order = sorted(reserved, reverse=True)
+    gated = {number: _while_open(gates, number, reserved[number]) for number in order}
     for number, sr in gated.items():
         if sr.bandwidth >= min(port.rate_bps, port.planned_bps):
-            share = Fraction(port.gates.open_ns(number), port.gates.cycle_ns)
+            share = Fraction(gates.open_ns(number), gates.cycle_ns)
             left = f"{float(share * min(port.rate_bps, port.planned_bps)) / 1e6:g} Mbit/s"
             found = f"{float(reserved[number].bandwidth) / 1e6:g} Mbit/s for class {number}"
             draft.problem(path, f"a reservation below the {left} that the class's open gate leaves", found)
-            return
+            return None
     shapers = cbs.credit_based_shapers([gated[number] for number in order], port.planned_bps, most_other)
-    port.gated_cbs = dict(zip(order, shapers, strict=True))
+    return _in_parts(port, dict(zip(order, shapers, strict=True)))
 
 
 def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClass:

@@ -5,7 +5,7 @@ Ports that no stream crosses are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,7 @@ from tsnbench.planning import words
 from tsnbench.planning.delay import smallest_delay_ns, stamped_points, ways
 from tsnbench.planning.load import class_loads
 from tsnbench.planning.sizes import sizes
-from tsnbench.planning.windows import open_ns
+from tsnbench.planning.windows import gate_lists, open_ns
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,10 @@ class GateRow:
     begin_ns: int
     length_ns: int
     classes: tuple[int, ...]
+    mac: str = ""
+    """What it asks of the MAC: hold, release or nothing."""
+    asked_ns: int | None = None
+    """When its list is asked for; None for the first."""
 
 
 def stream_rows(document: dict[str, Any]) -> list[StreamRow]:
@@ -148,15 +152,16 @@ def gate_rows(document: dict[str, Any]) -> list[list[GateRow]]:
     for port in document["ports"]:
         if "gates" in port:
             lists.setdefault(repr((port["gates"], len(port["classes"]))), []).append(port)
-    return [list(_entries(ports)) for ports in lists.values()]
+    return [list(_entries(ports, one)) for ports in lists.values() for one in gate_lists(ports[0]["gates"])]
 
 
-def _entries(ports: list[dict[str, Any]]) -> Iterator[GateRow]:
+def _entries(ports: list[dict[str, Any]], gates: Mapping[str, Any]) -> Iterator[GateRow]:
     names = tuple(port["name"] for port in ports)
     begin = 0
-    for entry in ports[0]["gates"]["entries"]:
+    for entry in gates["entries"]:
         classes = tuple(n for n in reversed(range(len(ports[0]["classes"]))) if entry["open"] >> n & 1)
-        yield GateRow(names, begin, entry["interval_ns"], classes)
+        mac, asked = entry.get("mac", ""), gates.get("at_ns")
+        yield GateRow(names, begin, entry["interval_ns"], classes, mac, asked)
         begin += entry["interval_ns"]
 
 

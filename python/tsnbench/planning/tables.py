@@ -46,7 +46,10 @@ def print_plan(plan: Plan, console: Console) -> None:
         )
     for rows in gate_rows(document):
         cycle = words.time(rows[-1].begin_ns + rows[-1].length_ns)
-        tables.append((f"Gates of {words.some(list(rows[0].ports))}: cycle {cycle}", _gate_table(rows)))
+        asked = rows[0].asked_ns
+        then = "" if asked is None else f", asked for at {words.time(asked)}"
+        title = f"Gates of {words.some(list(rows[0].ports))}: cycle {cycle}{then}"
+        tables.append((title, _gate_table(rows)))
     if faults := fault_rows(document):
         tables.append(("Faults", _fault_table(faults)))
     if "clocks" in document:
@@ -176,6 +179,7 @@ def _gate_table(rows: list[GateRow]) -> Table:
     table = _table("from", "for", "open classes", right="from,for")
     for row in rows[:MOST_ENTRIES]:
         open_classes = ", ".join(str(number) for number in row.classes) or "none"
+        open_classes += f"; {row.mac}" if row.mac else ""
         table.add_row(words.time(row.begin_ns), words.time(row.length_ns), open_classes)
     if len(rows) > MOST_ENTRIES:
         table.add_row("…", "", f"{len(rows) - MOST_ENTRIES} more")

@@ -11,6 +11,11 @@ from itertools import groupby
 from typing import Any
 
 
+def gate_lists(gates: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A port's lists, the first one first; all others have ``at_ns``."""
+    return [gates, *gates.get("changes", ())]
+
+
 def open_windows(gates: Mapping[str, Any], traffic_class: int) -> list[int] | None:
     """The lengths of the windows in ns; None where the gate never closes.
 

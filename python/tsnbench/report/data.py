@@ -66,7 +66,8 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
     absent = [f"{name}: {lack}" for name, lack in FILES.items() if not (folder / name).is_file()]
     try:
         plan = _json(folder / "plan.json")
-        network = _network(plan)
+        counted = _json(folder / "counters.json")
+        network = _network(plan, counted)
         measures = _json(folder / "measures.json")
         bounds, no_bounds = read_bounds(folder / "plan.json")
         flows = _told_apart(_flows(measures, network))
@@ -81,8 +82,8 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             no_bounds=no_bounds,
             offset=measures.get("offset"),
             judged=tuple(_judged(row) for row in _json(folder / "verdict.json").get("rows", ())),
-            counters=_counted(counters := _json(folder / "counters.json")),
-            faults=fault_spans(plan, counters),
+            counters=_counted(counted),
+            faults=fault_spans(plan, counted),
             frames=_table(folder / "frames.parquet", FRAME_COLUMNS, absent),
             observations=_table(folder / "observations.parquet", OBSERVATION_COLUMNS, absent),
             clock_error=_clock_error(folder / "clock_error.parquet", plan, absent),
@@ -136,7 +137,10 @@ def _json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _network(plan: Mapping[str, Any]) -> Network:
+def _network(plan: Mapping[str, Any], counted: Mapping[str, Any]) -> Network:
+    in_force = {
+        port["port"]: (port.get("gates") or {}).get("in_force", ()) for port in counted.get("ports", ())
+    }
     return Network(
         name=plan["name"],
         variant=plan.get("variant") or {},
@@ -144,13 +148,13 @@ def _network(plan: Mapping[str, Any]) -> Network:
         duration_ns=plan["duration_ns"],
         hash=plan.get("hash") or "",
         nodes=tuple((node["name"], node["kind"]) for node in plan["nodes"]),
-        ports=tuple(_port(port) for port in plan["ports"]),
+        ports=tuple(_port(port, in_force.get(port["name"], ())) for port in plan["ports"]),
         flows=tuple(_flow(stream) for stream in plan["streams"]),
         taps=tuple(Tap(t["name"], t["port"], t["stage"], t["point"]) for t in plan["taps"]),
     )
 
 
-def _port(port: Mapping[str, Any]) -> Port:
+def _port(port: Mapping[str, Any], in_force: Sequence[Mapping[str, Any]]) -> Port:
     gates = port.get("gates")
     return Port(
         name=port["name"],
@@ -167,7 +171,25 @@ def _port(port: Mapping[str, Any]) -> Port:
         )
         if gates
         else None,
+        gates_in_turn=_in_turn(gates, in_force) if gates else (),
     )
+
+
+def _in_turn(gates: Mapping[str, Any], in_force: Sequence[Mapping[str, Any]]) -> tuple[Gates, ...]:
+    """The lists for their times; before them, and in an extended cycle, states stand still."""
+    found = []
+    for place, one in enumerate(in_force):
+        until = in_force[place + 1]["from_ns"] if place + 1 < len(in_force) else None
+        number = one["list"] or 0
+        own = gates["changes"][number - 1] if number else gates
+        entries = tuple((entry["open"], entry["interval_ns"]) for entry in own["entries"])
+        if one["schedule"] != "list":
+            mask = gates["initial"] if one["schedule"] == "initial" else entries[-1][0]
+            entries = ((mask, own["cycle_ns"]),)
+        words = {"initial": "before any list", "extended": f"list {number + 1}, last cycle extended"}
+        called = words.get(one["schedule"], f"list {number + 1}")
+        found.append(Gates(own["base_time_ns"], own["cycle_ns"], entries, one["from_ns"], until, called))
+    return tuple(found)
 
 
 def _flow(stream: Mapping[str, Any]) -> Flow:
@@ -289,7 +311,11 @@ def _counted(value: Mapping[str, Any]) -> Counted | None:
                 str(port["port"]),
                 int(port["dropped_faults"]),
                 tuple(
-                    ClassCount(int(own["class"]), *(int(own[name]) for name in names))
+                    ClassCount(
+                        int(own["class"]),
+                        *(int(own[name]) for name in names),
+                        *(int(own.get(name, 0)) for name in ("over_max_sdu_frames", "transmission_overruns")),
+                    )
                     for own in port["classes"]
                 ),
             )

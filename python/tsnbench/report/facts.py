@@ -16,6 +16,11 @@ class Gates:
     cycle_ns: int
     entries: tuple[tuple[int, int], ...]
     """(mask of open gates, ns)."""
+    from_ns: int | None = None
+    """From when on it is in force, on the clock of the port's node; None: from the beginning."""
+    until_ns: int | None = None
+    called: str = ""
+    """Which of the port's lists it is, where there are several."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class Port:
     pcp_to_class: tuple[int, ...]
     reserved_bps: tuple[int | None, ...]
     gates: Gates | None
+    gates_in_turn: tuple[Gates, ...] = ()
+    """Every list that was in force, in order of time, where they changed."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +182,10 @@ class ClassCount:
     dropped_octets: int
     most_frames: int
     most_octets: int
+    over_max_sdu: int = 0
+    """Of the dropped frames, those larger than the class takes."""
+    overruns: int = 0
+    """Frames that were on the wire still when the gate closed."""
 
 
 @dataclass(frozen=True)

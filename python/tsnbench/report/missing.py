@@ -57,6 +57,11 @@ def gaps(run: RunFacts) -> list[Gap]:
             found.append(Gap(name, at_talker, "dropped at the talker, before the first link"))
         if on_the_way:
             found.append(Gap(name, on_the_way, "dropped by a full queue on the way"))
+    for port in run.counters.ports:
+        for own in port.classes:
+            if own.overruns:
+                what = f"of class {own.traffic_class} were on the wire still when their gate closed"
+                found.append(Gap(port.port, own.overruns, what))
     told = any(group.counts.get("in_network_at_end") for group in run.groups)
     if run.counters.under_way and not told:
         found.append(Gap("all streams", run.counters.under_way, "still under way when the simulation ended"))
@@ -97,7 +102,8 @@ def drops(counters: Counted | None) -> list[Drop]:
                 port.port,
                 str(own.traffic_class),
                 count(own.sent_frames),
-                count(own.dropped_frames),
+                count(own.dropped_frames)
+                + (f" ({count(own.over_max_sdu)} over the largest unit)" if own.over_max_sdu else ""),
                 count(own.dropped_octets),
                 count(own.most_frames),
                 count(own.most_octets),

@@ -31,6 +31,7 @@ class Folded:
 
     port: Port
     gates: Gates
+    """The list in force; others of the port are shown by themselves."""
     busy: Mapping[int, tuple[float, ...]]
     """Traffic class -> per column the share of cycles in which a frame of it was on the wire."""
     departures: int
@@ -57,12 +58,13 @@ class Folded:
 
 
 def folded(run: RunFacts) -> list[Folded]:
-    """Every port with gates."""
+    """Every port with gates, once for every list that was in force."""
     taps = {one.egress: one for one in tapped_ports(run.network)}
     return [
-        _fold(run, port, port.gates, taps.get(number))
+        _fold(run, port, gates, taps.get(number))
         for number, port in enumerate(run.network.ports)
         if port.gates is not None
+        for gates in port.gates_in_turn or (port.gates,)
     ]
 
 
@@ -77,10 +79,16 @@ def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped | None) -> Fol
     before = ((stamped + PREAMBLE) * octet_ns).round(0).cast(pl.Int64)
     if derived:
         before = before + round(port.propagation_ps / 1000)
-    in_cycle = (pl.col("t_ns") - before - gates.base_time_ns) % gates.cycle_ns
+    left = pl.col("t_ns") - before
+    in_force = pl.lit(True)
+    if gates.from_ns is not None:
+        in_force = in_force & (left >= gates.from_ns)
+    if gates.until_ns is not None:
+        in_force = in_force & (left < gates.until_ns)
+    in_cycle = (left - gates.base_time_ns) % gates.cycle_ns
     table = (
         pl.scan_parquet(run.observations)
-        .filter((pl.col("tap") == tapped.number) & pl.col("t_ns").is_not_null())
+        .filter((pl.col("tap") == tapped.number) & pl.col("t_ns").is_not_null() & in_force)
         .select(pl.col("pcp"), pl.col("octets"), in_cycle.alias("at"))
         .group_by("pcp", "octets", "at")
         .len()
@@ -100,7 +108,8 @@ def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped | None) -> Fol
             length = max(1, round((octets + PREAMBLE) * octet_ns * BINS / gates.cycle_ns))
             for column in range(start, start + length):
                 busy[column % BINS] += frames
-    cycles = max(1.0, talking_ns(run) / gates.cycle_ns)
+    until = talking_ns(run) if gates.until_ns is None else min(talking_ns(run), gates.until_ns)
+    cycles = max(1.0, (until - max(0, gates.from_ns or 0)) / gates.cycle_ns)
     return Folded(
         port=port,
         gates=gates,

@@ -39,4 +39,10 @@ def queues_of(reading: Reading, fields: Fields) -> model.Queues:
         settings["limit_frames"] = fields["limit-frames"]
     if "limit-octets" in fields:
         settings["limit_octets"] = fields["limit-octets"]
+    if "max-sdu" in fields:
+        written = fields["max-sdu"]
+        sizes = written if isinstance(written, dict) else {str(pcp): written for pcp in range(8)}
+        settings["max_sdu"] = tuple(
+            (int(pcp), size) for pcp, size in sizes.items() if not isinstance(size, Bad)
+        )
     return model.Queues(**settings)

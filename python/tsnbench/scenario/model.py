@@ -87,6 +87,8 @@ class Queues(Part):
     classes: dict[int, int] | None = None
     limit_frames: int | None = 1000
     limit_octets: Size | None = None
+    max_sdu: tuple[tuple[int, Size], ...] | None = None
+    """(PCP, largest service data unit); PCPs that are not named have no limit."""
 
 
 class Network(Part):
@@ -241,6 +243,8 @@ class GateEntry(Part):
 
     open: tuple[int, ...]
     duration: Duration
+    mac: Literal["hold", "release"] | None = None
+    """What it does to preemptable frames besides."""
 
 
 class Gates(Part):
@@ -250,7 +254,24 @@ class Gates(Part):
     by: Literal["pcp", "class"] = "pcp"
     base_time: Duration = 0
     cycle: Duration | None = None
-    """Checked against the sum of entries where given."""
+    """Checked against the sum of entries where given, or what they are cut or made longer to."""
+    fit_entries: bool = False
+    before: tuple[int, ...] | None = None
+    """Gates that are open before the base time, counted as ``open`` is; None: cycles reach back before it."""
+    extension: Duration = 0
+    guard: bool = True
+    """Whether a frame begins only where all of it fits."""
+    credit_runs: bool = False
+    """Whether credit runs on while a gate is closed."""
+    most_entries: int = 1024
+    changes: tuple[GateChange, ...] = ()
+
+
+class GateChange(Part):
+    """Another list, asked for at a time; of ``gates`` only what belongs to one list counts."""
+
+    at: Duration
+    gates: Gates
 
 
 class Follow(Part):
@@ -276,6 +297,9 @@ class Preemption(Part):
     """Frames with one of the PCPs in ``express`` interrupt all others of a port."""
 
     express: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+    hold_advance: Duration | None = None
+    """None: as long as what cannot be cut takes."""
+    release_advance: Duration = 0
 
 
 class Ats(Part):

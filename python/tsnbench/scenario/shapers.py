@@ -111,9 +111,8 @@ def _gates(reading: Reading, net: Net, fields: Fields) -> model.Gates | model.Fo
                 written.at("margin"), written.path_of("margin"), "margin only with follow", "none", hint
             )
             return None
-        if "pattern" in written:
-            return _catalogued(reading, written, written["pattern"])
-        return _listed(reading, written)
+        gates = gate_list(reading, written)
+        return None if gates is None else _with_changes(reading, written, gates)
     return _catalogued(reading, Fields(fields.at("gates"), fields.path_of("gates")), written)
 
 
@@ -132,10 +131,48 @@ def _follow(reading: Reading, net: Net, written: Fields) -> model.Follow | None:
 
 
 def gate_list(reading: Reading, written: Fields) -> model.Gates | None:
-    """A list that is written outside shapers."""
+    """One list."""
     if "pattern" in written:
         return _catalogued(reading, written, written["pattern"])
     return _listed(reading, written)
+
+
+def _with_changes(reading: Reading, written: Fields, gates: model.Gates) -> model.Gates | None:
+    """What only the first list says: what is before and after it, and how strict all of them are."""
+    changes: list[model.GateChange] = []
+    for change in written.get("changes", []):
+        other = None if change.bad else gate_list(reading, change)
+        if other is None:
+            return None
+        changes.append(model.GateChange(at=change["at"], gates=other))
+        if len(changes) > 1 and changes[-2].at > changes[-1].at:
+            hint = "write them in the order in which they are asked for"
+            found = f"{DURATION.text(change['at'])} after {DURATION.text(changes[-2].at)}"
+            reading.problem(change.at("at"), change.path_of("at"), "changes in order of time", found, hint)
+            return None
+    return gates.model_copy(
+        update={
+            "before": _before(reading, written),
+            "guard": written.get("guard", True),
+            "credit_runs": written.get("credit", False),
+            "most_entries": written.get("most-entries", 1024),
+            "changes": tuple(changes),
+        }
+    )
+
+
+def _before(reading: Reading, written: Fields) -> tuple[int, ...] | None:
+    before = written.get("before", "cycles")
+    if isinstance(before, list):
+        return tuple(sorted(set(before), reverse=True))
+    words = {"cycles": None, "open": tuple(reversed(range(8))), "closed": ()}
+    if before in words:
+        return words[before]
+    if before.isdigit() and len(before) == 1 and int(before) < 8:
+        return (int(before),)
+    expected = "cycles, open, closed or a list of PCPs"
+    reading.problem(before.place, before.path, expected, before, meant(before, words))
+    return None
 
 
 def _catalogued(reading: Reading, written: Fields, name: Named) -> model.Gates | None:
@@ -182,19 +219,27 @@ def _listed(reading: Reading, written: Fields) -> model.Gates | None:
         gates = _open(reading, entry)
         if gates is None:
             return None
-        entries.append(model.GateEntry(open=gates, duration=entry["for"]))
+        entries.append(model.GateEntry(open=gates, duration=entry["for"], mac=entry.get("mac")))
     by = written.get("by", "pcp")
     return _checked(reading, written, model.Gates(entries=tuple(entries), by=by, **_common(written)))
 
 
 def _common(written: Fields) -> dict[str, Any]:
-    return {"base_time": written.get("base-time", 0), "cycle": written.get("cycle")}
+    return {
+        "base_time": written.get("base-time", 0),
+        "cycle": written.get("cycle"),
+        "fit_entries": written.get("fit-entries", False),
+        "extension": written.get("extension", 0),
+    }
 
 
 def _preemption(reading: Reading, fields: Fields) -> model.Preemption | None:
     written = fields["preemption"]
     express = None if isinstance(written, Bad) or written.bad else _open(reading, written, "express")
-    return None if express is None else model.Preemption(express=express)
+    if express is None:
+        return None
+    hold, release = written.get("hold-advance"), written.get("release-advance", 0)
+    return model.Preemption(express=express, hold_advance=hold, release_advance=release)
 
 
 def _open(reading: Reading, entry: Fields, key: str = "open") -> tuple[int, ...] | None:
@@ -214,8 +259,13 @@ def _open(reading: Reading, entry: Fields, key: str = "open") -> tuple[int, ...]
 
 def _checked(reading: Reading, written: Fields, gates: model.Gates) -> model.Gates:
     total = sum(entry.duration for entry in gates.entries)
-    if gates.cycle is not None and gates.cycle != total:
-        hint = f"write cycle: {DURATION.text(total)}, or leave it out"
+    if gates.fit_entries and gates.cycle is None:
+        hint = f"write cycle: {DURATION.text(total)}, or another one"
+        reading.problem(
+            written.at("fit-entries"), written.path_of("fit-entries"), "a cycle to fit them to", "none", hint
+        )
+    elif gates.cycle is not None and gates.cycle != total and not gates.fit_entries:
+        hint = f"write cycle: {DURATION.text(total)}, or leave it out; or fit-entries: true"
         found = f"{DURATION.text(gates.cycle)} for entries of {DURATION.text(total)} together"
         reading.problem(written.at("cycle"), written.path_of("cycle"), "the sum of the entries", found, hint)
     return gates

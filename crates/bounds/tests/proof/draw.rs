@@ -175,7 +175,7 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
         }
         if let Some(express) = shape.express {
             let own = &mut net.plan.ports[port];
-            own.preemption = Some(tsn_plan::Preemption { express });
+            own.preemption = Some(tsn_plan::Preemption { express, ..Default::default() });
             // A preemptable class has no shaper.
             let preemptable = own.classes.iter_mut().enumerate().filter(|(n, _)| express >> n & 1 == 0);
             preemptable.for_each(|(_, class)| class.cbs = None);

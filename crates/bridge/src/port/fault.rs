@@ -118,9 +118,13 @@ mod tests {
     }
 
     fn list(entries: &[(u8, u64)]) -> Gates {
-        let entry = |(open, interval_ns): &(u8, u64)| GateEntry { open: *open, interval_ns: *interval_ns };
+        let entry = |(open, interval_ns): &(u8, u64)| GateEntry {
+            open: *open,
+            interval_ns: *interval_ns,
+            ..GateEntry::default()
+        };
         let entries: Vec<_> = entries.iter().map(entry).collect();
-        Gates { base_time_ns: 0, cycle_ns: entries.iter().map(|entry| entry.interval_ns).sum(), entries }
+        Gates { cycle_ns: entries.iter().map(|entry| entry.interval_ns).sum(), entries, ..Gates::default() }
     }
 
     fn port(gates: Option<Gates>) -> EgressPort<Sized> {
@@ -132,7 +136,7 @@ mod tests {
             rate_bps: 1_000_000_000,
             propagation_ps: 0,
             pcp_to_class: [0; 8],
-            classes: vec![Class { limit_frames: None, limit_octets: None, cbs: None }],
+            classes: vec![Class::default()],
             gates,
             preemption: None,
         })

@@ -4,6 +4,7 @@
 
 use super::{Actions, EgressPort, Event, Transmission};
 use crate::{Frame, Line};
+use tsn_plan::Preemption;
 use tsn_units::{Instant, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
 /// Smallest mPacket, its check sequence included. IEEE 802.3-2022, 99.4.4.
@@ -20,22 +21,28 @@ pub struct MergeCounters {
     pub continuations: u64,
     /// Frames that were sent in more than one part (`aMACMergeFrameAssOkCount` at the other end).
     pub fragmented_frames: u64,
+    /// How often a preemptable frame was cut because a gate entry held it back (`aMACMergeHoldCount`).
+    pub holds: u64,
 }
 
 /// A preemptable frame of which not all is sent.
 #[derive(Clone, Debug)]
-struct Partial<F> {
+pub(super) struct Partial<F> {
     frame: F,
-    class: u8,
+    pub class: u8,
     /// Of its first mPacket.
     first_bit: Instant,
     /// Of the mPacket that is on the wire or was last.
-    begun: Instant,
+    pub begun: Instant,
     /// Octets, FCS included, that no earlier mPacket carried.
     rest: u32,
     /// An mPacket with all of the rest is on the wire, and may still be cut.
-    running: bool,
+    pub running: bool,
     fragmented: bool,
+    /// The class's credit before the mPacket that is on the wire or was last.
+    pub credit: i128,
+    /// Part of it was on the wire while its gate was closed.
+    overran: bool,
 }
 
 /// The sublayer of one port.
@@ -43,13 +50,15 @@ struct Partial<F> {
 pub(super) struct Merge<F> {
     /// Bit n: class n is express.
     express: u8,
-    partial: Option<Partial<F>>,
+    /// Gate entries hold preemptable frames back.
+    holding: bool,
+    pub partial: Option<Partial<F>>,
     counters: MergeCounters,
 }
 
 impl<F> Merge<F> {
-    pub fn new(express: u8) -> Self {
-        Self { express, partial: None, counters: MergeCounters::default() }
+    pub fn new(own: &Preemption, holding: bool) -> Self {
+        Self { express: own.express, holding, partial: None, counters: MergeCounters::default() }
     }
 
     pub fn holds(&self) -> usize {
@@ -89,6 +98,7 @@ impl<F: Frame> EgressPort<F> {
     ) {
         match event {
             Event::Arrive { class, frame, .. } => {
+                self.gain_while_interrupted(merge, now);
                 if self.accept(now, class, frame, actions).is_some() {
                     self.ask(now, actions);
                 }
@@ -107,26 +117,37 @@ impl<F: Frame> EgressPort<F> {
             if now >= ends {
                 merge.counters.fragmented_frames += u64::from(partial.fragmented);
                 let Partial { frame, class, first_bit, .. } = *partial;
+                if partial.overran || self.overruns(class, partial.begun, ends) {
+                    self.classes[usize::from(class)].queue.count_overrun();
+                }
                 actions.start = Some(Transmission { frame, class, first_bit, last_bit: ends });
                 merge.partial = None;
             } else {
                 // The answer can only become no.
                 let Some(sent) = partial.cut(now, &self.line) else { return self.ask(ends, actions) };
+                let hold = if merge.holding { self.held_from(now) } else { Instant::MAX };
                 let express = self.earliest_of(merge.express, now).1;
-                if express > now {
-                    return self.ask(ends.min(express), actions);
+                if express.min(hold) > now {
+                    return self.ask(ends.min(express).min(hold), actions);
                 }
-                // By when the cut mPacket is off the wire, the window that the express frame waits for may be over.
                 let free = partial.begun + self.line.until_free(Octets(sent + CHECK));
-                let express = self.earliest_of(merge.express, free).1;
-                if express > free {
-                    return self.ask(ends.min(express), actions);
+                if hold > now {
+                    // By when the cut mPacket is off the wire, the window that the express frame waits for may be over.
+                    let express = self.earliest_of(merge.express, free).1;
+                    if express > free {
+                        return self.ask(ends.min(express).min(hold), actions);
+                    }
+                    merge.counters.preemptions += 1;
+                } else {
+                    merge.counters.holds += 1;
                 }
+                let cut = partial.begun + self.line.until_last_bit(Octets(sent + CHECK));
+                partial.overran |= self.overruns(partial.class, partial.begun, cut);
+                self.spend_less(partial, free);
                 partial.rest -= sent;
                 partial.running = false;
                 partial.fragmented = true;
                 self.free = free;
-                merge.counters.preemptions += 1;
             }
         }
         if now < self.free {
@@ -142,10 +163,19 @@ impl<F: Frame> EgressPort<F> {
             }
             _ => {}
         }
+        let goes_on = if merge.holding { self.released_from(now) } else { now };
+        if goes_on > now {
+            // Whatever waits for its window waits in `earliest_of`, the rest of a frame only for its release.
+            let partial = if merge.partial.is_some() { goes_on } else { Instant::MAX };
+            let next = self.earliest_of(u8::MAX, now).1.max(now + super::MOMENT);
+            return self.ask(next.min(partial), actions);
+        }
         if let Some(partial) = &mut merge.partial {
             merge.counters.continuations += 1;
             partial.begun = now;
             partial.running = true;
+            let wire = self.line.until_free(Octets(partial.rest));
+            partial.credit = self.spend(now, partial.class, wire);
         } else {
             match self.earliest_of(!merge.express, now) {
                 (class, start) if start <= now => merge.partial = self.begin(now, class),
@@ -159,7 +189,8 @@ impl<F: Frame> EgressPort<F> {
         self.free = now + self.line.until_free(Octets(partial.rest));
         let ends = now + self.line.until_last_bit(Octets(partial.rest));
         let express = self.earliest_of(merge.express, now).1;
-        self.ask(ends.min(express), actions);
+        let hold = if merge.holding { self.held_from(now) } else { Instant::MAX };
+        self.ask(ends.min(express).min(hold), actions);
     }
 
     /// Takes the first frame of a preemptable class from its queue.
@@ -170,7 +201,18 @@ impl<F: Frame> EgressPort<F> {
             self.waiting &= !(1 << class);
         }
         let rest = frame.octets().0;
-        Some(Partial { frame, class, first_bit: now, begun: now, rest, running: true, fragmented: false })
+        let credit = self.spend(now, class, self.line.until_free(frame.octets()));
+        Some(Partial {
+            frame,
+            class,
+            first_bit: now,
+            begun: now,
+            rest,
+            running: true,
+            fragmented: false,
+            credit,
+            overran: false,
+        })
     }
 
     /// Of the classes in `mask` with waiting frames, the one that may start first, the highest among equals.

@@ -2,8 +2,8 @@
 
 use super::Simulation;
 use crate::counters::{
-    ClassCounters, FaultCounters, PolicingCounters, PortCounters, PreemptionCounters, RecoveryCounters,
-    RunCounters, StreamCounters,
+    ClassCounters, FaultCounters, GateCounters, PolicingCounters, PortCounters, PreemptionCounters,
+    RecoveryCounters, RunCounters, StreamCounters,
 };
 use crate::event::Frame;
 use crate::network::{self, Hop};
@@ -50,6 +50,7 @@ impl Simulation<'_> {
         let port = |((port, machine), faulted): ((&tsn_plan::Port, &EgressPort<Frame>), &u64)| PortCounters {
             port: port.name.clone(),
             dropped_faults: *faulted,
+            gates: None,
             preemption: machine.merge_counters().map(PreemptionCounters::new),
             classes: machine
                 .counters()
@@ -64,6 +65,13 @@ impl Simulation<'_> {
                     .saturating_sub(stream.dropped_at_talker + stream.dropped_in_network)
                     .saturating_sub(stream.lost_to_faults + stream.eliminated + stream.filtered)
                     .saturating_sub(stream.delivered.values().sum());
+            }
+        }
+        let mut ports: Vec<PortCounters> =
+            self.plan.ports.iter().zip(&self.ports).zip(&self.faulted).map(port).collect();
+        for (counters, port) in ports.iter_mut().zip(&self.plan.ports) {
+            if let Some(gates) = &port.gates {
+                counters.gates = GateCounters::new(gates, self.local(port.node).ticked_ns(1));
             }
         }
         let (now, timing) = (self.now, &self.timing);
@@ -96,7 +104,7 @@ impl Simulation<'_> {
             frame_hops: self.frame_hops,
             interrupted,
             in_network_at_end: queued as u64 + self.calendar.frames() + self.late + held,
-            ports: self.plan.ports.iter().zip(&self.ports).zip(&self.faulted).map(port).collect(),
+            ports,
             streams,
         }
     }

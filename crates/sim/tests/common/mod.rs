@@ -1,11 +1,13 @@
 //! Plans as Rust values, and runs of them.
 #![allow(dead_code)]
 
+pub mod policing;
 pub mod random;
+pub mod wrong;
 
 use tsn_observation::Sighting;
 use tsn_plan::{
-    Cbs, CbsLinux, Class, Destination, FORMAT, Gates, Node, NodeKind, Pattern, Plan, Point, Port,
+    Cbs, CbsLinux, Class, Destination, FORMAT, GateChange, Gates, Node, NodeKind, Pattern, Plan, Point, Port,
     Requirements, Route, Size, Stage, Stream, Tap,
 };
 use tsn_sim::{RunCounters, Simulation, unwatched};
@@ -74,7 +76,7 @@ impl Net {
                 rate_bps,
                 propagation_ps,
                 pcp_to_class: [0, 1, 2, 3, 4, 5, 6, 7],
-                classes: vec![Class { limit_frames: None, limit_octets: None, cbs: None }; 8],
+                classes: vec![Class::default(); 8],
                 gates: None,
                 preemption: None,
             };
@@ -128,13 +130,15 @@ impl Net {
         pattern: Pattern,
         size: Size,
     ) -> &mut Stream {
+        // Of its own for each, so that every identification can tell them apart.
+        let number = self.plan.streams.len() + 1;
         self.plan.streams.push(Stream {
             name: name.into(),
             group: name.into(),
             talker,
             pcp,
             vid: Some(1),
-            destination_mac: "02:00:00:00:ff:01".into(),
+            destination_mac: format!("02:00:00:00:{:02x}:{:02x}", 0xff - number / 256, number % 256),
             destination_ipv4: "10.0.255.1".into(),
             udp_port: 5_000,
             pattern,
@@ -175,14 +179,35 @@ pub fn frame(octets: u32) -> Size {
 
 pub fn cbs(idle_slope_bps: i64, rate_bps: i64, hi_credit_bits: i64, lo_credit_bits: i64) -> Cbs {
     let linux = CbsLinux { idleslope: 0, sendslope: 0, hicredit: 0, locredit: 0 };
-    Cbs { idle_slope_bps, send_slope_bps: idle_slope_bps - rate_bps, hi_credit_bits, lo_credit_bits, linux }
+    Cbs {
+        idle_slope_bps,
+        send_slope_bps: idle_slope_bps - rate_bps,
+        hi_credit_bits,
+        lo_credit_bits,
+        linux,
+        runs_while_closed: false,
+    }
 }
 
 pub fn gates(base_time_ns: i64, entries: &[(u8, u64)]) -> Option<Gates> {
-    let entry =
-        |(open, interval_ns): &(u8, u64)| tsn_plan::GateEntry { open: *open, interval_ns: *interval_ns };
+    let entry = |(open, interval_ns): &(u8, u64)| tsn_plan::GateEntry {
+        open: *open,
+        interval_ns: *interval_ns,
+        mac: None,
+    };
     let entries: Vec<_> = entries.iter().map(entry).collect();
-    Some(Gates { base_time_ns, cycle_ns: entries.iter().map(|entry| entry.interval_ns).sum(), entries })
+    Some(Gates {
+        base_time_ns,
+        cycle_ns: entries.iter().map(|entry| entry.interval_ns).sum(),
+        entries,
+        ..Gates::default()
+    })
+}
+
+/// A list asked for at a time.
+pub fn change(at_ns: i64, base_time_ns: i64, list: &[(u8, u64)]) -> GateChange {
+    let Gates { cycle_ns, entries, .. } = gates(base_time_ns, list).unwrap();
+    GateChange { at_ns, base_time_ns, cycle_ns, entries, ..GateChange::default() }
 }
 
 pub fn run(plan: &Plan) -> (Vec<Sighting>, RunCounters) {

@@ -28,9 +28,45 @@ pub struct Talk {
 pub struct Shape {
     port: prop::sample::Index,
     gates: Option<(i64, Vec<(u8, u64)>)>,
+    turns: Option<Turns>,
+    max_sdu: Option<u32>,
     shaped: Vec<(u8, i64)>,
     limit: Option<u32>,
     classes: u8,
+}
+
+/// A list that is asked for at a time, with a base time: (ns, ns, entries).
+type Later = (i64, i64, Vec<(u8, u64)>);
+
+/// What gates are beyond one list for ever: states before it, lists that replace it, less strict ones.
+#[derive(Clone, Debug)]
+struct Turns {
+    initial: Option<u8>,
+    extension: u64,
+    unguarded: bool,
+    runs: bool,
+    changes: Vec<Later>,
+}
+
+fn turns() -> impl Strategy<Value = Turns> {
+    let list = prop::collection::vec((any::<u8>(), 1_000..100_000u64), 1..6);
+    let changes = prop::collection::vec((0..2_000_000i64, -100_000..2_000_000i64, list), 0..4);
+    let strict = (prop::bool::weighted(0.3), any::<bool>());
+    (prop::option::of(any::<u8>()), 0..100_000u64, strict, changes).prop_map(
+        |(initial, extension, (unguarded, runs), mut changes)| {
+            changes.sort_by_key(|change| change.0);
+            Turns { initial, extension, unguarded, runs, changes }
+        },
+    )
+}
+
+impl Turns {
+    fn over(&self, gates: &mut Gates) {
+        gates.initial = self.initial;
+        gates.cycle_extension_ns = self.extension;
+        gates.unguarded = self.unguarded;
+        gates.changes = self.changes.iter().map(|(at, base, list)| change(*at, *base, list)).collect();
+    }
 }
 
 fn link() -> impl Strategy<Value = Link> {
@@ -76,8 +112,19 @@ fn shape() -> impl Strategy<Value = Shape> {
     let gates = (-100_000..100_000i64, prop::collection::vec((any::<u8>(), 1_000..100_000u64), 1..6));
     let shaped = prop::collection::vec((0..8u8, 5_000_000..90_000_000i64), 0..3);
     let limit = prop::option::of(1..20u32);
-    (any::<prop::sample::Index>(), prop::option::of(gates), shaped, limit, 1..9u8)
-        .prop_map(|(port, gates, shaped, limit, classes)| Shape { port, gates, shaped, limit, classes })
+    let turns = prop::option::weighted(0.3, turns());
+    let limits = (limit, prop::option::weighted(0.1, 100..1_500u32));
+    (any::<prop::sample::Index>(), (prop::option::of(gates), turns), shaped, limits, 1..9u8).prop_map(
+        |(port, (gates, turns), shaped, (limit, max_sdu), classes)| Shape {
+            port,
+            gates,
+            turns,
+            max_sdu,
+            shaped,
+            limit,
+            classes,
+        },
+    )
 }
 
 /// A plan of up to 7 nodes with taps everywhere; see [`Everywhere`].
@@ -110,13 +157,19 @@ fn build(links: &[Link], talks: &[Talk], shapes: &[Shape], seed: u64) -> Plan {
         let highest = port.classes.len() as u8 - 1;
         port.pcp_to_class = std::array::from_fn(|pcp| (pcp as u8).min(highest));
         port.gates = shape.gates.as_ref().and_then(|(base, entries)| gates(*base, entries));
+        if let (Some(turns), Some(gates)) = (&shape.turns, &mut port.gates) {
+            turns.over(gates);
+        }
+        let runs = port.gates.is_some() && shape.turns.as_ref().is_some_and(|turns| turns.runs);
         for (class, idle_slope) in &shape.shaped {
             if let Some(class) = port.classes.get_mut(usize::from(*class)) {
-                class.cbs = Some(cbs(*idle_slope, port.rate_bps as i64, 20_000, -20_000));
+                let own = cbs(*idle_slope, port.rate_bps as i64, 20_000, -20_000);
+                class.cbs = Some(Cbs { runs_while_closed: runs, ..own });
             }
         }
         for class in &mut port.classes {
             class.limit_frames = shape.limit;
+            class.max_sdu_octets = shape.max_sdu;
         }
     }
     let nodes = net.plan.nodes.len();

@@ -19,7 +19,11 @@ MOST = 8
 
 def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
     """One chart per gated port: lanes are traffic classes, time is the time within a cycle."""
-    shown = sorted(ports, key=lambda one: (not one.tapped, -one.departures))[:MOST]
+    most = {one.port.name: 0 for one in ports}
+    for one in ports:
+        most[one.port.name] = max(most[one.port.name], one.departures)
+    # Lists of one port stay together, in order of time.
+    shown = sorted(ports, key=lambda one: (not one.tapped, -most[one.port.name]))[:MOST]
 
     def draw(size: Size) -> Figure:
         from matplotlib.figure import Figure
@@ -48,12 +52,22 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
 
 
 def _told(one: Folded) -> str:
-    name = printable(one.port.name)
+    name = _name(one)
     if not one.tapped:
         return f"{name}: no tap, so no departures are known."
     how = ", derived from the stamps at the other end of the link" if one.derived else ""
     outside = "none began" if not one.outside else f"{count(one.outside)} BEGAN"
     return f"{name}: {count(one.departures)} departures{how}; {outside} while its gate was closed."
+
+
+def _name(one: Folded) -> str:
+    """The port, and which of its lists, from when on."""
+    name, gates = printable(one.port.name), one.gates
+    if not gates.called:
+        return name
+    begins = "" if gates.from_ns is None else f" from {gates.from_ns / 1e6:g} ms"
+    ends = "" if gates.until_ns is None else f" until {gates.until_ns / 1e6:g} ms"
+    return f"{name}, {gates.called}{begins}{ends}"
 
 
 def _lanes(one: Folded) -> list[int]:
@@ -114,4 +128,4 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
     at.set_ylim(0, len(lanes))
     at.grid(visible=False)
     at.tick_params(axis="y", length=0)
-    at.set_title(printable(one.port.name))
+    at.set_title(_name(one))

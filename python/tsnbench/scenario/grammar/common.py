@@ -43,6 +43,20 @@ QUEUES = Record(
             CLASSES, "PCP to traffic class, higher classes first: {6: 3, 5: 2, 0: 0} or 802.1Q/4"
         ),
         "limit-frames": Field(Count(1, 1 << 24, "a number of frames"), "most frames that wait in one class"),
+        "max-sdu": Field(
+            Either(
+                "a size, or a mapping of PCPs to sizes",
+                text=Quantity(SIZE, 1, 65_535),
+                mapping=MapOf(
+                    "a mapping of PCPs to sizes",
+                    Quantity(SIZE, 1, 65_535),
+                    re.compile("[0-7]"),
+                    "a priority code point from 0 to 7",
+                    "write {6: 200 B, 0: 1500 B}",
+                ),
+            ),
+            "queueMaxSDU: largest service data unit of a frame; larger ones are dropped: {6: 200 B}",
+        ),
         "limit-octets": Field(Quantity(SIZE, 1, 1 << 40), "most octets that wait in one class"),
     },
 )

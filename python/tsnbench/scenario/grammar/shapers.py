@@ -22,29 +22,61 @@ OPEN = Either(
     text=Text("PCPs whose gates are open: [6, 5], all or none", pattern="^([0-7]|all|none)$"),
     listing=ListOf(Count(0, 7, "a PCP or class"), "open gates", least=0, most=8),
 )
+BEFORE = Either(
+    "cycles, open, closed or a list of PCPs",
+    text=Text("cycles, open, closed or a list of PCPs", pattern="^([0-7]|cycles|open|closed)$"),
+    listing=ListOf(Count(0, 7, "a PCP or class"), "open gates", least=0, most=8),
+)
+MAC = Choice({"hold": "hold", "release": "release"}, "what becomes of preemptable frames")
+ONE_LIST = {
+    "cycle": Field(SPAN, "the sum of the entries, to check them against"),
+    "fit-entries": Field(
+        YES_NO, "whether entries are cut at the end of the cycle, or the last one goes on until it"
+    ),
+    "base-time": Field(TIME, "when a cycle begins"),
+    "extension": Field(TIME, "by how much the last cycle before a change may be made longer; 0 unless given"),
+    "by": Field(Choice({"pcp": "pcp", "class": "class"}, "what open counts"), "pcp (default) or class"),
+    "entries": Field(
+        ListOf(
+            Record(
+                "a gate entry",
+                {
+                    "open": Field(OPEN, "PCPs or classes whose gates are open", "[6, 5]"),
+                    "for": Field(SPAN, "how long", "45 us"),
+                    "mac": Field(MAC, "hold or release: preemptable frames, from here on"),
+                },
+            ),
+            "gate entries",
+            most=4096,
+        ),
+        "[{open: [6], for: 45 us}, {open: [5, 0], for: 45 us}]",
+    ),
+    "pattern": Field(Text("the name of a catalogue gate list"), "flextest/gcl-1 to flextest/gcl-4"),
+    "slot": Field(SPAN, "length of one slot of the pattern"),
+    "guard-band": Field(YES_NO, "whether the pattern's guard band closes the cycle"),
+}
+GATE_CHANGE = Record(
+    "a change of the gate control list",
+    {"at": Field(TIME, "when it is asked for, on the node's clock", "5 ms"), **ONE_LIST},
+)
 GATE_LIST = Record(
     "a gate control list",
     {
-        "cycle": Field(SPAN, "the sum of the entries, to check them against"),
-        "base-time": Field(TIME, "when a cycle begins"),
-        "by": Field(Choice({"pcp": "pcp", "class": "class"}, "what open counts"), "pcp (default) or class"),
-        "entries": Field(
-            ListOf(
-                Record(
-                    "a gate entry",
-                    {
-                        "open": Field(OPEN, "PCPs or classes whose gates are open", "[6, 5]"),
-                        "for": Field(SPAN, "how long", "45 us"),
-                    },
-                ),
-                "gate entries",
-                most=4096,
-            ),
-            "[{open: [6], for: 45 us}, {open: [5, 0], for: 45 us}]",
+        **ONE_LIST,
+        "before": Field(BEFORE, "gates before the base time: cycles (default), open, closed or [6, 5]"),
+        "guard": Field(
+            Choice({"length-aware": True, "none": False}, "a guard"),
+            "length-aware (default): a frame begins only where all of it fits; or none",
         ),
-        "pattern": Field(Text("the name of a catalogue gate list"), "flextest/gcl-1 to flextest/gcl-4"),
-        "slot": Field(SPAN, "length of one slot of the pattern"),
-        "guard-band": Field(YES_NO, "whether the pattern's guard band closes the cycle"),
+        "credit": Field(
+            Choice({"frozen": False, "runs": True}, "what credit does while a gate is closed"),
+            "frozen (default) or runs: credit of shapers while their gate is closed",
+        ),
+        "most-entries": Field(Count(1, 4096, "a number of entries"), "entries of a list; 1024 unless given"),
+        "changes": Field(
+            ListOf(GATE_CHANGE, "changes of the gate control list", most=1024),
+            "lists that replace it: [{at: 5 ms, base-time: 6 ms, entries: […]}]",
+        ),
         "follow": Field(SELECTOR, "the port whose list this one follows: dut -> node0"),
         "margin": Field(TIME, "with follow: how much later to open and earlier to close; 0 unless given"),
     },
@@ -91,7 +123,18 @@ SHAPER = Record(
             "gate control list: {cycle: …, entries: […]} or {pattern: flextest/gcl-2, slot: 45 us}",
         ),
         "preemption": Field(
-            Record("frame pre-emption", {"express": Field(OPEN, "PCPs that interrupt the others", "[7]")}),
+            Record(
+                "frame pre-emption",
+                {
+                    "express": Field(OPEN, "PCPs that interrupt the others", "[7]"),
+                    "hold-advance": Field(
+                        TIME, "how long before an entry the MAC is held; what cannot be cut unless given"
+                    ),
+                    "release-advance": Field(
+                        TIME, "how long before an entry the MAC is released; 0 unless given"
+                    ),
+                },
+            ),
             "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
         ),
         "planned-rate": Field(

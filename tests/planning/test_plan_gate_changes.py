@@ -1,0 +1,88 @@
+"""Gate control lists that replace each other, hold preemptable frames back, and are limited by hardware."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+
+TEXT = """\
+name: gated
+duration: 10 ms
+network: {line: {hops: 1, kind: host, rate: 1 Gbit/s}}
+streams:
+  x: {from: host1, to: host2, pcp: 5, period: 1 ms, frame: 1000 B}
+shapers:
+  host1 -> host2:
+    cbs: {5: 100 Mbit/s}
+    preemption: {express: [6]}
+    gates:
+"""
+HALF = "entries: [{open: [6], for: 500 us}, {open: [5], for: 500 us}]"
+
+
+def port(*lines: str) -> dict[str, Any]:
+    text = TEXT + "".join(f"      {line}\n" for line in lines)
+    found: dict[str, Any] = plan(read_scenario(text, "gated.yaml")[0]).document["ports"][0]
+    return found
+
+
+def refused(*lines: str) -> str:
+    with pytest.raises(PlanningErrors) as raised:
+        port(*lines)
+    return str(raised.value)
+
+
+def test_every_list_has_its_slope_and_the_credits_are_those_of_the_steepest() -> None:
+    """A half and three tenths of the time."""
+    changes = "changes: [{at: 2 ms, entries: [{open: [6], for: 700 us}, {open: [5], for: 300 us}]}]"
+    both, steep = port(HALF, changes), port("entries: [{open: [6], for: 700 us}, {open: [5], for: 300 us}]")
+    cbs = both["classes"][5]["cbs"]
+    assert cbs["idle_slope_bps"] == 200_000_000
+    assert both["gates"]["changes"][0]["idle_slopes"] == [{"class": 5, "bps": 333_333_334}]
+    assert cbs["hi_credit_bits"] == steep["classes"][5]["cbs"]["hi_credit_bits"]
+    assert cbs["lo_credit_bits"] == port(HALF)["classes"][5]["cbs"]["lo_credit_bits"]
+
+
+def test_credit_that_runs_while_closed_keeps_the_reserved_slope() -> None:
+    cbs = port(HALF, "credit: runs")["classes"][5]["cbs"]
+    assert (cbs["idle_slope_bps"], cbs["runs_while_closed"]) == (100_000_000, True)
+    assert "runs_while_closed" not in port(HALF)["classes"][5]["cbs"]
+
+
+def test_a_hold_is_asked_for_as_long_before_as_what_cannot_be_cut_takes() -> None:
+    """123 octets, preamble and gap: OCORA 3.2.2."""
+    held = port("entries: [{open: [6], for: 500 us, mac: hold}, {open: [5], for: 500 us, mac: release}]")
+    assert held["preemption"] == {"express": 1 << 6, "hold_advance_ns": 143 * 8}
+    assert port(HALF)["preemption"] == {"express": 1 << 6}
+
+
+def test_credit_of_a_preemptable_class_goes_as_deep_as_its_parts_cost() -> None:
+    """1000 octets can be cut 15 times: (1020 + 15 * 24) * 8 bit at -0.8."""
+    assert port(HALF)["classes"][5]["cbs"]["lo_credit_bits"] == -(1020 + 15 * 24) * 8 * 8 // 10
+
+
+@pytest.mark.parametrize(
+    ("cycle", "lengths"), [(800, [500, 300]), (400, [400]), (1000, [500, 500]), (1200, [500, 700])]
+)
+def test_entries_are_cut_or_go_on_until_the_end_of_the_cycle(cycle: int, lengths: list[int]) -> None:
+    gates = port(HALF, f"cycle: {cycle} us", "fit-entries: true")["gates"]
+    assert [entry["interval_ns"] for entry in gates["entries"]] == [length * 1000 for length in lengths]
+    assert gates["cycle_ns"] == cycle * 1000
+
+
+def test_states_before_the_base_time() -> None:
+    assert "initial" not in port(HALF, "before: cycles")["gates"]
+    states = [port(HALF, f"before: {word}")["gates"]["initial"] for word in ("open", "closed", "[6]")]
+    assert states == [255, 0, 1 << 6]
+
+
+def test_what_hardware_cannot_do_is_refused() -> None:
+    assert "1 to 1 entries" in refused(HALF, "most-entries: 1")
+    many = ", ".join(["{open: all, for: 1 us}"] * 1025)
+    assert "1 to 1024 entries" in refused(f"entries: [{many}]")
+    assert len(port(f"entries: [{many}]", "most-entries: 2000")["gates"]["entries"]) == 1025
+    assert "a release after a hold" in refused("entries: [{open: [6], for: 1 ms, mac: hold}]")
