@@ -267,3 +267,37 @@ impl<F: Frame> Queue<F> {
         &self.counters
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Copy, Clone, Debug)]
+    struct Sized(u32);
+
+    impl Frame for Sized {
+        fn octets(&self) -> Octets {
+            Octets(self.0)
+        }
+    }
+
+    #[test]
+    fn held_room_is_kept_in_shared_memory_too() {
+        let buffer = SharedBuffer::new(&tsn_plan::Buffer { octets: 1_000, alpha_permille: Some(1_000) });
+        let mut queues = [Queue::<Sized>::new(Limits::NONE), Queue::new(Limits::NONE)];
+        queues.iter_mut().for_each(|queue| queue.share(&buffer));
+        let [one, other] = &mut queues;
+        assert!(one.hold(Octets(400)));
+        assert!(!one.hold(Octets(400)), "more than what is free");
+        assert!(other.push(Sized(300)));
+        // By now 300 octets are free; the threshold for 400 was passed when it was kept.
+        one.let_go(Octets(400));
+        assert!(one.push(Sized(400)));
+        assert!(!one.push(Sized(400)), "the next one has kept nothing");
+        assert_eq!(buffer.counters().most_octets, 700);
+        // Switched off, all of it is free again.
+        assert!(one.pop().is_some() && one.hold(Octets(100)));
+        assert_eq!((one.clear().count(), other.clear().count()), (0, 1));
+        assert!(one.hold(Octets(500)) && one.counters().dropped_frames == 2);
+    }
+}

@@ -5,10 +5,7 @@ mod common;
 use common::wrong::{add, fault, two_ways, wrongs};
 use common::*;
 use proptest::prelude::*;
-use tsn_plan::{
-    Algorithm, Destination, Fault, Identification, LossModel, Merge, Plan, Preemption, Recovery, Redundancy,
-    Route,
-};
+use tsn_plan::{Fault, Plan, Preemption};
 
 /// Pre-emption and cut-through wherever; preemptable classes have no shaper.
 fn set(plan: &mut Plan, masks: &[Option<u8>], cuts: &[Option<u32>]) {
