@@ -101,7 +101,7 @@ def _preemption(port: Port) -> dict[str, Any] | None:
 
 def _gates(port: Port) -> dict[str, Any] | None:
     written = port.shaper.gates
-    if port.gates is None or written is None:
+    if port.gates is None:
         return None
     changes = [
         {

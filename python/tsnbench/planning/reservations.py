@@ -57,7 +57,7 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
     shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.planned_bps, most_other)
     port.cbs = port.gated_cbs = _in_parts(port, dict(zip(order, shapers, strict=True)))
     written = port.shaper.gates
-    if port.gates is None or written is None or (isinstance(written, model.Gates) and written.credit_runs):
+    if port.gates is None or (isinstance(written, model.Gates) and written.credit_runs):
         return
     every: list[Shapers] = []
     for gates in (port.gates, *(gates for _, gates, _ in port.gate_changes)):
