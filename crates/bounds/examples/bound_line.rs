@@ -58,6 +58,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             processing_ns: 1_500,
             ipv4,
             cut_through_octets: None,
+            host: None,
         });
     }
     for left in 0..nodes - 1 {
@@ -84,6 +85,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
                 classes,
                 gates: None,
                 preemption: None,
+                qdisc: None,
             });
         }
     }
@@ -105,6 +107,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             start_ns: 0,
             stop_ns: 1_000_000,
             redundancy: None,
+            socket: None,
             listeners: vec![Destination { node: nodes - 1, route: nodes - 2 }],
             route,
             requirements: Requirements::default(),

@@ -63,6 +63,9 @@ pub fn bounds(plan: &Plan) -> Bounds {
         network.delays.fill(Err(Reason::Redundancy));
     }
     let found = network.report(&first);
+    if plan.nodes.iter().any(|node| node.host.is_some()) {
+        return found.without(&Reason::Hosts);
+    }
     if plan.clocks.is_some() { found.without(&Reason::Clocks) } else { found }
 }
 

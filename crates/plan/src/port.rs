@@ -18,6 +18,9 @@ pub struct Node {
     /// Cut-through: a longer frame goes to its egress queue once so many octets are in (FlexTest Fig. 7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_through_octets: Option<u32>,
+    /// How long its software takes; absent: no time, as in hardware.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Box<crate::Host>>,
 }
 
 /// What a node may do.
@@ -58,6 +61,9 @@ pub struct Port {
     /// Frame pre-emption, where the port has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemption: Option<Preemption>,
+    /// What the kernel does before the hardware gets frames, where the node is a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<Box<crate::Qdisc>>,
 }
 
 /// Which classes interrupt the others. IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, clause 99.

@@ -36,6 +36,9 @@ pub struct Stream {
     /// What makes the route more than a tree: copies, or a way that stands by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<Box<crate::Redundancy>>,
+    /// Its talker's thread and socket, where the talker is a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<Box<crate::Socket>>,
     /// Who listens.
     pub listeners: Vec<Destination>,
     /// What is required.

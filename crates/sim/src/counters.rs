@@ -71,6 +71,37 @@ pub struct PortCounters {
     /// What pre-emption did, where the port has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption: Option<PreemptionCounters>,
+    /// What the kernel's queueing disciplines did, where the port has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<QdiscCounters>,
+}
+
+/// The queueing disciplines of one port: frames, and drops by cause (see [`tsn_host::DropCause`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct QdiscCounters {
+    pub enqueued: u64,
+    pub handed: u64,
+    pub dropped_socket: u64,
+    pub dropped_late: u64,
+    pub dropped_expired: u64,
+    pub dropped_window: u64,
+    pub dropped_full: u64,
+}
+
+impl QdiscCounters {
+    pub(crate) fn new(counters: &tsn_host::Counters) -> Self {
+        let tsn_host::Counters { enqueued, handed, socket, late, expired, window, full } = *counters;
+        Self {
+            enqueued,
+            handed,
+            dropped_socket: socket,
+            dropped_late: late,
+            dropped_expired: expired,
+            dropped_window: window,
+            dropped_full: full,
+        }
+    }
 }
 
 /// Frame pre-emption at one port.

@@ -38,6 +38,9 @@ pub(crate) enum Phase {
 const COUNTER_BITS: u32 = 40;
 const NODE_BITS: u32 = 22;
 
+/// What tells [`What::Host`] from others of its phase.
+const HOST: u64 = 10;
+
 /// How many nodes the order of events has room for.
 pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
 
@@ -71,6 +74,11 @@ pub(crate) enum What {
         /// Its stream.
         stream: u32,
     },
+    /// Something happens in a host's software.
+    Host {
+        /// Which: [`crate::hosts`] knows.
+        number: u32,
+    },
     /// A port asked to be woken.
     Wake {
         /// The port.
@@ -92,6 +100,7 @@ impl Event {
             What::Meet(frame) => (Phase::Meet, frame.seq, frame.hop, frame.octets),
             What::Release { stream } => (Phase::Reach, 0, stream, 0),
             What::Babble { fault } => (Phase::Reach, 1, fault, 0),
+            What::Host { number } => (Phase::Reach, HOST, number, 0),
             What::Wake { port } => (Phase::Choose, 0, port, 0),
             What::Timing { number } => (Phase::Timing, number, 0, 0),
         };
@@ -129,7 +138,11 @@ impl Event {
         } else if phase == Phase::Timing as u64 {
             What::Timing { number: self.seq }
         } else if self.octets == 0 {
-            if self.seq == 0 { What::Release { stream: self.id } } else { What::Babble { fault: self.id } }
+            match self.seq {
+                0 => What::Release { stream: self.id },
+                HOST => What::Host { number: self.id },
+                _ => What::Babble { fault: self.id },
+            }
         } else if phase == Phase::Reach as u64 {
             What::Arrive(frame)
         } else {

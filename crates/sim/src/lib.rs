@@ -46,6 +46,7 @@ mod clocked;
 mod counters;
 mod event;
 mod fault;
+mod hosts;
 mod logarithm;
 mod network;
 pub mod random;
@@ -56,7 +57,7 @@ mod special;
 mod talker;
 mod timing;
 
-pub use counters::{ClassCounters, PortCounters, RecoveryCounters, RunCounters, StreamCounters};
+pub use counters::{ClassCounters, PortCounters, QdiscCounters, RecoveryCounters, RunCounters, StreamCounters};
 pub use simulation::{Progress, Simulation, unwatched};
 
 /// Why a simulation cannot begin or go on.

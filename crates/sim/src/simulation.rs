@@ -2,12 +2,14 @@
 
 mod account;
 mod passage;
+mod station;
 
 use crate::SimError;
 use crate::calendar::Calendar;
 use crate::counters::RunCounters;
 use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments, instant};
+use crate::hosts::Hosts;
 use crate::network::{Hop, Network, Part};
 use crate::sources::Sources;
 use crate::special::{Meeting, Specials};
@@ -66,6 +68,8 @@ pub struct Simulation<'a> {
     impairments: Vec<Option<Box<Impairment>>>,
     /// By port: frames that faults took.
     faulted: Vec<u64>,
+    /// The hosts' software, where the Plan has any.
+    hosts: Option<Box<Hosts>>,
     /// The nodes' clocks, where the Plan has them.
     pub(crate) timing: Option<Box<Timing>>,
     /// Kept for its memory.
@@ -83,6 +87,7 @@ impl<'a> Simulation<'a> {
         let impairments = impairments(plan);
         let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
         let specials = Specials::new(plan, &mut network, &impaired);
+        let hosts = Hosts::new(plan, &mut network);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
         let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
         let mut simulation = Self {
@@ -103,6 +108,7 @@ impl<'a> Simulation<'a> {
             specials,
             faulted: vec![0; plan.ports.len()],
             impairments,
+            hosts,
             timing: None,
             todo: Vec::new(),
             talkers,
@@ -169,6 +175,7 @@ impl<'a> Simulation<'a> {
             What::Release { stream } => self.release(stream, &event, sink),
             What::Meet(frame) => self.meet(frame, sink),
             What::Babble { fault } => self.babble(fault, &event, sink),
+            What::Host { number } => self.tell_host(number, sink),
             What::Timing { number } => self.tell_timing(number, sink),
         }
     }
@@ -215,6 +222,9 @@ impl<'a> Simulation<'a> {
         more: bool,
         sink: &mut S,
     ) -> io::Result<()> {
+        if self.hosts.as_ref().is_some_and(|hosts| hosts.talks(stream)) {
+            return self.talk(stream, seq, octets, sink);
+        }
         let roots = self.network.roots[stream as usize].indices();
         if let Some(first) = self.network.branches.get(roots.start as usize)
             && self.network.hops[*first as usize].special

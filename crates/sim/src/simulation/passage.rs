@@ -36,7 +36,8 @@ impl Simulation<'_> {
             return Ok(());
         }
         self.sight(link.rx, hop, (frame, copy), timestamp_point + link.propagation, arrival, sink)?;
-        self.go_on(meets, frame, arrival);
+        let ready = self.receive(port, hop, (frame, copy), arrival, sink)?;
+        self.go_on(meets, frame, arrival, ready);
         Ok(())
     }
 
@@ -58,7 +59,8 @@ impl Simulation<'_> {
         let begun = self.now - line.until_last_bit(tsn_units::Octets(frame.octets));
         self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
         if passes {
-            self.go_on(meets, frame, self.now);
+            let ready = self.receive(hop.port, &hop, (frame, copy), self.now, sink)?;
+            self.go_on(meets, frame, self.now, ready);
         } else {
             self.tallies[hop.stream as usize].eliminated += 1;
         }
@@ -66,7 +68,8 @@ impl Simulation<'_> {
     }
 
     /// A frame has arrived at the end of its hop: to listeners, and to the queues of the ways that forward.
-    fn go_on(&mut self, meets: Option<Meeting>, frame: Frame, arrival: Instant) {
+    /// From `ready` on it can be forwarded.
+    fn go_on(&mut self, meets: Option<Meeting>, frame: Frame, arrival: Instant, ready: Instant) {
         let leader = meets.map_or(frame.hop, |meeting| meeting.leader);
         let hop = self.network.hops[leader as usize];
         let link = self.network.links[hop.port as usize];
@@ -79,14 +82,14 @@ impl Simulation<'_> {
                 self.late += 1;
             }
         }
-        let queued = arrival + link.processing;
+        let queued = ready + link.processing;
         let mut blocked = None;
         for branch in hop.branches.indices() {
             let next = self.network.branches[branch as usize];
             if self.specials.is_active(next, queued) {
                 copies += 1;
                 let octets = self.specials.octets(frame.octets, Some(frame.hop), next);
-                self.schedule(queued, link.peer, What::Arrive(Frame { hop: next, octets, ..frame }));
+                self.forward(queued, link.peer, Frame { hop: next, octets, ..frame });
             } else {
                 blocked = Some(self.network.hops[next as usize].port);
             }
@@ -149,7 +152,7 @@ impl Simulation<'_> {
         self.send_unit(stream, event, sink)
     }
 
-    fn lose(&mut self, stream: u32, port: u32) {
+    pub(super) fn lose(&mut self, stream: u32, port: u32) {
         self.faulted[port as usize] += 1;
         self.tallies[stream as usize].lost_to_faults += 1;
     }

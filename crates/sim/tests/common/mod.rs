@@ -53,6 +53,7 @@ impl Net {
             processing_ns,
             ipv4: format!("10.0.{}.{}", number / 250, number % 250 + 1),
             cut_through_octets: None,
+            host: None,
         });
         number
     }
@@ -73,6 +74,7 @@ impl Net {
                 classes: vec![Class { limit_frames: None, limit_octets: None, cbs: None }; 8],
                 gates: None,
                 preemption: None,
+                qdisc: None,
             };
             self.plan.ports.push(port);
         }
@@ -139,6 +141,7 @@ impl Net {
             stop_ns: self.plan.duration_ns,
             route,
             redundancy: None,
+            socket: None,
             listeners,
             requirements: Requirements::default(),
         });
