@@ -27,7 +27,7 @@ def assemble(draft: Draft) -> dict[str, Any]:
                 "kind": node.kind,
                 "processing_ns": node.processing_ns,
                 "ipv4": node.ipv4,
-                **_given(cut_through_octets=node.cut_through_octets),
+                **_given(cut_through_octets=node.cut_through_octets, host=node.host),
             }
             for node in draft.nodes
         ],
@@ -73,7 +73,11 @@ def _port(port: Port) -> dict[str, Any]:
         "propagation_ps": port.propagation_ps,
         "pcp_to_class": list(port.pcp_to_class),
         "classes": classes,
-        **_given(gates=gates, preemption=None if port.express is None else {"express": port.express}),
+        **_given(
+            gates=gates,
+            preemption=None if port.express is None else {"express": port.express},
+            qdisc=port.qdisc,
+        ),
     }
 
 
@@ -113,7 +117,7 @@ def _flow(flow: Flow) -> dict[str, Any]:
         "start_ns": flow.start_ns,
         "stop_ns": flow.stop_ns,
         "route": [{"port": hop.port, **_given(parent=hop.parent)} for hop in flow.route],
-        **_given(redundancy=flow.redundancy or None),
+        **_given(redundancy=flow.redundancy or None, socket=flow.socket),
         "listeners": [
             {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)
         ],

@@ -23,6 +23,8 @@ class Node:
     processing_ns: int
     cut_through_octets: int | None = None
     ipv4: str = ""
+    host: dict[str, Any] | None = None
+    """Its software as the Plan spells it; None where it takes no time."""
 
     @property
     def forwards(self) -> bool:
@@ -69,6 +71,8 @@ class Port:
     gates: Gates | None = None
     express: int | None = None
     """Bit n: class n is express; None without pre-emption."""
+    qdisc: dict[str, Any] | None = None
+    """As the Plan spells it."""
 
     @property
     def classes(self) -> int:
@@ -102,6 +106,8 @@ class Flow:
     pattern: dict[str, Any] = field(default_factory=dict)
     redundancy: dict[str, Any] = field(default_factory=dict)
     """As the Plan spells it; empty where the route is a tree and nothing more."""
+    socket: dict[str, Any] | None = None
+    """As the Plan spells it."""
     destination_mac: str = ""
     destination_ipv4: str = ""
     udp_port: int = 0

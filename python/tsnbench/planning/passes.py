@@ -14,6 +14,7 @@ from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.faults import place_faults
 from tsnbench.planning.gates import open_gates
+from tsnbench.planning.hosts import set_hosts
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
 from tsnbench.planning.preemption import set_express
@@ -37,6 +38,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     set_phases,
     open_gates,
     reserve,
+    set_hosts,
     set_express,
     place_taps,
 )
