@@ -72,7 +72,8 @@ impl Plan {
                 let port = &self.ports[hop.port as usize];
                 let class = usize::from(port.pcp_to_class[usize::from(stream.pcp & 7)]);
                 let child = port.qdisc.as_ref().and_then(|qdisc| qdisc.children.get(class));
-                let held = port.qdisc.as_ref().is_some_and(|qdisc| qdisc.taprio.is_some())
+                let taprio = port.qdisc.as_ref().and_then(|qdisc| qdisc.taprio.as_ref());
+                let held = taprio.is_some_and(|taprio| taprio.mode == TaprioMode::Software)
                     || child.is_some_and(|child| !matches!(child, ChildQdisc::Pfifo { .. }));
                 ensure(!held, || path("pattern"), || {
                     "a saturating talker behind a queueing discipline that holds frames is not modelled".into()
