@@ -40,9 +40,9 @@ class Stages:
 
 
 @cache
-def staged(name: str, variant: str = "", duration: int = 100 * MS) -> Stages:
+def staged(name: str, variant: str = "", duration: int = 100 * MS, seed: int = 1) -> Stages:
     """A run of a shipped scenario for ``duration`` ns instead of its own."""
-    scenario = variants(name)[variant].model_copy(update={"duration": duration})
+    scenario = variants(name)[variant].model_copy(update={"duration": duration, "seed": seed})
     with tempfile.TemporaryDirectory() as folder:
         run = Simulation().execute(plan(scenario), Path(folder) / "run")
         return Stages(run.observations().select("stream", "seq", "stage", "t_ns"), run.counters)

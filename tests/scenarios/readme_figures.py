@@ -12,10 +12,13 @@ from pathlib import Path
 
 import engine_figures
 import flextest_figures
+import host_figures
 from shipped import ROOT
 
 READMES = {
-    ROOT / "scenarios/papers/engine/README.md": engine_figures.TABLES,
+    ROOT / "scenarios/papers/cots/README.md": host_figures.COTS,
+    ROOT / "scenarios/papers/engine/README.md": {**engine_figures.TABLES, **host_figures.ENGINE},
+    ROOT / "scenarios/papers/farzaneh/README.md": host_figures.FARZANEH,
     ROOT / "scenarios/papers/flextest/README.md": flextest_figures.TABLES,
 }
 _BLOCK = re.compile(r"(<!-- figures: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
