@@ -10,6 +10,7 @@ from host_stages import Stages, staged
 from shipped import MS, planned, variants
 
 US = 1_000
+OFFLOAD = {"true": "offload", "false": "no offload"}
 SEEDS = (1, 2, 3, 4)
 """Runs of 20,000 samples in which outliers are counted: two are expected in each."""
 
@@ -71,7 +72,7 @@ def tm() -> Iterator[list[str]]:
     for (offload, mode, hops), printed in TABLE_12.items():
         run = staged("papers/engine/ex-tm", f"zgw{int(hops) + 1} {offload}", 100 * MS)
         ours = figures(run.delays("flow4" if mode == "strict" else "flow3", "driver", "rx"))
-        yield [f"{offload}, {mode}, {hops}", *(f"{value:.1f}" for value in printed), *ours]
+        yield [f"{OFFLOAD[offload]}, {mode}, {hops}", *(f"{value:.1f}" for value in printed), *ours]
 
 
 def cycles() -> Iterator[list[str]]:
@@ -80,7 +81,7 @@ def cycles() -> Iterator[list[str]]:
         for offload in ("true", "false"):
             delays = staged(f"papers/engine/ex-{name}", offload, 500 * MS).delays("flow4", "driver", "rx")
             jitter = steps(delays)
-            yield [f"EX_{name.upper()}, {offload}", *figures(delays), f"{rank(delays, 1):.1f}",
+            yield [f"EX_{name.upper()}, {OFFLOAD[offload]}", *figures(delays), f"{rank(delays, 1):.1f}",
                    f"{mean(jitter):.1f}", f"{rank(jitter, 0.99):.1f}"]  # fmt: skip
 
 
@@ -143,7 +144,7 @@ def shaped() -> Iterator[list[str]]:
             for flow in ("f1", "f2", "f3"):
                 delays = run.delays(flow, "tx", "rx")
                 numbers = (mean(delays), rank(delays, 0.99), rank(delays, 1))
-                yield [f"{name.upper()}, {way}, {flow.upper()}", *(f"{value:.1f}" for value in numbers)]
+                yield [f"{name.upper().replace('-', '_')}, {way}, {flow.upper()}", *(f"{value:.1f}" for value in numbers)]
 
 
 def shapers() -> Iterator[list[str]]:
@@ -153,7 +154,7 @@ def shapers() -> Iterator[list[str]]:
             one for one in planned(f"papers/cots/{name}", "full-offload").document["ports"] if one["name"] == "n2 -> n3"
         )
         for flow, number in (("F1", 3), ("F2", 2)):
-            yield [f"{name.upper()}, n2 -> n3", flow, *(str(n) for n in port["classes"][number]["cbs"]["linux"].values())]
+            yield [f"{name.upper().replace('-', '_')}, n2 -> n3", flow, *(str(n) for n in port["classes"][number]["cbs"]["linux"].values())]
 
 
 ENGINE: dict[str, Callable[[], Iterator[list[str]]]] = {
