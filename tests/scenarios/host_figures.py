@@ -1,4 +1,4 @@
-"""Tables of the READMEs of scenarios whose hosts matter: EnGINE with TAPRIO and ETF, Farzaneh, COTS lessons."""
+"""Tables of the READMEs of scenarios whose hosts matter: EnGINE with ETF, Farzaneh, COTS lessons."""
 
 from __future__ import annotations
 
@@ -45,7 +45,11 @@ def etf() -> Iterator[list[str]]:
         # When a frame leaves the port after the instant that it is meant for: always the same.
         left = offloaded.seen.filter(pl.col("stage") == "tx")["t_ns"] % (100 * US)
         lost = offloaded.qdisc("zgw1 -> zgw2")
-        yield [*row, f"+{float(left.median() or 0) / US:.3f}", str(lost["dropped_late"] + lost["dropped_expired"])]
+        yield [
+            *row,
+            f"+{float(left.median() or 0) / US:.3f}",
+            str(lost["dropped_late"] + lost["dropped_expired"]),
+        ]
 
 
 def taprio() -> Iterator[list[str]]:
@@ -93,7 +97,12 @@ def uct() -> Iterator[list[str]]:
             staged("papers/engine/ex-uct-f", f"{path} {mode}", 200 * MS).group(stream, "driver", "rx"),
             staged("papers/engine/ex-uct", mode, 200 * MS).group(stream, "driver", "rx"),
         ]
-        yield [f"{mode}, {stream}", f"{alone:.1f}", f"{crossed:.1f}", *(f"{rank(one, 0.5):.1f}" for one in ours)]
+        yield [
+            f"{mode}, {stream}",
+            f"{alone:.1f}",
+            f"{crossed:.1f}",
+            *(f"{rank(one, 0.5):.1f}" for one in ours),
+        ]
 
 
 def _motor(number: int, variant: str, duration: int) -> Stages:
@@ -131,7 +140,9 @@ def lesson_2() -> Iterator[list[str]]:
     for delta in ("25 us", "100 us", "175 us", "250 us", "300 us"):
         row = [delta]
         for way in ("false", "true"):
-            delays = staged("papers/cots/etf-delta", f"{way} {delta}", 500 * MS).delays("udp-tai", "driver", "rx")
+            delays = staged("papers/cots/etf-delta", f"{way} {delta}", 500 * MS).delays(
+                "udp-tai", "driver", "rx"
+            )
             row += [f"{rank(delays, 0.01):.1f}", f"{mean(delays):.1f}", f"{rank(delays, 0.99):.1f}"]
         yield row
 
@@ -144,17 +155,26 @@ def shaped() -> Iterator[list[str]]:
             for flow in ("f1", "f2", "f3"):
                 delays = run.delays(flow, "tx", "rx")
                 numbers = (mean(delays), rank(delays, 0.99), rank(delays, 1))
-                yield [f"{name.upper().replace('-', '_')}, {way}, {flow.upper()}", *(f"{value:.1f}" for value in numbers)]
+                yield [
+                    f"{name.upper().replace('-', '_')}, {way}, {flow.upper()}",
+                    *(f"{value:.1f}" for value in numbers),
+                ]
 
 
 def shapers() -> Iterator[list[str]]:
     yield ["experiment, port", "flow", "idleSlope", "sendSlope", "hiCredit", "loCredit"]
     for name in ("ex-c1", "ex-c2"):
         port = next(
-            one for one in planned(f"papers/cots/{name}", "full-offload").document["ports"] if one["name"] == "n2 -> n3"
+            one
+            for one in planned(f"papers/cots/{name}", "full-offload").document["ports"]
+            if one["name"] == "n2 -> n3"
         )
         for flow, number in (("F1", 3), ("F2", 2)):
-            yield [f"{name.upper().replace('-', '_')}, n2 -> n3", flow, *(str(n) for n in port["classes"][number]["cbs"]["linux"].values())]
+            yield [
+                f"{name.upper().replace('-', '_')}, n2 -> n3",
+                flow,
+                *(str(n) for n in port["classes"][number]["cbs"]["linux"].values()),
+            ]
 
 
 ENGINE: dict[str, Callable[[], Iterator[list[str]]]] = {

@@ -38,9 +38,8 @@ impl<T> Etf<T> {
         socket: Option<SocketOptions>,
         item: T,
     ) -> Result<(), (T, DropCause)> {
-        let fits = |socket: SocketOptions| {
-            socket.txtime && !socket.other_clock && socket.deadline == self.deadline
-        };
+        let fits =
+            |socket: SocketOptions| socket.txtime && !socket.other_clock && socket.deadline == self.deadline;
         if !self.skip_sock_check && !socket.is_some_and(fits) {
             return Err((item, DropCause::Socket));
         }

@@ -73,8 +73,14 @@ enum Root {
 #[derive(Clone, Debug)]
 enum Child<T> {
     /// Frames wait only for software gates.
-    Pfifo { queue: VecDeque<(T, u32)>, limit: usize },
-    Etf { etf: Etf<T>, offload: bool },
+    Pfifo {
+        queue: VecDeque<(T, u32)>,
+        limit: usize,
+    },
+    Etf {
+        etf: Etf<T>,
+        offload: bool,
+    },
     Cbs(CreditBasedQdisc<T>),
 }
 
@@ -175,12 +181,7 @@ impl<T: Copy> Qdisc<T> {
     }
 
     /// The next frame of a class that goes now, and until when the hardware holds it.
-    fn next(
-        &mut self,
-        now: HostTime,
-        class: u8,
-        actions: &mut Actions<T>,
-    ) -> Option<(T, Option<HostTime>)> {
+    fn next(&mut self, now: HostTime, class: u8, actions: &mut Actions<T>) -> Option<(T, Option<HostTime>)> {
         match &mut self.children[usize::from(class)] {
             Child::Pfifo { queue, .. } => {
                 if let Root::Software(gates) = &mut self.root {

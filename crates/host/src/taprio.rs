@@ -130,7 +130,9 @@ impl SoftwareGates {
         let begin = now - self.cycle.elapsed(now);
         let Some(windows) = self.windows.get(usize::from(class)) else { return };
         let current = windows.iter().find(|one| begin + one.from <= now && now < begin + one.until);
-        let (Some(window), Some(budget)) = (current, self.budgets.get_mut(usize::from(class))) else { return };
+        let (Some(window), Some(budget)) = (current, self.budgets.get_mut(usize::from(class))) else {
+            return;
+        };
         let end = begin + window.until;
         if budget.0 != end {
             *budget = (end, (window.until - window.from).ps() / self.octet.ps().max(1));

@@ -75,9 +75,14 @@ impl Plan {
                 let taprio = port.qdisc.as_ref().and_then(|qdisc| qdisc.taprio.as_ref());
                 let held = taprio.is_some_and(|taprio| taprio.mode == TaprioMode::Software)
                     || child.is_some_and(|child| !matches!(child, ChildQdisc::Pfifo { .. }));
-                ensure(!held, || path("pattern"), || {
-                    "a saturating talker behind a queueing discipline that holds frames is not modelled".into()
-                })?;
+                ensure(
+                    !held,
+                    || path("pattern"),
+                    || {
+                        "a saturating talker behind a queueing discipline that holds frames is not modelled"
+                            .into()
+                    },
+                )?;
             }
         }
         Ok(())
@@ -97,9 +102,8 @@ fn check_host(host: &Host, path: impl Fn(&str) -> String) -> Check {
 }
 
 fn check_distribution(distribution: &Distribution, path: impl Fn() -> String) -> Check {
-    let limit = |ns: u64| {
-        ensure(ns <= LONGEST_LATENCY_NS, &path, || format!("{ns} ns is more than a second"))
-    };
+    let limit =
+        |ns: u64| ensure(ns <= LONGEST_LATENCY_NS, &path, || format!("{ns} ns is more than a second"));
     match distribution {
         Distribution::Constant { ns } => limit(*ns),
         Distribution::Uniform { from_ns, to_ns } => {

@@ -57,7 +57,9 @@ mod special;
 mod talker;
 mod timing;
 
-pub use counters::{ClassCounters, PortCounters, QdiscCounters, RecoveryCounters, RunCounters, StreamCounters};
+pub use counters::{
+    ClassCounters, PortCounters, QdiscCounters, RecoveryCounters, RunCounters, StreamCounters,
+};
 pub use simulation::{Progress, Simulation, unwatched};
 
 /// Why a simulation cannot begin or go on.

@@ -63,8 +63,17 @@ fn stages_add_up_to_the_end_to_end_delay() {
     let (stages, counters) = pair(every_stage(), 1_000_000, None).run();
     let wire = 500 * 8;
     let rx = 31 * US + POINT;
-    let expected =
-        [0, US, 3 * US, 7 * US, 15 * US, rx, rx, 31 * US + POINT + wire + 32 * US, 31 * US + POINT + wire + 96 * US];
+    let expected = [
+        0,
+        US,
+        3 * US,
+        7 * US,
+        15 * US,
+        rx,
+        rx,
+        31 * US + POINT + wire + 32 * US,
+        31 * US + POINT + wire + 96 * US,
+    ];
     for (stage, (stamps, after)) in stages.iter().zip(expected).enumerate() {
         assert_eq!(stamps.len(), 10);
         for (number, stamp) in stamps.iter().enumerate() {
@@ -114,11 +123,11 @@ fn with_offload_it_waits_in_the_hardware_and_a_capture_at_the_sender_sees_delta(
         for timer in [0, 7] {
             let (stages, _) = etf_pair(delta, false, true, timer).run();
             let driver = (500 - delta as i64 + timer as i64) * US;
-            for number in 0..10_usize {
+            for (number, (driver_at, left)) in stages[4].iter().zip(&stages[5]).enumerate() {
                 let start = number as i64 * 1_000 * US;
-                assert_eq!(stages[4][number] - start, driver);
-                assert_eq!(stages[5][number] - start, 500 * US + POINT, "launched exactly");
-                assert_eq!(stages[5][number] - stages[4][number], (delta as i64 - timer as i64) * US + POINT);
+                assert_eq!(driver_at - start, driver);
+                assert_eq!(left - start, 500 * US + POINT, "launched exactly");
+                assert_eq!(left - driver_at, (delta as i64 - timer as i64) * US + POINT);
             }
         }
     }
@@ -187,7 +196,13 @@ const KERNEL: i64 = 496 * 8;
 fn software_gates_hold_a_frame_until_its_window_and_the_timer() {
     for timer in [0, 12] {
         let mut pair = pair(json!({"timer": constant(timer)}), 1_000_000, None);
-        set_qdisc(&mut pair.net, 0, 1, &json!({"kind": "pfifo", "limit_frames": 10}), Some(taprio("software", 0)));
+        set_qdisc(
+            &mut pair.net,
+            0,
+            1,
+            &json!({"kind": "pfifo", "limit_frames": 10}),
+            Some(taprio("software", 0)),
+        );
         let (stages, _) = pair.run();
         let at = (100 + timer as i64) * US;
         assert_eq!(stages[4], (0..10).map(|n| n * 1_000 * US + at).collect::<Vec<_>>());
@@ -200,7 +215,13 @@ fn a_window_in_software_takes_what_its_budget_counts() {
     let mut pair = pair(json!({}), 10_000_000, None);
     let units = tsn_plan::Size::Units { octets: vec![400 * 450], most_per_frame: 450, overhead: 50 };
     pair.net.plan.streams[0].size = units;
-    set_qdisc(&mut pair.net, 0, 1, &json!({"kind": "pfifo", "limit_frames": 1000}), Some(taprio("software", 0)));
+    set_qdisc(
+        &mut pair.net,
+        0,
+        1,
+        &json!({"kind": "pfifo", "limit_frames": 1000}),
+        Some(taprio("software", 0)),
+    );
     let (stages, _) = pair.run();
     let fit = 300 * US / KERNEL;
     let expected: Vec<i64> = (0..400).map(|number| (number / fit) * 1_000 * US + 100 * US).collect();
@@ -297,7 +318,8 @@ fn distributions_are_drawn_as_they_are() {
     pair.net.plan.streams[0].stop_ns = 4_000_000_000;
     let (stages, _) = pair.run();
     let late: Vec<i64> = stages[1].iter().zip(&stages[0]).map(|(wakeup, start)| wakeup - start).collect();
-    let share = |from: i64, to: i64| late.iter().filter(|ns| (from..to).contains(*ns)).count() as f64 / 40_000.0;
+    let share =
+        |from: i64, to: i64| late.iter().filter(|ns| (from..to).contains(*ns)).count() as f64 / 40_000.0;
     assert!((share(2_000, 3_000) - 0.6).abs() < 0.01);
     assert!((share(3_000, 4_000) - 0.399).abs() < 0.01);
     assert!((0.0005..0.0016).contains(&share(90_000, 91_000)));
@@ -308,7 +330,8 @@ fn distributions_are_drawn_as_they_are() {
 fn the_clock_of_a_queueing_discipline_is_its_nodes() {
     let mut pair = etf_pair(175, false, true, 0);
     let ideal = json!({"offset_ns": 0, "deviation_ppt": 0, "granularity_ns": 1, "jitter_ns": 0});
-    let fast = json!({"offset_ns": 123_000, "deviation_ppt": 100_000_000, "granularity_ns": 1, "jitter_ns": 0});
+    let fast =
+        json!({"offset_ns": 123_000, "deviation_ppt": 100_000_000, "granularity_ns": 1, "jitter_ns": 0});
     let clocks = json!({"nodes": [fast, ideal], "record_ns": 10_000_000});
     pair.net.plan.clocks = Some(serde_json::from_value(clocks).unwrap());
     let (stages, _) = pair.run();
@@ -323,7 +346,8 @@ fn latency() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({"kind": "constant", "ns": 0})),
         (0_u64..50_000).prop_map(|ns| json!({"kind": "constant", "ns": ns})),
-        (0_u64..50_000, 0_u64..400_000).prop_map(|(a, b)| json!({"kind": "uniform", "from_ns": a, "to_ns": a + b})),
+        (0_u64..50_000, 0_u64..400_000)
+            .prop_map(|(a, b)| json!({"kind": "uniform", "from_ns": a, "to_ns": a + b})),
         (1_u64..1_000).prop_map(|n| json!({"kind": "histogram", "ns": [1_000, 5_000, 300_000],
             "counts": [1_000, n, 3], "width_ns": 1_000})),
     ]
@@ -337,10 +361,12 @@ fn host() -> impl Strategy<Value = Value> {
 fn child() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({"kind": "pfifo", "limit_frames": 5})),
-        (0_u64..400_000, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(delta, deadline, offload, skip)| {
-            json!({"kind": "etf", "delta_ns": delta, "deadline": deadline, "offload": offload,
+        (0_u64..400_000, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+            |(delta, deadline, offload, skip)| {
+                json!({"kind": "etf", "delta_ns": delta, "deadline": deadline, "offload": offload,
                 "skip_sock_check": skip})
-        }),
+            }
+        ),
         Just(json!({"kind": "cbs", "idleslope": 77_777, "sendslope": -922_223, "hicredit": 155,
             "locredit": -1125, "limit_frames": 20})),
     ]

@@ -10,4 +10,9 @@ __all__ = [
     "HostProfile",
     "SrClass",
     "gate_lists",
-    "host_profiles", "patterns", "pcp_to_class", "printed", "sr_classes"]
+    "host_profiles",
+    "patterns",
+    "pcp_to_class",
+    "printed",
+    "sr_classes",
+]

@@ -17,8 +17,9 @@ def measure_run(
 ) -> dict[str, Any]:
     """Measures a run; writes ``measures.json`` and ``frames.parquet`` into its folder.
 
-    ``start`` and ``end`` are the stages between which is measured: from where frames leave the talker (``tx``) to where
-    they arrive at the listener's port (``rx``) unless given. Between others the files carry their names: ``measures-driver-rx.json``.
+    ``start`` and ``end`` are the stages between which is measured: from where frames leave the talker
+    (``tx``) to where they arrive at the listener's port (``rx``) unless given. Between others the files
+    carry their names: ``measures-driver-rx.json``.
 
     Returns:
         ``tsnbench-measures/1``.

@@ -1,7 +1,7 @@
 """Software of hosts: latencies, sockets and queueing disciplines, in the words of ``crates/plan``.
 
-What the kernel does is taken from the hardware: gates under ``taprio`` without full offload, shapers under ``cbs`` in
-software. tc-taprio(8), tc-etf(8), tc-cbs(8).
+What the kernel does is taken from the hardware: gates under ``taprio`` without full offload, shapers under
+``cbs`` in software. tc-taprio(8), tc-etf(8), tc-cbs(8).
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
         }
         port.gates = None
     elif qdisc.taprio == "full-offload" and port.gates is None:
-        draft.problem(f"{path}.taprio", "gates for the hardware to keep", "none", "write gates: {entries: […]}")
+        draft.problem(
+            f"{path}.taprio", "gates for the hardware to keep", "none", "write gates: {entries: […]}"
+        )
 
 
 def _named_alone(draft: Draft, port: Port) -> bool:
@@ -126,7 +128,9 @@ def _set_socket(draft: Draft, flow: Flow, send: model.Send) -> None:
     offset, period = flow.pattern["offset_ns"], flow.pattern["period_ns"]
     if send.window is not None and send.advance + send.window > period:
         most = DURATION.text(max(period - send.window, 0))
-        draft.problem(f"{path}.advance", f"at most {most}, a period without the window", DURATION.text(send.advance))
+        draft.problem(
+            f"{path}.advance", f"at most {most}, a period without the window", DURATION.text(send.advance)
+        )
     # alpha of Farzaneh: the first cycle whose timer is not before the start.
     alpha = -((offset - send.advance) // period) if offset < send.advance else 0
     flow.pattern["offset_ns"] = offset + alpha * period - send.advance

@@ -90,7 +90,10 @@ def latency_of(reading: Reading, content: Any, place: Place, path: str) -> model
     if ways == ["values"]:
         values, counts = content["values"], content.get("counts", [1] * len(content["values"]))
         if len(values) != len(counts) or not sum(counts) or any(b <= a for a, b in pairwise(values)):
-            wrong("ascending values, and as many counts of which one is not 0", f"{len(values)} and {len(counts)}")
+            wrong(
+                "ascending values, and as many counts of which one is not 0",
+                f"{len(values)} and {len(counts)}",
+            )
             return None
         return model.Histogram(values=tuple(values), counts=tuple(counts), width=content.get("width", 0))
     name = str(content["cyclictest"])

@@ -165,7 +165,7 @@ class Failover(Part):
 
 
 class Send(Part):
-    """A talker's timer is set ``advance`` before the instant for which a frame is meant; see the reference."""
+    """A talker's timer is set ``advance`` before the instant for which a frame is meant."""
 
     advance: Duration = 0
     txtime: bool = False

@@ -70,7 +70,8 @@ impl Counters {
             }
             if facts.rx_tap.is_some() && listeners.get(&facts.stream) == Some(&1) {
                 let early = if left { 0 } else { counted.dropped_at_talker };
-                let gone = counted.dropped_in_network.saturating_add(counted.lost_to_faults).saturating_add(early);
+                let gone =
+                    counted.dropped_in_network.saturating_add(counted.lost_to_faults).saturating_add(early);
                 // Of a stream with copies, a lost copy is not yet a lost frame: what is under way is counted.
                 facts.in_network_at_end = if redundant.contains(facts.stream.as_str()) {
                     path.tally.lost.min(counted.in_network_at_end)

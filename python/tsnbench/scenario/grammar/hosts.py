@@ -85,7 +85,9 @@ SEND = Record(
 _ETF = Record(
     "an etf",
     {
-        "delta": Field(Quantity(DURATION, 0, 10**9), "handed on so long before the transmission time", "175 us"),
+        "delta": Field(
+            Quantity(DURATION, 0, 10**9), "handed on so long before the transmission time", "175 us"
+        ),
         "deadline": Field(YES_NO, "true: handed on as soon as possible"),
         "offload": Field(YES_NO, "true: the hardware holds the frame until its transmission time"),
         "skip-sock-check": Field(YES_NO, "true: takes frames of sockets without SO_TXTIME, too"),

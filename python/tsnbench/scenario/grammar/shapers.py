@@ -92,7 +92,9 @@ SHAPER = Record(
             Record("frame pre-emption", {"express": Field(OPEN, "PCPs that interrupt the others", "[7]")}),
             "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
         ),
-        "qdisc": Field(QDISC, "what the kernel of a host does: {taprio: txtime-assist, etf: {A: {delta: 175 us}}}"),
+        "qdisc": Field(
+            QDISC, "what the kernel of a host does: {taprio: txtime-assist, etf: {A: {delta: 175 us}}}"
+        ),
         "real-rate": Field(LINK_RATE, "egress rate, where it differs from the link's nominal rate"),
     },
 )
