@@ -111,7 +111,7 @@ def test_delays_are_measured_between_any_two_stages(tmp_path: Path) -> None:
     for start, end in between:
         (path,) = measure_run(run.folder, start, end)["paths"]
         assert path["count"]["received"] == 20
-        means.append(path["delay"]["mean_ns"])
+        means.append(path["delay"]["mean"])
         assert (run.folder / f"measures-{start}-{end}.json").is_file()
     assert sum(means[:-1]) == pytest.approx(means[-1], abs=1)
     assert means[0] == pytest.approx(3_000, abs=500)
