@@ -10,7 +10,9 @@ from readme_figures import READMES, Tables, names, refreshed
 from statistics_of import mean
 
 
-@pytest.mark.parametrize(("readme", "tables"), READMES.items(), ids=["engine", "flextest"])
+@pytest.mark.parametrize(
+    ("readme", "tables"), READMES.items(), ids=[readme.parent.name for readme in READMES]
+)
 def test_figures_are_what_the_scenarios_give(readme: Path, tables: Tables) -> None:
     text = readme.read_text(encoding="utf-8")
     assert sorted(names(text)) == sorted(tables)
