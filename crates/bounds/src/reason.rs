@@ -45,6 +45,8 @@ pub enum Reason {
     TooLarge,
     /// Nodes go by clocks of their own; bounds are for one perfect time.
     Clocks,
+    /// Software of hosts takes part.
+    Hosts,
     /// The flow has no bound at one of its ports.
     At {
         /// The port's name.
@@ -83,6 +85,7 @@ impl fmt::Display for Reason {
                 "frames of the plan are delayed or doubled, or a port obeys a wrong schedule, which has no bound here",
             ),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
+            Self::Hosts => write!(f, "the software of hosts is not covered"),
             Self::Clocks => {
                 f.write_str("nodes have clocks of their own, and bounds are for one perfect time")
             }

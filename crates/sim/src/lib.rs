@@ -46,6 +46,7 @@ mod clocked;
 mod counters;
 mod event;
 mod fault;
+mod hosts;
 mod learning;
 mod logarithm;
 mod network;
@@ -60,8 +61,8 @@ mod timing;
 mod trace;
 
 pub use counters::{
-    ClassCounters, FaultCounters, GateCounters, InForce, PortCounters, RecoveryCounters, RunCounters,
-    StreamCounters,
+    ClassCounters, FaultCounters, GateCounters, InForce, PortCounters, QdiscCounters, RecoveryCounters,
+    RunCounters, StreamCounters,
 };
 pub use simulation::{Progress, Simulation, unwatched};
 

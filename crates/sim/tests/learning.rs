@@ -209,7 +209,7 @@ fn what_is_not_modelled_is_refused() {
     assert!(problem(&|plan| plan.streams[0].flood[0].port = 1).contains("not another one"));
     assert!(problem(&|plan| plan.streams[0].flood[0].port = 0).contains("not another one"));
     assert!(problem(&|plan| plan.streams[0].flood[0].port = 99).contains("not the index"));
-    let express = Some(tsn_plan::Preemption { express: 1 });
+    let express = Some(tsn_plan::Preemption { express: 1, ..Default::default() });
     assert!(problem(&|plan| plan.ports[3].preemption = express.clone()).contains("pre-emption"));
 }
 

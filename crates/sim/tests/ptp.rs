@@ -316,7 +316,7 @@ fn time_survives_being_cut_into_parts() {
         // Frames of 1000 octets keep PTP waiting, so that express frames of another node come between.
         net.stream("express", &[0, 1], 6, periodic(10_000, 0), frame(64));
         net.stream("also", &[0, 1], 0, periodic(40_000, 7_000), frame(1_000));
-        net.port_mut(0, 1).preemption = Some(tsn_plan::Preemption { express: 1 << 6 });
+        net.port_mut(0, 1).preemption = Some(tsn_plan::Preemption { express: 1 << 6, ..Default::default() });
         net.plan.clocks.as_mut().expect("clocks").gptp = Some(Gptp { pcp, ..gptp(vec![1], 32) });
         let (both, counters) = observed(&net.plan);
         assert_conserved(&counters);
@@ -480,7 +480,7 @@ proptest! {
             for port in plan.ports.iter_mut().filter(|port| port.classes.iter().all(|it| it.cbs.is_none())) {
                 let classes = port.classes.len() as u32;
                 if classes > 1 {
-                    port.preemption = Some(tsn_plan::Preemption { express: express | 1 << (classes - 1) });
+                    port.preemption = Some(tsn_plan::Preemption { express: express | 1 << (classes - 1), ..Default::default() });
                 }
             }
         } else {

@@ -16,6 +16,7 @@ from tsnbench.planning.faults import place_faults, place_wrong_schedules
 from tsnbench.planning.flooding import flood_flows
 from tsnbench.planning.followers import follow_gates
 from tsnbench.planning.gates import open_gates
+from tsnbench.planning.hosts import set_hosts
 from tsnbench.planning.identification import identify
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.ports import name_ports, shape_ports
@@ -45,9 +46,9 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     open_gates,
     follow_gates,
     place_wrong_schedules,
-    reserve,
     set_express,
     reserve,
+    set_hosts,
     place_taps,
 )
 

@@ -9,7 +9,17 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsnbench.scenario import clock_faults, clocks, faults, model, network, shapers, source, streams
+from tsnbench.scenario import (
+    clock_faults,
+    clocks,
+    faults,
+    hosts,
+    model,
+    network,
+    shapers,
+    source,
+    streams,
+)
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.grammar.shapes import Fields, keys_of
@@ -158,6 +168,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     broken = faults.faults(reading, net, top.get("faults", []), built, ends if "duration" in top else None)
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)
+    software = hosts.build(reading, net, top["hosts"]) if "hosts" in top else {}
     if top.bad or reading.problems:
         return None
     scenario = model.Scenario(
@@ -168,6 +179,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         faults=broken,
         taps=tapped,
         clocks=timed,
+        hosts=software,
         **_optional(top),
     )
     scenario._origin = Origin(reading.file, tree)

@@ -95,8 +95,9 @@ impl Simulation<'_> {
             return Ok(());
         }
         let taught = self.learning.as_ref().is_some_and(|learning| learning.listens(frame.hop));
-        if taught || meets.is_some_and(|meeting| meeting.recovery.is_some()) {
-            // Which copy goes on, or what a bridge knows, depends on the order in which frames arrive.
+        if taught || meets.is_some_and(|meeting| meeting.recovery.is_some()) || self.is_received(port) {
+            // Which copy goes on, what a bridge knows, or what software does first depends on the order in which
+            // frames arrive.
             if begun + self.ports[port as usize].line().until_last_bit(Octets(frame.octets)) != arrival {
                 self.specials.keep_begin(frame, arrival, begun);
             }
@@ -105,7 +106,7 @@ impl Simulation<'_> {
         }
         let copy = self.specials.copy(frame.hop);
         self.sight(link.rx, hop, (frame, copy), begun + link.until_timestamp_point, arrival, sink)?;
-        self.go_on(meets, frame, arrival, false);
+        self.go_on(meets, frame, (arrival, arrival), false);
         Ok(())
     }
 
@@ -134,7 +135,8 @@ impl Simulation<'_> {
         }
         if passes {
             // Who eliminates copies has to know that this one is whole.
-            self.go_on(meets, frame, self.now, true);
+            let ready = self.receive(&hop, meets, (frame, copy), sink)?;
+            self.go_on(meets, frame, (self.now, ready), true);
         } else {
             self.tallies[hop.stream as usize].eliminated += 1;
         }
@@ -142,7 +144,14 @@ impl Simulation<'_> {
     }
 
     /// A frame has arrived at the end of its hop: to listeners, and to the queues of the ways that forward.
-    fn go_on(&mut self, meets: Option<Meeting>, frame: Frame, arrival: Instant, stored: bool) {
+    /// From `ready` on it can be forwarded.
+    fn go_on(
+        &mut self,
+        meets: Option<Meeting>,
+        frame: Frame,
+        (arrival, ready): (Instant, Instant),
+        stored: bool,
+    ) {
         let leader = meets.map_or(frame.hop, |meeting| meeting.leader);
         let hop = self.network.hops[leader as usize];
         let ingress = self.network.hops[frame.hop as usize].port;
@@ -162,13 +171,13 @@ impl Simulation<'_> {
             if self.learning.as_ref().is_some_and(|learning| learning.filters(next, arrival)) {
                 continue;
             }
-            let queued = self.queued(ingress, frame, next, arrival, stored);
+            let queued = self.queued(ingress, frame, next, ready, stored);
             if self.is_down(link.peer, arrival.min(queued), queued) {
                 blocked = Some(ingress);
             } else if self.specials.is_active(next, queued) {
                 copies += 1;
                 let octets = self.specials.octets(frame.octets, Some(frame.hop), next);
-                self.schedule(queued, link.peer, What::Arrive(Frame { hop: next, octets, ..frame }));
+                self.forward((ingress, queued), link.peer, Frame { hop: next, octets, ..frame });
             } else {
                 blocked = Some(self.network.hops[next as usize].port);
             }

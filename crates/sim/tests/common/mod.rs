@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod random;
+pub mod software;
 
 use tsn_observation::Sighting;
 use tsn_plan::{
@@ -56,6 +57,7 @@ impl Net {
             further: None,
             buffer: None,
             learning: None,
+            host: None,
         });
         number
     }
@@ -76,6 +78,7 @@ impl Net {
                 classes: vec![Class::default(); 8],
                 gates: None,
                 preemption: None,
+                qdisc: None,
             };
             self.plan.ports.push(port);
         }
@@ -145,6 +148,7 @@ impl Net {
             route,
             redundancy: None,
             flood: Vec::new(),
+            socket: None,
             listeners,
             requirements: Requirements::default(),
         });

@@ -7,6 +7,7 @@ import re
 from tsnbench.scenario.grammar.clocks import CLOCKS
 from tsnbench.scenario.grammar.common import LONGEST, PROSE, TIME
 from tsnbench.scenario.grammar.faults import FAULTS
+from tsnbench.scenario.grammar.hosts import HOSTS
 from tsnbench.scenario.grammar.network import NETWORK
 from tsnbench.scenario.grammar.shapers import SHAPER, TAPS
 from tsnbench.scenario.grammar.shapes import Field, MapOf, Record
@@ -40,6 +41,7 @@ SCENARIO = Record(
         ),
         "faults": Field(FAULTS, "what goes wrong: [{down: sw1 -> sw2, at: 2 s, for: 3 s}]"),
         "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
+        "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
     },
 )
