@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 
 CUT_THROUGH = "{s: {forwarding: {mode: cut-through, after: 337 B}}}"

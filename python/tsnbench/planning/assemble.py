@@ -7,6 +7,7 @@ from typing import Any
 from tsnbench.planning.clocks import clocks_document
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.requirements import requirements_document
+from tsnbench.scenario import model
 
 FORMAT = "tsnbench-plan/1"
 
@@ -107,7 +108,10 @@ def _gates(port: Port) -> dict[str, Any] | None:
     return {
         **_gate_list(port.gates),
         **_given(
-            initial=port.gates_before, unguarded=None if written.guard else True, changes=changes or None
+            initial=port.gates_before,
+            # A list that follows another one is as strict as lists are by default.
+            unguarded=True if isinstance(written, model.Gates) and not written.guard else None,
+            changes=changes or None,
         ),
     }
 
@@ -129,7 +133,8 @@ def _cbs(port: Port, traffic_class: int) -> dict[str, Any] | None:
     shaper = port.cbs.get(traffic_class)
     if shaper is None:
         return None
-    runs = port.shaper.gates is not None and port.shaper.gates.credit_runs
+    gates = port.shaper.gates
+    runs = isinstance(gates, model.Gates) and gates.credit_runs
     # Linux's shaper knows nothing of gates: its credit runs on while they are closed.
     standard, linux = port.gated_cbs[traffic_class].standard(), shaper.linux()
     return {

@@ -33,7 +33,7 @@ def open_gates(draft: Draft) -> None:
 def read_gates(
     draft: Draft, port: Port, gates: model.Gates, path: str, most: int | None = None
 ) -> Gates | None:
-    """A list as a port would have it; notes what is wrong with it. ``most`` entries, its own ``most-entries`` unless given."""
+    """A list as a port would have it, of ``most`` entries; notes what is wrong with it."""
     most = gates.most_entries if most is None else most
     if not 1 <= len(gates.entries) <= most:
         found = str(len(gates.entries))

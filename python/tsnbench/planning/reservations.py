@@ -14,6 +14,7 @@ from tsnbench.planning.load import flow_rate
 from tsnbench.planning.preemption import parts_overhead
 from tsnbench.planning.redundancy import R_TAG
 from tsnbench.planning.sizes import sizes
+from tsnbench.scenario import model
 
 Crossing = tuple[Flow, bool]
 """A flow, and whether it carries an R-TAG here."""
