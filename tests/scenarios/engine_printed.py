@@ -86,3 +86,47 @@ TABLE_14 = {
     "cm1": ("YES", "YES*", "YES", "YES"),
     "cm2": ("YES*", "YES*", "YES", "YES"),
 }
+
+# Table 11: mode, txtime-delay, hops to mean, median and p99 of delay, us.
+TABLE_11 = {
+    ("strict", "200 us", "1"): (166.6, 167.8, 174.8),
+    ("strict", "200 us", "2"): (986.9, 1019.5, 1153.7),
+    ("strict", "200 us", "4"): (2682.1, 2957.8, 3114.0),
+    ("strict", "200 us", "7"): (5329.3, 5179.9, 5955.7),
+    ("strict", "450 us", "7"): (6169.5, 6170.7, 6174.1),
+    ("deadline", "200 us", "1"): (14.6, 13.1, 26.0),
+    ("deadline", "200 us", "2"): (172.3, 186.2, 230.1),
+    ("deadline", "200 us", "4"): (493.4, 573.2, 620.4),
+    ("deadline", "200 us", "7"): (883.4, 928.4, 1326.1),
+    ("deadline", "450 us", "7"): (915.0, 973.2, 1262.9),
+}
+# Table 12: offload, mode, hops to the same.
+TABLE_12 = {
+    ("true", "strict", "1"): (169.7, 170.9, 174.0),
+    ("true", "strict", "2"): (623.0, 504.7, 1121.5),
+    ("true", "strict", "4"): (1510.2, 1738.3, 1886.8),
+    ("true", "strict", "7"): (3085.4, 3330.7, 3539.8),
+    ("true", "deadline", "7"): (991.5, 989.0, 1438.9),
+    ("false", "strict", "1"): (30.9, 31.5, 51.3),
+    ("false", "strict", "2"): (231.6, 231.0, 250.8),
+    ("false", "strict", "4"): (684.0, 632.0, 1295.1),
+    ("false", "strict", "7"): (1192.8, 1123.0, 2113.3),
+    ("false", "deadline", "7"): (977.7, 1006.8, 1185.4),
+}
+# Table 13: mode and stream to the median of delay without and with cross-traffic, us.
+TABLE_13 = {
+    ("strict", "f1-cc"): (1003.3, 1965.5),
+    ("strict", "f1-adas"): (1166.8, 2149.6),
+    ("strict", "f2-lidar"): (3165.7, 2401.4),
+    ("strict", "f2-radar"): (2922.3, 2445.0),
+    ("strict", "f3-radar"): (1904.5, 1981.7),
+    ("strict", "f3-us"): (1905.9, 2114.5),
+    ("strict", "f3-gps"): (1917.6, 2121.9),
+    ("deadline", "f1-cc"): (214.6, 179.5),
+    ("deadline", "f1-adas"): (131.1, 135.9),
+    ("deadline", "f2-lidar"): (238.2, 413.2),
+    ("deadline", "f2-radar"): (228.9, 303.3),
+    ("deadline", "f3-radar"): (199.6, 118.0),
+    ("deadline", "f3-us"): (192.9, 102.3),
+    ("deadline", "f3-gps"): (173.6, 95.6),
+}

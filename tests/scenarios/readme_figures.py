@@ -14,12 +14,14 @@ import cots_l1_figures
 import cots_l3_figures
 import engine_figures
 import flextest_figures
+import host_figures
 import ocora_figures
 from shipped import ROOT
 
 READMES = {
-    ROOT / "scenarios/papers/cots/README.md": {**cots_l3_figures.TABLES},
-    ROOT / "scenarios/papers/engine/README.md": engine_figures.TABLES,
+    ROOT / "scenarios/papers/cots/README.md": {**host_figures.COTS, **cots_l3_figures.TABLES},
+    ROOT / "scenarios/papers/engine/README.md": {**engine_figures.TABLES, **host_figures.ENGINE},
+    ROOT / "scenarios/papers/farzaneh/README.md": host_figures.FARZANEH,
     ROOT / "scenarios/papers/flextest/README.md": flextest_figures.TABLES,
     ROOT / "scenarios/papers/ocora/README.md": ocora_figures.TABLES,
     ROOT / "scenarios/papers/cots/l1/README.md": cots_l1_figures.TABLES,

@@ -62,6 +62,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             further: None,
             buffer: None,
             learning: None,
+            host: None,
         });
     }
     for left in 0..nodes - 1 {
@@ -89,6 +90,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
                 classes,
                 gates: None,
                 preemption: None,
+                qdisc: None,
             });
         }
     }
@@ -111,6 +113,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             stop_ns: 1_000_000,
             redundancy: None,
             flood: Vec::new(),
+            socket: None,
             listeners: vec![Destination { node: nodes - 1, route: nodes - 2 }],
             route,
             requirements: Requirements::default(),

@@ -83,6 +83,9 @@ pub fn bounds(plan: &Plan) -> Bounds {
 
 /// What of a Plan no bound here covers, wherever it is. Links that lose frames and filters that drop them do no harm.
 fn not_covered(plan: &Plan) -> Option<Reason> {
+    if plan.nodes.iter().any(|node| node.host.is_some()) {
+        return Some(Reason::Hosts);
+    }
     if plan.clocks.is_some() {
         return Some(Reason::Clocks);
     }

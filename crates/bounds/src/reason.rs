@@ -53,6 +53,8 @@ pub enum Reason {
     TooLarge,
     /// Nodes go by clocks of their own; bounds are for one perfect time.
     Clocks,
+    /// Software of hosts takes part.
+    Hosts,
     /// The flow has no bound at one of its ports.
     At {
         /// The port's name.
@@ -99,6 +101,7 @@ impl fmt::Display for Reason {
                 f.write_str("stream gates choose queues in this plan, which the analysis does not cover")
             }
             Self::TooLarge => f.write_str("the numbers are too large to count"),
+            Self::Hosts => write!(f, "the software of hosts is not covered"),
             Self::Clocks => {
                 f.write_str("nodes have clocks of their own, and bounds are for one perfect time")
             }

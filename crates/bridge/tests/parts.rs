@@ -332,6 +332,7 @@ fn port() -> impl Strategy<Value = Port> {
         classes,
         gates,
         preemption: Some(Preemption { express, hold_advance_ns: ADVANCE as u64, release_advance_ns: 0 }),
+        qdisc: None,
     })
 }
 

@@ -317,6 +317,7 @@ fn port() -> impl Strategy<Value = Port> {
             classes,
             gates,
             preemption: None,
+            qdisc: None,
         }
     })
 }

@@ -76,6 +76,7 @@ impl Plan {
         if let Some(clocks) = &self.clocks {
             self.check_clocks(clocks)?;
         }
+        self.check_hosts()?;
         ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())?;
         self.check_bridging()?;
         self.check_learning()?;

@@ -28,6 +28,9 @@ impl Plan {
                 let sizes = own.cbs_octets <= LARGEST_BUCKET && own.ebs_octets <= LARGEST_BUCKET;
                 ensure(sizes, || path("cbs_octets"), || format!("more than {LARGEST_BUCKET} octets"))?;
             }
+            let software = self.nodes.get(policing.node as usize).is_some_and(|node| node.host.is_some());
+            let problem = "asynchronous shaping in a host's software is not modelled yet";
+            ensure(!software || policing.schedulers.is_empty(), || path("schedulers"), || problem.into())?;
             for (scheduler, own) in policing.schedulers.iter().enumerate() {
                 let path = |field: &str| path(&format!("schedulers[{scheduler}].{field}"));
                 index(own.group, policing.groups.len(), || path("group"))?;

@@ -12,6 +12,7 @@ mod check_bridging;
 mod check_clocks;
 mod check_fault;
 mod check_gates;
+mod check_host;
 mod check_learning;
 mod check_policing;
 mod check_ptp;
@@ -22,6 +23,7 @@ mod clocks;
 mod fault;
 mod forwarding;
 mod gates;
+mod host;
 mod learning;
 mod policing;
 mod port;
@@ -34,6 +36,7 @@ pub use bridging::{Buffer, Further};
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
 pub use fault::{Fault, LossModel};
 pub use gates::{GateChange, GateEntry, GateList, Gates, IdleSlope, MacOperation};
+pub use host::{ChildQdisc, Distribution, Host, Qdisc, Socket, Taprio, TaprioMode};
 pub use learning::Learning;
 pub use policing::{
     AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
@@ -108,15 +111,64 @@ pub struct Tap {
 }
 
 /// A stage on a frame's way (OCORA Fig. 9).
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// The talker hands the frame to its port's queue.
+    /// The instant for which the talker's timer is set. This and what else is not `send`, `tx` or `rx`: hosts only.
+    IntervalStart,
+    /// The talker's thread runs.
+    Wakeup,
+    /// The talker hands the frame to its port's queue; on a host, to its socket.
     Send,
+    /// The frame is handed to the queueing discipline (`SOF_TIMESTAMPING_TX_SCHED`).
+    Qdisc,
+    /// The frame is handed to the driver (`SOF_TIMESTAMPING_TX_SOFTWARE`): where a capture on the sender sees it.
+    Driver,
     /// The frame leaves the port.
     Tx,
     /// The frame arrives at the port.
     Rx,
+    /// The kernel has the frame (`SOF_TIMESTAMPING_RX_SOFTWARE`).
+    KernelRx,
+    /// The listener's program has the frame.
+    AppRx,
+}
+
+impl Stage {
+    /// All of them, in the order in which a frame passes.
+    pub const ALL: [Self; 9] = [
+        Self::IntervalStart,
+        Self::Wakeup,
+        Self::Send,
+        Self::Qdisc,
+        Self::Driver,
+        Self::Tx,
+        Self::Rx,
+        Self::KernelRx,
+        Self::AppRx,
+    ];
+
+    /// As the Plan spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IntervalStart => "interval-start",
+            Self::Wakeup => "wakeup",
+            Self::Send => "send",
+            Self::Qdisc => "qdisc",
+            Self::Driver => "driver",
+            Self::Tx => "tx",
+            Self::Rx => "rx",
+            Self::KernelRx => "kernel-rx",
+            Self::AppRx => "app-rx",
+        }
+    }
+
+    /// Whether it is on the way into a port, not out of it.
+    #[must_use]
+    pub const fn is_inbound(self) -> bool {
+        matches!(self, Self::Rx | Self::KernelRx | Self::AppRx)
+    }
 }
 
 /// Which point of the frame a `tx` or `rx` timestamp means.

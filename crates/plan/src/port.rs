@@ -28,6 +28,9 @@ pub struct Node {
     /// For a bridge that learns; others know every address from the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learning: Option<crate::Learning>,
+    /// How long its software takes; absent: no time, as in hardware.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Box<crate::Host>>,
 }
 
 /// What a node may do.
@@ -68,6 +71,9 @@ pub struct Port {
     /// Frame pre-emption, where the port has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemption: Option<Preemption>,
+    /// What the kernel does before the hardware gets frames, where the node is a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<Box<crate::Qdisc>>,
 }
 
 /// Which classes interrupt the others. IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, clause 99.

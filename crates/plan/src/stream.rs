@@ -40,6 +40,9 @@ pub struct Stream {
     /// of `route`, which parents count first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flood: Vec<Route>,
+    /// Its talker's thread and socket, where the talker is a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<Box<crate::Socket>>,
     /// Who listens.
     pub listeners: Vec<Destination>,
     /// What is required.

@@ -132,6 +132,7 @@ impl Simulation<'_> {
         timing.rearm(node, self.now, &mut releases);
         let clock = *timing.clock(node);
         let ports = timing.ports(node).to_vec();
+        self.set_timers(&ports);
         for (stream, at) in releases {
             self.schedule(at, node, What::Release { stream });
         }

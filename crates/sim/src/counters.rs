@@ -108,6 +108,9 @@ pub struct PortCounters {
     /// Which gate control list was in force when, where the port has several or one that begins late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<GateCounters>,
+    /// What the kernel's queueing disciplines did, where the port has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<QdiscCounters>,
 }
 
 /// The gate control lists of one port.
@@ -149,6 +152,34 @@ impl GateCounters {
             InForce { from_ns: Some(one.from_ns).filter(|from| *from != i64::MIN), schedule, list }
         });
         Some(Self { config_change_errors, in_force: in_force.collect() })
+    }
+}
+
+/// The queueing disciplines of one port: frames, and drops by cause (see [`tsn_host::DropCause`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct QdiscCounters {
+    pub enqueued: u64,
+    pub handed: u64,
+    pub dropped_socket: u64,
+    pub dropped_late: u64,
+    pub dropped_expired: u64,
+    pub dropped_window: u64,
+    pub dropped_full: u64,
+}
+
+impl QdiscCounters {
+    pub(crate) fn new(counters: &tsn_host::Counters) -> Self {
+        let tsn_host::Counters { enqueued, handed, socket, late, expired, window, full } = *counters;
+        Self {
+            enqueued,
+            handed,
+            dropped_socket: socket,
+            dropped_late: late,
+            dropped_expired: expired,
+            dropped_window: window,
+            dropped_full: full,
+        }
     }
 }
 

@@ -57,6 +57,8 @@ const NODE_BITS: u32 = 22;
 /// In the place of a sequence number: which kind an event without a frame is.
 const BEGINS: u64 = 20;
 const ENDS: u64 = 21;
+/// What tells [`What::Host`] from others of its phase.
+const HOST: u64 = 10;
 
 /// How many nodes the order of events has room for.
 pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
@@ -112,6 +114,11 @@ pub(crate) enum What {
         /// Its place.
         place: u32,
     },
+    /// Something happens in a host's software.
+    Host {
+        /// Which: [`crate::hosts`] knows.
+        number: u32,
+    },
     /// A port asked to be woken.
     Wake {
         /// The port.
@@ -136,6 +143,7 @@ impl Event {
             What::Fault { fault, begins } => (Phase::Reach, if begins { BEGINS } else { ENDS }, fault, 0),
             What::Hold { place } => (Phase::Reach, HOLD, place, 0),
             What::Eligible { place } => (Phase::Reach, ELIGIBLE, place, 0),
+            What::Host { number } => (Phase::Reach, HOST, number, 0),
             What::Wake { port } => (Phase::Choose, 0, port, 0),
             What::Timing { number } => (Phase::Timing, number, 0, 0),
         };
@@ -178,6 +186,7 @@ impl Event {
                 BEGINS | ENDS => What::Fault { fault: self.id, begins: self.seq == BEGINS },
                 HOLD => What::Hold { place: self.id },
                 ELIGIBLE => What::Eligible { place: self.id },
+                HOST => What::Host { number: self.id },
                 _ => What::Babble { fault: self.id },
             }
         } else if phase == Phase::Reach as u64 {

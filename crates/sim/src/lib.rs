@@ -46,6 +46,7 @@ mod clocked;
 mod counters;
 mod event;
 mod fault;
+mod hosts;
 mod learning;
 mod logarithm;
 mod network;
@@ -62,7 +63,7 @@ mod trace;
 
 pub use counters::{
     ClassCounters, FaultCounters, FilterCounters, GateCounters, GroupCounters, InForce, PolicingCounters,
-    PortCounters, RecoveryCounters, RunCounters, StreamCounters,
+    PortCounters, QdiscCounters, RecoveryCounters, RunCounters, StreamCounters,
 };
 pub use simulation::{Progress, Simulation, unwatched};
 

@@ -88,6 +88,9 @@ pub(crate) struct Tap {
     pub granularity_ns: i64,
 }
 
+/// How many stages there are.
+pub(crate) const STAGES: usize = Stage::ALL.len();
+
 /// One listener of one stream.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Listener {
@@ -107,6 +110,8 @@ pub(crate) struct Network {
     pub roots: Vec<Part>,
     /// For every port that gPTP uses, the hop of its messages; empty without gPTP.
     pub timing: Vec<Option<u32>>,
+    /// For every port, its taps by stage (see [`Stage::ALL`]); empty where all are of `send`, `tx` or `rx`.
+    pub stages: Vec<[Part; STAGES]>,
     pub nodes: usize,
 }
 
@@ -152,6 +157,7 @@ impl Network {
             taps: Vec::new(),
             roots: Vec::new(),
             timing: Vec::new(),
+            stages: Vec::new(),
             nodes: plan.nodes.len(),
         };
         let at_ports = network.add_taps(plan);
@@ -168,10 +174,13 @@ impl Network {
                     node => node.cut_through_octets.unwrap_or(u32::MAX),
                 },
                 until_timestamp_point: Line::new(BitRate(port.rate_bps)).until_timestamp_point(),
-                send: at_ports[number][0],
-                tx: at_ports[number][1],
-                rx: at_ports[port.peer as usize][2],
+                send: at_ports[number][Stage::Send as usize],
+                tx: at_ports[number][Stage::Tx as usize],
+                rx: at_ports[port.peer as usize][Stage::Rx as usize],
             });
+        }
+        if plan.taps.iter().any(|tap| !matches!(tap.stage, Stage::Send | Stage::Tx | Stage::Rx)) {
+            network.stages = at_ports;
         }
         for number in 0..plan.streams.len() {
             network.add_stream(plan, number);
@@ -186,19 +195,14 @@ impl Network {
         Ok(network)
     }
 
-    /// Sorts the taps by port and stage; gives every port's send, tx and rx taps.
-    fn add_taps(&mut self, plan: &Plan) -> Vec<[Part; 3]> {
-        let mut at_ports = vec![[Part::default(); 3]; plan.ports.len()];
-        let place = |stage| match stage {
-            Stage::Send => 0,
-            Stage::Tx => 1,
-            Stage::Rx => 2,
-        };
+    /// Sorts the taps by port and stage; gives every port's taps by stage.
+    fn add_taps(&mut self, plan: &Plan) -> Vec<[Part; STAGES]> {
+        let mut at_ports = vec![[Part::default(); STAGES]; plan.ports.len()];
         let mut order: Vec<usize> = (0..plan.taps.len()).collect();
-        order.sort_by_key(|number| (plan.taps[*number].port, place(plan.taps[*number].stage), *number));
+        order.sort_by_key(|number| (plan.taps[*number].port, plan.taps[*number].stage, *number));
         for number in order {
             let tap = &plan.taps[number];
-            let part = &mut at_ports[tap.port as usize][place(tap.stage)];
+            let part = &mut at_ports[tap.port as usize][tap.stage as usize];
             let next = self.taps.len();
             let from = if part.from == part.to { next } else { part.from as usize };
             *part = Part::new(from..next + 1);

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use tsn_observation::parquet::{ClockWriter, Writer};
 use tsn_observation::{ClockError, Legend, Sighting, Sink, StreamLegend, TapLegend};
-use tsn_plan::{Plan, Point, Stage};
+use tsn_plan::{Plan, Point};
 use tsn_units::{Clock, True};
 
 /// The run folder's file of observations.
@@ -62,11 +62,6 @@ pub fn record(
 pub fn legend(plan: &Plan) -> Legend {
     let tap = |tap: &tsn_plan::Tap| {
         let node = plan.ports.get(tap.port as usize).and_then(|port| plan.nodes.get(port.node as usize));
-        let stage = match tap.stage {
-            Stage::Send => "send",
-            Stage::Tx => "tx",
-            Stage::Rx => "rx",
-        };
         let point = match tap.point {
             Point::Start => "start",
             Point::End => "end",
@@ -74,7 +69,7 @@ pub fn legend(plan: &Plan) -> Legend {
         TapLegend {
             name: tap.name.clone(),
             node: node.map(|node| node.name.clone()).unwrap_or_default(),
-            stage: stage.into(),
+            stage: tap.stage.name().into(),
             clock: match (&plan.clocks, node) {
                 (Some(_), Some(node)) => node.name.clone(),
                 _ => True::NAME.into(),

@@ -5,12 +5,14 @@ mod outage;
 mod passage;
 mod police;
 mod reach;
+mod station;
 
 use crate::SimError;
 use crate::calendar::Calendar;
 use crate::counters::RunCounters;
 use crate::event::{Event, Frame, What};
 use crate::fault::{Impairment, impairments};
+use crate::hosts::Hosts;
 use crate::learning::Learning;
 use crate::network::{Hop, Network, Part};
 use crate::policing::Police;
@@ -85,6 +87,8 @@ pub struct Simulation<'a> {
     struck: Vec<u64>,
     /// Faults that begin and end, where the Plan has them.
     outages: Option<Box<Outages>>,
+    /// The hosts' software, where the Plan has any.
+    hosts: Option<Box<Hosts>>,
     /// The nodes' clocks, where the Plan has them.
     pub(crate) timing: Option<Box<Timing>>,
     /// Kept for its memory.
@@ -103,6 +107,7 @@ impl<'a> Simulation<'a> {
         let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
         let (specials, police) = Specials::new(plan, &mut network, &impaired);
         let learning = Learning::new(plan, &mut network);
+        let hosts = Hosts::new(plan, &mut network);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
         let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
         let mut simulation = Self {
@@ -129,6 +134,7 @@ impl<'a> Simulation<'a> {
             struck: vec![0; plan.faults.len()],
             outages: Outages::new(plan),
             impairments,
+            hosts,
             timing: None,
             todo: Vec::new(),
             talkers,
@@ -194,6 +200,7 @@ impl<'a> Simulation<'a> {
             What::Fault { fault, begins } => self.turn(fault, begins, sink),
             What::Hold { place } => self.hold(place, &event, sink),
             What::Eligible { place } => self.become_eligible(place, &event, sink),
+            What::Host { number } => self.tell_host(number, sink),
             What::Timing { number } => self.tell_timing(number, sink),
         }
     }
@@ -245,6 +252,9 @@ impl<'a> Simulation<'a> {
         more: bool,
         sink: &mut S,
     ) -> io::Result<()> {
+        if self.hosts.as_ref().is_some_and(|hosts| hosts.talks(stream)) {
+            return self.talk(stream, seq, octets, sink);
+        }
         let roots = self.network.roots[stream as usize].indices();
         if let Some(first) = self.network.branches.get(roots.start as usize)
             && self.network.hops[*first as usize].special

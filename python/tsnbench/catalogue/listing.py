@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from tsnbench.catalogue.hosts import host_profiles
 from tsnbench.catalogue.read import gate_lists, patterns, pcp_to_class, printed, sr_classes
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.units import DURATION, RATE
@@ -29,6 +30,8 @@ def entries() -> Iterator[tuple[str, str]]:
         slots = " | ".join(" ".join(str(pcp) for pcp in slot) for slot in gates.slots)
         guard = f", guard band {DURATION.text(gates.guard_ns)}" if gates.guard_ns is not None else ""
         yield name, f"open PCPs {slots}; slot {DURATION.text(gates.slot_ns)}{guard}"
+    for name, profile in host_profiles().items():
+        yield name, f"software of a host: {profile.source}"
 
 
 def _words(fields: Fields) -> Iterator[str]:

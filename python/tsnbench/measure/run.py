@@ -12,8 +12,14 @@ from tsnbench.measure.errors import MeasureError
 from tsnbench.runs.folder import half_written
 
 
-def measure_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
+def measure_run(
+    folder: str | os.PathLike[str], start: str | None = None, end: str | None = None
+) -> dict[str, Any]:
     """Measures a run; writes ``measures.json`` and ``frames.parquet`` into its folder.
+
+    ``start`` and ``end`` are the stages between which is measured: from where frames leave the talker
+    (``tx``) to where they arrive at the listener's port (``rx``) unless given. Between others the files
+    carry their names: ``measures-driver-rx.json``.
 
     Returns:
         ``tsnbench-measures/1``.
@@ -25,10 +31,13 @@ def measure_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
     if (path / "manifest.json").exists() and (why := half_written(path)):
         raise MeasureError(f"{path}: {why}\nhint: run it again")
     try:
-        text = _native.measure_run(os.fspath(path), "{}")
+        stages = {"from": start, "to": end}
+        options = {name: stage for name, stage in stages.items() if stage is not None}
+        text = _native.measure_run(os.fspath(path), json.dumps(options))
         measures: dict[str, Any] = json.loads(text)
         written = json.dumps(measures, indent=2, ensure_ascii=False) + "\n"
-        (path / "measures.json").write_text(written, encoding="utf-8")
+        name = "-".join(["measures", start or "tx", end or "rx"]) if options else "measures"
+        (path / f"{name}.json").write_text(written, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise MeasureError(str(error)) from error
     return measures

@@ -33,6 +33,7 @@ def assemble(draft: Draft) -> dict[str, Any]:
                     further=node.further,
                     buffer=node.buffer,
                     learning=node.learning,
+                    host=node.host,
                 ),
             }
             for node in draft.nodes
@@ -88,7 +89,7 @@ def _port(port: Port) -> dict[str, Any]:
         "propagation_ps": port.propagation_ps,
         "pcp_to_class": list(port.pcp_to_class),
         "classes": classes,
-        **_given(gates=_gates(port), preemption=_preemption(port)),
+        **_given(gates=_gates(port), preemption=_preemption(port), qdisc=port.qdisc),
     }
 
 
@@ -179,6 +180,7 @@ def _flow(flow: Flow) -> dict[str, Any]:
         **_given(
             redundancy=flow.redundancy or None,
             flood=[{"port": hop.port, "parent": hop.parent} for hop in flow.flood] or None,
+            socket=flow.socket,
         ),
         "listeners": [
             {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)

@@ -27,6 +27,8 @@ class Node:
     buffer: dict[str, Any] | None = None
     learning: dict[str, Any] | None = None
     ipv4: str = ""
+    host: dict[str, Any] | None = None
+    """Its software as the Plan spells it; None where it takes no time."""
 
     @property
     def forwards(self) -> bool:
@@ -84,6 +86,8 @@ class Port:
     release_advance_ns: int = 0
     express: int | None = None
     """Bit n: class n is express; None without pre-emption."""
+    qdisc: dict[str, Any] | None = None
+    """As the Plan spells it."""
 
     @property
     def planned_bps(self) -> int:
@@ -124,6 +128,8 @@ class Flow:
     pattern: dict[str, Any] = field(default_factory=dict)
     redundancy: dict[str, Any] = field(default_factory=dict)
     """As the Plan spells it; empty where the route is a tree and nothing more."""
+    socket: dict[str, Any] | None = None
+    """As the Plan spells it."""
     destination_mac: str = ""
     destination_ipv4: str = ""
     udp_port: int = 0

@@ -18,6 +18,7 @@ from tsnbench.planning.faults import place_faults, place_wrong_schedules
 from tsnbench.planning.flooding import flood_flows
 from tsnbench.planning.followers import follow_gates
 from tsnbench.planning.gates import open_gates
+from tsnbench.planning.hosts import set_hosts
 from tsnbench.planning.identification import identify
 from tsnbench.planning.phases import set_phases
 from tsnbench.planning.policing import place_filters, regenerate
@@ -54,6 +55,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     shape_asynchronously,
     set_express,
     reserve,
+    set_hosts,
     place_taps,
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from tsnbench.planning.draft import Draft, Port, Tap
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
+from tsnbench.scenario.grammar.hosts import STAGES
 
 
 def place_taps(draft: Draft) -> None:
@@ -26,20 +27,44 @@ def place_taps(draft: Draft) -> None:
                     wanted[_tap(draft.ports[number], stage, taps)] = None
         for number in sorted(last) if taps.ends else ():
             wanted[_tap(draft.ports[number], "rx", taps)] = None
+        for number in sorted(first):
+            _host_taps(draft, draft.ports[number], taps, _SENDING, wanted)
+        for number in sorted(last):
+            _host_taps(draft, draft.ports[number], taps, _RECEIVING, wanted)
     for place, text in enumerate(taps.ports):
         for port in select(draft, text, f"taps[{place}]"):
             for stage in ("tx", "rx"):
                 wanted[_tap(port, stage, taps)] = None
+            _host_taps(draft, port, taps, ("qdisc", "driver", "kernel-rx"), wanted)
+    if taps.stages and not any(tap.stage in taps.stages for tap in wanted):
+        hint = "give nodes software: hosts: {default: low-latency}"
+        draft.problem("taps.stages", "stages of hosts with software", "no host has them", hint)
     draft.taps = sorted(wanted, key=lambda tap: _order(draft, tap))
 
 
+_SENDING = ("interval-start", "wakeup", "send", "qdisc", "driver")
+_RECEIVING = ("kernel-rx", "app-rx")
+
+
+def _host_taps(
+    draft: Draft, port: Port, taps: model.Taps, stages: tuple[str, ...], wanted: dict[Tap, None]
+) -> None:
+    """Of these stages, those that are asked for and that the software at their end of the link has."""
+    for stage in stages:
+        node = port.to if stage in _RECEIVING else port.node
+        if stage in taps.stages and (stage == "send" or draft.nodes[node].host is not None):
+            wanted[_tap(port, stage, taps)] = None
+
+
 def _tap(port: Port, stage: str, taps: model.Taps) -> Tap:
-    point = taps.rx_point if stage == "rx" else taps.tx_point
-    at = port.peer if stage == "rx" else port.number
+    inbound = stage == "rx" or stage in _RECEIVING
+    point = taps.rx_point if inbound else taps.tx_point
+    at = port.peer if inbound else port.number
     return Tap(f"{port.name} {stage}", at, stage, point, taps.granularity)
 
 
 def _order(draft: Draft, tap: Tap) -> tuple[int, int]:
     """By link and direction, in the order in which a frame passes."""
-    port = draft.ports[tap.port].peer if tap.stage == "rx" else tap.port
-    return port, ("send", "tx", "rx").index(tap.stage)
+    inbound = tap.stage == "rx" or tap.stage in _RECEIVING
+    port = draft.ports[tap.port].peer if inbound else tap.port
+    return port, STAGES.index(tap.stage)

@@ -13,6 +13,7 @@ from tsnbench.scenario import (
     clock_faults,
     clocks,
     faults,
+    hosts,
     model,
     network,
     policing,
@@ -169,6 +170,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     filters = policing.build(reading, net, top.get("policing", []), built)
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)
+    software = hosts.build(reading, net, top["hosts"]) if "hosts" in top else {}
     if top.bad or reading.problems:
         return None
     scenario = model.Scenario(
@@ -180,6 +182,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         policing=filters,
         taps=tapped,
         clocks=timed,
+        hosts=software,
         **_optional(top),
     )
     scenario._origin = Origin(reading.file, tree)

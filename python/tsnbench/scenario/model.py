@@ -216,6 +216,16 @@ class Failover(Part):
     back: Duration
 
 
+class Send(Part):
+    """A talker's timer is set ``advance`` before the instant for which a frame is meant."""
+
+    advance: Duration = 0
+    txtime: bool = False
+    deadline: bool = False
+    clock: Literal["tai", "monotonic"] = "tai"
+    window: Duration | None = None
+
+
 class Stream(Part):
     talker: Name
     listeners: tuple[Name, ...]
@@ -233,6 +243,7 @@ class Stream(Part):
     """With ``via``: the parallel link (from 1) of each hop, one fewer than names; None: not chosen."""
     frer: Frer | None = None
     failover: Failover | None = None
+    send: Send | None = None
     start: Duration = 0
     stop: Duration | None = None
     requires: Requirements = Requirements()
@@ -321,6 +332,25 @@ class Cqf(Part):
     octets: Size | None = None
 
 
+class Etf(Part):
+    """Earliest transmission time first. tc-etf(8)."""
+
+    delta: Duration
+    deadline: bool = False
+    offload: bool = False
+    skip_sock_check: bool = False
+
+
+class Qdisc(Part):
+    """What the kernel of a host does at a port. ``etf``: by PCP."""
+
+    taprio: Literal["software", "txtime-assist", "full-offload"] | None = None
+    txtime_delay: Duration = 0
+    etf: dict[int, Etf] = {}
+    cbs: Literal["software", "full-offload"] = "full-offload"
+    limit_frames: int = 1000
+
+
 class Shaper(Part):
     """What shapes the ports of one selector; later selectors override earlier ones, key by key."""
 
@@ -331,6 +361,7 @@ class Shaper(Part):
     preemption: Preemption | None = None
     ats: Ats | None = None
     cqf: Cqf | None = None
+    qdisc: Qdisc | None = None
     real_rate: BitRate | None = None
     """A port whose egress rate differs from its link's nominal rate (the X552 of the COTS lessons)."""
     planned_rate: BitRate | None = None
@@ -345,6 +376,8 @@ class Taps(Part):
     """Both directions of each: tx at the port, rx at its peer."""
     send: bool = False
     """Also sight the moment at which a talker hands the frame to its port's queue."""
+    stages: tuple[str, ...] = ()
+    """Stages of hosts' software that are sighted, too. OCORA Fig. 9."""
     tx_point: Literal["start", "end"] = "start"
     rx_point: Literal["start", "end"] = "end"
     granularity: Duration = 1
@@ -589,6 +622,35 @@ class Clocks(Part):
     faults: tuple[ClockStep | FrequencyJump | PtpDown, ...] = ()
 
 
+class Constant(Part):
+    kind: Literal["constant"] = "constant"
+    ns: Duration
+
+
+class Uniform(Part):
+    kind: Literal["uniform"] = "uniform"
+    low: Duration
+    high: Duration
+
+
+class Histogram(Part):
+    """Bins that begin at ``values`` and are ``width`` wide, and how often each was met."""
+
+    kind: Literal["histogram"] = "histogram"
+    values: tuple[int, ...]
+    counts: tuple[int, ...]
+    width: Duration = 0
+
+
+Latency = Annotated[Constant | Uniform | Histogram, Field(discriminator="kind")]
+
+
+class Host(Part):
+    """How long a node's software takes, by the stage that it leads to; absent: no time."""
+
+    latencies: dict[str, Latency] = {}
+
+
 class Scenario(Part):
     name: Name
     title: str = ""
@@ -603,6 +665,8 @@ class Scenario(Part):
     policing: tuple[Filter | Regeneration, ...] = ()
     taps: Taps = Taps()
     clocks: Clocks | None = None
+    hosts: dict[Name, Host] = {}
+    """Nodes whose software takes time."""
     variant: dict[str, str] = {}
     """Which run of a sweep this is: parameter to value as written; empty without a sweep."""
     _origin: Origin | None = PrivateAttr(default=None)

@@ -9,6 +9,7 @@ from tsnbench import catalogue
 from tsnbench.scenario import model
 from tsnbench.scenario.classes import queues_of
 from tsnbench.scenario.grammar.shapes import Fields
+from tsnbench.scenario.hosts import qdisc
 from tsnbench.scenario.network import Net
 from tsnbench.scenario.policing import shapers as policing
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
@@ -31,6 +32,7 @@ def build(
             cbs=_cbs(reading, fields, sr_pcps) if "cbs" in fields else None,
             gates=_gates(reading, net, fields) if "gates" in fields else None,
             preemption=_preemption(reading, fields) if "preemption" in fields else None,
+            qdisc=qdisc(reading, fields["qdisc"], _pcp) if "qdisc" in fields else None,
             real_rate=fields.get("real-rate"),
             planned_rate=fields.get("planned-rate"),
             **policing(reading, fields),
@@ -279,6 +281,8 @@ def taps(reading: Reading, net: Net, written: Any) -> model.Taps:
     for key in ("ends", "send", "tx-point", "rx-point", "granularity"):
         if key in written:
             settings[key.replace("-", "_")] = written[key]
+    if "stages" in written:
+        settings["stages"] = tuple(dict.fromkeys(str(stage) for stage in written["stages"]))
     return model.Taps(**settings)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from tsnbench import catalogue
 from tsnbench.scenario import model, sizes
 from tsnbench.scenario.grammar.shapes import Fields
+from tsnbench.scenario.hosts import send
 from tsnbench.scenario.network import Net, numbered
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.redundancy import redundancy
@@ -92,6 +93,7 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
         via_links=via[1] if via else None,
         frer=frer,
         failover=failover,
+        send=send(written),
         start=start,
         stop=stop,
         requires=requires,

@@ -139,6 +139,7 @@ mod tests {
             classes: vec![Class::default()],
             gates,
             preemption: None,
+            qdisc: None,
         })
     }
 

@@ -44,7 +44,14 @@ impl Counters {
 
     /// Numbers behind the last frame that left show no gap, but a drop at the talker is counted. And what was sent
     /// to one listener, did not arrive and was not dropped was still under way at the end.
-    pub(super) fn explain(&self, paths: &mut [(Facts, Path)], plan: &Plan, warnings: &mut Vec<String>) {
+    /// `left`: whether the first tap sees frames only once the talker's queues have let them go.
+    pub(super) fn explain(
+        &self,
+        paths: &mut [(Facts, Path)],
+        plan: &Plan,
+        left: bool,
+        warnings: &mut Vec<String>,
+    ) {
         if self.interrupted {
             warnings.push("the run was interrupted: it measures a shorter time than planned".into());
         }
@@ -58,9 +65,13 @@ impl Counters {
             self.streams.iter().map(|stream| (stream.name.as_str(), stream)).collect();
         for (facts, path) in paths {
             let Some(counted) = counted.get(facts.stream.as_str()) else { continue };
-            path.tally.never_sent = path.tally.never_sent.max(counted.dropped_at_talker);
+            if left {
+                path.tally.never_sent = path.tally.never_sent.max(counted.dropped_at_talker);
+            }
             if facts.rx_tap.is_some() && listeners.get(&facts.stream) == Some(&1) {
-                let gone = counted.dropped_in_network.saturating_add(counted.lost_to_faults);
+                let early = if left { 0 } else { counted.dropped_at_talker };
+                let gone =
+                    counted.dropped_in_network.saturating_add(counted.lost_to_faults).saturating_add(early);
                 // Of a stream with copies, a lost copy is not yet a lost frame: what is under way is counted.
                 facts.in_network_at_end = if redundant.contains(facts.stream.as_str()) {
                     path.tally.lost.min(counted.in_network_at_end)

@@ -17,12 +17,12 @@ use std::collections::HashMap;
 use std::path::Path as FilePath;
 use tsn_observation::parquet::Reader;
 use tsn_observation::{ELIMINATED, Legend, Sighting};
-use tsn_plan::{Pattern, Plan, Size, Stream};
+use tsn_plan::{Pattern, Plan, Size, Stage, Stream};
 
 /// The run folder's files.
 const PLAN: &str = "plan.json";
 const OBSERVATIONS: &str = "observations.parquet";
-const FRAMES: &str = "frames.parquet";
+const FRAMES: &str = "frames";
 const COUNTERS: &str = "counters.json";
 
 /// What the caller may choose.
@@ -31,6 +31,25 @@ const COUNTERS: &str = "counters.json";
 pub struct Options {
     /// The receiving clocks minus the sending clocks, in whole seconds; taken off every delay.
     pub offset_s: Option<i64>,
+    /// From which stage on: where frames leave the talker unless given.
+    pub from: Option<Stage>,
+    /// Up to which stage: where they arrive at the listener's port unless given.
+    pub to: Option<Stage>,
+}
+
+impl Options {
+    /// The stages between which is measured.
+    fn between(&self) -> (Stage, Stage) {
+        (self.from.unwrap_or(Stage::Tx), self.to.unwrap_or(Stage::Rx))
+    }
+
+    /// What the table of frames is called; that between other stages has a name of its own.
+    fn frames(&self) -> String {
+        match self.between() {
+            (Stage::Tx, Stage::Rx) => format!("{FRAMES}.parquet"),
+            (from, to) => format!("{FRAMES}-{}-{}.parquet", from.name(), to.name()),
+        }
+    }
 }
 
 /// Measures the run in `folder` and writes its table of frames there.
@@ -46,7 +65,7 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
     let failed = |error| Error::Observations { path: observations.clone(), error };
     let mut reader = Reader::open(&observations).map_err(failed)?;
     let mut paths = Paths::new(&plan, reader.legend(), options)?;
-    let mut table = FrameTable::create(&folder.join(FRAMES))?;
+    let mut table = FrameTable::create(&folder.join(options.frames()))?;
     let mut batch = Vec::new();
     let mut rows = 0;
     while reader.read(&mut batch).map_err(failed)? {
@@ -60,7 +79,8 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
     let mut source = Source { kind: "run", ..Source::default() };
     source.files.push(SourceFile { path: OBSERVATIONS.into(), side: "observations", frames: rows });
     if let Some(counters) = Counters::read(&folder.join(COUNTERS))? {
-        counters.explain(&mut paths, &plan, &mut source.warnings);
+        let left = options.between().0 >= Stage::Driver;
+        counters.explain(&mut paths, &plan, left, &mut source.warnings);
     }
     let offset = offset::find(paths.iter().map(|(_, path)| &path.tally.delay), options.offset_s);
     let (single, groups) = gather::reports(&paths);
@@ -91,7 +111,7 @@ impl Paths {
                 return Err(Error::Nothing(problem));
             };
             for listener in &stream.listeners {
-                let way = route::way(plan, stream, listener.route, &taps);
+                let way = route::way(plan, stream, listener.route, &taps, options.between());
                 #[expect(
                     clippy::cast_possible_truncation,
                     reason = "a Plan of four billion streams does not fit"

@@ -30,7 +30,16 @@ pub(super) struct Way {
 ///
 /// The first tap is the first one that sees the frame leave a port; the last one that sees it arrive at the listener's
 /// port. Without either there is nothing to measure between.
-pub(super) fn way(plan: &Plan, stream: &Stream, last: u32, numbers: &HashMap<&str, u16>) -> Way {
+///
+/// `between`: the first and the last stage instead; those on the way out are the talker's, those on the way in the
+/// listener's.
+pub(super) fn way(
+    plan: &Plan,
+    stream: &Stream,
+    last: u32,
+    numbers: &HashMap<&str, u16>,
+    (from, to): (Stage, Stage),
+) -> Way {
     let entries = entries(stream, last);
     let hops: Vec<u32> = entries.iter().map(|entry| stream.route[*entry].port).collect();
     let ends = together(stream, last);
@@ -42,7 +51,8 @@ pub(super) fn way(plan: &Plan, stream: &Stream, last: u32, numbers: &HashMap<&st
     let mut passed: Vec<(u16, &str, Stage, usize)> = Vec::new();
     for (hop, port) in hops.into_iter().enumerate() {
         let peer = plan.ports.get(port as usize).map(|port| port.peer);
-        for (port, stage) in [(Some(port), Stage::Send), (Some(port), Stage::Tx), (peer, Stage::Rx)] {
+        for stage in Stage::ALL {
+            let port = if stage.is_inbound() { peer } else { Some(port) };
             for tap in plan.taps.iter().filter(|tap| Some(tap.port) == port && tap.stage == stage) {
                 if let Some(number) = numbers.get(tap.name.as_str()) {
                     passed.push((*number, &tap.name, stage, hop));
@@ -50,8 +60,11 @@ pub(super) fn way(plan: &Plan, stream: &Stream, last: u32, numbers: &HashMap<&st
             }
         }
     }
-    let first = passed.iter().position(|(_, _, stage, _)| *stage == Stage::Tx);
-    let last = passed.iter().rposition(|(_, _, stage, _)| *stage == Stage::Rx);
+    let of = |wanted: Stage| {
+        let is = |(_, _, stage, _): &(u16, &str, Stage, usize)| *stage == wanted;
+        if wanted.is_inbound() { passed.iter().rposition(is) } else { passed.iter().position(is) }
+    };
+    let (first, last) = (of(from), of(to));
     let mut way = Way::default();
     if let Some((number, ..)) =
         passed.iter().take(first.unwrap_or(usize::MAX)).find(|tap| tap.2 == Stage::Send)
@@ -64,10 +77,10 @@ pub(super) fn way(plan: &Plan, stream: &Stream, last: u32, numbers: &HashMap<&st
     for (place, (number, name, stage, hop)) in passed.iter().enumerate().skip(first) {
         let role = match place {
             _ if place == first => Role::First,
-            _ if tx_first && *stage == Stage::Tx && is_root(*hop) && *hop != passed[first].3 => Role::First,
+            _ if tx_first && *stage == from && is_root(*hop) && *hop != passed[first].3 => Role::First,
             _ if Some(place) == last => Role::Last,
             _ if rx_last
-                && *stage == Stage::Rx
+                && *stage == to
                 && is_end(*hop)
                 && last.is_some_and(|last| *hop != passed[last].3) =>
             {

@@ -38,6 +38,7 @@ impl Simulation<'_> {
 
     pub(super) fn count(&mut self, interrupted: bool) -> RunCounters {
         let mut queued: usize = self.ports.iter().map(EgressPort::queued).sum();
+        queued += self.hosts.as_ref().map_or(0, |hosts| hosts.frames());
         // PTP messages are no stream's.
         queued -= self.timing.as_ref().map_or(0, |timing| timing.queued());
         let mut streams: Vec<StreamCounters> =
@@ -47,10 +48,12 @@ impl Simulation<'_> {
             let name = self.plan.nodes[node as usize].name.clone();
             *streams[stream as usize].delivered.entry(name).or_default() += delivered;
         }
+        let hosts = self.hosts.as_deref();
         let port = |((port, machine), faulted): ((&tsn_plan::Port, &EgressPort<Frame>), &u64)| PortCounters {
             port: port.name.clone(),
             dropped_faults: *faulted,
             gates: None,
+            qdisc: hosts.and_then(|hosts| hosts.counters(self.plan.ports[port.peer as usize].peer)),
             preemption: machine.merge_counters().map(PreemptionCounters::new),
             classes: machine
                 .counters()

@@ -118,9 +118,15 @@ impl Simulation<'_> {
 
     /// What waits in a node is lost.
     fn flush(&mut self, node: u32, fault: u32) {
+        if let Some(hosts) = &mut self.hosts {
+            hosts.restart(self.plan, node);
+        }
         let ports = 0..self.ports.len() as u32;
         for port in ports.filter(|port| self.plan.ports[*port as usize].node == node) {
-            let lost: Vec<Frame> = self.ports[port as usize].flush(self.now);
+            let mut lost: Vec<Frame> = self.ports[port as usize].flush(self.now);
+            if let Some(hosts) = &mut self.hosts {
+                lost.append(&mut hosts.flush(port));
+            }
             self.struck[fault as usize] += lost.len() as u64;
             for frame in lost {
                 self.sources.left(port, frame);

@@ -97,8 +97,10 @@ impl Simulation<'_> {
         }
         let taught = self.learning.as_ref().is_some_and(|learning| learning.listens(frame.hop));
         let filtered = self.specials.filtered(frame.hop).is_some();
-        if filtered || taught || meets.is_some_and(|meeting| meeting.recovery.is_some()) {
-            // Which copy goes on, and what a bridge or a filter knows, depends on the order in which frames arrive.
+        let copies = meets.is_some_and(|meeting| meeting.recovery.is_some());
+        if filtered || taught || copies || self.is_received(port) {
+            // Which copy goes on, what a bridge or a filter knows, or what software does first depends on the order
+            // in which frames arrive.
             if begun + self.ports[port as usize].line().until_last_bit(Octets(frame.octets)) != arrival {
                 self.specials.keep_begin(frame, arrival, begun);
             }
@@ -108,7 +110,7 @@ impl Simulation<'_> {
         let copy = self.specials.copy(frame.hop);
         self.sight(link.rx, hop, (frame, copy), begun + link.until_timestamp_point, arrival, sink)?;
         let passed = Passed { yellow: self.specials.yellow(frame.hop), ..Passed::default() };
-        self.go_on(meets, frame, arrival, false, passed);
+        self.go_on(meets, frame, (arrival, arrival), false, passed);
         Ok(())
     }
 
@@ -141,18 +143,22 @@ impl Simulation<'_> {
         match policed {
             None => {}
             // Who filters, meters or eliminates has to have all of a frame.
-            Some(passed) if passes => self.go_on(meets, frame, self.now, true, passed),
+            Some(passed) if passes => {
+                let ready = self.receive(&hop, meets, (frame, copy), sink)?;
+                self.go_on(meets, frame, (self.now, ready), true, passed);
+            }
             Some(_) => self.tallies[hop.stream as usize].eliminated += 1,
         }
         Ok(())
     }
 
     /// A frame has arrived at the end of its hop: to listeners, and to the queues of the ways that forward.
+    /// From `ready` on it can be forwarded.
     fn go_on(
         &mut self,
         meets: Option<Meeting>,
         frame: Frame,
-        arrival: Instant,
+        (arrival, ready): (Instant, Instant),
         stored: bool,
         passed: Passed,
     ) {
@@ -175,19 +181,18 @@ impl Simulation<'_> {
             if self.learning.as_ref().is_some_and(|learning| learning.filters(next, arrival)) {
                 continue;
             }
-            let queued = self.queued(ingress, frame, next, arrival, stored);
+            let queued = self.queued(ingress, frame, next, ready, stored);
             if self.is_down(link.peer, arrival.min(queued), queued) {
                 blocked = Some(ingress);
             } else if self.specials.is_active(next, queued) {
                 copies += 1;
                 let octets = self.specials.octets(frame.octets, Some(frame.hop), next);
-                let (next, eligible) = match &self.police {
-                    None => (next, None),
-                    Some(police) => {
-                        (police.next(next, &passed), passed.eligible.map(|at| at + link.processing))
-                    }
-                };
-                self.queue_at(queued, link.peer, Frame { hop: next, octets, ..frame }, eligible);
+                let next = self.police.as_ref().map_or(next, |police| police.next(next, &passed));
+                let frame = Frame { hop: next, octets, ..frame };
+                match passed.eligible {
+                    None => self.forward((ingress, queued), link.peer, frame),
+                    Some(at) => self.queue_at(queued, link.peer, frame, Some(at + link.processing)),
+                }
             } else {
                 blocked = Some(self.network.hops[next as usize].port);
             }

@@ -3,6 +3,7 @@
 
 pub mod policing;
 pub mod random;
+pub mod software;
 pub mod wrong;
 
 use tsn_observation::Sighting;
@@ -59,6 +60,7 @@ impl Net {
             further: None,
             buffer: None,
             learning: None,
+            host: None,
         });
         number
     }
@@ -79,6 +81,7 @@ impl Net {
                 classes: vec![Class::default(); 8],
                 gates: None,
                 preemption: None,
+                qdisc: None,
             };
             self.plan.ports.push(port);
         }
@@ -148,6 +151,7 @@ impl Net {
             route,
             redundancy: None,
             flood: Vec::new(),
+            socket: None,
             listeners,
             requirements: Requirements::default(),
         });

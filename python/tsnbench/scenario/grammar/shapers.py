@@ -12,6 +12,7 @@ from tsnbench.scenario.grammar.common import (
     STREAM_RATE,
     TIME,
 )
+from tsnbench.scenario.grammar.hosts import QDISC, STAGE_NAMES
 from tsnbench.scenario.grammar.policing import ATS, CQF
 from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, MapOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
@@ -142,6 +143,9 @@ SHAPER = Record(
         ),
         "ats": Field(ATS, "asynchronous traffic shaping: {pcp: [6]}"),
         "cqf": Field(CQF, "cyclic queuing: {cycle: 125 us, pcp: [6], classes: [7, 6]}"),
+        "qdisc": Field(
+            QDISC, "what the kernel of a host does: {taprio: txtime-assist, etf: {A: {delta: 175 us}}}"
+        ),
         "real-rate": Field(LINK_RATE, "egress rate, where it differs from the link's nominal rate"),
     },
 )
@@ -159,6 +163,7 @@ TAPS = Either(
                 "further ports: [node1 -> dut, dut -> node0]",
             ),
             "send": Field(YES_NO, "also sight when a talker hands a frame to its queue"),
+            "stages": Field(STAGE_NAMES, "stages of hosts' software, too: [wakeup, driver, app-rx]"),
             "tx-point": Field(POINT, "start (default) or end: what a tx timestamp means"),
             "rx-point": Field(POINT, "start or end (default): what an rx timestamp means"),
             "granularity": Field(Quantity(DURATION, 1, 10**9), "ticks of the timestamps: 1 ns, 8 ns"),

@@ -14,6 +14,7 @@ from tsnbench.scenario.grammar.common import (
     UNIT,
 )
 from tsnbench.scenario.grammar.faults import FAILOVER, FRER
+from tsnbench.scenario.grammar.hosts import SEND
 from tsnbench.scenario.grammar.replay import REPLAY
 from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Average, Count, Quantity, Text
@@ -100,6 +101,7 @@ STREAM = Record(
         "stop": Field(SPAN, "no release at or after this"),
         "frer": Field(FRER, "copies over several ways: {disjoint: 2}, or {paths: [[sw1], [sw2]]}"),
         "failover": Field(FAILOVER, "a way that stands by, without copies: {after: 1 s}"),
+        "send": Field(SEND, "timer and socket of a talker on a host: {advance: 250 us, txtime: true}"),
         "requires": Field(
             Either("requirements, or the name of an SR class", text=CLASS_NAME, mapping=LIMITS),
             "sr/A, or {delay: 2 ms, jitter: 125 us, loss: 0}",

@@ -7,6 +7,7 @@ import re
 from tsnbench.scenario.grammar.clocks import CLOCKS
 from tsnbench.scenario.grammar.common import LONGEST, PROSE, TIME
 from tsnbench.scenario.grammar.faults import FAULTS
+from tsnbench.scenario.grammar.hosts import HOSTS
 from tsnbench.scenario.grammar.network import NETWORK
 from tsnbench.scenario.grammar.policing import POLICING
 from tsnbench.scenario.grammar.shapers import SHAPER, TAPS
@@ -44,6 +45,7 @@ SCENARIO = Record(
             POLICING, "what nodes do with frames as they come in: [{at: cam -> sw1, meter: {…}}]"
         ),
         "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
+        "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
     },
 )

@@ -1,0 +1,96 @@
+//! The earliest-transmission-time-first queueing discipline.
+//!
+//! tc-etf(8). Strict: a frame is handed on from `delta` before its transmission time on, and dropped once that has
+//! passed. Deadline: it is handed on as soon as it can, and its transmission time becomes the present.
+
+use crate::{DropCause, HostTime, SocketOptions};
+use std::collections::BTreeMap;
+use tsn_units::Duration;
+
+/// One queue, in the order of transmission times; of equal ones the first that came goes first.
+#[derive(Clone, Debug)]
+pub struct Etf<T> {
+    delta: Duration,
+    deadline: bool,
+    skip_sock_check: bool,
+    queue: BTreeMap<(HostTime, u64), T>,
+    /// The transmission time handed on last.
+    last: HostTime,
+    arrivals: u64,
+}
+
+impl<T> Etf<T> {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(delta: Duration, deadline: bool, skip_sock_check: bool) -> Self {
+        let last = HostTime::from_ps(i64::MIN);
+        Self { delta, deadline, skip_sock_check, queue: BTreeMap::new(), last, arrivals: 0 }
+    }
+
+    /// Takes a frame, or gives it back with the reason why not. `socket` is none for frames that are forwarded.
+    ///
+    /// # Errors
+    /// The frame and the cause of its drop.
+    pub fn enqueue(
+        &mut self,
+        now: HostTime,
+        txtime: Option<HostTime>,
+        socket: Option<SocketOptions>,
+        item: T,
+    ) -> Result<(), (T, DropCause)> {
+        let fits =
+            |socket: SocketOptions| socket.txtime && !socket.other_clock && socket.deadline == self.deadline;
+        if !self.skip_sock_check && !socket.is_some_and(fits) {
+            return Err((item, DropCause::Socket));
+        }
+        // A frame that nobody gave a transmission time has that of 1970.
+        let Some(txtime) = txtime.filter(|txtime| *txtime >= now && *txtime >= self.last) else {
+            return Err((item, DropCause::Late));
+        };
+        self.queue.insert((txtime, self.arrivals), item);
+        self.arrivals += 1;
+        Ok(())
+    }
+
+    /// What happens to the first frame now: it is handed on with its transmission time, or dropped as expired; none
+    /// while there is nothing to do. To be asked again until then.
+    pub fn dequeue(&mut self, now: HostTime) -> Option<Result<(T, HostTime), T>> {
+        let (txtime, _) = *self.queue.first_key_value()?.0;
+        if txtime < now {
+            return self.queue.pop_first().map(|(_, item)| Err(item));
+        }
+        let handed = if self.deadline {
+            now
+        } else if txtime - self.delta <= now {
+            txtime
+        } else {
+            return None;
+        };
+        self.last = handed;
+        self.queue.pop_first().map(|(_, item)| Ok((item, handed)))
+    }
+
+    /// Takes out all that waits, and begins anew.
+    pub fn flush(&mut self) -> Vec<T> {
+        self.last = HostTime::from_ps(i64::MIN);
+        std::mem::take(&mut self.queue).into_values().collect()
+    }
+
+    /// For when its timer is set.
+    #[must_use]
+    pub fn wake(&self) -> Option<HostTime> {
+        self.queue.first_key_value().map(|(key, _)| key.0 - self.delta)
+    }
+
+    /// How many frames wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether none waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+}

@@ -1,0 +1,267 @@
+//! The queueing disciplines of a port: a root and a child per class.
+
+use crate::cbs::Numbers;
+use crate::{CreditBasedQdisc, DropCause, Etf, HostTime, Schedule, SocketOptions, SoftwareGates};
+use std::collections::VecDeque;
+use tsn_plan::{ChildQdisc, Port, TaprioMode};
+use tsn_units::Duration;
+
+/// Octets of a frame's check sequence, which the kernel does not count.
+const FCS: u32 = 4;
+
+/// A frame at its queueing discipline.
+#[derive(Copy, Clone, Debug)]
+pub struct Packet<T> {
+    /// The frame.
+    pub item: T,
+    /// From destination address to FCS.
+    pub octets: u32,
+    /// Its traffic class at the port.
+    pub class: u8,
+    /// Its socket; none where it is forwarded.
+    pub socket: Option<SocketOptions>,
+    /// The transmission time that its socket gave it.
+    pub txtime: Option<HostTime>,
+}
+
+/// A frame that goes to the driver.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Handed<T> {
+    /// The frame.
+    pub item: T,
+    /// Its traffic class.
+    pub class: u8,
+    /// The hardware holds it until then.
+    pub launch: Option<HostTime>,
+}
+
+/// What a queueing discipline wants done.
+#[derive(Clone, Debug)]
+pub struct Actions<T> {
+    /// In order.
+    pub handed: Vec<Handed<T>>,
+    /// With causes.
+    pub dropped: Vec<(T, DropCause)>,
+}
+
+impl<T> Default for Actions<T> {
+    fn default() -> Self {
+        Self { handed: Vec::new(), dropped: Vec::new() }
+    }
+}
+
+/// What one port's queueing disciplines counted.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Counters {
+    pub enqueued: u64,
+    pub handed: u64,
+    pub socket: u64,
+    pub late: u64,
+    pub expired: u64,
+    pub window: u64,
+    pub full: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Root {
+    Mqprio,
+    Assist(Schedule),
+    Software(SoftwareGates),
+}
+
+#[derive(Clone, Debug)]
+enum Child<T> {
+    /// Frames wait only for software gates.
+    Pfifo {
+        queue: VecDeque<(T, u32)>,
+        limit: usize,
+    },
+    Etf {
+        etf: Etf<T>,
+        offload: bool,
+    },
+    Cbs(CreditBasedQdisc<T>),
+}
+
+/// One port's queueing disciplines.
+#[derive(Clone, Debug)]
+pub struct Qdisc<T> {
+    root: Root,
+    /// By class.
+    children: Vec<Child<T>>,
+    /// How long an octet takes on the wire.
+    octet: Duration,
+    counters: Counters,
+}
+
+impl<T: Copy> Qdisc<T> {
+    /// The ones of a port in a Plan whose consistency is proved.
+    #[must_use]
+    pub fn new(port: &Port, plan: &tsn_plan::Qdisc) -> Self {
+        let octet = Duration::from_ps(
+            i64::try_from(8_000_000_000_000 / port.rate_bps.max(1)).unwrap_or(i64::MAX).max(1),
+        );
+        let root = match &plan.taprio {
+            None => Root::Mqprio,
+            Some(taprio) => match taprio.mode {
+                TaprioMode::TxtimeAssist => Root::Assist(Schedule::new(taprio)),
+                TaprioMode::Software => {
+                    Root::Software(SoftwareGates::new(taprio, plan.children.len(), octet))
+                }
+            },
+        };
+        let child = |child: &ChildQdisc| match *child {
+            ChildQdisc::Pfifo { limit_frames } => {
+                Child::Pfifo { queue: VecDeque::new(), limit: limit_frames as usize }
+            }
+            ChildQdisc::Etf { delta_ns, deadline, offload, skip_sock_check } => {
+                let delta = Duration::from_ns(i64::try_from(delta_ns).unwrap_or(i64::MAX / 8_000));
+                Child::Etf { etf: Etf::new(delta, deadline, skip_sock_check), offload }
+            }
+            ChildQdisc::Cbs { idleslope, sendslope, hicredit, locredit, limit_frames } => {
+                let numbers = Numbers { idleslope, sendslope, hicredit, locredit };
+                Child::Cbs(CreditBasedQdisc::new(numbers, port.rate_bps, limit_frames))
+            }
+        };
+        let children = plan.children.iter().map(child).collect();
+        Self { root, children, octet, counters: Counters::default() }
+    }
+
+    /// A frame comes; what can go goes.
+    pub fn enqueue(&mut self, now: HostTime, packet: Packet<T>, actions: &mut Actions<T>) {
+        self.counters.enqueued += 1;
+        if let Err(cause) = self.accept(now, packet) {
+            self.drop(packet.item, cause, actions);
+        }
+        self.run(now, actions);
+    }
+
+    fn accept(&mut self, now: HostTime, packet: Packet<T>) -> Result<(), DropCause> {
+        let Packet { item, class, socket, mut txtime, .. } = packet;
+        let octets = packet.octets.saturating_sub(FCS);
+        let needs = Duration::from_ps(self.octet.ps().saturating_mul(i64::from(octets)));
+        if let Root::Assist(schedule) = &mut self.root {
+            match txtime.filter(|_| socket.is_some_and(|socket| socket.txtime)) {
+                // A socket that says when is obeyed, if its gate is open then.
+                Some(asked) if schedule.admits(asked, class, needs) => {}
+                Some(_) => return Err(DropCause::Window),
+                None => txtime = Some(schedule.launch(now, class, needs).ok_or(DropCause::Window)?),
+            }
+        }
+        if let Root::Software(gates) = &self.root
+            && gates.opens(now, class, octets).is_none()
+        {
+            return Err(DropCause::Window);
+        }
+        match self.children.get_mut(usize::from(class)) {
+            None => Err(DropCause::Full),
+            Some(Child::Pfifo { queue, limit }) => {
+                let room = queue.len() < *limit;
+                if room {
+                    queue.push_back((item, octets));
+                }
+                if room { Ok(()) } else { Err(DropCause::Full) }
+            }
+            Some(Child::Etf { etf, .. }) => {
+                etf.enqueue(now, txtime, socket, item).map_err(|(_, cause)| cause)
+            }
+            Some(Child::Cbs(cbs)) => cbs.enqueue(now, item, octets).map_err(|_| DropCause::Full),
+        }
+    }
+
+    /// Hands on what can go now, higher classes first.
+    pub fn run(&mut self, now: HostTime, actions: &mut Actions<T>) {
+        for class in (0..self.children.len()).rev() {
+            while let Some((item, launch)) = self.next(now, class as u8, actions) {
+                self.counters.handed += 1;
+                actions.handed.push(Handed { item, class: class as u8, launch });
+            }
+        }
+    }
+
+    /// The next frame of a class that goes now, and until when the hardware holds it.
+    fn next(&mut self, now: HostTime, class: u8, actions: &mut Actions<T>) -> Option<(T, Option<HostTime>)> {
+        match &mut self.children[usize::from(class)] {
+            Child::Pfifo { queue, .. } => {
+                if let Root::Software(gates) = &mut self.root {
+                    let octets = queue.front()?.1;
+                    if gates.opens(now, class, octets)? > now {
+                        return None;
+                    }
+                    gates.spend(now, class, octets);
+                }
+                queue.pop_front().map(|(item, _)| (item, None))
+            }
+            Child::Etf { etf, offload } => {
+                let offload = *offload;
+                loop {
+                    match etf.dequeue(now)? {
+                        Ok((item, txtime)) => return Some((item, offload.then_some(txtime))),
+                        Err(item) => {
+                            self.counters.expired += 1;
+                            actions.dropped.push((item, DropCause::Expired));
+                        }
+                    }
+                }
+            }
+            Child::Cbs(cbs) => cbs.dequeue(now).map(|item| (item, None)),
+        }
+    }
+
+    /// Takes out all that waits, as when the node loses power.
+    pub fn flush(&mut self) -> Vec<T> {
+        let mut lost = Vec::new();
+        for child in &mut self.children {
+            match child {
+                Child::Pfifo { queue, .. } => lost.extend(queue.drain(..).map(|(item, _)| item)),
+                Child::Etf { etf, .. } => lost.extend(etf.flush()),
+                Child::Cbs(cbs) => lost.extend(cbs.flush()),
+            }
+        }
+        lost
+    }
+
+    /// For when its timer is set: when something may next go, after `now`.
+    #[must_use]
+    pub fn wake(&self, now: HostTime) -> Option<HostTime> {
+        let of = |(class, child): (usize, &Child<T>)| match child {
+            Child::Pfifo { queue, .. } => match &self.root {
+                Root::Software(gates) => gates.opens(now, class as u8, queue.front()?.1),
+                _ => None,
+            },
+            Child::Etf { etf, .. } => etf.wake(),
+            Child::Cbs(cbs) => cbs.wake(),
+        };
+        self.children.iter().enumerate().filter_map(of).min()
+    }
+
+    fn drop(&mut self, item: T, cause: DropCause, actions: &mut Actions<T>) {
+        let counter = match cause {
+            DropCause::Socket => &mut self.counters.socket,
+            DropCause::Late => &mut self.counters.late,
+            DropCause::Expired => &mut self.counters.expired,
+            DropCause::Window => &mut self.counters.window,
+            DropCause::Full => &mut self.counters.full,
+        };
+        *counter += 1;
+        actions.dropped.push((item, cause));
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How many frames wait.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        let of = |child: &Child<T>| match child {
+            Child::Pfifo { queue, .. } => queue.len(),
+            Child::Etf { etf, .. } => etf.len(),
+            Child::Cbs(cbs) => cbs.len(),
+        };
+        self.children.iter().map(of).sum()
+    }
+}

@@ -1,0 +1,36 @@
+//! Windows of a cyclic schedule, in integers.
+
+use crate::HostTime;
+use tsn_units::Duration;
+
+/// A span that returns every cycle: from `from` to `until` after each cycle's begin.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub from: Duration,
+    pub until: Duration,
+}
+
+/// Begins and ends of cycles.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Cycle {
+    pub base: HostTime,
+    pub length: Duration,
+}
+
+impl Cycle {
+    /// How long the cycle that `at` is in has lasted.
+    pub fn elapsed(&self, at: HostTime) -> Duration {
+        Duration::from_ps((at - self.base).ps().rem_euclid(self.length.ps().max(1)))
+    }
+
+    /// The earliest start from `from` on such that `needs` fits into one occurrence of the window; none if it never
+    /// does.
+    pub fn earliest(&self, window: Window, from: HostTime, needs: Duration) -> Option<HostTime> {
+        if needs > window.until - window.from {
+            return None;
+        }
+        let begin = from - self.elapsed(from);
+        let start = from.max(begin + window.from);
+        Some(if start + needs <= begin + window.until { start } else { begin + self.length + window.from })
+    }
+}

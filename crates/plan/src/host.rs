@@ -1,0 +1,167 @@
+//! Linux end stations: how long software takes at each stage of a frame's way, sockets, queueing disciplines.
+//!
+//! OCORA Fig. 9; tc-mqprio(8), tc-taprio(8), tc-etf(8), tc-cbs(8).
+
+use crate::GateEntry;
+use serde::{Deserialize, Serialize};
+
+/// How long the software of one node takes. Each is named after the stage that it leads to; absent: no time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// From the instant for which a talker's timer is set until its thread runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wakeup: Option<Distribution>,
+    /// From there to the call of `send`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send: Option<Distribution>,
+    /// From there to the queueing discipline; of forwarded frames, from the kernel to the queueing discipline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<Distribution>,
+    /// From the queueing discipline's decision to the driver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<Distribution>,
+    /// From the driver to the queue of the hardware.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx: Option<Distribution>,
+    /// From the hardware's reception of the last bit to the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_rx: Option<Distribution>,
+    /// From the kernel to the listener's program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app_rx: Option<Distribution>,
+    /// How late a queueing discipline's timer is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer: Option<Distribution>,
+}
+
+/// A span of time that is drawn anew each time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Distribution {
+    /// Always the same.
+    Constant {
+        /// ns.
+        ns: u64,
+    },
+    /// Every picosecond in `[from_ns, to_ns]` equally likely.
+    Uniform {
+        /// ns.
+        from_ns: u64,
+        /// ns.
+        to_ns: u64,
+    },
+    /// A measured table: bin `k` was met `counts[k]` times; within a bin all is equally likely.
+    Histogram {
+        /// Where each bin begins, ns, ascending.
+        ns: Vec<u64>,
+        /// How often.
+        counts: Vec<u64>,
+        /// How wide each bin is, ns; 0: the bins are single values.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        width_ns: u64,
+    },
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// A talker's thread and socket on a host.
+///
+/// Its timer is set for the instants of the stream's pattern; a frame is meant for the instant `advance_ns` later.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Socket {
+    /// How long before the instant for which a frame is meant the thread's timer is set, ns (Farzaneh's Delta).
+    pub advance_ns: u64,
+    /// `SO_TXTIME`: each frame carries the instant for which it is meant.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub txtime: bool,
+    /// `SOF_TXTIME_DEADLINE_MODE`: that instant is a deadline.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub deadline: bool,
+    /// The socket's clock is another than `CLOCK_TAI`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub other_clock: bool,
+}
+
+/// The queueing disciplines of a host's port: a root that maps priorities to classes, and one child per class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Qdisc {
+    /// The root is `taprio` and does its work in software; otherwise it is `mqprio`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taprio: Option<Taprio>,
+    /// By traffic class.
+    pub children: Vec<ChildQdisc>,
+}
+
+/// `taprio` in software.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taprio {
+    /// `flags 0x0` or `0x1`.
+    pub mode: TaprioMode,
+    /// How much later than now a frame may be launched at the earliest, ns (`txtime-delay`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub txtime_delay_ns: u64,
+    /// When a cycle begins, ns; before, all gates are open.
+    pub base_time_ns: i64,
+    /// Sum of all intervals, ns.
+    pub cycle_ns: u64,
+    /// The schedule.
+    pub entries: Vec<GateEntry>,
+}
+
+/// How `taprio` lets frames through.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaprioMode {
+    /// The kernel's timer opens and closes gates; what is let through goes to the hardware at once.
+    Software,
+    /// Every frame is given a launch time within a window of its class.
+    TxtimeAssist,
+}
+
+/// The queueing discipline of one class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ChildQdisc {
+    /// First in, first out.
+    Pfifo {
+        /// Most frames that wait.
+        limit_frames: u32,
+    },
+    /// Earliest transmission time first.
+    Etf {
+        /// How long before its transmission time a frame is handed on, ns.
+        delta_ns: u64,
+        /// Frames go as soon as they can; the transmission time is a deadline.
+        #[serde(default, skip_serializing_if = "is_false")]
+        deadline: bool,
+        /// The hardware holds each frame until its transmission time.
+        #[serde(default, skip_serializing_if = "is_false")]
+        offload: bool,
+        /// Frames of sockets without `SO_TXTIME` are taken, too.
+        #[serde(default, skip_serializing_if = "is_false")]
+        skip_sock_check: bool,
+    },
+    /// The credit-based shaper of the kernel.
+    Cbs {
+        /// kbit/s.
+        idleslope: i64,
+        /// kbit/s, negative.
+        sendslope: i64,
+        /// Octets.
+        hicredit: i64,
+        /// Octets, negative.
+        locredit: i64,
+        /// Most frames that wait.
+        limit_frames: u32,
+    },
+}

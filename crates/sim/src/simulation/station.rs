@@ -1,0 +1,313 @@
+//! How frames pass the software of hosts: threads, queueing disciplines, drivers; and the way up on the other side.
+//!
+//! OCORA Fig. 9.
+
+use super::{Frame, Hop, Instant, Meeting, Simulation, Sink, What, io};
+use crate::hosts::Due;
+use crate::network::Part;
+use tsn_host::{Actions, HostTime, Packet};
+use tsn_plan::Stage;
+use tsn_units::Duration;
+
+impl Simulation<'_> {
+    /// The taps of a port at a stage.
+    fn taps(&self, port: u32, stage: Stage) -> Part {
+        self.network.stages.get(port as usize).map_or(Part::default(), |stages| stages[stage as usize])
+    }
+
+    fn host_time(&self, node: u32) -> HostTime {
+        HostTime::from_ps(self.local(node).ps())
+    }
+
+    /// A true instant of a point on a node's clock, not before now.
+    fn true_time(&self, node: u32, at: HostTime) -> Instant {
+        let at = match &self.timing {
+            None => Instant::from_ps(at.ps()),
+            Some(timing) => timing.clock(node).back(at),
+        };
+        at.max(self.now)
+    }
+
+    /// The timer of a talker's thread was set for now.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn talk<S: Sink>(
+        &mut self,
+        stream: u32,
+        seq: u64,
+        octets: u32,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let node = self.plan.streams[stream as usize].talker;
+        let now = self.host_time(node);
+        self.tallies[stream as usize].released += 1;
+        let Some(hosts) = &mut self.hosts else { return Ok(()) };
+        let Some(talking) = hosts.talking.get_mut(stream as usize).and_then(Option::as_deref_mut) else {
+            return Ok(());
+        };
+        let (wakeup, send, qdisc) = (talking.wakeup.draw(), talking.send.draw(), talking.qdisc.draw());
+        let passage = talking.thread.pass(self.now, wakeup, send, qdisc);
+        let advance = i64::try_from(talking.socket.advance_ns).unwrap_or(i64::MAX / 8_000);
+        let meant = now + Duration::from_ns(advance);
+        let txtime = talking.socket.txtime.then_some(meant);
+        for root in self.network.roots[stream as usize].indices() {
+            let number = self.network.branches[root as usize];
+            let hop = self.network.hops[number as usize];
+            let sized = Frame { seq, hop: number, octets: self.specials.octets(octets, None, number) };
+            let frame = (sized, self.specials.copy(number));
+            for (stage, at) in [(Stage::IntervalStart, self.now), (Stage::Wakeup, passage.wakeup)] {
+                self.sight_up(node, self.taps(hop.port, stage), &hop, frame, at, sink)?;
+            }
+            let taps = self.network.links[hop.port as usize].send;
+            self.sight_up(node, taps, &hop, frame, passage.send, sink)?;
+        }
+        if self.is_down(node, self.now, passage.qdisc) {
+            self.lose(stream, self.first_port(stream));
+        } else if let Some(hosts) = &mut self.hosts {
+            let number = hosts.put(Due::Enter { stream, seq, octets, txtime });
+            self.schedule(passage.qdisc, node, What::Host { number });
+        }
+        Ok(())
+    }
+
+    /// Over which port a stream's frames leave their talker, or one of those.
+    fn first_port(&self, stream: u32) -> u32 {
+        let root = self.network.roots[stream as usize].indices().next();
+        root.and_then(|root| self.network.branches.get(root as usize))
+            .map_or(0, |hop| self.network.hops[*hop as usize].port)
+    }
+
+    /// Hands a sighting over that software makes at `at`, unless its node goes down before.
+    fn sight_up<S: Sink>(
+        &self,
+        node: u32,
+        taps: Part,
+        hop: &Hop,
+        frame: (Frame, u8),
+        at: Instant,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        if self.is_down(node, self.now, at) { Ok(()) } else { self.sight(taps, hop, frame, at, at, sink) }
+    }
+
+    /// Something happens in a host's software.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell_host<S: Sink>(&mut self, number: u32, sink: &mut S) -> io::Result<()> {
+        let Some(hosts) = &mut self.hosts else { return Ok(()) };
+        match hosts.take(number) {
+            None => Ok(()),
+            Some(Due::Enter { stream, seq, octets, txtime }) => self.enter(stream, seq, octets, txtime, sink),
+            Some(Due::Forwarded { frame }) => self.enqueue(frame, false, None, sink),
+            Some(Due::Timer { port }) => {
+                let node = self.network.links[port as usize].node;
+                let now = self.host_time(node);
+                let Some(hosts) = &mut self.hosts else { return Ok(()) };
+                let Some(own) = hosts.ports.get_mut(port as usize).and_then(Option::as_deref_mut) else {
+                    return Ok(());
+                };
+                // One that was set anew since counts no longer.
+                if own.armed.take_if(|(_, armed)| *armed == number).is_none() {
+                    return Ok(());
+                }
+                let mut actions = std::mem::take(&mut hosts.actions);
+                if let Some(qdisc) = &mut own.qdisc {
+                    qdisc.run(now, &mut actions);
+                }
+                let in_vain = actions.handed.is_empty() && actions.dropped.is_empty();
+                own.in_vain = if in_vain { own.in_vain + 1 } else { 0 };
+                self.follow(port, actions, sink)
+            }
+        }
+    }
+
+    /// A talker's frame, with its copies, reaches the queueing disciplines.
+    fn enter<S: Sink>(
+        &mut self,
+        stream: u32,
+        seq: u64,
+        octets: u32,
+        txtime: Option<HostTime>,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let mut copies = 0_u64;
+        let mut blocked = None;
+        for root in self.network.roots[stream as usize].indices() {
+            let hop = self.network.branches[root as usize];
+            if !self.specials.is_active(hop, self.now) {
+                blocked = Some(self.network.hops[hop as usize].port);
+                continue;
+            }
+            copies += 1;
+            let octets = self.specials.octets(octets, None, hop);
+            self.enqueue(Frame { seq, hop, octets }, true, txtime, sink)?;
+        }
+        match (copies, blocked) {
+            (0, Some(port)) => self.lose(stream, port),
+            _ => self.tallies[stream as usize].replicated += copies.saturating_sub(1),
+        }
+        Ok(())
+    }
+
+    fn enqueue<S: Sink>(
+        &mut self,
+        frame: Frame,
+        own: bool,
+        txtime: Option<HostTime>,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let hop = self.network.hops[frame.hop as usize];
+        let copy = self.specials.copy(frame.hop);
+        self.sight(self.taps(hop.port, Stage::Qdisc), &hop, (frame, copy), self.now, self.now, sink)?;
+        let now = self.host_time(self.network.links[hop.port as usize].node);
+        let Some(hosts) = &mut self.hosts else { return Ok(()) };
+        let talking = hosts.talking.get(hop.stream as usize).and_then(Option::as_deref);
+        let socket = talking.filter(|_| own).map(|talking| talking.options());
+        let packet = Packet { item: frame, octets: frame.octets, class: hop.class, socket, txtime };
+        let actions = hosts.enqueue(hop.port, now, packet);
+        self.follow(hop.port, actions, sink)
+    }
+
+    /// Does what a port's queueing disciplines want done, and sets their timer.
+    fn follow<S: Sink>(&mut self, port: u32, mut actions: Actions<Frame>, sink: &mut S) -> io::Result<()> {
+        let node = self.network.links[port as usize].node;
+        for (frame, _) in actions.dropped.drain(..) {
+            self.count_drop(frame);
+        }
+        for handed in actions.handed.drain(..) {
+            let launch = handed.launch.map(|launch| self.true_time(node, launch));
+            let Some(own) = self.host_port(port) else { continue };
+            let at_driver = (own.now_plus_driver).max(own.port.at_driver);
+            own.port.at_driver = at_driver;
+            let mut at_hardware = at_driver + own.port.tx.draw();
+            at_hardware = at_hardware.max(launch.unwrap_or(at_hardware));
+            let last = &mut own.port.at_hardware[usize::from(handed.class & 7)];
+            at_hardware = at_hardware.max(*last);
+            *last = at_hardware;
+            let frame = handed.item;
+            let hop = self.network.hops[frame.hop as usize];
+            let copy = self.specials.copy(frame.hop);
+            self.sight_up(node, self.taps(port, Stage::Driver), &hop, (frame, copy), at_driver, sink)?;
+            if self.is_down(node, self.now, at_hardware) {
+                self.lose(hop.stream, port);
+            } else {
+                self.schedule(at_hardware, node, What::Arrive(frame));
+            }
+        }
+        if let Some(hosts) = &mut self.hosts {
+            hosts.actions = actions;
+        }
+        self.set_timer(port);
+        Ok(())
+    }
+
+    fn host_port(&mut self, port: u32) -> Option<Driving<'_>> {
+        let now = self.now;
+        let port = self.hosts.as_mut()?.ports.get_mut(port as usize)?.as_deref_mut()?;
+        let now_plus_driver = now + port.driver.draw();
+        Some(Driving { port, now_plus_driver })
+    }
+
+    /// Sets the timer of a port's queueing disciplines for when something may go next.
+    fn set_timer(&mut self, port: u32) {
+        let node = self.network.links[port as usize].node;
+        let now = self.host_time(node);
+        let Some(hosts) = &mut self.hosts else { return };
+        let Some(own) = hosts.ports.get_mut(port as usize).and_then(Option::as_deref_mut) else { return };
+        let wake = own.qdisc.as_ref().and_then(|qdisc| qdisc.wake(now));
+        if wake == own.armed.map(|(at, _)| at) {
+            return;
+        }
+        // One that was set before is not met again: only the number that is armed counts.
+        own.armed = None;
+        let Some(wake) = wake else { return };
+        let late = own.timer.draw();
+        // Each one in vain doubles the wait: nothing that a clock or a discipline does keeps time from passing.
+        let wait = match own.in_vain {
+            0 => Duration::ZERO,
+            often => Duration::from_ns(1 << (often - 1).min(20)),
+        };
+        let number = hosts.put(Due::Timer { port });
+        if let Some(own) = hosts.ports.get_mut(port as usize).and_then(Option::as_deref_mut) {
+            own.armed = Some((wake, number));
+        }
+        let at = (self.true_time(node, wake) + late).max(self.now + wait);
+        self.schedule(at, node, What::Host { number });
+    }
+
+    /// A node's clock has changed: its timers are set anew.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn set_timers(&mut self, ports: &[u32]) {
+        for port in ports {
+            let Some(hosts) = &mut self.hosts else { return };
+            if let Some(own) = hosts.ports.get_mut(*port as usize).and_then(Option::as_deref_mut)
+                && own.armed.take().is_some()
+            {
+                self.set_timer(*port);
+            }
+        }
+    }
+
+    /// Whether software receives what comes over a port.
+    #[inline]
+    pub(super) fn is_received(&self, port: u32) -> bool {
+        self.hosts.as_ref().is_some_and(|hosts| hosts.has(self.plan.ports[port as usize].peer))
+    }
+
+    /// A frame has arrived over a hop now; gives when it can go on.
+    pub(super) fn receive<S: Sink>(
+        &mut self,
+        hop: &Hop,
+        meets: Option<Meeting>,
+        frame: (Frame, u8),
+        sink: &mut S,
+    ) -> io::Result<Instant> {
+        let here = meets.map_or(*hop, |meeting| self.network.hops[meeting.leader as usize]);
+        if here.listeners.indices().is_empty() && here.branches.indices().is_empty() {
+            // Flooded to a station that it is not for: its port takes no other address.
+            return Ok(self.now);
+        }
+        let peer = self.plan.ports[hop.port as usize].peer;
+        let Some(hosts) = &mut self.hosts else { return Ok(self.now) };
+        let Some(own) = hosts.ports.get_mut(peer as usize).and_then(Option::as_deref_mut) else {
+            return Ok(self.now);
+        };
+        let kernel = (self.now + own.kernel_rx.draw()).max(own.received);
+        own.received = kernel;
+        let node = self.plan.ports[peer as usize].node;
+        let program = hosts.listening.get_mut(&(hop.stream, node)).map(|listening| {
+            listening.received = (kernel + listening.app_rx.draw()).max(listening.received);
+            listening.received
+        });
+        self.sight_up(node, self.taps(peer, Stage::KernelRx), hop, frame, kernel, sink)?;
+        if let Some(program) = program {
+            self.sight_up(node, self.taps(peer, Stage::AppRx), hop, frame, program, sink)?;
+        }
+        Ok(kernel)
+    }
+
+    /// A frame that came over `ingress` goes on to the next queue `at`: a host's software first.
+    pub(super) fn forward(&mut self, (ingress, at): (u32, Instant), node: u32, frame: Frame) {
+        let Hop { port, stream, .. } = self.network.hops[frame.hop as usize];
+        let Some(hosts) = &mut self.hosts else { return self.schedule(at, node, What::Arrive(frame)) };
+        let Some(own) = hosts.ports.get_mut(port as usize).and_then(Option::as_deref_mut) else {
+            return self.schedule(at, node, What::Arrive(frame));
+        };
+        let last = own.at_qdisc.entry(ingress).or_insert(at);
+        let at_qdisc = (at + own.forwarding.draw()).max(*last);
+        *last = at_qdisc;
+        if self.is_down(node, at, at_qdisc) {
+            self.lose(stream, port);
+        } else if let Some(hosts) = &mut self.hosts {
+            let number = hosts.put(Due::Forwarded { frame });
+            self.schedule(at_qdisc, node, What::Host { number });
+        }
+    }
+}
+
+/// A port, and when a frame that it hands on now is at the driver unless others are before it.
+struct Driving<'a> {
+    port: &'a mut crate::hosts::HostPort,
+    now_plus_driver: Instant,
+}
