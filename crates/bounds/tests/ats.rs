@@ -230,3 +230,26 @@ fn what_becomes_eligible_together_waits_for_each_other() {
     shape(&mut net.plan, 4);
     assert_eq!(bounds(&net.plan).flows[0].hops[1].upper_ps, Some(10_000_000 + alone));
 }
+
+#[test]
+fn copies_keep_their_bounds_between_where_they_part_and_meet() {
+    let mut plan = common::wrong::two_ways([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
+    let plain = bounds(&plan).flows[0].release_upper_ps.unwrap();
+    shape(&mut plan, 8);
+    let everywhere = bounds(&plan);
+    assert!(
+        everywhere.flows.iter().all(|flow| flow.release_reason == Some(tsn_bounds::Reason::ShapedCopies))
+    );
+    // Schedulers at the bridges in the middle, where a copy comes by one way and keeps its tag.
+    plan.policing.retain(|policing| [2, 3].contains(&policing.node));
+    let found = bounds(&plan).flows[0].release_upper_ps.unwrap();
+    assert!(found >= plain);
+    let send = plan.taps.len() as u16;
+    for (port, stage) in [(0, tsn_plan::Stage::Send), (11, tsn_plan::Stage::Rx)] {
+        let (name, point) = (format!("{stage:?}"), tsn_plan::Point::End);
+        plan.taps.push(tsn_plan::Tap { name, port, stage, point, granularity_ns: 1 });
+    }
+    let (sightings, _) = run(&plan);
+    let worst = delays(&sightings, (send, send + 1), 0).into_iter().max().unwrap();
+    assert!(worst * 1_000 <= found as i64 && worst > 10_000, "{worst} {found}");
+}
