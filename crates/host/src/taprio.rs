@@ -127,10 +127,15 @@ impl SoftwareGates {
         if now < self.cycle.base {
             return;
         }
-        let begin = now - self.cycle.elapsed(now);
+        let this = now - self.cycle.elapsed(now);
         let Some(windows) = self.windows.get(usize::from(class)) else { return };
-        let current = windows.iter().find(|one| begin + one.from <= now && now < begin + one.until);
-        let (Some(window), Some(budget)) = (current, self.budgets.get_mut(usize::from(class))) else {
+        // One that goes over the end of a cycle may have begun in the one before.
+        let current = [this - self.cycle.length, this].into_iter().find_map(|begin| {
+            let is_open = |one: &&Window| begin + one.from <= now && now < begin + one.until;
+            windows.iter().find(is_open).map(|window| (begin, window))
+        });
+        let (Some((begin, window)), Some(budget)) = (current, self.budgets.get_mut(usize::from(class)))
+        else {
             return;
         };
         let end = begin + window.until;

@@ -29,7 +29,11 @@ impl Cycle {
         if needs > window.until - window.from {
             return None;
         }
-        let begin = from - self.elapsed(from);
+        let mut begin = from - self.elapsed(from);
+        if from + needs <= begin - self.length + window.until {
+            // It goes over the end of the cycle, and is open since the one before.
+            begin = begin - self.length;
+        }
         let start = from.max(begin + window.from);
         Some(if start + needs <= begin + window.until { start } else { begin + self.length + window.from })
     }

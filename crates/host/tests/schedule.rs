@@ -80,3 +80,23 @@ fn etf_takes_frames_in_the_order_of_their_times_and_none_behind_one_that_is_gone
     assert_eq!(etf.enqueue(at(260), Some(at(400)), None, 'f'), Err(('f', DropCause::Socket)));
     assert!(etf.is_empty());
 }
+
+#[test]
+fn a_window_in_software_goes_over_the_end_of_a_cycle() {
+    // Class 0: from 600 us on, over the cycle's end, until 300 us; 8 ns an octet.
+    let octet = Duration::from_ns(8);
+    let gates = SoftwareGates::new(&Taprio { mode: TaprioMode::Software, ..taprio(0) }, 2, octet);
+    for (from, opens) in
+        [(6_650, 6_650), (6_990, 6_990), (7_050, 7_050), (7_280, 7_280), (7_295, 7_600), (7_400, 7_600)]
+    {
+        assert_eq!(gates.opens(at(from), 0, 1_500), Some(at(opens)), "{from}");
+    }
+    // 700 us are one budget, in whichever cycle they are spent: 87,500 octets.
+    for (first, second) in [(6_650, 6_990), (6_990, 7_050), (7_010, 7_200)] {
+        let mut gates = gates.clone();
+        gates.spend(at(first), 0, 50_000);
+        gates.spend(at(second), 0, 37_000);
+        assert_eq!(gates.opens(at(second), 0, 500), Some(at(second)));
+        assert_eq!(gates.opens(at(second), 0, 501), Some(at(7_600)));
+    }
+}

@@ -69,7 +69,7 @@ pub(crate) struct HostPort {
     pub kernel_rx: Latency,
     /// For when the timer is set, and the number of its event.
     pub armed: Option<(HostTime, u32)>,
-    /// How often in turn the timer fired and nothing went.
+    /// How often in turn the timer fired, nothing went, and it was to fire again at once.
     pub in_vain: u32,
     /// What was handed on last was at the driver then: nothing overtakes.
     pub at_driver: Instant,

@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use tsn_plan::{Pattern, Plan, Point, Size, Stage};
 use tsn_sim::{SimError, Simulation};
@@ -77,8 +78,76 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
 }
 
+/// Latencies of a second, windows of ten days, clocks ten days off and set by as much.
+fn softened(plan: &mut Plan, (mode, child, long, ahead): (u8, u8, bool, bool)) {
+    let most = if long { 1_000_000_000_u64 } else { 0 };
+    let latency = json!({"kind": "constant", "ns": most});
+    let names = ["wakeup", "send", "qdisc", "driver", "tx", "kernel_rx", "app_rx", "timer"];
+    let host: Value = names.map(|name| (name, latency.clone())).into_iter().collect();
+    let child = match child {
+        0 => json!({"kind": "pfifo", "limit_frames": 100}),
+        1 => {
+            json!({"kind": "etf", "delta_ns": most, "deadline": long, "offload": ahead, "skip_sock_check": true})
+        }
+        _ => {
+            json!({"kind": "cbs", "idleslope": if long { 1_i64 << 40 } else { 1 }, "sendslope": -1 - ((most as i64) << 10),
+            "hicredit": most, "locredit": -(most as i64), "limit_frames": 100})
+        }
+    };
+    let base = if ahead { TEN_DAYS as i64 } else { -(TEN_DAYS as i64) };
+    let length = if long { TEN_DAYS / 3 } else { 1 };
+    let mode = if mode == 1 { "txtime-assist" } else { "software" };
+    let entries = [7, 1, 3].map(|open| json!({"open": open, "interval_ns": length}));
+    let taprio = json!({"mode": mode, "base_time_ns": base, "cycle_ns": 3 * length, "entries": entries,
+        "txtime_delay_ns": most});
+    plan.streams.retain(|stream| !matches!(stream.pattern, Pattern::Saturating { .. }));
+    for node in &mut plan.nodes {
+        node.host = serde_json::from_value(host.clone()).unwrap();
+    }
+    for port in &mut plan.ports {
+        let children: Vec<&Value> = (0..8).map(|_| &child).collect();
+        port.gates = None;
+        port.classes.iter_mut().for_each(|class| class.cbs = None);
+        let qdisc = if mode == "software" && child["kind"] != "pfifo" {
+            json!({"children": children})
+        } else {
+            json!({"children": children, "taprio": taprio})
+        };
+        port.qdisc = Some(serde_json::from_value(qdisc).unwrap());
+    }
+    for stream in &mut plan.streams {
+        let advance = if long { TEN_DAYS } else { 1 };
+        let socket = json!({"advance_ns": advance, "txtime": long, "deadline": ahead});
+        stream.socket = Some(serde_json::from_value(socket).unwrap());
+    }
+    let offset = if ahead { -(TEN_DAYS as i64) } else { TEN_DAYS as i64 };
+    let clock =
+        json!({"offset_ns": offset, "deviation_ppt": 1_000_000_000, "granularity_ns": 8, "jitter_ns": 0});
+    let steps: Vec<Value> = (0..3)
+        .map(|node| json!({"kind": "clock-step", "node": node, "at_ns": 1_000, "by_ns": -offset / 30}))
+        .collect();
+    let clocks = json!({"nodes": [clock, clock, clock], "record_ns": 3_600_000_000_000_u64, "faults": steps});
+    plan.clocks = Some(serde_json::from_value(clocks).unwrap());
+    plan.check().unwrap();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// The same for the software of hosts, beside clocks that are off by as much as they can.
+    #[test]
+    fn nothing_overflows_in_software(plan in plan(), kind in (0..3u8, 0..3u8, any::<bool>(), any::<bool>())) {
+        let mut plan = plan;
+        softened(&mut plan, kind);
+        let mut reports = 0;
+        let mut watch = |_| {
+            reports += 1;
+            if reports > 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut sightings = Vec::new();
+        let counters = Simulation::new(&plan).unwrap().run(&mut sightings, &mut watch).unwrap();
+        assert_conserved(&counters);
+    }
 
     #[test]
     fn nothing_overflows(plan in plan()) {

@@ -91,6 +91,31 @@ fn what_came_first_is_forwarded_first_whichever_port_it_came_over() {
 }
 
 #[test]
+fn what_is_forwarded_waits_for_nothing_that_came_over_another_port() {
+    let mut net = Net::new(10_000_000);
+    let nodes = ["a", "b", "host", "end"].map(|name| net.node(name, 0));
+    for (from, to) in [(0, 2), (1, 2), (2, 3)] {
+        net.link(nodes[from], nodes[to], GIGABIT, 0);
+    }
+    let spread = json!({"kind": "uniform", "from_ns": 0, "to_ns": 100_000});
+    set_host(&mut net, nodes[2], json!({"kernel_rx": spread, "qdisc": constant(3)}));
+    net.stream("a", &[0, 2, 3], 0, periodic(50_000, 0), frame(64));
+    net.stream("b", &[1, 2, 3], 0, periodic(50_000, 1_000), frame(64));
+    let over = [net.port(2, 0), net.port(2, 1)];
+    let kernel = over.map(|port| net.tap(port, Stage::KernelRx, Point::End));
+    let qdisc = net.tap(net.port(2, 3), Stage::Qdisc, Point::End);
+    let (sightings, _) = run(&net.plan);
+    for (stream, kernel) in (0..).zip(kernel) {
+        let received: Vec<i64> = stamps(&sightings, kernel, stream);
+        assert_eq!(received.len(), 200);
+        assert_eq!(
+            stamps(&sightings, qdisc, stream),
+            received.iter().map(|at| at + 3 * US).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
 fn what_is_in_the_software_of_a_node_that_goes_down_is_lost() {
     let etf = json!({"kind": "etf", "delta_ns": 10_000, "offload": true});
     // A frame per millisecond: at 100 us at the queueing discipline, at 490 us handed on, at 500 us on the wire.

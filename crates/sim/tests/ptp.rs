@@ -4,6 +4,7 @@
 mod common;
 mod timed;
 
+use common::software::{install, softwares};
 use common::*;
 use proptest::prelude::*;
 use timed::*;
@@ -451,6 +452,7 @@ proptest! {
         express in prop::option::of(any::<u8>()),
         faulty in prop::collection::vec((any::<prop::sample::Index>(), 0..5_000_000u64, 1..5_000_000u64, 0..3u8), 0..4),
         wrong in prop::collection::vec((any::<prop::sample::Index>(), 0..5_000_000u64, 1..5_000_000u64, 0..3u8), 0..4),
+        softwares in prop::option::of(softwares()),
     ) {
         let nodes = plan.nodes.len();
         plan.clocks = Some(clocks(&ppm.iter().cycle().take(nodes).copied().collect::<Vec<_>>()));
@@ -500,6 +502,9 @@ proptest! {
             }
         }
         prop_assume!(plan.check().is_ok());
+        if let Some(softwares) = &softwares {
+            install(&mut plan, softwares);
+        }
         let (first, counters) = observed(&plan);
         let (second, again) = observed(&plan);
         prop_assert_eq!(first.sightings, second.sightings);

@@ -115,7 +115,7 @@ impl Simulation<'_> {
                     qdisc.run(now, &mut actions);
                 }
                 let in_vain = actions.handed.is_empty() && actions.dropped.is_empty();
-                own.in_vain = if in_vain { own.in_vain + 1 } else { 0 };
+                own.in_vain = if in_vain { own.in_vain.saturating_add(1) } else { 0 };
                 self.follow(port, actions, sink)
             }
         }
@@ -222,16 +222,21 @@ impl Simulation<'_> {
         own.armed = None;
         let Some(wake) = wake else { return };
         let late = own.timer.draw();
-        // Each one in vain doubles the wait: nothing that a clock or a discipline does keeps time from passing.
-        let wait = match own.in_vain {
-            0 => Duration::ZERO,
-            often => Duration::from_ns(1 << (often - 1).min(20)),
-        };
         let number = hosts.put(Due::Timer { port });
-        if let Some(own) = hosts.ports.get_mut(port as usize).and_then(Option::as_deref_mut) {
-            own.armed = Some((wake, number));
+        let mut at = self.true_time(node, wake) + late;
+        let Some(own) =
+            self.hosts.as_mut().and_then(|hosts| hosts.ports.get_mut(port as usize)?.as_deref_mut())
+        else {
+            return;
+        };
+        own.armed = Some((wake, number));
+        if at > self.now {
+            own.in_vain = 0;
+        } else if own.in_vain > 0 {
+            // It fired now, and nothing went. Each time in turn doubles the wait, so that nothing that a clock or a
+            // discipline does keeps time from passing.
+            at = self.now + Duration::from_ns(1 << (own.in_vain - 1).min(20));
         }
-        let at = (self.true_time(node, wake) + late).max(self.now + wait);
         self.schedule(at, node, What::Host { number });
     }
 
