@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import data, print_json, print_table, told
+from tsnbench.cli.output import data, print_json, print_table, talk, told
+
+if TYPE_CHECKING:
+    from tsnbench.planning import Plan
 
 
 def plan(
@@ -18,8 +21,24 @@ def plan(
     only: Annotated[
         list[str] | None, typer.Option(help="Only the runs with this parameter: hops=3.", show_default=False)
     ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Write it for devices and other tools into this folder.", show_default=False)
+    ] = None,
+    to: Annotated[
+        str, typer.Option(help="What to export: some of tc, ptp4l, yang, inet, tsnkit, csv.")
+    ] = "tc,ptp4l,yang,inet,tsnkit,csv",
+    taprio: Annotated[
+        str, typer.Option(help="How taprio opens gates: software, txtime-assist or full.")
+    ] = "software",
+    queues: Annotated[
+        str,
+        typer.Option(help="Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest queue first)."),
+    ] = "reversed",
+    interface: Annotated[
+        list[str] | None, typer.Option(help="Interface of a port: 'sw1 -> sw2=enp3s0'.", show_default=False)
+    ] = None,
 ) -> None:
-    """Plan a scenario: routes, classes, shapers and loads, or its worst case; as tables or JSON."""
+    """Plan a scenario: routes, classes, shapers and loads, or its worst case; as tables, JSON or other tools' files."""
     from tsnbench.planning import plan as make_plan
     from tsnbench.runs.campaign import selected
     from tsnbench.scenario import load_variants
@@ -29,6 +48,9 @@ def plan(
         from tsnbench.planning.bounds import bounds_table
 
         plans = [make_plan(scenario) for scenario in selected(load_variants(file), only or [])]
+        if export is not None:
+            _export(plans, export, to, taprio, queues, interface or [])
+            return
         if as_json:
             documents = [make_bounds(one) if bounds else json.loads(one.to_json()) for one in plans]
             print_json(documents[0] if len(documents) == 1 else documents)
@@ -40,3 +62,31 @@ def plan(
                 print_table(bounds_table(make_bounds(one)))
             else:
                 print_plan(one, data())
+
+
+def _export(plans: list[Plan], folder: Path, to: str, taprio: str, queues: str, interfaces: list[str]) -> None:
+    """Writes files; says on stderr what they cannot say, and on stdout which they are."""
+    from tsnbench.errors import InputError
+    from tsnbench.exports import export, write
+    from tsnbench.linux.profile import Layout, Mode, Profile
+
+    if len(plans) != 1:
+        raise InputError(f"--export: expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3")
+    for option, text, words in (("--taprio", taprio, list(Mode)), ("--queues", queues, list(Layout))):
+        if text not in words:
+            raise InputError(f"{option}: expected one of {', '.join(words)}, found {text}")
+    names = {}
+    ports = {port["name"] for port in plans[0].document["ports"]}
+    for text in interfaces:
+        port, _, name = text.rpartition("=")
+        if port not in ports or not name:
+            raise InputError(f"--interface: expected a port and its interface, such as `a -> b=eth0`, found {text}")
+        if len(name) > 15:
+            raise InputError(f"--interface: expected a name of up to 15 characters, found {name}")
+        names[port] = name
+    profile = Profile(mode=Mode(taprio), layout=Layout(queues), interfaces=names)
+    done = export(plans[0].document, [one.strip() for one in to.split(",") if one.strip()], profile)
+    for path in write(done, folder):
+        print(path)
+    for note in done.notes:
+        talk.print(str(note), markup=False, soft_wrap=True)

@@ -1,0 +1,37 @@
+"""``tsnbench import``: other tools' files as scenarios."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.output import told
+
+app = typer.Typer(help="Other tools' files as a scenario, on stdout.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def root() -> None:
+    """Other tools' files as a scenario, on stdout."""
+
+
+@app.command("tsnkit")
+def tsnkit(
+    task: Annotated[Path, typer.Argument(help="Streams: stream,src,dst,size,period,deadline,jitter.", show_default=False)],
+    topo: Annotated[Path, typer.Argument(help="Links: link,q_num,rate,t_proc,t_prop.", show_default=False)],
+) -> None:
+    """Print a scenario from tsnkit's task and topology files."""
+    with told():
+        from tsnbench.errors import InputError
+        from tsnbench.exports.tsnkit_import import scenario
+
+        texts = []
+        for path in (task, topo):
+            try:
+                texts.append(path.read_text(encoding="utf-8"))
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}: expected UTF-8 text, found other bytes") from error
+        sys.stdout.write(scenario(texts[0], texts[1], task.name, topo.name))

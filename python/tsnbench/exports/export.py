@@ -1,0 +1,75 @@
+"""All formats of a Plan, as texts by path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tsnbench.errors import InputError
+from tsnbench.exports import inet, spreadsheets, tsnkit
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Note, Notes
+from tsnbench.linux import files as linux_files
+from tsnbench.linux.profile import Profile
+from tsnbench.yang import files as yang_files
+
+
+@dataclass
+class Exported:
+    """Texts by path, relative to the folder; and what they do not say."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+
+
+Writer = Callable[[Network, Profile, Notes], dict[str, str]]
+FORMATS: dict[str, Writer] = {
+    "tc": linux_files.traffic_control,
+    "ptp4l": linux_files.linuxptp,
+    "yang": lambda network, _, notes: yang_files.instance_data(network, notes),
+    "inet": lambda network, _, notes: inet.files(network, notes),
+    "tsnkit": lambda network, _, notes: tsnkit.files(network, notes),
+    "csv": lambda network, _, notes: spreadsheets.files(network, notes),
+}
+
+
+def export(document: dict[str, Any], to: Iterable[str], profile: Profile | None = None) -> Exported:
+    """A Plan's document in the formats that are asked for.
+
+    Raises:
+        InputError: a format is not known.
+    """
+    done = Exported()
+    network = Network(document)
+    for name in dict.fromkeys(to):
+        if name not in FORMATS:
+            raise InputError(f"--to: expected one of {', '.join(FORMATS)}, found {name}")
+        notes = Notes(name)
+        done.files |= FORMATS[name](network, profile or Profile(), notes)
+        done.notes += notes
+    if done.notes:
+        done.files["notes.txt"] = "".join(f"{note}\n" for note in done.notes)
+    return done
+
+
+def write(done: Exported, folder: Path) -> list[Path]:
+    """Writes all files below a folder, which is made.
+
+    Raises:
+        InputError: the folder has files of something else.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: expected a folder, found a file")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / ".tsnbench-export").exists():
+        raise InputError(f"{folder}: expected an empty folder or an earlier export, found other files")
+    paths = []
+    for name, text in {".tsnbench-export": "", **done.files}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        if path.suffix == ".sh":
+            path.chmod(0o755)
+        paths.append(path)
+    return paths[1:]

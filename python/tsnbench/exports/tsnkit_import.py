@@ -1,0 +1,162 @@
+"""tsnkit's task and topology files as a scenario.
+
+The same meaning as in the export: a size is what a frame takes on the wire.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from math import lcm
+
+from tsnbench.errors import InputError
+from tsnbench.exports.tsnkit import RATES, WIRE_OCTETS
+
+_BPS = {cost: bps for bps, cost in RATES.items()}
+_WORDS = {1: "1 Gbit/s", 10: "100 Mbit/s", 100: "10 Mbit/s", 1000: "1 Mbit/s"}
+_LINK = re.compile(r"[\[(]\s*(\d+)\s*,\s*(\d+)\s*[\])]")
+_LIST = re.compile(r"\[\s*(\d+(?:\s*,\s*\d+)*)\s*\]")
+SMALLEST_FRAME = 64
+LARGEST_FRAME = 1522
+SCHEDULED_PCP = 7
+HYPERPERIODS = 2
+LONGEST_NS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class _Row:
+    where: str
+    cells: dict[str, str]
+
+    def whole(self, name: str) -> int:
+        text = (self.cells.get(name) or "").strip()
+        try:
+            # Spreadsheets and pandas write whole numbers with a fraction of 0.
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if number < 0 or number != int(number):
+            raise InputError(f"{self.where}: {name}: expected a whole number, found {text or 'nothing'}")
+        return int(number)
+
+
+def _rows(text: str, name: str, columns: tuple[str, ...]) -> list[_Row]:
+    reader = csv.DictReader(io.StringIO(text))
+    missing = [one for one in columns if one not in (reader.fieldnames or [])]
+    if missing:
+        raise InputError(
+            f"{name}:1: expected the columns {', '.join(columns)}, found {', '.join(reader.fieldnames or []) or 'nothing'}"
+        )
+    rows = [_Row(f"{name}:{reader.line_num}", dict(cells)) for cells in reader]
+    if not rows:
+        raise InputError(f"{name}: expected rows, found the header alone")
+    return rows
+
+
+def scenario(task: str, topo: str, task_name: str = "task.csv", topo_name: str = "topo.csv") -> str:
+    """A scenario's YAML from the texts of both files.
+
+    Raises:
+        InputError: with the place, what was expected and what was found.
+    """
+    links = _read_links(topo, topo_name)
+    count = Counter(node for pair in links for node in pair)
+    names = {node: f"es{node}" if count[node] == 2 else f"sw{node}" for node in sorted(count)}
+    stations = [name for node, name in names.items() if count[node] == 2]
+    bridges = {node: name for node, name in names.items() if count[node] > 2}
+    lines = [
+        f"# From tsnkit's {task_name} and {topo_name}: sizes are what frames take on the wire.",
+        "name: tsnkit",
+        "title: A problem of tsnkit",
+    ]
+    streams, periods = _streams(task, task_name, names)
+    duration = min(max(HYPERPERIODS * lcm(*periods), 1), LONGEST_NS)
+    lines += [f"duration: {duration} ns", "", "network:", f"  stations: [{', '.join(stations)}]"]
+    if bridges:
+        lines.append("  bridges:")
+        for node, name in bridges.items():
+            taken = {row.whole("t_proc") for pair, row in links.items() if pair[1] == node}
+            if len(taken) > 1:
+                raise InputError(f"{topo_name}: t_proc: expected one value for all links to node {node}, found {sorted(taken)}")
+            lines.append(f"    {name}: {{processing: {taken.pop()} ns}}")
+    lines.append("  links:")
+    for pair, row in links.items():
+        if pair[0] < pair[1]:
+            lines.append(f"    - {_group(links, pair, row, names, topo_name)}")
+    most = min(8, min(row.whole("q_num") for row in links.values()))
+    if most < 1:
+        raise InputError(f"{topo_name}: q_num: expected 1 or more, found {most}")
+    classes = "{0: 0}" if most == 1 else f"{{{SCHEDULED_PCP}: {most - 1}, 0: 0}}"
+    lines += [f"  queues: {{classes: {classes}}}", "", "streams:", *streams]
+    return "\n".join(lines) + "\n"
+
+
+def _read_links(topo: str, name: str) -> dict[tuple[int, int], _Row]:
+    links: dict[tuple[int, int], _Row] = {}
+    for row in _rows(topo, name, ("link", "q_num", "rate", "t_proc", "t_prop")):
+        text = row.cells["link"] or ""
+        match = _LINK.fullmatch(text.strip())
+        if match is None:
+            raise InputError(f"{row.where}: link: expected two nodes such as (0, 1), found {text or 'nothing'}")
+        pair = (int(match[1]), int(match[2]))
+        if pair in links or pair[0] == pair[1]:
+            raise InputError(f"{row.where}: link: expected each pair of two nodes once, found {text}")
+        links[pair] = row
+    for pair, row in links.items():
+        if pair[::-1] not in links:
+            raise InputError(f"{row.where}: link: expected ({pair[1]}, {pair[0]}) besides {pair}, found none")
+    return links
+
+
+def _group(
+    links: dict[tuple[int, int], _Row], pair: tuple[int, int], row: _Row, names: dict[int, str], name: str
+) -> str:
+    ends = []
+    for one in (row, links[pair[::-1]]):
+        rate, prop = one.whole("rate"), one.whole("t_prop")
+        if rate not in _WORDS:
+            raise InputError(f"{one.where}: rate: expected one of {', '.join(map(str, _WORDS))} (ns per bit), found {rate}")
+        # A signal takes 5 ns per metre.
+        ends.append((_WORDS[rate], f"{prop * 200} mm"))
+    back = "" if ends[0] == ends[1] else f", back: {{rate: {ends[1][0]}, cable: {ends[1][1]}}}"
+    return f"{{rate: {ends[0][0]}, cable: {ends[0][1]}, between: {names[pair[0]]} -- {names[pair[1]]}{back}}}"
+
+
+def _streams(task: str, name: str, names: dict[int, str]) -> tuple[list[str], list[int]]:
+    lines, periods = [], []
+    seen: set[int] = set()
+    header = "id" if "stream" not in task.partition("\n")[0].split(",") else "stream"
+    for row in _rows(task, name, (header, "src", "dst", "size", "period", "deadline", "jitter")):
+        number, source, period = row.whole(header), row.whole("src"), row.whole("period")
+        if number in seen:
+            raise InputError(f"{row.where}: {header}: expected each number once, found {number} again")
+        seen.add(number)
+        match = _LIST.fullmatch((row.cells["dst"] or "").strip())
+        if match is None:
+            raise InputError(f"{row.where}: dst: expected a list such as [3], found {row.cells['dst'] or 'nothing'}")
+        listeners = [int(one) for one in match[1].split(",")]
+        for node in (source, *listeners):
+            if node not in names:
+                raise InputError(f"{row.where}: expected a node of the topology, found {node}")
+        if not period:
+            raise InputError(f"{row.where}: period: expected more than 0, found 0")
+        frame = max(row.whole("size") - WIRE_OCTETS, SMALLEST_FRAME)
+        if frame > LARGEST_FRAME:
+            raise InputError(
+                f"{row.where}: size: expected up to {LARGEST_FRAME + WIRE_OCTETS} octets, found {row.whole('size')}"
+                "\n  hint: split it into several streams"
+            )
+        deadline, jitter = row.whole("deadline"), row.whole("jitter")
+        requires = [f"delay: {deadline} ns"] if deadline else []
+        # tsnkit's jitter is the spread of arrivals; one of a whole period says nothing.
+        requires += [f"jitter spread: {jitter} ns"] if 0 < jitter < period else []
+        to = names[listeners[0]] if len(listeners) == 1 else f"[{', '.join(names[one] for one in listeners)}]"
+        lines.append(
+            f"  s{number}: {{from: {names[source]}, to: {to}, pcp: {SCHEDULED_PCP}, period: {period} ns, "
+            f"frame: {frame} B, requires: {{{', '.join(requires)}}}}}"
+        )
+        periods.append(period)
+    return lines, periods

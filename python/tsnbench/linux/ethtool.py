@@ -1,0 +1,30 @@
+"""What ``ethtool`` has to set: number of queues, speed, coalescing, energy saving, frame pre-emption."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MINIMUM_FRAGMENT = 60
+"""Octets before the check sequence, least that IEEE 802.3 allows for a fragment that is not the last."""
+
+
+def commands(port: dict[str, Any], device: str) -> list[tuple[str, str]]:
+    """Each command and its undo; an empty undo means: what was before is not known beforehand."""
+    classes = len(port["classes"])
+    found = [
+        (f"ethtool -L {device} combined {classes}", ""),
+        (f"ethtool -s {device} speed {port['rate_bps'] // 1_000_000} duplex full autoneg on", ""),
+        # Energy-saving lines wake up late, coalesced interrupts tell late, segmentation makes one frame of many.
+        (f"ethtool --set-eee {device} eee off", f"ethtool --set-eee {device} eee on"),
+        (f"ethtool -C {device} rx-usecs 0 tx-usecs 0", ""),
+        (f"ethtool -K {device} tso off gso off gro off", f"ethtool -K {device} tso on gso on gro on"),
+    ]
+    if "preemption" in port:
+        found.append(
+            (
+                f"ethtool --set-mm {device} pmac-enabled on tx-enabled on verify-enabled on "
+                f"tx-min-frag-size {MINIMUM_FRAGMENT}",
+                f"ethtool --set-mm {device} pmac-enabled off tx-enabled off verify-enabled off",
+            )
+        )
+    return found

@@ -1,0 +1,128 @@
+"""Faults as commands with their times: links that go down, and netem behind an intermediate device of the receiving end.
+
+tc-netem(8). taprio and mqprio take the root of the sending end, so what a cable does is done where it ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+from tsnbench.linux.ptp import decimal
+from tsnbench.linux.profile import Profile
+
+
+@dataclass(frozen=True)
+class Step:
+    """At an instant of the Plan, at a node: a command."""
+
+    at_ns: int
+    node: str
+    command: str
+
+    def __str__(self) -> str:
+        return f"{self.at_ns}\t{self.node}\t{self.command}"
+
+
+def steps(network: Network, profile: Profile, notes: Notes) -> list[Step]:
+    """In the order of time; at one instant in the order of the Plan."""
+    found: list[Step] = []
+    for fault in network.document.get("faults", []):
+        found += _steps(network, fault, profile, notes)
+    return sorted(found, key=lambda step: step.at_ns)
+
+
+def receivers(network: Network) -> list[int]:
+    """Ports that need an intermediate device: netem works on what they receive."""
+    kinds = ("loss", "delay", "duplicate")
+    return sorted({network.ports[one["port"]]["peer"] for one in network.document.get("faults", []) if one["kind"] in kinds})
+
+
+def devices(network: Network, node: int, profile: Profile) -> tuple[list[str], list[str]]:
+    """The intermediate devices of a node: lines of ``ip -batch`` and of ``tc -batch``."""
+    links, filters = [], []
+    for port in receivers(network):
+        if network.ports[port]["node"] != node:
+            continue
+        device = profile.interface(network, port)
+        links += [f"link add name {_ifb(network, port)} type ifb", f"link set dev {_ifb(network, port)} up"]
+        filters += [
+            f"qdisc replace dev {device} clsact",
+            f"filter replace dev {device} ingress protocol all pref 65000 matchall "
+            f"action mirred egress redirect dev {_ifb(network, port)}",
+        ]
+    return links, filters
+
+
+def _ifb(network: Network, port: int) -> str:
+    return f"ifb{network.place(port) + 1}"
+
+
+def _steps(network: Network, fault: dict[str, Any], profile: Profile, notes: Notes) -> list[Step]:
+    kind = fault["kind"]
+    span = (fault["from_ns"], fault["until_ns"])
+    if kind in ("link-down", "node-down"):
+        ports = (
+            network.ports_of(fault["node"])
+            if kind == "node-down"
+            else [fault["port"], network.ports[fault["port"]]["peer"]]
+        )
+        if kind == "node-down":
+            notes.lost(
+                f"loss of what {network.nodes[fault['node']]['name']} holds when it goes down",
+                "its links go down, and the kernel keeps what waits",
+            )
+        return [
+            Step(at, _node(network, port), f"ip link set dev {profile.interface(network, port)} {state}")
+            for port in ports
+            for at, state in zip(span, ("down", "up"), strict=True)
+        ]
+    what = f"fault `{kind}`"
+    if kind == "babble":
+        notes.lost(what, "it is a talker's doing, and no talker is exported")
+        return []
+    if kind == "schedule":
+        notes.lost(what, "a schedule that runs cannot be given back the one before it")
+        return []
+    options = _netem(fault, notes)
+    if options is None:
+        return []
+    port = network.ports[fault["port"]]["peer"]
+    device = _ifb(network, port)
+    return [
+        Step(span[0], _node(network, port), f"tc qdisc replace dev {device} root netem {options}"),
+        Step(span[1], _node(network, port), f"tc qdisc del dev {device} root"),
+    ]
+
+
+def _node(network: Network, port: int) -> str:
+    return str(network.nodes[network.ports[port]["node"]]["name"])
+
+
+def _percent(ppm: int) -> str:
+    return f"{decimal(ppm, 4)}%"
+
+
+def _netem(fault: dict[str, Any], notes: Notes) -> str | None:
+    if fault["kind"] == "duplicate":
+        if fault["after_ns"]:
+            notes.lost("the gap between a frame and its duplicate", "netem sends both at once")
+        return f"duplicate {_percent(fault['share_ppm'])}"
+    if fault["kind"] == "delay":
+        if fault["share_ppm"] != 1_000_000:
+            notes.lost("fault `delay` of a share of the frames", "netem delays all of them")
+            return None
+        middle, half = (fault["least_ns"] + fault["most_ns"]) // 2, (fault["most_ns"] - fault["least_ns"]) // 2
+        if half and fault["keeps_order"]:
+            notes.lost("the order of frames that a fault delays", "netem lets them overtake where it draws delays")
+        return f"delay {decimal(middle, 3)}us {decimal(half, 3)}us" if half else f"delay {decimal(middle, 3)}us"
+    model = fault["model"]
+    if model["kind"] == "bernoulli":
+        return f"loss random {_percent(model['loss_ppm'])}"
+    if model["kind"] == "gilbert-elliott":
+        chances = (model["to_bad_ppm"], model["to_good_ppm"], model["loss_bad_ppm"], model["loss_good_ppm"])
+        return "loss gemodel " + " ".join(_percent(one) for one in chances)
+    notes.lost("fault `loss` by bit errors", "netem's loss does not depend on the length of a frame")
+    return None

@@ -1,0 +1,158 @@
+"""One folder per node: everything that a Linux host needs to be what the Plan says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench.exports.network import Network, file_name
+from tsnbench.exports.notes import Notes
+from tsnbench.linux import ethtool, faults, ingress, links, ptp, qdiscs, tuning
+from tsnbench.linux.limits import problems
+from tsnbench.linux.profile import Profile
+
+
+def _text(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def traffic_control(network: Network, profile: Profile, notes: Notes) -> dict[str, str]:
+    """Files of `tc`, `ip`, `bridge` and `ethtool` of every node, and the namespaces of all."""
+    files = {
+        "netns/up.batch": _text(links.namespaces(network, profile)),
+        "netns/down.batch": _text(links.no_namespaces(network)),
+    }
+    _tell(network, profile, notes)
+    steps = faults.steps(network, profile, notes)
+    if steps:
+        files["netns/faults.tsv"] = _text(["at_ns\tnode\tcommand", *map(str, steps)])
+    for node, _ in enumerate(network.nodes):
+        files |= {f"{file_name(network.nodes[node]['name'])}/{name}": text for name, text in _node(network, node, profile, notes).items()}
+    return files
+
+
+def _node(network: Network, node: int, profile: Profile, notes: Notes) -> dict[str, str]:
+    names = [profile.interface(network, port) for port in network.ports_of(node)]
+    ifbs, redirects = faults.devices(network, node, profile)
+    tc: list[str] = []
+    later: list[str] = []
+    tools: list[tuple[str, str]] = []
+    for port, device in zip(network.ports_of(node), names, strict=True):
+        tc += qdiscs.batch(network.ports[port], device, profile)
+        later += [f"{at}\t{line}" for at, line in qdiscs.changes(network.ports[port], device, profile)]
+        tools += ethtool.commands(network.ports[port], device)
+    tc += ingress.batch(network, node, profile, notes)
+    tc += [line for line in redirects if line not in tc]
+    made, undone = tuning.scripts(names, profile.cpus)
+    table = links.address_table(network, node, profile)
+    files = {
+        "ip.batch": _text([*links.interfaces(network, node, profile), *ifbs]),
+        "tc.batch": _text(tc),
+        "ethtool.sh": _text(["#!/bin/sh", *(do for do, _ in tools)]),
+        "ethtool-undo.sh": _text(["#!/bin/sh", *(undo for _, undo in reversed(tools) if undo)]),
+        "tuning.sh": made,
+        "tuning-undo.sh": undone,
+        "up.sh": _text(
+            [
+                "#!/bin/sh",
+                "set -e",
+                "ip -batch ip.batch",
+                *(["bridge -batch bridge.batch"] if table else []),
+                "tc -batch tc.batch",
+            ]
+        ),
+        "down.sh": _text(
+            [
+                "#!/bin/sh",
+                *(f"tc qdisc del dev {name} {what}" for name in names for what in ("root", "clsact")
+                  if what == "root" or f"qdisc replace dev {name} clsact" in tc),
+                *(f"ip {line}" for line in links.no_interfaces(network, node, profile)),
+                *(f"ip link del dev {line.split()[3]}" for line in ifbs if line.startswith("link add")),
+            ]
+        ),
+    }
+    if table:
+        files["bridge.batch"] = _text(table)
+    if later:
+        files["tc-changes.tsv"] = _text(["at_ns\tline of tc -batch", *later])
+    return files
+
+
+def linuxptp(network: Network, profile: Profile, notes: Notes) -> dict[str, str]:
+    """Files of ptp4l and phc2sys of every node that takes part."""
+    files: dict[str, str] = {}
+    for node, one in enumerate(network.nodes):
+        config = ptp.ptp4l(network, node, profile, notes)
+        follow, start = ptp.phc2sys(network, node), ptp.script(network, node)
+        if config is None or follow is None or start is None:
+            continue
+        folder = file_name(one["name"])
+        files |= {f"{folder}/ptp4l.conf": config, f"{folder}/phc2sys.conf": follow, f"{folder}/ptp.sh": start}
+    if not files:
+        notes.lost("configuration of ptp4l", "the Plan has no PTP: all nodes share one perfect time")
+    return files
+
+
+def _tell(network: Network, profile: Profile, notes: Notes) -> None:
+    """What Linux cannot be told."""
+    for stream in network.redundant():
+        notes.lost(
+            f"the several ways of {stream['name']} (sequence numbers, copies and their elimination)",
+            "Linux has no 802.1CB; its hsr module is another protocol",
+        )
+    for node, one in enumerate(network.nodes):
+        if not network.forwards(node):
+            continue
+        for clash in network.forwarding(node)[1]:
+            notes.lost(
+                f"the way of {clash.stream} at {one['name']}",
+                f"its destination and VLAN are those of {clash.other}, which goes another way there",
+            )
+        if "cut_through_octets" in one:
+            notes.lost(f"cut-through at {one['name']}", "the kernel stores frames and forwards them")
+        if "buffer" in one:
+            notes.lost(f"the shared memory of {one['name']}", "the kernel's queues have limits of their own")
+        if "learning" in one:
+            notes.lost(f"learning at {one['name']}", "addresses are written down; delete `learning off flood off` to let it learn")
+    for port in network.ports:
+        _tell_port(port, notes)
+    found: dict[tuple[str, str], list[str]] = {}
+    for port in network.ports:
+        for problem in problems(port, profile):
+            found.setdefault((problem.text, problem.hint), []).append(problem.where)
+    for (text, hint), where in found.items():
+        notes.warn(_some(where), f"{text}; {hint}")
+    bare = [
+        port["name"]
+        for port in network.ports
+        if len(port["classes"]) > 1 and "gates" not in port and "taprio" not in port.get("qdisc", {})
+    ]
+    if bare:
+        notes.warn(_some(bare), "mqprio leaves the order of its queues to the hardware; on veth there is none")
+    if any(one["processing_ns"] or "further" in one for one in network.nodes):
+        notes.lost("processing times of nodes", "a host takes as long as it takes")
+    if any(port["propagation_ps"] for port in network.ports):
+        notes.lost("the length of cables", "a cable is as long as it is; veth has none")
+
+
+def _some(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _tell_port(port: dict[str, Any], notes: Notes) -> None:
+    name = port["name"]
+    gates = port.get("gates")
+    if gates is not None:
+        if gates.get("initial") is not None and gates["initial"] != 2 ** len(port["classes"]) - 1:
+            notes.lost(f"gates before the base time at {name}", "taprio leaves them all open until then")
+        if gates.get("unguarded"):
+            notes.lost(f"frames that overrun their window at {name}", "taprio holds back what does not fit")
+        if any(one.get("idle_slopes") for one in gates.get("changes", [])):
+            notes.lost(f"idle slopes that change with the schedule at {name}", "cbs is not tied to a schedule")
+    classes = port["classes"]
+    for number, one in enumerate(classes):
+        if "limit_octets" in one and ("limit_frames" in one or "cbs" in one):
+            notes.lost(f"the limit in octets of class {number} at {name}", "a queue of the kernel has one limit")
+        if one.get("cbs", {}).get("runs_while_closed"):
+            notes.lost(f"credit that runs while the gate is closed, class {number} at {name}", "cbs knows no gates")
+        if gates is None and "max_sdu_octets" in one:
+            notes.lost(f"the largest unit of class {number} at {name}", "mqprio has none; taprio has")

@@ -1,0 +1,128 @@
+"""What a kernel will refuse, or take and not do, known before it is asked. Numbers are those of Linux 6.x.
+
+tc-mqprio(8), tc-taprio(8), tc-etf(8).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tsnbench.linux.profile import Layout, Mode, Profile
+from tsnbench.linux.qdiscs import FLAGS, Root, root
+
+MOST_CLASSES = 16
+"""TC_QOPT_MAX_QUEUE."""
+SHORTEST_FRAME = 60
+"""Octets (ETH_ZLEN): an entry must be long enough for one."""
+LONGEST_CYCLE_NS = 2**31 - 1
+UNKNOWN_SPEED_BPS = 10_000_000
+"""What taprio and cbs take for the rate of an interface that does not tell its speed."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Where, what is the matter, and what to do."""
+
+    where: str
+    text: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}\n  hint: {self.hint}"
+
+
+def shortest_interval_ns(rate_bps: int) -> int:
+    """The shortest entry that taprio takes: the time of a 60-octet frame at the link's speed, as the kernel rounds it."""
+    picoseconds_per_octet = 8_000_000 // (rate_bps // 1_000_000)
+    return SHORTEST_FRAME * picoseconds_per_octet // 1000
+
+
+def problems(port: dict[str, Any], profile: Profile) -> list[Problem]:
+    """Everything about one port, the refusals first."""
+    name = port["name"]
+    classes = len(port["classes"])
+    own = root(port, profile)
+    found = []
+    if classes > MOST_CLASSES:
+        found.append(
+            Problem(name, f"{classes} traffic classes; the kernel has {MOST_CLASSES}", "use fewer classes")
+        )
+    if profile.tx_queues is not None and profile.tx_queues < classes:
+        found.append(
+            Problem(
+                name,
+                f"{classes} traffic classes on an interface with {profile.tx_queues} transmission queues; "
+                "each class needs one of its own",
+                f"use a map with {profile.tx_queues} classes, or an interface with more queues (`ethtool -l`)",
+            )
+        )
+    if profile.layout is Layout.REVERSED and classes > 1:
+        found.append(
+            Problem(
+                name,
+                "its classes are mapped to queues in falling order, which Linux before 6.3 refuses "
+                "(`Detected overlap in the traffic class to queue mapping`)",
+                "on such a kernel export with --queues renumbered",
+            )
+        )
+    if own.kind == "taprio":
+        found += _schedule(port, own)
+    if "preemption" in port and own.flags != FLAGS[Mode.FULL]:
+        found.append(
+            Problem(
+                name,
+                "frame pre-emption without full offload; taprio refuses it, and mqprio needs a driver that can",
+                "export with --taprio full for an interface whose driver can pre-empt (`ethtool --show-mm`)",
+            )
+        )
+    return found
+
+
+def _schedule(port: dict[str, Any], own: Root) -> list[Problem]:
+    name = port["name"]
+    found = []
+    shortest = shortest_interval_ns(port["rate_bps"])
+    brief = [interval for _, _, interval in own.entries if interval < shortest]
+    if brief:
+        found.append(
+            Problem(
+                name,
+                f"an entry of {min(brief)} ns; at {port['rate_bps'] // 1_000_000} Mbit/s taprio takes none under "
+                f"{shortest} ns, the time of a frame of {SHORTEST_FRAME} octets",
+                "join it with its neighbour",
+            )
+        )
+    if own.cycle_time > LONGEST_CYCLE_NS:
+        found.append(
+            Problem(
+                name,
+                f"a cycle of {own.cycle_time} ns; taprio takes up to {LONGEST_CYCLE_NS} ns",
+                "use a shorter cycle",
+            )
+        )
+    unknown = shortest_interval_ns(UNKNOWN_SPEED_BPS)
+    small = [interval for _, _, interval in own.entries if shortest <= interval < unknown]
+    if small:
+        found.append(
+            Problem(
+                name,
+                f"entries from {min(small)} ns; while the link is down taprio takes it for 10 Mbit/s "
+                f"and may refuse entries under {unknown} ns",
+                "run tc when the link is up",
+            )
+        )
+    commands = {command for command, _, _ in own.entries}
+    if commands - {"S"} and own.flags != FLAGS[Mode.FULL]:
+        found.append(
+            Problem(
+                name,
+                "entries that hold or release preemptable frames; taprio in software reads only their gates",
+                "export with --taprio full",
+            )
+        )
+    if any(own.max_sdu):
+        found.append(
+            Problem(name, "`max-sdu` per class", "this needs Linux 6.1 and iproute2 6.1 or later")
+        )
+    return found

@@ -1,0 +1,159 @@
+"""Configuration files of ptp4l and phc2sys per node.
+
+ptp4l(8), phc2sys(8); the names are those of linuxptp 3.1, which later versions still take.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+from tsnbench.linux.profile import Profile
+
+UTC_OFFSET = 37
+"""TAI - UTC in s since 2017."""
+
+
+def ports(network: Network) -> dict[int, str]:
+    """Ports on which PTP runs, and their roles: `master`, `slave` or, where they are elected, `any`."""
+    gptp = (network.document.get("clocks") or {}).get("gptp")
+    if not gptp:
+        return {}
+    found: dict[int, str] = {}
+    if "bmca" in gptp:
+        for port in gptp["bmca"]["ports"]:
+            found[port] = "any"
+            found[network.ports[port]["peer"]] = "any"
+        return found
+    for port in gptp["slaves"]:
+        found[port] = "slave"
+        found[network.ports[port]["peer"]] = "master"
+    return found
+
+
+def log_interval(nanoseconds: int, what: str, notes: Notes) -> int:
+    """The nearest power of two of a second, as PTP counts intervals."""
+    exponent = round(math.log2(nanoseconds / 1_000_000_000))
+    if nanoseconds * 2 ** max(0, -exponent) != 1_000_000_000 * 2 ** max(0, exponent):
+        notes.lost(
+            f"{what} of {nanoseconds} ns",
+            f"PTP's intervals are powers of two of a second; written: {exponent}",
+        )
+    return exponent
+
+
+def ptp4l(network: Network, node: int, profile: Profile, notes: Notes) -> str | None:
+    """The file for one node; None where it takes no part."""
+    mine = {port: role for port, role in ports(network).items() if network.ports[port]["node"] == node}
+    if not mine:
+        return None
+    clocks = network.document["clocks"]
+    gptp = clocks["gptp"]
+    lines = ["[global]", *_profile_lines(gptp, node)]
+    sync = log_interval(gptp["sync_interval_ns"], "the Sync interval", notes)
+    pdelay = log_interval(gptp["pdelay_interval_ns"], "the interval of delay requests", notes)
+    lines += [f"logSyncInterval {sync}", f"logMinPdelayReqInterval {pdelay}", f"logMinDelayReqInterval {pdelay}"]
+    lines += _quality(gptp, node, mine, notes)
+    lines += [f"socket_priority {gptp['pcp']}", f"utc_offset {UTC_OFFSET}"]
+    if gptp.get("one_step"):
+        lines += ["twoStepFlag 0", "time_stamping onestep"]
+    else:
+        lines += ["twoStepFlag 1", f"time_stamping {'software' if profile.software_stamps else 'hardware'}"]
+    if len(mine) > 1:
+        # Several cards are several clocks; phc2sys keeps them together (EnGINE VI-A).
+        lines.append("boundary_clock_jbod 1")
+    lines += _servo(gptp.get("servo"))
+    lines.append("tx_timestamp_timeout 50")
+    for port, role in sorted(mine.items()):
+        lines += ["", f"# {network.ports[port]['name']}", f"[{profile.interface(network, port)}]"]
+        if role != "any":
+            lines += ["BMCA noop", f"masterOnly {int(role == 'master')}"]
+    if gptp.get("wakeup_ns"):
+        notes.lost("late sending of PTP messages (`wakeup`)", "a real host is late by itself")
+    return "\n".join(lines) + "\n"
+
+
+def _profile_lines(gptp: dict[str, Any], node: int) -> list[str]:
+    own = gptp.get("ieee_1588")
+    if own is None:
+        return [
+            "# IEEE 802.1AS",
+            "transportSpecific 0x1",
+            "network_transport L2",
+            "delay_mechanism P2P",
+            "ptp_dst_mac 01:80:C2:00:00:0E",
+            "p2p_dst_mac 01:80:C2:00:00:0E",
+            "path_trace_enabled 1",
+            "follow_up_info 1",
+            "assume_two_step 1",
+            "min_neighbor_prop_delay -20000000",
+        ]
+    mechanism = "E2E" if own["delay"] == "end-to-end" else "P2P"
+    lines = ["# IEEE 1588", "network_transport L2", f"delay_mechanism {mechanism}"]
+    if node in own.get("transparent", []):
+        lines.append(f"clock_type {mechanism}_TC")
+    return lines
+
+
+def _quality(gptp: dict[str, Any], node: int, mine: dict[int, str], notes: Notes) -> list[str]:
+    bmca = gptp.get("bmca")
+    if bmca is None:
+        return [f"slaveOnly {int('master' not in mine.values())}", "gmCapable 1"]
+    own = bmca["clocks"][node]
+    announce = log_interval(bmca["announce_interval_ns"], "the Announce interval", notes)
+    return [
+        f"gmCapable {int(own['priority1'] < 255)}",
+        f"priority1 {own['priority1']}",
+        f"priority2 {own['priority2']}",
+        f"clockClass {own['class']}",
+        f"clockAccuracy {own['accuracy']:#04x}",
+        f"offsetScaledLogVariance {own['variance']:#06x}",
+        f"logAnnounceInterval {announce}",
+        f"announceReceiptTimeout {bmca['announce_receipt_timeout']}",
+        f"syncReceiptTimeout {bmca['sync_receipt_timeout']}",
+    ]
+
+
+def _servo(own: dict[str, Any] | None) -> list[str]:
+    if own is None:
+        return ["clock_servo pi"]
+    scaled = [name for name in own if name.startswith("pi_")]
+    lines = ["clock_servo pi", *(f"{name} {decimal(own[name], 3)}" for name in sorted(scaled))]
+    lines.append(f"first_step_threshold {decimal(own['first_step_threshold_ns'], 9)}")
+    lines.append(f"step_threshold {decimal(own['step_threshold_ns'], 9)}")
+    lines.append(f"max_frequency {own['max_frequency_ppb']}")
+    return lines
+
+
+def decimal(number: int, places: int) -> str:
+    """An integer of 10^-places as a decimal fraction, exactly."""
+    sign, digits = ("-" if number < 0 else ""), f"{abs(number):0{places + 1}d}"
+    return f"{sign}{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
+
+
+def phc2sys(network: Network, node: int) -> str | None:
+    """The file for one node: the same servo, the same domain."""
+    if not any(network.ports[port]["node"] == node for port in ports(network)):
+        return None
+    gptp = network.document["clocks"]["gptp"]
+    lines = ["[global]"]
+    if "ieee_1588" not in gptp:
+        lines.append("transportSpecific 0x1")
+    lines += ["domainNumber 0", *_servo(gptp.get("servo"))]
+    return "\n".join(lines) + "\n"
+
+
+def script(network: Network, node: int) -> str | None:
+    """Starts both; CLOCK_TAI follows the clocks of the cards, or they it on the grandmaster."""
+    if phc2sys(network, node) is None:
+        return None
+    leads = network.document["clocks"]["gptp"]["grandmaster"] == node
+    return (
+        "#!/bin/sh\n"
+        "# The kernel's CLOCK_TAI is CLOCK_REALTIME and the offset that ptp4l has learned.\n"
+        "ptp4l -f ptp4l.conf -m &\n"
+        f"phc2sys -f phc2sys.conf -a {'-rr' if leads else '-r'} -m &\n"
+        "wait\n"
+    )

@@ -1,0 +1,215 @@
+"""What a host says it does, as facts, beside what was meant: output of ``tc -j -s qdisc`` and ``ip -j -d link``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tsnbench.errors import InputError
+from tsnbench.linux.qdiscs import HANDLE, Child, Root
+
+
+@dataclass(frozen=True)
+class Qdisc:
+    """One queueing discipline as the kernel shows it."""
+
+    device: str
+    kind: str
+    handle: str
+    parent: str | None
+    """None at the root."""
+    options: dict[str, Any]
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Link:
+    """One interface as the kernel shows it."""
+
+    name: str
+    kind: str
+    up: bool
+    vid: int | None
+    egress: dict[int, int]
+    """Priority to priority code point; only a VLAN device has it."""
+    ingress: dict[int, int]
+    tx_queues: int | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that is not as it was meant."""
+
+    where: str
+    what: str
+    meant: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}: meant {self.meant}, found {self.found}"
+
+
+_COUNTERS = ("bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen")
+
+
+def _documents(text: str, tool: str) -> list[dict[str, Any]]:
+    try:
+        found = json.loads(text or "[]")
+    except ValueError as error:
+        raise InputError(f"{tool}: expected JSON, found {text[:40]!r}: {error}") from error
+    if not isinstance(found, list):
+        raise InputError(f"{tool}: expected a list, found {type(found).__name__}")
+    # An object without content is what ip prints for what it was not asked for.
+    return [one for one in found if isinstance(one, dict) and one]
+
+
+def read_qdiscs(text: str) -> list[Qdisc]:
+    """Output of ``tc -j -s qdisc show``.
+
+    Raises:
+        InputError: it is not that.
+    """
+    return [
+        Qdisc(
+            device=str(one.get("dev", "")),
+            kind=str(one.get("kind", "")),
+            handle=str(one.get("handle", "")),
+            parent=None if one.get("root") else one.get("parent"),
+            options=one.get("options") or {},
+            counters={name: int(one[name]) for name in _COUNTERS if isinstance(one.get(name), int)},
+        )
+        for one in _documents(text, "tc -j -s qdisc")
+    ]
+
+
+def read_links(text: str) -> list[Link]:
+    """Output of ``ip -j -d link``.
+
+    Raises:
+        InputError: it is not that.
+    """
+    links = []
+    for one in _documents(text, "ip -j -d link"):
+        info = one.get("linkinfo") or {}
+        data = info.get("info_data") or {}
+        links.append(
+            Link(
+                name=str(one.get("ifname", "")),
+                kind=str(info.get("info_kind", "")),
+                up="UP" in one.get("flags", []),
+                vid=data.get("id") if info.get("info_kind") == "vlan" else None,
+                egress=_qos(data.get("egress_qos")),
+                ingress=_qos(data.get("ingress_qos")),
+                tx_queues=one.get("num_tx_queues"),
+            )
+        )
+    return links
+
+
+def _qos(rows: Any) -> dict[int, int]:
+    return {int(row["from"]): int(row["to"]) for row in rows or []}
+
+
+def _number(value: Any) -> int:
+    """A number that some versions print as one, others as a hexadecimal string."""
+    return int(value, 0) if isinstance(value, str) else int(value)
+
+
+def compare(device: str, root: Root, children: Iterable[Child], found: Iterable[Qdisc]) -> list[Difference]:
+    """What an interface does otherwise than meant."""
+    mine = [one for one in found if one.device == device]
+    top = next((one for one in mine if one.parent is None and one.kind == root.kind), None)
+    if top is None:
+        kinds = ", ".join(one.kind for one in mine if one.parent is None) or "nothing"
+        return [Difference(device, "the root", root.kind, kinds)]
+    differences = list(_root(device, root, top))
+    for child in children:
+        # The kernel prints the parent in hexadecimal, without the part that is the same as the root's where it can.
+        own = next((one for one in mine if _same_parent(one.parent, child.parent)), None)
+        where = f"{device} {child.parent}"
+        if own is None or own.kind != child.kind:
+            differences.append(Difference(where, "its kind", child.kind, own.kind if own else "nothing"))
+            continue
+        differences += _child(where, child, own)
+    return differences
+
+
+def _same_parent(found: str | None, meant: str) -> bool:
+    if found is None:
+        return False
+    major, _, minor = found.partition(":")
+    return (major in ("", str(HANDLE))) and minor == meant.partition(":")[2]
+
+
+def _root(where: str, root: Root, top: Qdisc) -> Iterable[Difference]:
+    options = top.options
+    pairs: list[tuple[str, Any, Any]] = [
+        ("num_tc", root.num_tc, options.get("tc")),
+        ("map", list(root.map), options.get("map")),
+        ("queues", [list(one) for one in root.queues], _queues(options.get("queues"))),
+    ]
+    if root.kind == "taprio":
+        running = options if options.get("schedule") else (options.get("admin") or options)
+        schedule = [
+            (entry.get("cmd"), _number(entry.get("gatemask", 0)), _number(entry.get("interval", 0)))
+            for entry in running.get("schedule") or []
+        ]
+        pairs += [
+            ("base-time", root.base_time, running.get("base_time")),
+            ("cycle-time", root.cycle_time, running.get("cycle_time")),
+            ("cycle-time-extension", root.cycle_time_extension, running.get("cycle_time_extension", 0)),
+            ("sched-entry", list(root.entries), schedule),
+            ("flags", int(root.flags or "0", 16), _number(options.get("flags", 0))),
+            ("txtime-delay", root.txtime_delay or 0, options.get("txtime_delay", 0)),
+        ]
+    for what, meant, found in pairs:
+        if meant != found:
+            yield Difference(where, what, str(meant), "nothing" if found is None else str(found))
+
+
+def _queues(rows: Any) -> list[list[int]] | None:
+    """Counts and offsets; mqprio prints first and last queue, taprio offset and count."""
+    if rows is None:
+        return None
+    found = []
+    for row in rows:
+        if isinstance(row, dict):
+            found.append([int(row["count"]), int(row["offset"])])
+        else:
+            first, last = row
+            found.append([int(last) - int(first) + 1, int(first)])
+    return found
+
+
+def _child(where: str, child: Child, own: Qdisc) -> Iterable[Difference]:
+    for name, meant in child.options:
+        found = own.options.get(name)
+        if name == "clockid":
+            meant = meant.removeprefix("CLOCK_")
+        if meant == "":
+            # A flag: printed as a switch or as a boolean.
+            if found not in (True, "on", 1):
+                yield Difference(where, name, "on", "off")
+        elif name == "offload" and meant == "0":
+            if found not in (None, False, 0, "0", "off"):
+                yield Difference(where, name, "0", str(found))
+        elif found is None or str(found).removesuffix("p").removesuffix("b") != meant:
+            yield Difference(where, name, meant, "nothing" if found is None else str(found))
+
+
+def compare_vlan(link: Link | None, name: str, vid: int) -> list[Difference]:
+    """A VLAN device that should keep priorities as they are, both ways."""
+    if link is None:
+        return [Difference(name, "the device", f"VLAN {vid}", "nothing")]
+    differences = []
+    if link.vid != vid:
+        differences.append(Difference(name, "the VLAN", str(vid), str(link.vid)))
+    # What maps to 0 is not shown.
+    same = {number: number for number in range(1, 8)}
+    for what, found in (("egress-qos-map", link.egress), ("ingress-qos-map", link.ingress)):
+        shown = {priority: pcp for priority, pcp in found.items() if priority or pcp}
+        if shown != same:
+            differences.append(Difference(name, what, str(same), str(shown)))
+    return differences

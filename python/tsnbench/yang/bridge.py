@@ -1,0 +1,197 @@
+"""A bridge: its component, VLANs, static addresses, and its tables of filters, gates, meters and ATS schedulers.
+
+IEEE 802.1Q-2022, 48.6.2 (bridge), 48.6.13 (psfp), 48.6.14 (ats).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+from tsnbench.yang import xml
+from tsnbench.yang.ports import COMPONENT, base_time, rational
+
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven")
+
+
+def bridges(config: xml.Element, network: Network, node: int, handles: dict[int, int], notes: Notes) -> None:
+    """`/dot1q:bridges`; ``handles``: place of a stream to its handle."""
+    name = network.nodes[node]["name"]
+    own = config.add("bridges", xml.BRIDGE).add("bridge").leaf("name", name)
+    first = network.ports[network.ports_of(node)[0]]
+    own.leaf("address", xml.address(first["mac"]))
+    own.identity("bridge-type", "dot1q", xml.BRIDGE, "customer-vlan-bridge")
+    component = own.add("component").leaf("name", COMPONENT).leaf("id", 1)
+    component.identity("type", "dot1q", xml.BRIDGE, "c-vlan-component")
+    component.leaf("traffic-class-enabled", True)
+    _database(component, network, node, notes)
+    vlans = component.add("bridge-vlan")
+    for vid in sorted({1, *network.node_vids(node)}):
+        vlans.add("vlan").leaf("vid", vid).leaf("name", f"vlan{vid}")
+    policing = network.policing(node)
+    if policing:
+        _policing(component, network, policing, handles, notes)
+
+
+def _database(component: xml.Element, network: Network, node: int, notes: Notes) -> None:
+    rows, clashes = network.forwarding(node)
+    database = component.add("filtering-database")
+    for row in rows:
+        entry = database.add("filtering-entry").leaf("database-id", row.vid or 1)
+        entry.leaf("vids", row.vid or 1).leaf("address", xml.address(row.destination_mac))
+        entry.leaf("entry-type", "static")
+        for port in row.ports:
+            found = entry.add("port-map").leaf("port-ref", network.place(port) + 1)
+            found.add("static-filtering-entries").leaf("control-element", "forward")
+    for vid in network.node_vids(node):
+        entry = database.add("vlan-registration-entry").leaf("database-id", vid).leaf("vids", vid)
+        entry.leaf("entry-type", "static")
+        for port in network.ports_of(node):
+            if vid in network.vids(port):
+                found = entry.add("port-map").leaf("port-ref", network.place(port) + 1)
+                found.add("static-vlan-registration-entries").leaf(
+                    "registrar-admin-control", "fixed-new-ignored"
+                ).leaf("vlan-transmitted", "tagged")
+    for clash in clashes:
+        notes.lost(
+            f"the way of {clash.stream} at {network.nodes[node]['name']}",
+            f"its destination and VLAN are those of {clash.other}, which goes another way there",
+        )
+
+
+def _policing(
+    component: xml.Element,
+    network: Network,
+    policing: dict[str, Any],
+    handles: dict[int, int],
+    notes: Notes,
+) -> None:
+    filters = policing.get("filters", [])
+    if any("scheduler" in one for one in filters):
+        _tables(component, network, policing, handles, notes, xml.ATS_BRIDGE)
+        if any("meter" in one for one in filters):
+            notes.lost(
+                f"flow meters of {network.nodes[policing['node']]['name']}",
+                "the ATS module's stream filters have none, and a component has one table of filters",
+            )
+    elif filters:
+        _tables(component, network, policing, handles, notes, xml.PSFP_BRIDGE)
+
+
+def _tables(
+    component: xml.Element,
+    network: Network,
+    policing: dict[str, Any],
+    handles: dict[int, int],
+    notes: Notes,
+    namespace: str,
+) -> None:
+    psfp = namespace == xml.PSFP_BRIDGE
+    if psfp:
+        _meters(component, policing)
+    gates = component.add("stream-gates", namespace)
+    for index, gate in enumerate(policing.get("gates", []), start=1):
+        _gate(gates, index, gate, psfp, network, policing, notes)
+    # A filter must name a gate; this one is open.
+    gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", 0).leaf("gate-enable", False)
+    if psfp and policing.get("gates"):
+        entries = [one for gate in policing["gates"] for one in gate["entries"]]
+        gates.leaf("supported-list-max", max(len(gate["entries"]) for gate in policing["gates"]))
+        rational(gates.add("supported-cycle-max"), max(gate["cycle_ns"] for gate in policing["gates"]))
+        gates.leaf("supported-interval-max", max(one["interval_ns"] for one in entries))
+    elif psfp:
+        gates.leaf("supported-list-max", 0)
+        rational(gates.add("supported-cycle-max"), 1_000_000_000)
+        gates.leaf("supported-interval-max", 0)
+    table = component.add("stream-filters", namespace)
+    number = 0
+    for one in policing["filters"]:
+        for stream in one.get("streams") or [None]:
+            _filter(table, number, one, stream, handles, psfp)
+            number += 1
+        if one.get("ports"):
+            notes.lost(
+                f"the ports of filter {one['name']} at {network.nodes[policing['node']]['name']}",
+                "the modules' filters are for all ports; stream identification has the ports",
+            )
+    if not psfp:
+        _schedulers(component, table, policing)
+
+
+def _filter(
+    table: xml.Element, number: int, one: dict[str, Any], stream: int | None, handles: dict[int, int], psfp: bool
+) -> None:
+    entry = table.add("stream-filter-instance-table").leaf("stream-filter-instance-id", number)
+    if stream is None:
+        entry.empty("wildcard")
+    else:
+        entry.leaf("stream-handle", handles[stream])
+    entry.leaf("priority-spec", _NUMBERS[one["priority"]] if "priority" in one else "wildcard")
+    entry.leaf("max-sdu-size", one.get("max_sdu_octets", 0))
+    entry.leaf("stream-blocked-due-to-oversize-frame-enabled", bool(one.get("block_oversize", False)))
+    entry.leaf("stream-gate-ref", one["gate"] + 1 if "gate" in one else 0)
+    if psfp and "meter" in one:
+        entry.leaf("flow-meter-ref", one["meter"]).leaf("flow-meter-enable", True)
+    if not psfp and "scheduler" in one:
+        entry.add("scheduler").leaf("scheduler-ref", one["scheduler"]).leaf("scheduler-enable", True)
+
+
+def _meters(component: xml.Element, policing: dict[str, Any]) -> None:
+    if not policing.get("meters"):
+        return
+    table = component.add("flow-meters", xml.PSFP_BRIDGE)
+    for index, meter in enumerate(policing["meters"]):
+        entry = table.add("flow-meter-instance-table").leaf("flow-meter-instance-id", index)
+        entry.leaf("committed-information-rate", meter["cir_bps"]).leaf("committed-burst-size", meter["cbs_octets"])
+        entry.leaf("excess-information-rate", meter["eir_bps"]).leaf("excess-burst-size", meter["ebs_octets"])
+        entry.leaf("coupling-flag", "one" if meter.get("coupling") else "zero")
+        entry.leaf("color-mode", "color-aware" if meter.get("color_aware") else "color-blind")
+        entry.leaf("drop-on-yellow", bool(meter.get("drop_on_yellow", False)))
+        entry.leaf("mark-all-frames-red-enable", bool(meter.get("mark_all_frames_red", False)))
+    table.leaf("max-flow-meter-instances", len(policing["meters"]))
+
+
+def _gate(
+    gates: xml.Element,
+    index: int,
+    gate: dict[str, Any],
+    psfp: bool,
+    network: Network,
+    policing: dict[str, Any],
+    notes: Notes,
+) -> None:
+    entry = gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", index).leaf("gate-enable", True)
+    if not psfp:
+        notes.lost(
+            f"the lists of stream gates of {network.nodes[policing['node']]['name']}",
+            "the ATS module's stream gates have none",
+        )
+        return
+    entry.leaf("admin-gate-states", "open").leaf("admin-ipv", "null")
+    control = entry.add("admin-control-list")
+    for place, one in enumerate(gate["entries"]):
+        row = control.add("gate-control-entry").leaf("index", place)
+        row.identity("operation-name", "psfp", xml.PSFP, "set-gate-and-ipv")
+        row.leaf("time-interval-value", one["interval_ns"])
+        row.leaf("gate-state-value", "open" if one["open"] else "closed")
+        row.leaf("ipv-spec", _NUMBERS[one["ipv"]] if "ipv" in one else "null")
+        if "octets_max" in one:
+            row.leaf("interval-octet-max", one["octets_max"])
+    rational(entry.add("admin-cycle-time"), gate["cycle_ns"])
+    base_time(entry.add("admin-base-time"), gate["base_time_ns"], gate["cycle_ns"])
+    entry.leaf("config-change", True)
+    entry.leaf("gate-closed-due-to-invalid-rx-enable", bool(gate.get("close_on_invalid_rx", False)))
+    entry.leaf("gate-closed-due-octets-exceeded-enable", bool(gate.get("close_on_octets_exceeded", False)))
+
+
+def _schedulers(component: xml.Element, table: xml.Element, policing: dict[str, Any]) -> None:
+    schedulers = table.add("schedulers")
+    for index, one in enumerate(policing["schedulers"]):
+        entry = schedulers.add("scheduler-instance-table").leaf("scheduler-instance-id", index)
+        entry.leaf("committed-information-rate", one["cir_bps"]).leaf("committed-burst-size", one["cbs_bits"])
+        entry.leaf("scheduler-group-ref", one["group"])
+    groups = table.add("scheduler-groups")
+    for index, one in enumerate(policing["groups"]):
+        entry = groups.add("scheduler-group-instance-table").leaf("scheduler-group-instance-id", index)
+        entry.leaf("max-residence-time", one["max_residence_ns"])

@@ -1,0 +1,43 @@
+"""One XML document per bridge, and per end station that follows PTP or makes copies."""
+
+from __future__ import annotations
+
+from tsnbench.exports.network import Network, file_name
+from tsnbench.exports.notes import Notes
+from tsnbench.yang import xml
+from tsnbench.yang.bridge import bridges
+from tsnbench.yang.ports import interfaces
+from tsnbench.yang.redundancy import frer, handles, identification
+from tsnbench.yang.timing import ptp
+
+
+def instance_data(network: Network, notes: Notes) -> dict[str, str]:
+    """`yang.xml` of every node, as `edit-config` takes it."""
+    return {
+        f"{file_name(one['name'])}/yang.xml": _node(network, node, notes)
+        for node, one in enumerate(network.nodes)
+    }
+
+
+def _node(network: Network, node: int, notes: Notes) -> str:
+    config = xml.Element("config", namespace=xml.BASE)
+    numbers = handles(network, node)
+    interfaces(config, network, node, notes)
+    if network.forwards(node):
+        bridges(config, network, node, numbers, notes)
+    else:
+        shaped = [
+            network.ports[port]["name"]
+            for port in network.ports_of(node)
+            if any(key in network.ports[port] for key in ("gates", "preemption"))
+            or any("cbs" in one for one in network.ports[port]["classes"])
+        ]
+        for name in shaped:
+            notes.lost(f"gates, shapers and pre-emption of {name}", "the modules of 802.1Q are those of bridges")
+    identification(config, network, node, numbers)
+    frer(config, network, node, numbers, notes)
+    ptp(config, network, node, notes)
+    one = network.nodes[node]
+    if "cut_through_octets" in one:
+        notes.lost(f"cut-through at {one['name']}", "the modules have no switch for it")
+    return config.document()

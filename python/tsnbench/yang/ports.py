@@ -1,0 +1,140 @@
+"""Interfaces of a bridge: traffic classes, selection algorithms, gates, shapers, pre-emption.
+
+IEEE 802.1Q-2022, 48.6.2 (bridge), 48.6.10 (sched), 48.6.11 (preemption); IEEE 802.1Qcw-2023.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+from tsnbench.yang import xml
+
+COMPONENT = "c-vlan"
+OPERATIONS = {None: "set-gate-states", "hold": "set-and-hold-mac", "release": "set-and-release-mac"}
+
+
+def interface(network: Network, port: int) -> str:
+    return f"eth{network.place(port) + 1}"
+
+
+def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -> None:
+    """`/if:interfaces` with everything that hangs on a port."""
+    table = config.add("interfaces", xml.INTERFACES)
+    for number in network.ports_of(node):
+        port = network.ports[number]
+        entry = table.add("interface").leaf("name", interface(network, number))
+        entry.leaf("description", port["name"])
+        entry.identity("type", "ianaift", xml.IF_TYPE, "ethernetCsmacd").leaf("enabled", True)
+        if not network.forwards(node):
+            continue
+        own = entry.add("bridge-port", xml.BRIDGE)
+        own.leaf("bridge-name", network.nodes[node]["name"]).leaf("component-name", COMPONENT)
+        _classes(own, network, node, number)
+        _gates(own, port, notes)
+        if "preemption" in port:
+            _preemption(own, port, notes)
+        _shapers(own, port)
+    if any("limit_frames" in one or "limit_octets" in one for port in network.ports for one in port["classes"]):
+        notes.lost("limits of queues", "the modules have no length of queues")
+
+
+def _classes(own: xml.Element, network: Network, node: int, number: int) -> None:
+    port = network.ports[number]
+    policing = network.policing(node) or {}
+    for table in policing.get("regeneration", []):
+        if table["port"] == number:
+            regeneration = own.add("priority-regeneration")
+            for pcp, priority in enumerate(table["pcp"]):
+                regeneration.leaf(f"priority{pcp}", priority)
+    table = own.add("traffic-class").add("traffic-class-table")
+    table.leaf("number-of-traffic-classes", len(port["classes"]))
+    for pcp, number_of_class in enumerate(port["pcp_to_class"]):
+        table.leaf(f"priority{pcp}", number_of_class)
+    algorithms = own.add("transmission-selection-algorithm-table")
+    ats = policing.get("schedulers")
+    for number_of_class, one in enumerate(port["classes"]):
+        entry = algorithms.add("transmission-selection-algorithm-map").leaf("traffic-class", number_of_class)
+        kind = "credit-based-shaper" if "cbs" in one else "asynchronous-traffic-shaping" if ats else "strict-priority"
+        entry.identity("transmission-selection-algorithm", "dot1q-types", xml.TYPES, kind)
+
+
+def rational(into: xml.Element, nanoseconds: int) -> None:
+    """Nanoseconds as a fraction of seconds in lowest terms."""
+    value = Fraction(nanoseconds, 1_000_000_000)
+    into.leaf("numerator", value.numerator).leaf("denominator", value.denominator)
+
+
+def base_time(into: xml.Element, nanoseconds: int, cycle_ns: int) -> None:
+    """A base time; one before 0 is moved on by whole cycles, which is the same schedule."""
+    at = nanoseconds if nanoseconds >= 0 else nanoseconds % cycle_ns
+    into.leaf("seconds", at // 1_000_000_000).leaf("nanoseconds", at % 1_000_000_000)
+
+
+def _gates(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
+    table = own.add("gate-parameter-table", xml.SCHED_BRIDGE)
+    for number, one in enumerate(port["classes"]):
+        if "max_sdu_octets" in one:
+            entry = table.add("queue-max-sdu-table").leaf("traffic-class", number)
+            entry.leaf("queue-max-sdu", one["max_sdu_octets"])
+    gates = port.get("gates")
+    if gates is None:
+        # The module's constraints are evaluated where there are no gates, too, and fail without these.
+        table.leaf("gate-enabled", False)
+        table.add("admin-cycle-time").leaf("numerator", 0).leaf("denominator", 1)
+        table.leaf("supported-list-max", 0)
+        table.add("supported-cycle-max").leaf("numerator", 0).leaf("denominator", 1)
+        table.leaf("supported-interval-max", 0)
+        return
+    table.leaf("gate-enabled", True).leaf("admin-gate-states", gates.get("initial", 255))
+    control = table.add("admin-control-list")
+    for index, one in enumerate(gates["entries"]):
+        entry = control.add("gate-control-entry").leaf("index", index)
+        # The module compares with the literal prefix `sched:`.
+        entry.identity("operation-name", "sched", xml.SCHED, OPERATIONS[one.get("mac")])
+        entry.leaf("time-interval-value", one["interval_ns"]).leaf("gate-states-value", one["open"])
+    rational(table.add("admin-cycle-time"), gates["cycle_ns"])
+    if "cycle_extension_ns" in gates:
+        table.leaf("admin-cycle-time-extension", gates["cycle_extension_ns"])
+    base_time(table.add("admin-base-time"), gates["base_time_ns"], gates["cycle_ns"])
+    table.leaf("config-change", True)
+    # Constraints on what is configured compare with these, and fail where they are missing.
+    table.leaf("supported-list-max", len(gates["entries"]))
+    rational(table.add("supported-cycle-max"), gates["cycle_ns"])
+    table.leaf("supported-interval-max", max(one["interval_ns"] for one in gates["entries"]))
+    if gates.get("changes"):
+        notes.lost(
+            f"{len(gates['changes'])} later gate control lists at {port['name']}",
+            "instance data is one state; send each list when it is due",
+        )
+    if gates.get("unguarded"):
+        notes.lost(f"frames that overrun their window at {port['name']}", "the modules cannot ask for it")
+    if any(one.get("cbs", {}).get("runs_while_closed") for one in port["classes"]):
+        notes.lost(f"credit that runs while gates are closed at {port['name']}", "the standard lets it stand still")
+
+
+def _preemption(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
+    table = own.add("frame-preemption-parameters", xml.PREEMPTION_BRIDGE).add("frame-preemption-status-table")
+    express = port["preemption"]["express"]
+    for pcp, number in enumerate(port["pcp_to_class"]):
+        table.leaf(f"priority{pcp}", "express" if express >> number & 1 else "preemptable")
+    if port["preemption"].get("hold_advance_ns") or port["preemption"].get("release_advance_ns"):
+        notes.lost(f"hold and release advance at {port['name']}", "they are what a device tells, not what it is told")
+
+
+def _shapers(own: xml.Element, port: dict[str, Any]) -> None:
+    shaped = [(number, one["cbs"]) for number, one in enumerate(port["classes"]) if "cbs" in one]
+    if not shaped:
+        return
+    table = own.add("cbsa", xml.CBSA_BRIDGE)
+    for number, cbs in shaped:
+        # What the Plan has is the slope in force; the one asked for is without the gates' share.
+        slope = cbs["idle_slope_bps"]
+        gates = port.get("gates")
+        if gates and not cbs.get("runs_while_closed"):
+            opened = sum(one["interval_ns"] for one in gates["entries"] if one["open"] >> number & 1)
+            slope = slope * opened // gates["cycle_ns"]
+        entry = table.add("cbsa-parameter-table").leaf("traffic-class", number)
+        entry.leaf("admin-idle-slope", slope)

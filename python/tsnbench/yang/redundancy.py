@@ -1,0 +1,170 @@
+"""Stream identification and FRER of one node.
+
+IEEE 802.1CB-2017, 9 and 10; IEEE 802.1CBcv-2021.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+from tsnbench.yang import xml
+from tsnbench.yang.ports import interface
+
+
+def handles(network: Network, node: int) -> dict[int, int]:
+    """Streams that a node tells apart, and their handles: those with several ways, and those of filters."""
+    wanted: set[int] = set()
+    policing = network.policing(node) or {}
+    for one in policing.get("filters", []):
+        wanted |= set(one.get("streams", []))
+    for place, stream in enumerate(network.streams):
+        if "redundancy" in stream and (_splits(network, node, stream) or _joins(network, node, stream)):
+            wanted.add(place)
+    return {place: handle for handle, place in enumerate(sorted(wanted), start=1)}
+
+
+def _splits(network: Network, node: int, stream: dict[str, Any]) -> list[int]:
+    """Ports by which a node sends the first numbered copies."""
+    copies = stream["redundancy"].get("copies")
+    if not copies:
+        return []
+    return [
+        hop["port"]
+        for place, hop in enumerate(stream["route"])
+        if copies[place]
+        and network.ports[hop["port"]]["node"] == node
+        and (hop.get("parent") is None or not copies[hop["parent"]])
+    ]
+
+
+def _joins(network: Network, node: int, stream: dict[str, Any]) -> list[int]:
+    """Ports by which a node gets copies that it makes one of."""
+    found = []
+    for merge in stream["redundancy"].get("merges", []):
+        for place in merge["from"]:
+            port = network.ports[stream["route"][place]["port"]]["peer"]
+            if network.ports[port]["node"] == node:
+                found.append(port)
+    return found
+
+
+def identification(config: xml.Element, network: Network, node: int, numbers: dict[int, int]) -> None:
+    """`/stream-identity`, one per handle."""
+    for place, handle in numbers.items():
+        stream = network.streams[place]
+        entry = config.add("stream-identity", xml.STREAM_IDENTIFICATION).leaf("index", handle)
+        entry.leaf("handle", handle)
+        arrives = {
+            network.ports[hop["port"]]["peer"]
+            for hop in stream["route"]
+            if network.far(hop["port"]) == node
+        }
+        if arrives:
+            facing = entry.add("out-facing")
+            for port in sorted(arrives):
+                facing.leaf("input-port", interface(network, port))
+        _parameters(entry, network, stream)
+
+
+def _parameters(entry: xml.Element, network: Network, stream: dict[str, Any]) -> None:
+    recovery = stream.get("redundancy", {}).get("recovery") or {}
+    kind = recovery.get("identification", "ip")
+    tagged = "tagged" if "vid" in stream else "all"
+    vid = stream.get("vid", 0)
+    first = next(hop["port"] for hop in stream["route"] if hop.get("parent") is None)
+    if kind == "null":
+        own = entry.add("null-stream-identification")
+        own.leaf("destination-mac", xml.address(stream["destination_mac"]))
+        own.leaf("tagged", tagged).leaf("vlan", vid)
+    elif kind == "source-mac":
+        own = entry.add("smac-vlan-stream-identification")
+        own.leaf("source-mac", xml.address(network.ports[first]["mac"]))
+        own.leaf("tagged", tagged).leaf("vlan", vid)
+    else:
+        own = entry.add("ip-stream-identification")
+        own.leaf("destination-mac", xml.address(stream["destination_mac"]))
+        own.leaf("tagged", tagged).leaf("vlan", vid)
+        own.leaf("ip-source", network.nodes[stream["talker"]]["ipv4"])
+        own.leaf("ip-destination", stream["destination_ipv4"]).leaf("next-protocol", "udp")
+        own.leaf("source-port", stream["udp_port"]).leaf("destination-port", stream["udp_port"])
+
+
+def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, int], notes: Notes) -> None:
+    """`/frer`: who numbers, who eliminates, where the R-TAG is."""
+    split = {place: _splits(network, node, network.streams[place]) for place in numbers if _has(network, place)}
+    join = {place: _joins(network, node, network.streams[place]) for place in numbers if _has(network, place)}
+    if not any(split.values()) and not any(join.values()):
+        return
+    table = config.add("frer", xml.FRER)
+    index = 1
+    for place, ports in split.items():
+        if ports:
+            entry = table.add("sequence-generation").leaf("index", index).leaf("stream", numbers[place])
+            entry.leaf("direction-out-facing", True)
+            index += 1
+    index = 1
+    for place, ports in join.items():
+        recovery = network.streams[place]["redundancy"].get("recovery")
+        if not ports or recovery is None:
+            continue
+        for individual in [True, False] if recovery.get("individual") else [False]:
+            for group in [[port] for port in ports] if individual else [ports]:
+                _recovery(table.add("sequence-recovery"), index, numbers[place], network, group, recovery, individual)
+                index += 1
+    tagged: dict[tuple[int, bool], list[int]] = {}
+    for place, ports in split.items():
+        for port in ports:
+            tagged.setdefault((port, True), []).append(numbers[place])
+    for place, ports in join.items():
+        for port in ports:
+            tagged.setdefault((port, True), []).append(numbers[place])
+    for (port, facing), streams in sorted(tagged.items()):
+        entry = table.add("sequence-identification").leaf("port", interface(network, port))
+        entry.leaf("direction-out-facing", facing)
+        for handle in sorted(set(streams)):
+            entry.leaf("stream", handle)
+        entry.leaf("active", True)
+        entry.add("encapsulation").empty("r-tag")
+    for place, ports in split.items():
+        if len(ports) > 1:
+            notes.lost(
+                f"handles of the copies of {network.streams[place]['name']} at {network.nodes[node]['name']}",
+                "a Plan's copies keep the stream's address; all have one handle, and an address table with several ports splits",
+            )
+    for place in numbers:
+        redundancy = network.streams[place].get("redundancy", {})
+        if redundancy.get("active"):
+            notes.lost(f"the way of {network.streams[place]['name']} that stands by", "the modules have no such way")
+
+
+def _has(network: Network, place: int) -> bool:
+    return "redundancy" in network.streams[place]
+
+
+def _recovery(
+    entry: xml.Element,
+    index: int,
+    handle: int,
+    network: Network,
+    ports: list[int],
+    recovery: dict[str, Any],
+    individual: bool,
+) -> None:
+    entry.leaf("index", index).leaf("stream", handle)
+    for port in ports:
+        entry.leaf("port", interface(network, port))
+    entry.leaf("direction-out-facing", True)
+    algorithm = recovery["algorithm"]
+    entry.add("algorithm").empty(algorithm["kind"])
+    if algorithm["kind"] == "vector":
+        entry.leaf("history-length", algorithm["history"])
+    entry.leaf("reset-timeout", recovery["reset_ns"] // 1_000_000)
+    entry.leaf("individual-recovery", individual)
+    latent = recovery.get("latent")
+    if latent and not individual:
+        entry.leaf("latent-error-detection", True)
+        own = entry.add("latent-error-detection-parameters").leaf("difference", latent["difference"])
+        own.leaf("period", latent["period_ns"] // 1_000_000).leaf("paths", len(ports))
+        own.leaf("reset-period", latent["reset_ns"] // 1_000_000)
