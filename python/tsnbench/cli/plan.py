@@ -34,6 +34,9 @@ def plan(
         str,
         typer.Option(help="Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest queue first)."),
     ] = "reversed",
+    yang: Annotated[
+        Path | None, typer.Option(help="Check YANG data against the modules in this folder (yanglint).", show_default=False)
+    ] = None,
     interface: Annotated[
         list[str] | None, typer.Option(help="Interface of a port: 'sw1 -> sw2=enp3s0'.", show_default=False)
     ] = None,
@@ -49,7 +52,7 @@ def plan(
 
         plans = [make_plan(scenario) for scenario in selected(load_variants(file), only or [])]
         if export is not None:
-            _export(plans, export, to, taprio, queues, interface or [])
+            _export(plans, export, to, taprio, queues, interface or [], yang)
             return
         if as_json:
             documents = [make_bounds(one) if bounds else json.loads(one.to_json()) for one in plans]
@@ -64,10 +67,11 @@ def plan(
                 print_plan(one, data())
 
 
-def _export(plans: list[Plan], folder: Path, to: str, taprio: str, queues: str, interfaces: list[str]) -> None:
+def _export(plans: list[Plan], folder: Path, to: str, taprio: str, queues: str, interfaces: list[str], yang: Path | None) -> None:
     """Writes files; says on stderr what they cannot say, and on stdout which they are."""
     from tsnbench.errors import InputError
     from tsnbench.exports import export, write
+    from tsnbench.exports.yang_check import check
     from tsnbench.linux.profile import Layout, Mode, Profile
 
     if len(plans) != 1:
@@ -86,6 +90,10 @@ def _export(plans: list[Plan], folder: Path, to: str, taprio: str, queues: str, 
         names[port] = name
     profile = Profile(mode=Mode(taprio), layout=Layout(queues), interfaces=names)
     done = export(plans[0].document, [one.strip() for one in to.split(",") if one.strip()], profile)
+    if yang is not None:
+        for name, content in done.files.items():
+            if name.endswith("/yang.xml"):
+                check(content, yang)
     for path in write(done, folder):
         print(path)
     for note in done.notes:

@@ -16,6 +16,10 @@ from tsnbench.linux.profile import Profile
 from tsnbench.yang import files as yang_files
 
 
+MARKER = ".tsnbench-export"
+"""The files that an export has written, so that the next one can replace them."""
+
+
 @dataclass
 class Exported:
     """Texts by path, relative to the folder; and what they do not say."""
@@ -48,7 +52,7 @@ def export(document: dict[str, Any], to: Iterable[str], profile: Profile | None 
             raise InputError(f"--to: expected one of {', '.join(FORMATS)}, found {name}")
         notes = Notes(name)
         done.files |= FORMATS[name](network, profile or Profile(), notes)
-        done.notes += notes
+        done.notes += list(notes)
     if done.notes:
         done.files["notes.txt"] = "".join(f"{note}\n" for note in done.notes)
     return done
@@ -62,10 +66,16 @@ def write(done: Exported, folder: Path) -> list[Path]:
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: expected a folder, found a file")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / ".tsnbench-export").exists():
+    marker = folder / MARKER
+    if folder.is_dir() and any(folder.iterdir()) and not marker.exists():
         raise InputError(f"{folder}: expected an empty folder or an earlier export, found other files")
+    if marker.exists():
+        for name in marker.read_text(encoding="utf-8").splitlines():
+            # Only what an export can have written, wherever the marker came from.
+            if not Path(name).is_absolute() and ".." not in Path(name).parts:
+                (folder / name).unlink(missing_ok=True)
     paths = []
-    for name, text in {".tsnbench-export": "", **done.files}.items():
+    for name, text in {MARKER: "".join(f"{one}\n" for one in done.files), **done.files}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -37,6 +37,3 @@ class Notes:
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self._notes)
-
-    def all(self) -> tuple[Note, ...]:
-        return tuple(self._notes)

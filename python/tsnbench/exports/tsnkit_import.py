@@ -128,7 +128,7 @@ def _group(
 def _streams(task: str, name: str, names: dict[int, str]) -> tuple[list[str], list[int]]:
     lines, periods = [], []
     seen: set[int] = set()
-    header = "id" if "stream" not in task.partition("\n")[0].split(",") else "stream"
+    header = "id" if task.startswith("id,") else "stream"
     for row in _rows(task, name, (header, "src", "dst", "size", "period", "deadline", "jitter")):
         number, source, period = row.whole(header), row.whole("src"), row.whole("period")
         if number in seen:

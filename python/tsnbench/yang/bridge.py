@@ -94,7 +94,9 @@ def _tables(
     for index, gate in enumerate(policing.get("gates", []), start=1):
         _gate(gates, index, gate, psfp, network, policing, notes)
     # A filter must name a gate; this one is open.
-    gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", 0).leaf("gate-enable", False)
+    still = gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", 0).leaf("gate-enable", False)
+    if psfp:
+        still.add("admin-cycle-time").leaf("numerator", 0).leaf("denominator", 1)
     if psfp and policing.get("gates"):
         entries = [one for gate in policing["gates"] for one in gate["entries"]]
         gates.leaf("supported-list-max", max(len(gate["entries"]) for gate in policing["gates"]))
@@ -108,19 +110,29 @@ def _tables(
     number = 0
     for one in policing["filters"]:
         for stream in one.get("streams") or [None]:
-            _filter(table, number, one, stream, handles, psfp)
+            _filter(table, number, one, stream, handles, policing, psfp)
             number += 1
         if one.get("ports"):
             notes.lost(
                 f"the ports of filter {one['name']} at {network.nodes[policing['node']]['name']}",
                 "the modules' filters are for all ports; stream identification has the ports",
             )
-    if not psfp:
-        _schedulers(component, table, policing)
+    groups = [policing["schedulers"][one["scheduler"]]["group"] for one in policing["filters"] if "scheduler" in one]
+    if len(set(groups)) < len(groups):
+        notes.lost(
+            f"that ATS schedulers of {network.nodes[policing['node']]['name']} share a group",
+            "the module has schedulers and groups below each filter",
+        )
 
 
 def _filter(
-    table: xml.Element, number: int, one: dict[str, Any], stream: int | None, handles: dict[int, int], psfp: bool
+    table: xml.Element,
+    number: int,
+    one: dict[str, Any],
+    stream: int | None,
+    handles: dict[int, int],
+    policing: dict[str, Any],
+    psfp: bool,
 ) -> None:
     entry = table.add("stream-filter-instance-table").leaf("stream-filter-instance-id", number)
     if stream is None:
@@ -134,6 +146,7 @@ def _filter(
     if psfp and "meter" in one:
         entry.leaf("flow-meter-ref", one["meter"]).leaf("flow-meter-enable", True)
     if not psfp and "scheduler" in one:
+        _scheduler(entry, policing, one["scheduler"])
         entry.add("scheduler").leaf("scheduler-ref", one["scheduler"]).leaf("scheduler-enable", True)
 
 
@@ -185,13 +198,12 @@ def _gate(
     entry.leaf("gate-closed-due-octets-exceeded-enable", bool(gate.get("close_on_octets_exceeded", False)))
 
 
-def _schedulers(component: xml.Element, table: xml.Element, policing: dict[str, Any]) -> None:
-    schedulers = table.add("schedulers")
-    for index, one in enumerate(policing["schedulers"]):
-        entry = schedulers.add("scheduler-instance-table").leaf("scheduler-instance-id", index)
-        entry.leaf("committed-information-rate", one["cir_bps"]).leaf("committed-burst-size", one["cbs_bits"])
-        entry.leaf("scheduler-group-ref", one["group"])
-    groups = table.add("scheduler-groups")
-    for index, one in enumerate(policing["groups"]):
-        entry = groups.add("scheduler-group-instance-table").leaf("scheduler-group-instance-id", index)
-        entry.leaf("max-residence-time", one["max_residence_ns"])
+def _scheduler(entry: xml.Element, policing: dict[str, Any], index: int) -> None:
+    """A filter's own scheduler and its group: the module has both below the filter."""
+    own = policing["schedulers"][index]
+    table = entry.add("schedulers").add("scheduler-instance-table").leaf("scheduler-instance-id", index)
+    table.leaf("committed-information-rate", own["cir_bps"]).leaf("committed-burst-size", own["cbs_bits"])
+    table.leaf("scheduler-group-ref", own["group"])
+    group = entry.add("scheduler-groups").add("scheduler-group-instance-table")
+    group.leaf("scheduler-group-instance-id", own["group"])
+    group.leaf("max-residence-time", policing["groups"][own["group"]]["max_residence_ns"])

@@ -1,0 +1,6 @@
+#!/bin/sh
+ethtool -L eth1 combined 4
+ethtool -s eth1 speed 100 duplex full autoneg on
+ethtool --set-eee eth1 eee off
+ethtool -C eth1 rx-usecs 0 tx-usecs 0
+ethtool -K eth1 tso off gso off gro off

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+ip -batch ip.batch
+tc -batch tc.batch

@@ -1,0 +1,5 @@
+#!/bin/sh
+ethtool -K eth2 tso on gso on gro on
+ethtool --set-eee eth2 eee on
+ethtool -K eth1 tso on gso on gro on
+ethtool --set-eee eth1 eee on

@@ -1,0 +1,8 @@
+#!/bin/sh
+tc qdisc del dev eth1 root
+tc qdisc del dev eth1 clsact
+tc qdisc del dev eth2 root
+tc qdisc del dev eth2 clsact
+tc qdisc del dev eth3 root
+tc qdisc del dev eth3 clsact
+ip link del dev br0
