@@ -71,7 +71,9 @@ def test_what_is_not_exported_is_said() -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(InputError, match="--to: expected one of tc, ptp4l, yang, inet, tsnkit, csv, found tv"):
+    with pytest.raises(
+        InputError, match="--to: expected one of tc, ptp4l, yang, inet, tsnkit, csv, found tv"
+    ):
         export(rich(), ["tv"])
 
 
@@ -108,7 +110,11 @@ def test_tables_have_the_plans_numbers() -> None:
 
 
 def test_windows_wrap_around_the_cycle() -> None:
-    gates = {"base_time_ns": 80, "cycle_ns": 100, "entries": [{"open": 2, "interval_ns": 30}, {"open": 1, "interval_ns": 70}]}
+    gates = {
+        "base_time_ns": 80,
+        "cycle_ns": 100,
+        "entries": [{"open": 2, "interval_ns": 30}, {"open": 1, "interval_ns": 70}],
+    }
     assert windows(gates, 1) == [(0, 10), (80, 100)]
     assert windows(gates, 0) == [(10, 80)]
     # Without a wrap, and before 0.
@@ -131,9 +137,19 @@ def test_tsnkit_comes_back(name: str) -> None:
         def renamed(cell: str) -> str:
             return re.sub(r"\d+", lambda found: numbers[found[0]], cell)
 
-        links = [(renamed(row["link"]), row["rate"], row["t_proc"], row["t_prop"]) for row in table(files["tsnkit/topo.csv"])]
+        links = [
+            (renamed(row["link"]), row["rate"], row["t_proc"], row["t_prop"])
+            for row in table(files["tsnkit/topo.csv"])
+        ]
         tasks = [
-            (renamed(row["src"]), renamed(row["dst"]), row["size"], row["period"], row["deadline"], row["jitter"])
+            (
+                renamed(row["src"]),
+                renamed(row["dst"]),
+                row["size"],
+                row["period"],
+                row["deadline"],
+                row["jitter"],
+            )
             for row in table(files["tsnkit/task.csv"])
         ]
         return sorted(links), sorted(tasks)
@@ -166,10 +182,22 @@ def test_a_problem_of_tsnkit_is_a_scenario() -> None:
         (TASK.replace(",120,", ",9000,"), TOPO, "size: expected up to 1542 octets, found 9000"),
         (TASK.replace(",1000000,5", ",0,5"), TOPO, "period: expected more than 0"),
         (TASK, TOPO.replace('"(2, 1)",8,1,2000,0\n', ""), "link: expected (2, 1) besides (1, 2), found none"),
-        (TASK, TOPO.replace("(0, 1)", "0-1"), "topo.csv:2: link: expected two nodes such as (0, 1), found 0-1"),
-        (TASK, TOPO.replace('"(0, 1)",8,1', '"(0, 1)",8,7'), "rate: expected one of 1, 10, 100, 1000 (ns per bit), found 7"),
+        (
+            TASK,
+            TOPO.replace("(0, 1)", "0-1"),
+            "topo.csv:2: link: expected two nodes such as (0, 1), found 0-1",
+        ),
+        (
+            TASK,
+            TOPO.replace('"(0, 1)",8,1', '"(0, 1)",8,7'),
+            "rate: expected one of 1, 10, 100, 1000 (ns per bit), found 7",
+        ),
         (TASK, TOPO.replace('(2, 1)",8,1,2000', '(2, 1)",8,1,1000'), None),
-        (TASK, TOPO.replace('(2, 1)",8,1,2000', '(2, 1)",8,1,1'), "t_proc: expected one value for all links to node 1"),
+        (
+            TASK,
+            TOPO.replace('(2, 1)",8,1,2000', '(2, 1)",8,1,1'),
+            "t_proc: expected one value for all links to node 1",
+        ),
     ],
 )
 def test_wrong_files_are_told_where(task: str, topo: str, words: str | None) -> None:
@@ -185,7 +213,11 @@ def test_wrong_files_are_told_where(task: str, topo: str, words: str | None) -> 
 def gate_at(lines: dict[str, str], gate: str, at: int) -> bool:
     """Whether a gate of INET is open at an instant, worked out from its parameters."""
     state = lines[f"{gate}.initiallyOpen"] == "true"
-    durations = [int(one.removesuffix("ns")) for one in lines.get(f"{gate}.durations", "[]").strip("[]").split(", ") if one]
+    durations = [
+        int(one.removesuffix("ns"))
+        for one in lines.get(f"{gate}.durations", "[]").strip("[]").split(", ")
+        if one
+    ]
     if not durations:
         return state
     assert len(durations) % 2 == 0
@@ -198,7 +230,9 @@ def gate_at(lines: dict[str, str], gate: str, at: int) -> bool:
     raise AssertionError
 
 
-@pytest.mark.parametrize("path", [HERE / "rich.yaml", PLANS / "gates.yaml", PLANS / "followers.yaml"], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [HERE / "rich.yaml", PLANS / "gates.yaml", PLANS / "followers.yaml"], ids=lambda path: path.stem
+)
 def test_gates_of_inet_are_open_when_the_plans_are(path: Path) -> None:
     document = plan(load(path)).document
     network = Network(document)

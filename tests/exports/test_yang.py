@@ -35,7 +35,14 @@ def policed(ats: bool) -> dict[str, Any]:
     document = dict(rich())
     network = Network(document)
     node = next(number for number, one in enumerate(network.nodes) if one["name"] == "left")
-    first = {"name": "video", "streams": [1], "priority": 3, "max_sdu_octets": 1000, "block_oversize": True, "gate": 0}
+    first = {
+        "name": "video",
+        "streams": [1],
+        "priority": 3,
+        "max_sdu_octets": 1000,
+        "block_oversize": True,
+        "gate": 0,
+    }
     second: dict[str, Any] = {"name": "rest"}
     own: dict[str, Any] = {
         "node": node,
@@ -58,7 +65,9 @@ def policed(ats: bool) -> dict[str, Any]:
         own["groups"] = [{"name": "in", "max_residence_ns": 1_000_000}]
         first["scheduler"] = 0
     else:
-        own["meters"] = [{"cir_bps": 10_000_000, "cbs_octets": 3000, "eir_bps": 0, "ebs_octets": 0, "drop_on_yellow": True}]
+        own["meters"] = [
+            {"cir_bps": 10_000_000, "cbs_octets": 3000, "eir_bps": 0, "ebs_octets": 0, "drop_on_yellow": True}
+        ]
         second["meter"] = 0
     document["policing"] = [own]
     return document

@@ -10,7 +10,9 @@ import typer
 
 from tsnbench.cli.output import told
 
-app = typer.Typer(help="Other tools' files as a scenario, on stdout.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Other tools' files as a scenario, on stdout.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.callback()
@@ -20,7 +22,9 @@ def root() -> None:
 
 @app.command("tsnkit")
 def tsnkit(
-    task: Annotated[Path, typer.Argument(help="Streams: stream,src,dst,size,period,deadline,jitter.", show_default=False)],
+    task: Annotated[
+        Path, typer.Argument(help="Streams: stream,src,dst,size,period,deadline,jitter.", show_default=False)
+    ],
     topo: Annotated[Path, typer.Argument(help="Links: link,q_num,rate,t_proc,t_prop.", show_default=False)],
 ) -> None:
     """Print a scenario from tsnkit's task and topology files."""

@@ -22,7 +22,8 @@ def plan(
         list[str] | None, typer.Option(help="Only the runs with this parameter: hops=3.", show_default=False)
     ] = None,
     export: Annotated[
-        Path | None, typer.Option(help="Write it for devices and other tools into this folder.", show_default=False)
+        Path | None,
+        typer.Option(help="Write it for devices and other tools into this folder.", show_default=False),
     ] = None,
     to: Annotated[
         str, typer.Option(help="What to export: some of tc, ptp4l, yang, inet, tsnkit, csv.")
@@ -32,10 +33,15 @@ def plan(
     ] = "software",
     queues: Annotated[
         str,
-        typer.Option(help="Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest queue first)."),
+        typer.Option(
+            help="Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest queue first)."
+        ),
     ] = "reversed",
     yang: Annotated[
-        Path | None, typer.Option(help="Check YANG data against the modules in this folder (yanglint).", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Check YANG data against the modules in this folder (yanglint).", show_default=False
+        ),
     ] = None,
     interface: Annotated[
         list[str] | None, typer.Option(help="Interface of a port: 'sw1 -> sw2=enp3s0'.", show_default=False)
@@ -67,7 +73,15 @@ def plan(
                 print_plan(one, data())
 
 
-def _export(plans: list[Plan], folder: Path, to: str, taprio: str, queues: str, interfaces: list[str], yang: Path | None) -> None:
+def _export(
+    plans: list[Plan],
+    folder: Path,
+    to: str,
+    taprio: str,
+    queues: str,
+    interfaces: list[str],
+    yang: Path | None,
+) -> None:
     """Writes files; says on stderr what they cannot say, and on stdout which they are."""
     from tsnbench.errors import InputError
     from tsnbench.exports import export, write
@@ -75,7 +89,9 @@ def _export(plans: list[Plan], folder: Path, to: str, taprio: str, queues: str, 
     from tsnbench.linux.profile import Layout, Mode, Profile
 
     if len(plans) != 1:
-        raise InputError(f"--export: expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3")
+        raise InputError(
+            f"--export: expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3"
+        )
     for option, text, words in (("--taprio", taprio, list(Mode)), ("--queues", queues, list(Layout))):
         if text not in words:
             raise InputError(f"{option}: expected one of {', '.join(words)}, found {text}")
@@ -84,7 +100,9 @@ def _export(plans: list[Plan], folder: Path, to: str, taprio: str, queues: str, 
     for text in interfaces:
         port, _, name = text.rpartition("=")
         if port not in ports or not name:
-            raise InputError(f"--interface: expected a port and its interface, such as `a -> b=eth0`, found {text}")
+            raise InputError(
+                f"--interface: expected a port and its interface, such as `a -> b=eth0`, found {text}"
+            )
         if len(name) > 15:
             raise InputError(f"--interface: expected a name of up to 15 characters, found {name}")
         names[port] = name

@@ -15,7 +15,6 @@ from tsnbench.linux import files as linux_files
 from tsnbench.linux.profile import Profile
 from tsnbench.yang import files as yang_files
 
-
 MARKER = ".tsnbench-export"
 """The files that an export has written, so that the next one can replace them."""
 

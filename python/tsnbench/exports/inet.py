@@ -61,7 +61,9 @@ def _ned(network: Network, names: list[str]) -> str:
         lines.append(f"        {name}: {kind} {{ gates: ethg[{len(network.ports_of(node))}]; }}")
     lines.append("    connections:")
     for one, other in network.links():
-        left, right = (f"{names[network.ports[end]['node']]}.ethg[{network.place(end)}]" for end in (one, other))
+        left, right = (
+            f"{names[network.ports[end]['node']]}.ethg[{network.place(end)}]" for end in (one, other)
+        )
         port = network.ports[one]
         lines.append(
             f"        {left} <--> EthernetLink {{ datarate = {port['rate_bps']}bps; delay = {port['propagation_ps']}ps; }} "
@@ -89,9 +91,17 @@ def _ini(network: Network, names: list[str], notes: Notes) -> str:
     for node, name in enumerate(names):
         lines += ["", f"# {network.nodes[node]['name']}"]
         for port in network.ports_of(node):
-            lines.append(f"*.{name}.eth[{network.place(port)}].address = {quoted(network.ports[port]['mac'])}")
-            lines.append(f"*.{name}.eth[{network.place(port)}].bitrate = {network.ports[port]['rate_bps']}bps")
-        lines += _bridge(network, node, names, notes) if network.forwards(node) else _station(network, node, names, notes)
+            lines.append(
+                f"*.{name}.eth[{network.place(port)}].address = {quoted(network.ports[port]['mac'])}"
+            )
+            lines.append(
+                f"*.{name}.eth[{network.place(port)}].bitrate = {network.ports[port]['rate_bps']}bps"
+            )
+        lines += (
+            _bridge(network, node, names, notes)
+            if network.forwards(node)
+            else _station(network, node, names, notes)
+        )
         lines.append(f"*.{name}.hasEgressTrafficShaping = true")
         for port in network.ports_of(node):
             lines += _port(network, port, f"*.{name}.eth[{network.place(port)}].macLayer", notes)
@@ -143,7 +153,10 @@ def _station(network: Network, node: int, names: list[str], notes: Notes) -> lis
         lines.append(f"*.{name}.hasOutgoingStreams = true")
         lines += _mapping(
             f"*.{name}.bridging.streamIdentifier.identifier.mapping",
-            [f"{{stream: {quoted(one['name'])}, packetFilter: expr(udp.destPort == {one['udp_port']})}}" for one in tagged],
+            [
+                f"{{stream: {quoted(one['name'])}, packetFilter: expr(udp.destPort == {one['udp_port']})}}"
+                for one in tagged
+            ],
         )
         lines += _mapping(
             f"*.{name}.bridging.streamCoder.encoder.mapping",
@@ -164,7 +177,9 @@ def _source(network: Network, stream: dict[str, Any], source: str, notes: Notes)
     pattern = stream["pattern"]
     octets = max(frame_octets(stream["size"]))
     if stream["size"]["kind"] != "frame":
-        notes.lost(f"the different sizes of {stream['name']}", "its source here has one; written: the largest frame")
+        notes.lost(
+            f"the different sizes of {stream['name']}", "its source here has one; written: the largest frame"
+        )
     overhead = UDP_OCTETS + ETHERNET_OCTETS + (TAG_OCTETS if "vid" in stream else 0)
     begin = stream["start_ns"]
     lines = [f"{source}.packetLength = {octets - overhead}B"]
@@ -178,9 +193,14 @@ def _source(network: Network, stream: dict[str, Any], source: str, notes: Notes)
     elif pattern["kind"] == "saturating":
         rate = network.ports[stream["route"][0]["port"]]["rate_bps"]
         interval = f"{(octets + 20) * 8 * 1_000_000_000_000 // rate}ps"
-        notes.lost(f"the backlog of {stream['name']}", "a source does not see its queue; written: one frame per frame time")
+        notes.lost(
+            f"the backlog of {stream['name']}",
+            "a source does not see its queue; written: one frame per frame time",
+        )
     else:
-        notes.lost(f"the recorded times of {stream['name']}", "its source here has one interval; written: the mean")
+        notes.lost(
+            f"the recorded times of {stream['name']}", "its source here has one interval; written: the mean"
+        )
         interval = f"{pattern['cycle_ns'] // max(1, len(pattern['gaps_ns']))}ns"
     lines += [f"{source}.productionInterval = {interval}", f"{source}.initialProductionOffset = {begin}ns"]
     if stream["stop_ns"] < network.document["duration_ns"]:
@@ -194,10 +214,12 @@ def _bridge(network: Network, node: int, names: list[str], notes: Notes) -> list
     pcps = sorted({stream["pcp"] for stream in network.streams if "vid" in stream})
     if pcps:
         lines += _mapping(
-            f"*.{name}.bridging.streamCoder.decoder.mapping", [f'{{pcp: {pcp}, stream: "pcp{pcp}"}}' for pcp in pcps]
+            f"*.{name}.bridging.streamCoder.decoder.mapping",
+            [f'{{pcp: {pcp}, stream: "pcp{pcp}"}}' for pcp in pcps],
         )
         lines += _mapping(
-            f"*.{name}.bridging.streamCoder.encoder.mapping", [f'{{stream: "pcp{pcp}", pcp: {pcp}}}' for pcp in pcps]
+            f"*.{name}.bridging.streamCoder.encoder.mapping",
+            [f'{{stream: "pcp{pcp}", pcp: {pcp}}}' for pcp in pcps],
         )
     ways: dict[str, tuple[int, str]] = {}
     for stream in _exported(network, notes):
@@ -217,15 +239,21 @@ def _bridge(network: Network, node: int, names: list[str], notes: Notes) -> list
     if ways:
         lines += _mapping(
             f"*.{name}.macTable.forwardingTable",
-            [f"{{address: {quoted(to)}, interface: \"eth{network.place(port)}\"}}" for to, (port, _) in ways.items()],
+            [
+                f'{{address: {quoted(to)}, interface: "eth{network.place(port)}"}}'
+                for to, (port, _) in ways.items()
+            ],
         )
     if network.nodes[node]["processing_ns"]:
         lines.append(f'*.{name}.bridging.directionReverser.delayer.typename = "PacketDelayer"')
-        lines.append(f"*.{name}.bridging.directionReverser.delayer.delay = {network.nodes[node]['processing_ns']}ns")
+        lines.append(
+            f"*.{name}.bridging.directionReverser.delayer.delay = {network.nodes[node]['processing_ns']}ns"
+        )
     if "cut_through_octets" in network.nodes[node]:
         lines.append(f"*.{name}.hasCutthroughSwitching = true")
         notes.lost(
-            f"after how many octets {network.nodes[node]['name']} cuts through", "INET decides after the MAC header"
+            f"after how many octets {network.nodes[node]['name']} cuts through",
+            "INET decides after the MAC header",
         )
     return lines
 
@@ -257,8 +285,13 @@ def _port(network: Network, number: int, layer: str, notes: Notes) -> list[str]:
         if "gates" in port:
             lines += _gate(port["gates"], one, f"{queue}.transmissionGate[{one}]")
     gates = port.get("gates")
-    if gates and (gates.get("changes") or gates.get("initial") is not None or gates.get("cycle_extension_ns")):
-        notes.lost(f"what {port['name']} has beyond one list of gates", "INET's gates have one cycle, from the beginning on")
+    if gates and (
+        gates.get("changes") or gates.get("initial") is not None or gates.get("cycle_extension_ns")
+    ):
+        notes.lost(
+            f"what {port['name']} has beyond one list of gates",
+            "INET's gates have one cycle, from the beginning on",
+        )
     if "preemption" in port:
         notes.lost(
             f"the pre-emption of {port['name']}",
@@ -296,12 +329,18 @@ def _gate(gates: dict[str, Any], number: int, gate: str) -> list[str]:
 
 def _tell(network: Network, notes: Notes) -> None:
     notes.lost("VLAN identifiers", "ways are by destination here, and the tag carries the priority alone")
-    for key, what in (("faults", "faults"), ("clocks", "clocks and PTP"), ("policing", "filters, meters and ATS")):
+    for key, what in (
+        ("faults", "faults"),
+        ("clocks", "clocks and PTP"),
+        ("policing", "filters, meters and ATS"),
+    ):
         if network.document.get(key):
             notes.lost(what, "only networks with one time, all well, without ingress filters are written")
     for stream in network.streams:
         if network.forwards(stream["talker"]) or network.forwards(stream["listeners"][0]["node"]):
-            notes.lost(f"stream {stream['name']}", "one of its ends forwards, too, and TsnSwitch has no applications")
+            notes.lost(
+                f"stream {stream['name']}", "one of its ends forwards, too, and TsnSwitch has no applications"
+            )
         if len(stream["listeners"]) > 1:
             notes.lost(f"all listeners of {stream['name']} but the first", "only unicast is written")
         if "vid" not in stream and stream["pcp"]:
@@ -310,7 +349,9 @@ def _tell(network: Network, notes: Notes) -> None:
         notes.lost(f"the other ways of {stream['name']}", "only the first one is written")
     for node in network.nodes:
         if "further" in node:
-            notes.lost(f"processing of {node['name']} beyond its constant part", "the delayer here is constant")
+            notes.lost(
+                f"processing of {node['name']} beyond its constant part", "the delayer here is constant"
+            )
         if "buffer" in node:
             notes.lost(f"the shared memory of {node['name']}", "INET's queues have memory of their own")
         if "learning" in node:

@@ -12,7 +12,11 @@ from tsnbench.exports.tables import csv_text
 
 def files(network: Network, notes: Notes) -> dict[str, str]:
     """Six tables; units are in the names of the columns, as in the Plan."""
-    for key, what in (("faults", "faults"), ("clocks", "clocks and PTP"), ("policing", "filters, meters and ATS")):
+    for key, what in (
+        ("faults", "faults"),
+        ("clocks", "clocks and PTP"),
+        ("policing", "filters, meters and ATS"),
+    ):
         if network.document.get(key):
             notes.lost(what, "the tables are of ports and streams; `tsnbench plan --json` has all")
     for stream in network.redundant():
@@ -23,7 +27,15 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
             ((one["name"], one["kind"], one["processing_ns"], one["ipv4"]) for one in network.nodes),
         ),
         "csv/ports.csv": csv_text(
-            ("port", "node", "to", "mac", "rate_bps", "propagation_ps", *(f"class_of_pcp{pcp}" for pcp in range(8))),
+            (
+                "port",
+                "node",
+                "to",
+                "mac",
+                "rate_bps",
+                "propagation_ps",
+                *(f"class_of_pcp{pcp}" for pcp in range(8)),
+            ),
             (
                 (
                     port["name"],
@@ -39,20 +51,52 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
         ),
         "csv/classes.csv": csv_text(
             (
-                "port", "class", "limit_frames", "limit_octets", "max_sdu_octets", "idle_slope_bps", "send_slope_bps",
-                "hi_credit_bits", "lo_credit_bits", "tc_idleslope", "tc_sendslope", "tc_hicredit", "tc_locredit",
+                "port",
+                "class",
+                "limit_frames",
+                "limit_octets",
+                "max_sdu_octets",
+                "idle_slope_bps",
+                "send_slope_bps",
+                "hi_credit_bits",
+                "lo_credit_bits",
+                "tc_idleslope",
+                "tc_sendslope",
+                "tc_hicredit",
+                "tc_locredit",
                 "preemptable",
             ),
             _classes(network),
         ),
         "csv/gates.csv": csv_text(
-            ("port", "asked_ns", "base_time_ns", "cycle_ns", "entry", "begin_ns", "interval_ns", "open_classes", "mac"),
+            (
+                "port",
+                "asked_ns",
+                "base_time_ns",
+                "cycle_ns",
+                "entry",
+                "begin_ns",
+                "interval_ns",
+                "open_classes",
+                "mac",
+            ),
             _gates(network),
         ),
         "csv/streams.csv": csv_text(
             (
-                "stream", "talker", "listeners", "pcp", "vid", "destination_mac", "destination_ipv4", "udp_port", "pattern",
-                "period_ns", "offset_ns", "largest_frame_octets", "delay_limit_ns",
+                "stream",
+                "talker",
+                "listeners",
+                "pcp",
+                "vid",
+                "destination_mac",
+                "destination_ipv4",
+                "udp_port",
+                "pattern",
+                "period_ns",
+                "offset_ns",
+                "largest_frame_octets",
+                "delay_limit_ns",
             ),
             (_stream(network, stream) for stream in network.streams),
         ),
@@ -77,7 +121,10 @@ def _classes(network: Network) -> Iterator[tuple[object, ...]]:
                 port["name"],
                 number,
                 *(one.get(name) for name in ("limit_frames", "limit_octets", "max_sdu_octets")),
-                *(cbs.get(name) for name in ("idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits")),
+                *(
+                    cbs.get(name)
+                    for name in ("idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits")
+                ),
                 *(linux.get(name) for name in ("idleslope", "sendslope", "hicredit", "locredit")),
                 None if express is None else int(not express >> number & 1),
             )
@@ -93,8 +140,15 @@ def _gates(network: Network) -> Iterator[tuple[object, ...]]:
             for place, entry in enumerate(gates["entries"]):
                 classes = [number for number in range(len(port["classes"])) if entry["open"] >> number & 1]
                 yield (
-                    port["name"], gates.get("at_ns"), gates["base_time_ns"], gates["cycle_ns"], place, begin,
-                    entry["interval_ns"], " ".join(map(str, classes)), entry.get("mac"),
+                    port["name"],
+                    gates.get("at_ns"),
+                    gates["base_time_ns"],
+                    gates["cycle_ns"],
+                    place,
+                    begin,
+                    entry["interval_ns"],
+                    " ".join(map(str, classes)),
+                    entry.get("mac"),
                 )
                 begin += entry["interval_ns"]
 

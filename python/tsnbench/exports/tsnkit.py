@@ -22,13 +22,17 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
     name = "tsnkit"
     tasks = _tasks(network, notes)
     found = {
-        f"{name}/nodes.csv": csv_text(("node", "name", "kind"), ((n, one["name"], one["kind"]) for n, one in enumerate(network.nodes))),
+        f"{name}/nodes.csv": csv_text(
+            ("node", "name", "kind"), ((n, one["name"], one["kind"]) for n, one in enumerate(network.nodes))
+        ),
         f"{name}/topo.csv": csv_text(("link", "q_num", "rate", "t_proc", "t_prop"), _links(network, notes)),
         f"{name}/task.csv": csv_text(
             ("stream", "src", "dst", "size", "period", "deadline", "jitter"),
             (row for _, _, row in tasks),
         ),
-        f"{name}/streams.csv": csv_text(("stream", "name"), ((row[0], stream["name"]) for stream, _, row in tasks)),
+        f"{name}/streams.csv": csv_text(
+            ("stream", "name"), ((row[0], stream["name"]) for stream, _, row in tasks)
+        ),
     }
     offsets, routes, queues = [], [], []
     for number, (stream, listener, _) in enumerate(tasks):
@@ -36,7 +40,9 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
         for place in _way(stream, listener["route"]):
             port = stream["route"][place]["port"]
             routes.append((number, _link(network, port)))
-            queues.append((number, 0, _link(network, port), network.ports[port]["pcp_to_class"][stream["pcp"]]))
+            queues.append(
+                (number, 0, _link(network, port), network.ports[port]["pcp_to_class"][stream["pcp"]])
+            )
     found[f"{name}/schedule-OFFSET.csv"] = csv_text(("stream", "frame", "offset"), offsets)
     found[f"{name}/schedule-ROUTE.csv"] = csv_text(("stream", "link"), routes)
     found[f"{name}/schedule-QUEUE.csv"] = csv_text(("stream", "frame", "link", "queue"), queues)
@@ -84,7 +90,10 @@ def _tasks(network: Network, notes: Notes) -> list[Task]:
         if pattern["jitter_ns"]:
             notes.lost(f"the late releases of {stream['name']}", "tsnkit's talkers are on time")
         if stream["size"]["kind"] != "frame":
-            notes.lost(f"the smaller frames of {stream['name']}", "tsnkit's streams have one size; written: the largest")
+            notes.lost(
+                f"the smaller frames of {stream['name']}",
+                "tsnkit's streams have one size; written: the largest",
+            )
         if len(stream["listeners"]) > 1:
             notes.lost(
                 f"the tree of {stream['name']}",
@@ -95,7 +104,8 @@ def _tasks(network: Network, notes: Notes) -> list[Task]:
         deadline = required.get("delay_ns", period)
         if deadline > period:
             notes.lost(
-                f"the deadline of {stream['name']} ({deadline} ns)", "tsnkit's deadlines are within the period; written: it"
+                f"the deadline of {stream['name']} ({deadline} ns)",
+                "tsnkit's deadlines are within the period; written: it",
             )
         limits = [one["limit_ns"] for one in required.get("jitter", [])]
         for listener in stream["listeners"]:
@@ -145,7 +155,10 @@ def _gates(network: Network, number: int, notes: Notes) -> list[tuple[object, ..
         return []
     gates = port["gates"]
     if gates.get("changes") or gates.get("initial") is not None or gates.get("unguarded"):
-        notes.lost(f"what {port['name']} has beyond one list of gates", "tsnkit's gates have one cycle, from the beginning on")
+        notes.lost(
+            f"what {port['name']} has beyond one list of gates",
+            "tsnkit's gates have one cycle, from the beginning on",
+        )
     return [
         (_link(network, number), one, begin, end, gates["cycle_ns"])
         for one in range(len(port["classes"]))
@@ -154,7 +167,11 @@ def _gates(network: Network, number: int, notes: Notes) -> list[tuple[object, ..
 
 
 def _tell(network: Network, notes: Notes) -> None:
-    for key, what in (("faults", "faults"), ("clocks", "clocks and PTP"), ("policing", "filters, meters and ATS")):
+    for key, what in (
+        ("faults", "faults"),
+        ("clocks", "clocks and PTP"),
+        ("policing", "filters, meters and ATS"),
+    ):
         if network.document.get(key):
             notes.lost(what, "tsnkit's files have no word for them")
     for port in network.ports:
@@ -163,7 +180,12 @@ def _tell(network: Network, notes: Notes) -> None:
         if "preemption" in port:
             notes.lost(f"the pre-emption of {port['name']}", "tsnkit has gates only")
     for stream in network.redundant():
-        notes.lost(f"the other ways of {stream['name']}", "tsnkit's streams have one way; written: the first one")
+        notes.lost(
+            f"the other ways of {stream['name']}", "tsnkit's streams have one way; written: the first one"
+        )
     for node in network.nodes:
         if "further" in node or "cut_through_octets" in node:
-            notes.lost(f"how {node['name']} forwards beyond a constant time", "tsnkit stores, waits a constant time, and forwards")
+            notes.lost(
+                f"how {node['name']} forwards beyond a constant time",
+                "tsnkit stores, waits a constant time, and forwards",
+            )

@@ -80,7 +80,9 @@ def scenario(task: str, topo: str, task_name: str = "task.csv", topo_name: str =
         for node, name in bridges.items():
             taken = {row.whole("t_proc") for pair, row in links.items() if pair[1] == node}
             if len(taken) > 1:
-                raise InputError(f"{topo_name}: t_proc: expected one value for all links to node {node}, found {sorted(taken)}")
+                raise InputError(
+                    f"{topo_name}: t_proc: expected one value for all links to node {node}, found {sorted(taken)}"
+                )
             lines.append(f"    {name}: {{processing: {taken.pop()} ns}}")
     lines.append("  links:")
     for pair, row in links.items():
@@ -100,7 +102,9 @@ def _read_links(topo: str, name: str) -> dict[tuple[int, int], _Row]:
         text = row.cells["link"] or ""
         match = _LINK.fullmatch(text.strip())
         if match is None:
-            raise InputError(f"{row.where}: link: expected two nodes such as (0, 1), found {text or 'nothing'}")
+            raise InputError(
+                f"{row.where}: link: expected two nodes such as (0, 1), found {text or 'nothing'}"
+            )
         pair = (int(match[1]), int(match[2]))
         if pair in links or pair[0] == pair[1]:
             raise InputError(f"{row.where}: link: expected each pair of two nodes once, found {text}")
@@ -118,7 +122,9 @@ def _group(
     for one in (row, links[pair[::-1]]):
         rate, prop = one.whole("rate"), one.whole("t_prop")
         if rate not in _WORDS:
-            raise InputError(f"{one.where}: rate: expected one of {', '.join(map(str, _WORDS))} (ns per bit), found {rate}")
+            raise InputError(
+                f"{one.where}: rate: expected one of {', '.join(map(str, _WORDS))} (ns per bit), found {rate}"
+            )
         # A signal takes 5 ns per metre.
         ends.append((_WORDS[rate], f"{prop * 200} mm"))
     back = "" if ends[0] == ends[1] else f", back: {{rate: {ends[1][0]}, cable: {ends[1][1]}}}"
@@ -136,7 +142,9 @@ def _streams(task: str, name: str, names: dict[int, str]) -> tuple[list[str], li
         seen.add(number)
         match = _LIST.fullmatch((row.cells["dst"] or "").strip())
         if match is None:
-            raise InputError(f"{row.where}: dst: expected a list such as [3], found {row.cells['dst'] or 'nothing'}")
+            raise InputError(
+                f"{row.where}: dst: expected a list such as [3], found {row.cells['dst'] or 'nothing'}"
+            )
         listeners = [int(one) for one in match[1].split(",")]
         for node in (source, *listeners):
             if node not in names:

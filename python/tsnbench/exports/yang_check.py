@@ -60,7 +60,16 @@ def check(text: str, folder: Path, program: str = "yanglint") -> None:
         data = Path(scratch) / "data.xml"
         data.write_text(inner, encoding="utf-8")
         done = subprocess.run(
-            [found, "-p", str(folder), "-t", "config", "-i", *(str(folder / f"{name}.yang") for name in names), str(data)],
+            [
+                found,
+                "-p",
+                str(folder),
+                "-t",
+                "config",
+                "-i",
+                *(str(folder / f"{name}.yang") for name in names),
+                str(data),
+            ],
             capture_output=True,
             text=True,
             check=False,

@@ -10,8 +10,8 @@ from typing import Any
 
 from tsnbench.exports.network import Network
 from tsnbench.exports.notes import Notes
-from tsnbench.linux.ptp import decimal
 from tsnbench.linux.profile import Profile
+from tsnbench.linux.ptp import decimal
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,13 @@ def steps(network: Network, profile: Profile, notes: Notes) -> list[Step]:
 def receivers(network: Network) -> list[int]:
     """Ports that need an intermediate device: netem works on what they receive."""
     kinds = ("loss", "delay", "duplicate")
-    return sorted({network.ports[one["port"]]["peer"] for one in network.document.get("faults", []) if one["kind"] in kinds})
+    return sorted(
+        {
+            network.ports[one["port"]]["peer"]
+            for one in network.document.get("faults", [])
+            if one["kind"] in kinds
+        }
+    )
 
 
 def devices(network: Network, node: int, profile: Profile) -> tuple[list[str], list[str]]:
@@ -114,10 +120,17 @@ def _netem(fault: dict[str, Any], notes: Notes) -> str | None:
         if fault["share_ppm"] != 1_000_000:
             notes.lost("fault `delay` of a share of the frames", "netem delays all of them")
             return None
-        middle, half = (fault["least_ns"] + fault["most_ns"]) // 2, (fault["most_ns"] - fault["least_ns"]) // 2
+        middle, half = (
+            (fault["least_ns"] + fault["most_ns"]) // 2,
+            (fault["most_ns"] - fault["least_ns"]) // 2,
+        )
         if half and fault["keeps_order"]:
-            notes.lost("the order of frames that a fault delays", "netem lets them overtake where it draws delays")
-        return f"delay {decimal(middle, 3)}us {decimal(half, 3)}us" if half else f"delay {decimal(middle, 3)}us"
+            notes.lost(
+                "the order of frames that a fault delays", "netem lets them overtake where it draws delays"
+            )
+        return (
+            f"delay {decimal(middle, 3)}us {decimal(half, 3)}us" if half else f"delay {decimal(middle, 3)}us"
+        )
     model = fault["model"]
     if model["kind"] == "bernoulli":
         return f"loss random {_percent(model['loss_ppm'])}"

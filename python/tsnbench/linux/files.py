@@ -26,7 +26,10 @@ def traffic_control(network: Network, profile: Profile, notes: Notes) -> dict[st
     if steps:
         files["netns/faults.tsv"] = _text(["at_ns\tnode\tcommand", *map(str, steps)])
     for node, _ in enumerate(network.nodes):
-        files |= {f"{file_name(network.nodes[node]['name'])}/{name}": text for name, text in _node(network, node, profile, notes).items()}
+        files |= {
+            f"{file_name(network.nodes[node]['name'])}/{name}": text
+            for name, text in _node(network, node, profile, notes).items()
+        }
     return files
 
 
@@ -63,8 +66,12 @@ def _node(network: Network, node: int, profile: Profile, notes: Notes) -> dict[s
         "down.sh": _text(
             [
                 "#!/bin/sh",
-                *(f"tc qdisc del dev {name} {what}" for name in names for what in ("root", "clsact")
-                  if what == "root" or f"qdisc replace dev {name} clsact" in tc),
+                *(
+                    f"tc qdisc del dev {name} {what}"
+                    for name in names
+                    for what in ("root", "clsact")
+                    if what == "root" or f"qdisc replace dev {name} clsact" in tc
+                ),
                 *(f"ip {line}" for line in links.no_interfaces(network, node, profile)),
                 *(f"ip link del dev {line.split()[3]}" for line in ifbs if line.startswith("link add")),
             ]
@@ -112,7 +119,10 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
         if "buffer" in one:
             notes.lost(f"the shared memory of {one['name']}", "the kernel's queues have limits of their own")
         if "learning" in one:
-            notes.lost(f"learning at {one['name']}", "addresses are written down; delete `learning off flood off` to let it learn")
+            notes.lost(
+                f"learning at {one['name']}",
+                "addresses are written down; delete `learning off flood off` to let it learn",
+            )
     for port in network.ports:
         _tell_port(port, notes)
     found: dict[tuple[str, str], list[str]] = {}
@@ -127,7 +137,9 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
         if len(port["classes"]) > 1 and "gates" not in port and "taprio" not in port.get("qdisc", {})
     ]
     if bare:
-        notes.warn(_some(bare), "mqprio leaves the order of its queues to the hardware; on veth there is none")
+        notes.warn(
+            _some(bare), "mqprio leaves the order of its queues to the hardware; on veth there is none"
+        )
     if any(one["processing_ns"] or "further" in one for one in network.nodes):
         notes.lost("processing times of nodes", "a host takes as long as it takes")
     if any(port["propagation_ps"] for port in network.ports):
@@ -147,12 +159,18 @@ def _tell_port(port: dict[str, Any], notes: Notes) -> None:
         if gates.get("unguarded"):
             notes.lost(f"frames that overrun their window at {name}", "taprio holds back what does not fit")
         if any(one.get("idle_slopes") for one in gates.get("changes", [])):
-            notes.lost(f"idle slopes that change with the schedule at {name}", "cbs is not tied to a schedule")
+            notes.lost(
+                f"idle slopes that change with the schedule at {name}", "cbs is not tied to a schedule"
+            )
     classes = port["classes"]
     for number, one in enumerate(classes):
         if "limit_octets" in one and ("limit_frames" in one or "cbs" in one):
-            notes.lost(f"the limit in octets of class {number} at {name}", "a queue of the kernel has one limit")
+            notes.lost(
+                f"the limit in octets of class {number} at {name}", "a queue of the kernel has one limit"
+            )
         if one.get("cbs", {}).get("runs_while_closed"):
-            notes.lost(f"credit that runs while the gate is closed, class {number} at {name}", "cbs knows no gates")
+            notes.lost(
+                f"credit that runs while the gate is closed, class {number} at {name}", "cbs knows no gates"
+            )
         if gates is None and "max_sdu_octets" in one:
             notes.lost(f"the largest unit of class {number} at {name}", "mqprio has none; taprio has")

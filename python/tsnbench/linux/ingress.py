@@ -85,9 +85,7 @@ def _filters(
     return [" ".join(line.split()) for line in lines]
 
 
-def _actions(
-    policing: dict[str, Any], one: dict[str, Any], profile: Profile, notes: Notes, what: str
-) -> str:
+def _actions(policing: dict[str, Any], one: dict[str, Any], profile: Profile, notes: Notes, what: str) -> str:
     words = []
     if "max_sdu_octets" in one:
         # `mtu` of a policer is the longest frame that passes; the rate above it never runs out.

@@ -68,11 +68,11 @@ def problems(port: dict[str, Any], profile: Profile) -> list[Problem]:
         )
     if own.kind == "taprio":
         found += _schedule(port, own)
-    if "preemption" in port and own.flags != FLAGS[Mode.FULL]:
+    if "preemption" in port and profile.mode is not Mode.FULL:
         found.append(
             Problem(
                 name,
-                "frame pre-emption without full offload; taprio refuses it, and mqprio needs a driver that can",
+                "frame pre-emption is left out, because taprio and mqprio have it in hardware only",
                 "export with --taprio full for an interface whose driver can pre-empt (`ethtool --show-mm`)",
             )
         )
@@ -122,7 +122,5 @@ def _schedule(port: dict[str, Any], own: Root) -> list[Problem]:
             )
         )
     if any(own.max_sdu):
-        found.append(
-            Problem(name, "`max-sdu` per class", "this needs Linux 6.1 and iproute2 6.1 or later")
-        )
+        found.append(Problem(name, "`max-sdu` per class", "this needs Linux 6.1 and iproute2 6.1 or later"))
     return found

@@ -60,9 +60,11 @@ def _end_station(network: Network, node: int, profile: Profile) -> list[str]:
     """Addresses, VLAN devices, and whom to reach by which of them; on a host they sit on its bridge."""
     lines = []
     address = network.nodes[node]["ipv4"]
-    bases = [BRIDGE] if network.forwards(node) else [
-        profile.interface(network, port) for port in network.ports_of(node)
-    ]
+    bases = (
+        [BRIDGE]
+        if network.forwards(node)
+        else [profile.interface(network, port) for port in network.ports_of(node)]
+    )
     by_base = (
         {BRIDGE: network.node_vids(node)}
         if network.forwards(node)
@@ -91,7 +93,9 @@ def _end_station(network: Network, node: int, profile: Profile) -> list[str]:
         metric = len([1 for ip, _ in reached if ip == key[0]])
         lines.append(f"route replace {key[0]}/32 dev {device} metric {metric}")
         if not int(stream["destination_mac"][:2], 16) & 1:
-            lines.append(f"neighbour replace {key[0]} lladdr {stream['destination_mac']} dev {device} nud permanent")
+            lines.append(
+                f"neighbour replace {key[0]} lladdr {stream['destination_mac']} dev {device} nud permanent"
+            )
     for stream in network.streams:
         if not int(stream["destination_mac"][:2], 16) & 1:
             continue

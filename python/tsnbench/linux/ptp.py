@@ -54,7 +54,11 @@ def ptp4l(network: Network, node: int, profile: Profile, notes: Notes) -> str | 
     lines = ["[global]", *_profile_lines(gptp, node)]
     sync = log_interval(gptp["sync_interval_ns"], "the Sync interval", notes)
     pdelay = log_interval(gptp["pdelay_interval_ns"], "the interval of delay requests", notes)
-    lines += [f"logSyncInterval {sync}", f"logMinPdelayReqInterval {pdelay}", f"logMinDelayReqInterval {pdelay}"]
+    lines += [
+        f"logSyncInterval {sync}",
+        f"logMinPdelayReqInterval {pdelay}",
+        f"logMinDelayReqInterval {pdelay}",
+    ]
     lines += _quality(gptp, node, mine, notes)
     lines += [f"socket_priority {gptp['pcp']}", f"utc_offset {UTC_OFFSET}"]
     if gptp.get("one_step"):

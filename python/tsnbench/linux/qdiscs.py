@@ -56,6 +56,8 @@ class Root:
     max_sdu: tuple[int, ...] = ()
     preemptable: tuple[bool, ...] = ()
     """Per traffic class of the kernel."""
+    hardware: bool = False
+    """Whether mqprio asks the driver for its mapping."""
 
     def line(self, device: str) -> str:
         """Everything on one line, as a batch file needs it."""
@@ -67,7 +69,7 @@ class Root:
         if any(self.preemptable):
             words.append("fp " + " ".join("P" if one else "E" for one in self.preemptable))
         if self.kind == "mqprio":
-            return " ".join([*words, "hw 0"])
+            return " ".join([*words, f"hw {int(self.hardware)}"])
         words.append(f"base-time {self.base_time}")
         words += [f"sched-entry {command} {mask:02x} {interval}" for command, mask, interval in self.entries]
         words.append(f"cycle-time {self.cycle_time}")
@@ -92,10 +94,11 @@ def root(port: dict[str, Any], profile: Profile, schedule: dict[str, Any] | None
         # Priorities above 7 come from no VLAN tag; they go where untagged frames go.
         "map": (*numbers, *[numbers[0]] * 8),
         "queues": tuple((1, profile.queue(own, classes)) for _, own in by_class),
-        "preemptable": tuple(
-            "preemption" in port and not port["preemption"]["express"] >> own & 1 for _, own in by_class
-        ),
     }
+    if "preemption" in port and profile.mode is Mode.FULL:
+        # In software both refuse it.
+        common["hardware"] = True
+        common["preemptable"] = tuple(not port["preemption"]["express"] >> own & 1 for _, own in by_class)
     taprio = port.get("qdisc", {}).get("taprio")
     gates = schedule or port.get("gates") or taprio
     if gates is None:
@@ -146,7 +149,11 @@ def _slopes(numbers: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def _host_child(child: dict[str, Any]) -> tuple[str, tuple[tuple[str, str], ...]]:
     if child["kind"] == "etf":
-        flags = [("deadline_mode", "deadline"), ("offload", "offload"), ("skip_sock_check", "skip_sock_check")]
+        flags = [
+            ("deadline_mode", "deadline"),
+            ("offload", "offload"),
+            ("skip_sock_check", "skip_sock_check"),
+        ]
         return "etf", (
             ("clockid", "CLOCK_TAI"),
             ("delta", str(child["delta_ns"])),

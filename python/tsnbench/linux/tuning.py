@@ -38,7 +38,9 @@ def settings(interfaces: Sequence[str], cpus: Sequence[int]) -> list[Setting]:
             f'for file in {cpufreq}; do echo performance > "$file"; done',
             f'for file in {cpufreq}; do echo {{saved}} > "$file"; done',
         ),
-        Setting("no frequencies above nominal", f"cat {turbo}", f"echo 1 > {turbo}", f"echo {{saved}} > {turbo}"),
+        Setting(
+            "no frequencies above nominal", f"cat {turbo}", f"echo 1 > {turbo}", f"echo {{saved}} > {turbo}"
+        ),
         Setting("a core of one's own", f"cat {smt}", f"echo off > {smt}", f"echo {{saved}} > {smt}"),
         Setting(
             "no throttling of real-time threads",
@@ -68,7 +70,7 @@ def scripts(interfaces: Sequence[str], cpus: Sequence[int]) -> tuple[str, str]:
         f"# At boot, besides: {boot_parameters(cpus)}",
         'saved=${1:?expected a folder}; mkdir -p "$saved"',
     ]
-    undo = ["#!/bin/sh", 'saved=${1:?expected the folder that tuning.sh filled}']
+    undo = ["#!/bin/sh", "saved=${1:?expected the folder that tuning.sh filled}"]
     made = settings(interfaces, cpus)
     for number, one in enumerate(made, start=1):
         do += [
@@ -79,5 +81,8 @@ def scripts(interfaces: Sequence[str], cpus: Sequence[int]) -> tuple[str, str]:
     for number in range(len(made), 0, -1):
         one = made[number - 1]
         value = f'"$(cat "$saved/{number}")"'
-        undo += [f"# {one.why}", f'if [ -e "$saved/{number}" ]; then {one.undo.replace("{saved}", value)}; fi']
+        undo += [
+            f"# {one.why}",
+            f'if [ -e "$saved/{number}" ]; then {one.undo.replace("{saved}", value)}; fi',
+        ]
     return "\n".join(do) + "\n", "\n".join(undo) + "\n"

@@ -94,7 +94,9 @@ def _tables(
     for index, gate in enumerate(policing.get("gates", []), start=1):
         _gate(gates, index, gate, psfp, network, policing, notes)
     # A filter must name a gate; this one is open.
-    still = gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", 0).leaf("gate-enable", False)
+    still = (
+        gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", 0).leaf("gate-enable", False)
+    )
     if psfp:
         still.add("admin-cycle-time").leaf("numerator", 0).leaf("denominator", 1)
     if psfp and policing.get("gates"):
@@ -117,7 +119,9 @@ def _tables(
                 f"the ports of filter {one['name']} at {network.nodes[policing['node']]['name']}",
                 "the modules' filters are for all ports; stream identification has the ports",
             )
-    groups = [policing["schedulers"][one["scheduler"]]["group"] for one in policing["filters"] if "scheduler" in one]
+    groups = [
+        policing["schedulers"][one["scheduler"]]["group"] for one in policing["filters"] if "scheduler" in one
+    ]
     if len(set(groups)) < len(groups):
         notes.lost(
             f"that ATS schedulers of {network.nodes[policing['node']]['name']} share a group",
@@ -156,7 +160,9 @@ def _meters(component: xml.Element, policing: dict[str, Any]) -> None:
     table = component.add("flow-meters", xml.PSFP_BRIDGE)
     for index, meter in enumerate(policing["meters"]):
         entry = table.add("flow-meter-instance-table").leaf("flow-meter-instance-id", index)
-        entry.leaf("committed-information-rate", meter["cir_bps"]).leaf("committed-burst-size", meter["cbs_octets"])
+        entry.leaf("committed-information-rate", meter["cir_bps"]).leaf(
+            "committed-burst-size", meter["cbs_octets"]
+        )
         entry.leaf("excess-information-rate", meter["eir_bps"]).leaf("excess-burst-size", meter["ebs_octets"])
         entry.leaf("coupling-flag", "one" if meter.get("coupling") else "zero")
         entry.leaf("color-mode", "color-aware" if meter.get("color_aware") else "color-blind")
@@ -174,7 +180,11 @@ def _gate(
     policing: dict[str, Any],
     notes: Notes,
 ) -> None:
-    entry = gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", index).leaf("gate-enable", True)
+    entry = (
+        gates.add("stream-gate-instance-table")
+        .leaf("stream-gate-instance-id", index)
+        .leaf("gate-enable", True)
+    )
     if not psfp:
         notes.lost(
             f"the lists of stream gates of {network.nodes[policing['node']]['name']}",

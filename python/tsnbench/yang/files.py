@@ -33,7 +33,9 @@ def _node(network: Network, node: int, notes: Notes) -> str:
             or any("cbs" in one for one in network.ports[port]["classes"])
         ]
         for name in shaped:
-            notes.lost(f"gates, shapers and pre-emption of {name}", "the modules of 802.1Q are those of bridges")
+            notes.lost(
+                f"gates, shapers and pre-emption of {name}", "the modules of 802.1Q are those of bridges"
+            )
     identification(config, network, node, numbers)
     frer(config, network, node, numbers, notes)
     ptp(config, network, node, notes)

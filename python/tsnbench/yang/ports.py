@@ -37,7 +37,9 @@ def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -
         if "preemption" in port:
             _preemption(own, port, notes)
         _shapers(own, port)
-    if any("limit_frames" in one or "limit_octets" in one for port in network.ports for one in port["classes"]):
+    if any(
+        "limit_frames" in one or "limit_octets" in one for port in network.ports for one in port["classes"]
+    ):
         notes.lost("limits of queues", "the modules have no length of queues")
 
 
@@ -57,7 +59,13 @@ def _classes(own: xml.Element, network: Network, node: int, number: int) -> None
     ats = policing.get("schedulers")
     for number_of_class, one in enumerate(port["classes"]):
         entry = algorithms.add("transmission-selection-algorithm-map").leaf("traffic-class", number_of_class)
-        kind = "credit-based-shaper" if "cbs" in one else "asynchronous-traffic-shaping" if ats else "strict-priority"
+        kind = (
+            "credit-based-shaper"
+            if "cbs" in one
+            else "asynchronous-traffic-shaping"
+            if ats
+            else "strict-priority"
+        )
         entry.identity("transmission-selection-algorithm", "dot1q-types", xml.TYPES, kind)
 
 
@@ -112,7 +120,9 @@ def _gates(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
     if gates.get("unguarded"):
         notes.lost(f"frames that overrun their window at {port['name']}", "the modules cannot ask for it")
     if any(one.get("cbs", {}).get("runs_while_closed") for one in port["classes"]):
-        notes.lost(f"credit that runs while gates are closed at {port['name']}", "the standard lets it stand still")
+        notes.lost(
+            f"credit that runs while gates are closed at {port['name']}", "the standard lets it stand still"
+        )
 
 
 def _preemption(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
@@ -121,7 +131,9 @@ def _preemption(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
     for pcp, number in enumerate(port["pcp_to_class"]):
         table.leaf(f"priority{pcp}", "express" if express >> number & 1 else "preemptable")
     if port["preemption"].get("hold_advance_ns") or port["preemption"].get("release_advance_ns"):
-        notes.lost(f"hold and release advance at {port['name']}", "they are what a device tells, not what it is told")
+        notes.lost(
+            f"hold and release advance at {port['name']}", "they are what a device tells, not what it is told"
+        )
 
 
 def _shapers(own: xml.Element, port: dict[str, Any]) -> None:

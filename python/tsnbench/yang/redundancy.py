@@ -57,9 +57,7 @@ def identification(config: xml.Element, network: Network, node: int, numbers: di
         entry = config.add("stream-identity", xml.STREAM_IDENTIFICATION).leaf("index", handle)
         entry.leaf("handle", handle)
         arrives = {
-            network.ports[hop["port"]]["peer"]
-            for hop in stream["route"]
-            if network.far(hop["port"]) == node
+            network.ports[hop["port"]]["peer"] for hop in stream["route"] if network.far(hop["port"]) == node
         }
         if arrives:
             facing = entry.add("out-facing")
@@ -93,7 +91,9 @@ def _parameters(entry: xml.Element, network: Network, stream: dict[str, Any]) ->
 
 def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, int], notes: Notes) -> None:
     """`/frer`: who numbers, who eliminates, where the R-TAG is."""
-    split = {place: _splits(network, node, network.streams[place]) for place in numbers if _has(network, place)}
+    split = {
+        place: _splits(network, node, network.streams[place]) for place in numbers if _has(network, place)
+    }
     join = {place: _joins(network, node, network.streams[place]) for place in numbers if _has(network, place)}
     if not any(split.values()) and not any(join.values()):
         return
@@ -111,7 +111,15 @@ def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, in
             continue
         for individual in [True, False] if recovery.get("individual") else [False]:
             for group in [[port] for port in ports] if individual else [ports]:
-                _recovery(table.add("sequence-recovery"), index, numbers[place], network, group, recovery, individual)
+                _recovery(
+                    table.add("sequence-recovery"),
+                    index,
+                    numbers[place],
+                    network,
+                    group,
+                    recovery,
+                    individual,
+                )
                 index += 1
     tagged: dict[tuple[int, bool], list[int]] = {}
     for place, ports in split.items():
@@ -136,7 +144,9 @@ def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, in
     for place in numbers:
         redundancy = network.streams[place].get("redundancy", {})
         if redundancy.get("active"):
-            notes.lost(f"the way of {network.streams[place]['name']} that stands by", "the modules have no such way")
+            notes.lost(
+                f"the way of {network.streams[place]['name']} that stands by", "the modules have no such way"
+            )
 
 
 def _has(network: Network, place: int) -> bool:

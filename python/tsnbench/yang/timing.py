@@ -56,4 +56,7 @@ def ptp(config: xml.Element, network: Network, node: int, notes: Notes) -> None:
     if gptp.get("servo"):
         notes.lost("the servo's options", "the modules say nothing of servos")
     if gptp.get("ieee_1588", {}).get("transparent"):
-        notes.lost("transparent clocks", "they have data sets of another form; only ordinary and boundary clocks are written")
+        notes.lost(
+            "transparent clocks",
+            "they have data sets of another form; only ordinary and boundary clocks are written",
+        )
