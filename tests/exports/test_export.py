@@ -158,7 +158,9 @@ def test_tsnkit_comes_back(name: str) -> None:
 
 
 TASK = "stream,src,dst,size,period,deadline,jitter\n0,0,[2],120,1000000,500000,1000000\n"
-TOPO = 'link,q_num,rate,t_proc,t_prop\n"(0, 1)",8,1,2000,0\n"(1, 0)",8,1,2000,0\n"(1, 2)",8,1,2000,0\n"(2, 1)",8,1,2000,0\n'
+TOPO = "link,q_num,rate,t_proc,t_prop\n" + "".join(
+    f'"({one}, {other})",8,1,2000,0\n' for one, other in ((0, 1), (1, 0), (1, 2), (2, 1))
+)
 
 
 def test_a_problem_of_tsnkit_is_a_scenario() -> None:

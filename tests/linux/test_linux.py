@@ -56,14 +56,31 @@ def test_taprio_as_worked_out_by_hand() -> None:
 
 def test_renumbered_classes_have_mirrored_masks_and_rising_queues() -> None:
     line = root(port("left -> right"), Profile(layout=Layout.RENUMBERED)).line("eth0")
-    assert numbers(line, "map", "queues") == "3 3 2 1 3 3 3 0 3 3 3 3 3 3 3 3".split()
-    assert numbers(line, "queues", "base-time") == "1@0 1@1 1@2 1@3".split()
+    assert numbers(line, "map", "queues") == [
+        "3",
+        "3",
+        "2",
+        "1",
+        "3",
+        "3",
+        "3",
+        "0",
+        "3",
+        "3",
+        "3",
+        "3",
+        "3",
+        "3",
+        "3",
+        "3",
+    ]
+    assert numbers(line, "queues", "base-time") == ["1@0", "1@1", "1@2", "1@3"]
     assert re.findall(r"sched-entry S (\w+)", line) == ["01", "0e"]
 
 
 def test_straight_classes_have_the_queue_of_their_number() -> None:
     line = root(port("left -> right"), Profile(layout=Layout.STRAIGHT)).line("eth0")
-    assert numbers(line, "queues", "base-time") == "1@0 1@1 1@2 1@3".split()
+    assert numbers(line, "queues", "base-time") == ["1@0", "1@1", "1@2", "1@3"]
     assert re.findall(r"sched-entry S (\w+)", line) == ["08", "07"]
 
 
@@ -116,7 +133,14 @@ def test_hold_release_extension_units_and_preemption() -> None:
             {"open": 8, "interval_ns": 40_000, "mac": "hold"},
             {"open": 7, "interval_ns": 60_000, "mac": "release"},
         ],
-        "changes": [{"at_ns": 7, "base_time_ns": 9, "cycle_ns": 50_000, "entries": [{"open": 15, "interval_ns": 50_000}]}],
+        "changes": [
+            {
+                "at_ns": 7,
+                "base_time_ns": 9,
+                "cycle_ns": 50_000,
+                "entries": [{"open": 15, "interval_ns": 50_000}],
+            }
+        ],
     }
     one = port("right -> left", gates=gates)
     one["classes"] = [{**one["classes"][0], "max_sdu_octets": 200}, *one["classes"][1:]]
@@ -147,7 +171,14 @@ def test_children_of_hosts() -> None:
         "children": [
             {"kind": "pfifo", "limit_frames": 50},
             {"kind": "etf", "delta_ns": 200_000, "deadline": True, "skip_sock_check": True},
-            {"kind": "cbs", "idleslope": 1, "sendslope": -9, "hicredit": 2, "locredit": -3, "limit_frames": 7},
+            {
+                "kind": "cbs",
+                "idleslope": 1,
+                "sendslope": -9,
+                "hicredit": 2,
+                "locredit": -3,
+                "limit_frames": 7,
+            },
             {"kind": "etf", "delta_ns": 100_000, "offload": True},
         ],
     }
@@ -155,9 +186,11 @@ def test_children_of_hosts() -> None:
     assert "flags 0x1 txtime-delay 250000 clockid CLOCK_TAI" in lines[0]
     assert lines[1:] == [
         "qdisc replace dev eth1 parent 100:1 etf clockid CLOCK_TAI delta 100000 offload",
-        "qdisc replace dev eth1 parent 100:2 handle 102: cbs idleslope 1 sendslope -9 hicredit 2 locredit -3 offload 0",
+        "qdisc replace dev eth1 parent 100:2 handle 102: "
+        "cbs idleslope 1 sendslope -9 hicredit 2 locredit -3 offload 0",
         "qdisc replace dev eth1 parent 102:1 pfifo limit 7",
-        "qdisc replace dev eth1 parent 100:3 etf clockid CLOCK_TAI delta 200000 deadline_mode skip_sock_check",
+        "qdisc replace dev eth1 parent 100:3 etf clockid CLOCK_TAI delta 200000 "
+        "deadline_mode skip_sock_check",
         "qdisc replace dev eth1 parent 100:4 pfifo limit 50",
     ]
 
@@ -179,7 +212,10 @@ def policed() -> dict[str, Any]:
                 {
                     "base_time_ns": 0,
                     "cycle_ns": 1000,
-                    "entries": [{"open": True, "ipv": 2, "interval_ns": 400}, {"open": False, "interval_ns": 600}],
+                    "entries": [
+                        {"open": True, "ipv": 2, "interval_ns": 400},
+                        {"open": False, "interval_ns": 600},
+                    ],
                 }
             ],
             "meters": [{"cir_bps": 1_000_000, "cbs_octets": 2000, "eir_bps": 1, "ebs_octets": 1}],
@@ -206,7 +242,9 @@ def policed() -> dict[str, Any]:
 def test_tc_takes_every_line(made: dict[str, Any], mode: Mode, tmp_path: Path) -> None:
     names = {one["name"]: f"nosuch{number}" for number, one in enumerate(made["ports"])}
     done = export(made, ["tc"], Profile(mode=mode, interfaces=names))
-    lines = [line for name, text in done.files.items() if name.endswith("tc.batch") for line in text.splitlines()]
+    lines = [
+        line for name, text in done.files.items() if name.endswith("tc.batch") for line in text.splitlines()
+    ]
     # What tc of iproute2 6.1 does not know yet, and what needs a device that exists.
     lines = [line for line in lines if " fp " not in line and " mirred " not in line]
     assert len(lines) > 10
@@ -253,7 +291,9 @@ def test_an_address_with_two_ports_goes_one_way() -> None:
 # Limits.
 
 
-@pytest.mark.parametrize(("mbit", "least"), [(10, 48_000), (100, 4_800), (1000, 480), (10_000, 48), (25_000, 19)])
+@pytest.mark.parametrize(
+    ("mbit", "least"), [(10, 48_000), (100, 4_800), (1000, 480), (10_000, 48), (25_000, 19)]
+)
 def test_the_shortest_entry(mbit: int, least: int) -> None:
     assert shortest_interval_ns(mbit * 1_000_000) == least
 
@@ -316,7 +356,9 @@ def shown(one: dict[str, Any], profile: Profile) -> list[dict[str, Any]]:
     }
     rows = [{"kind": own.kind, "handle": "100:", "dev": "eth2", "root": True, "options": options, "drops": 3}]
     for child in children(one, profile):
-        options = {name: (int(value) if re.fullmatch(r"-?\d+", value) else value) for name, value in child.options}
+        options = {
+            name: (int(value) if re.fullmatch(r"-?\d+", value) else value) for name, value in child.options
+        }
         rows.append({"kind": child.kind, "parent": child.parent, "dev": "eth2", "options": options})
     return rows
 
@@ -360,7 +402,9 @@ def test_flags_of_etf_are_read_back() -> None:
     options = {"clockid": "TAI", "delta": 5, "offload": "off"}
     own = dataclasses.replace(root(port("camera -> left"), Profile()))
     rows = [{"kind": "etf", "parent": "100:1", "dev": "eth2", "options": options}]
-    found = compare("eth2", own, [child], read_qdiscs(json.dumps([*shown(port("camera -> left"), Profile())[:1], *rows])))
+    found = compare(
+        "eth2", own, [child], read_qdiscs(json.dumps([*shown(port("camera -> left"), Profile())[:1], *rows]))
+    )
     assert [str(one) for one in found] == ["eth2 100:1: offload: meant on, found off"]
 
 
@@ -379,7 +423,10 @@ def test_vlan_devices_are_read_back() -> None:
 def test_roles_of_ptp() -> None:
     network = Network(document())
     notes = Notes("ptp4l")
-    texts = {one["name"]: ptp4l(network, number, Profile(), notes) or "" for number, one in enumerate(network.nodes)}
+    texts = {
+        one["name"]: ptp4l(network, number, Profile(), notes) or ""
+        for number, one in enumerate(network.nodes)
+    }
     assert "slaveOnly 0" in texts["left"]
     assert "masterOnly 0" not in texts["left"]
     assert texts["left"].count("BMCA noop") == 4
@@ -389,14 +436,19 @@ def test_roles_of_ptp() -> None:
     assert "transportSpecific 0x1" in texts["right"]
 
 
-@pytest.mark.parametrize(("nanoseconds", "exponent", "told"), [(125_000_000, -3, 0), (1_000_000_000, 0, 0), (100_000_000, -3, 1), (2_000_000_000, 1, 0)])
+@pytest.mark.parametrize(
+    ("nanoseconds", "exponent", "told"),
+    [(125_000_000, -3, 0), (1_000_000_000, 0, 0), (100_000_000, -3, 1), (2_000_000_000, 1, 0)],
+)
 def test_intervals_are_powers_of_two(nanoseconds: int, exponent: int, told: int) -> None:
     notes = Notes("ptp4l")
     assert log_interval(nanoseconds, "it", notes) == exponent
     assert len(list(notes)) == told
 
 
-@pytest.mark.parametrize(("number", "places", "text"), [(700, 3, "0.7"), (-20, 9, "-0.00000002"), (3000, 3, "3"), (0, 3, "0")])
+@pytest.mark.parametrize(
+    ("number", "places", "text"), [(700, 3, "0.7"), (-20, 9, "-0.00000002"), (3000, 3, "3"), (0, 3, "0")]
+)
 def test_decimals_are_exact(number: int, places: int, text: str) -> None:
     assert decimal(number, places) == text
 
@@ -408,6 +460,10 @@ def test_tuning_has_an_undo_for_everything_and_is_shell(tmp_path: Path) -> None:
     assert all(one.undo for one in made)
     assert do.count('"$saved/') == 2 * len(made)
     assert undo.count("then") == len(made)
-    for text in (do, undo, *(text for name, text in export(document(), ["tc", "ptp4l"]).files.items() if name.endswith(".sh"))):
+    for text in (
+        do,
+        undo,
+        *(text for name, text in export(document(), ["tc", "ptp4l"]).files.items() if name.endswith(".sh")),
+    ):
         (tmp_path / "script").write_text(text)
         assert subprocess.run(["sh", "-n", str(tmp_path / "script")], check=False).returncode == 0

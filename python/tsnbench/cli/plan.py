@@ -34,7 +34,7 @@ def plan(
     queues: Annotated[
         str,
         typer.Option(
-            help="Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest queue first)."
+            help="Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest first)."
         ),
     ] = "reversed",
     yang: Annotated[
@@ -47,7 +47,7 @@ def plan(
         list[str] | None, typer.Option(help="Interface of a port: 'sw1 -> sw2=enp3s0'.", show_default=False)
     ] = None,
 ) -> None:
-    """Plan a scenario: routes, classes, shapers and loads, or its worst case; as tables, JSON or other tools' files."""
+    """Plan a scenario: routes, classes, shapers, loads, or its worst case; as tables, JSON or files."""
     from tsnbench.planning import plan as make_plan
     from tsnbench.runs.campaign import selected
     from tsnbench.scenario import load_variants

@@ -1,4 +1,4 @@
-"""The network for OMNeT++ and INET: NED and ini with TsnDevice and TsnSwitch, streams, gates, shapers; without gPTP.
+"""The network for OMNeT++ and INET: TsnDevice and TsnSwitch, streams, gates, shapers; without gPTP.
 
 Names of modules and parameters are those of INET 4.5.
 """
@@ -66,7 +66,8 @@ def _ned(network: Network, names: list[str]) -> str:
         )
         port = network.ports[one]
         lines.append(
-            f"        {left} <--> EthernetLink {{ datarate = {port['rate_bps']}bps; delay = {port['propagation_ps']}ps; }} "
+            f"        {left} <--> EthernetLink {{ datarate = {port['rate_bps']}bps; "
+            f"delay = {port['propagation_ps']}ps; }} "
             f"<--> {right};"
         )
     return "\n".join([*lines, "}"]) + "\n"
@@ -295,7 +296,7 @@ def _port(network: Network, number: int, layer: str, notes: Notes) -> list[str]:
     if "preemption" in port:
         notes.lost(
             f"the pre-emption of {port['name']}",
-            "INET's pre-empting MAC has its own queues for express and preemptable frames, without gates per class",
+            "INET's pre-empting MAC has two queues, express and preemptable, without gates per class",
         )
     return lines
 

@@ -1,4 +1,4 @@
-"""A Plan as exporters ask for it: nodes with their ports, and what each bridge has to do with which addresses."""
+"""A Plan as exporters ask for it: nodes, their ports, and what each bridge does with which addresses."""
 
 from __future__ import annotations
 

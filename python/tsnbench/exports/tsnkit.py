@@ -1,4 +1,4 @@
-"""tsnkit's CSV files: task and topology for its schedulers; gates, offsets, routes and queues for its simulator.
+"""tsnkit's CSV files: a problem for its schedulers; gates, offsets, routes and queues for its simulator.
 
 A size there is what a frame takes on the wire, so the 20 octets of preamble, delimiter and gap are in it.
 """

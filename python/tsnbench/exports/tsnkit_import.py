@@ -48,7 +48,8 @@ def _rows(text: str, name: str, columns: tuple[str, ...]) -> list[_Row]:
     missing = [one for one in columns if one not in (reader.fieldnames or [])]
     if missing:
         raise InputError(
-            f"{name}:1: expected the columns {', '.join(columns)}, found {', '.join(reader.fieldnames or []) or 'nothing'}"
+            f"{name}:1: expected the columns {', '.join(columns)}, "
+            f"found {', '.join(reader.fieldnames or []) or 'nothing'}"
         )
     rows = [_Row(f"{name}:{reader.line_num}", dict(cells)) for cells in reader]
     if not rows:
@@ -81,7 +82,8 @@ def scenario(task: str, topo: str, task_name: str = "task.csv", topo_name: str =
             taken = {row.whole("t_proc") for pair, row in links.items() if pair[1] == node}
             if len(taken) > 1:
                 raise InputError(
-                    f"{topo_name}: t_proc: expected one value for all links to node {node}, found {sorted(taken)}"
+                    f"{topo_name}: t_proc: expected one value for all links to node {node}, "
+                    f"found {sorted(taken)}"
                 )
             lines.append(f"    {name}: {{processing: {taken.pop()} ns}}")
     lines.append("  links:")
@@ -154,7 +156,8 @@ def _streams(task: str, name: str, names: dict[int, str]) -> tuple[list[str], li
         frame = max(row.whole("size") - WIRE_OCTETS, SMALLEST_FRAME)
         if frame > LARGEST_FRAME:
             raise InputError(
-                f"{row.where}: size: expected up to {LARGEST_FRAME + WIRE_OCTETS} octets, found {row.whole('size')}"
+                f"{row.where}: size: expected up to {LARGEST_FRAME + WIRE_OCTETS} octets, "
+                f"found {row.whole('size')}"
                 "\n  hint: split it into several streams"
             )
         deadline, jitter = row.whole("deadline"), row.whole("jitter")

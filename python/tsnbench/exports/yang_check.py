@@ -1,4 +1,7 @@
-"""Instance data against the published modules, by libyang's ``yanglint``. The modules are the user's: IEEE's files are not part of tsnbench."""
+"""Instance data against the published modules, by libyang's ``yanglint``.
+
+The modules are the user's: IEEE's files are not part of tsnbench.
+"""
 
 from __future__ import annotations
 

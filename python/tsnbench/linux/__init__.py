@@ -1,4 +1,4 @@
-"""Plan to Linux: text of tc, ip, bridge, ethtool and linuxptp per node, and their output back to facts. No I/O here."""
+"""Plan to Linux: text for tc, ip, bridge, ethtool and linuxptp, and their output back to facts."""
 
 from tsnbench.linux.limits import Problem, problems
 from tsnbench.linux.profile import Layout, Mode, Profile

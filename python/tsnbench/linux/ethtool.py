@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 MINIMUM_FRAGMENT = 60
-"""Octets before the check sequence, least that IEEE 802.3 allows for a fragment that is not the last."""
+"""Octets before the check sequence, the least of a fragment that is not the last (IEEE 802.3, 99.4)."""
 
 
 def commands(port: dict[str, Any], device: str) -> list[tuple[str, str]]:
@@ -14,7 +14,7 @@ def commands(port: dict[str, Any], device: str) -> list[tuple[str, str]]:
     found = [
         (f"ethtool -L {device} combined {classes}", ""),
         (f"ethtool -s {device} speed {port['rate_bps'] // 1_000_000} duplex full autoneg on", ""),
-        # Energy-saving lines wake up late, coalesced interrupts tell late, segmentation makes one frame of many.
+        # Sleeping lines wake up late, coalesced interrupts tell late, offloads make one frame of many.
         (f"ethtool --set-eee {device} eee off", f"ethtool --set-eee {device} eee on"),
         (f"ethtool -C {device} rx-usecs 0 tx-usecs 0", ""),
         (f"ethtool -K {device} tso off gso off gro off", f"ethtool -K {device} tso on gso on gro on"),

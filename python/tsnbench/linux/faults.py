@@ -1,6 +1,7 @@
-"""Faults as commands with their times: links that go down, and netem behind an intermediate device of the receiving end.
+"""Faults as commands with their times: links that go down, and netem where a cable ends.
 
-tc-netem(8). taprio and mqprio take the root of the sending end, so what a cable does is done where it ends.
+tc-netem(8). taprio and mqprio take the root of the sending end, so what a cable does is done where it ends,
+behind an intermediate device.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What happens to frames as they come in: ``clsact`` with ``flower`` for priorities, filters, stream gates and meters.
+"""What happens to frames as they come in: ``flower`` for priorities, filters, stream gates, meters.
 
-A bridge of the kernel keeps a frame's tag, but not the priority in it: without these filters all forwarded frames are of priority 0.
+A bridge of the kernel keeps a frame's tag, but does not read the priority in it: without these filters all
+forwarded frames are of priority 0.
 """
 
 from __future__ import annotations

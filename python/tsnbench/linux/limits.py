@@ -33,7 +33,7 @@ class Problem:
 
 
 def shortest_interval_ns(rate_bps: int) -> int:
-    """The shortest entry that taprio takes: the time of a 60-octet frame at the link's speed, as the kernel rounds it."""
+    """The shortest entry that taprio takes: a 60-octet frame at the link's speed, as the kernel rounds it."""
     picoseconds_per_octet = 8_000_000 // (rate_bps // 1_000_000)
     return SHORTEST_FRAME * picoseconds_per_octet // 1000
 
@@ -54,7 +54,7 @@ def problems(port: dict[str, Any], profile: Profile) -> list[Problem]:
                 name,
                 f"{classes} traffic classes on an interface with {profile.tx_queues} transmission queues; "
                 "each class needs one of its own",
-                f"use a map with {profile.tx_queues} classes, or an interface with more queues (`ethtool -l`)",
+                f"use a map with {profile.tx_queues} classes, or an interface with more (`ethtool -l`)",
             )
         )
     if profile.layout is Layout.REVERSED and classes > 1:
@@ -88,7 +88,8 @@ def _schedule(port: dict[str, Any], own: Root) -> list[Problem]:
         found.append(
             Problem(
                 name,
-                f"an entry of {min(brief)} ns; at {port['rate_bps'] // 1_000_000} Mbit/s taprio takes none under "
+                f"an entry of {min(brief)} ns; "
+                f"at {port['rate_bps'] // 1_000_000} Mbit/s taprio takes none under "
                 f"{shortest} ns, the time of a frame of {SHORTEST_FRAME} octets",
                 "join it with its neighbour",
             )

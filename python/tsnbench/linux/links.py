@@ -25,7 +25,8 @@ def namespaces(network: Network, profile: Profile) -> list[str]:
             queues = profile.tx_queues or len(network.ports[port]["classes"])
             ends.append(
                 f"{profile.interface(network, port)} numtxqueues {queues} numrxqueues {queues} "
-                f"address {network.ports[port]['mac']} netns {namespace(network, network.ports[port]['node'])}"
+                f"address {network.ports[port]['mac']} "
+                f"netns {namespace(network, network.ports[port]['node'])}"
             )
         lines.append(f"link add {ends[0]} type veth peer name {ends[1]}")
     return lines

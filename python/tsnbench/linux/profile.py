@@ -1,4 +1,4 @@
-"""What a Plan leaves open about a Linux host: names of interfaces, how taprio works, which queue the hardware serves first."""
+"""What a Plan leaves open about a Linux host: interfaces, how taprio works, which queue is served first."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ class Mode(StrEnum):
 class Layout(StrEnum):
     """Which transmission queue a traffic class gets, highest class first.
 
-    The kernel's own order is by class number; some hardware (igb, igc), and taprio before Linux 6.4, serve queue 0 first.
+    The kernel's own order is by class number; some hardware (igb, igc), and taprio before Linux 6.4, serve
+    queue 0 first.
     ``REVERSED`` is right for both, but mappings that go down are refused before Linux 6.3.
     """
 
     REVERSED = "reversed"
     """The classes' numbers stay, the highest class has queue 0."""
     RENUMBERED = "renumbered"
-    """Class 0 of the kernel is the highest and has queue 0, as in EnGINE's configurations: Linux up to 6.2."""
+    """Class 0 of the kernel is the highest and has queue 0, as EnGINE has it: Linux up to 6.2."""
     STRAIGHT = "straight"
     """Class n has queue n: hardware that serves the highest queue first (stmmac)."""
 
@@ -41,7 +42,7 @@ class Profile:
     tx_queues: int | None = None
     """What the interfaces have; None: as many as a port has classes."""
     epoch_ns: int = 0
-    """The instant of CLOCK_TAI that is 0 in the Plan. Cycles reach back, so 0 does wherever phases matter only."""
+    """The instant of CLOCK_TAI that is 0 in the Plan. Cycles reach back: 0 does where phases matter."""
     txtime_delay_ns: int = 500_000
     """How far ahead of now launch times are at the earliest under txtime-assist."""
     interfaces: Mapping[str, str] = field(default_factory=dict)

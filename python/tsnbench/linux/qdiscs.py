@@ -1,4 +1,4 @@
-"""Queueing disciplines of one port as lines of ``tc -batch``: mqprio or taprio at the root, cbs, etf or pfifo per queue.
+"""Queueing disciplines of one port as lines of ``tc -batch``: a root, and a child per queue.
 
 tc-mqprio(8), tc-taprio(8), tc-cbs(8), tc-etf(8).
 """

@@ -1,4 +1,4 @@
-"""What a host says it does, as facts, beside what was meant: output of ``tc -j -s qdisc`` and ``ip -j -d link``."""
+"""What a host does beside what was meant: output of ``tc -j -s qdisc`` and ``ip -j -d link``."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def compare(device: str, root: Root, children: Iterable[Child], found: Iterable[
         return [Difference(device, "the root", root.kind, kinds)]
     differences = list(_root(device, root, top))
     for child in children:
-        # The kernel prints the parent in hexadecimal, without the part that is the same as the root's where it can.
+        # tc leaves the root's part of a parent out where it can.
         own = next((one for one in mine if _same_parent(one.parent, child.parent)), None)
         where = f"{device} {child.parent}"
         if own is None or own.kind != child.kind:

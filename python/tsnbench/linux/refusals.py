@@ -19,7 +19,7 @@ REFUSALS = (
     Refusal(
         "Specified qdisc kind is unknown",
         "this kernel has no such queueing discipline",
-        "load its module (`modprobe sch_taprio`, `sch_mqprio`, `sch_etf`, `sch_cbs`), or use a kernel that is built with it",
+        "load its module (`modprobe sch_taprio`, `sch_mqprio`, `sch_etf`, `sch_cbs`), or use a kernel that has it",
     ),
     Refusal("Unknown qdisc", "tc does not know this queueing discipline", "install a newer iproute2"),
     Refusal(
@@ -30,7 +30,7 @@ REFUSALS = (
     Refusal(
         "Number of traffic classes is greater than number of HW queues",
         "the interface has fewer transmission queues than there are traffic classes",
-        "raise the queues (`ethtool -L eth0 combined N`; veth: `numtxqueues N`), or use a map with fewer classes",
+        "raise the queues (`ethtool -L eth0 combined N`; veth: `numtxqueues N`), or use fewer classes",
     ),
     Refusal(
         "Number of traffic classes is outside valid range",
@@ -64,7 +64,7 @@ REFUSALS = (
     ),
     Refusal(
         "Invalid interval for schedule entry",
-        "an entry is shorter than a frame of 60 octets at the link's speed (10 Mbit/s where the speed is not known)",
+        "an entry is shorter than a frame of 60 octets at the link's speed (10 Mbit/s if it is not known)",
         "wait until the link is up, or make the entry longer",
     ),
     Refusal(

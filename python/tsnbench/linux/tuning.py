@@ -1,6 +1,6 @@
 """Settings that make a host's latency small and steady, each with its undo.
 
-EnGINE V-C: affinity of interrupts and programs, isolated cores, frequency governor, turbo, simultaneous multithreading.
+EnGINE V-C: affinity of interrupts and programs, isolated cores, governor, turbo, multithreading.
 """
 
 from __future__ import annotations

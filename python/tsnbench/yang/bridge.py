@@ -1,4 +1,4 @@
-"""A bridge: its component, VLANs, static addresses, and its tables of filters, gates, meters and ATS schedulers.
+"""A bridge: its component, VLANs, static addresses, filters, gates, meters and ATS schedulers.
 
 IEEE 802.1Q-2022, 48.6.2 (bridge), 48.6.13 (psfp), 48.6.14 (ats).
 """

@@ -139,7 +139,7 @@ def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, in
         if len(ports) > 1:
             notes.lost(
                 f"handles of the copies of {network.streams[place]['name']} at {network.nodes[node]['name']}",
-                "a Plan's copies keep the stream's address; all have one handle, and an address table with several ports splits",
+                "copies keep the stream's address: all have one handle, and several ports in the address table split",
             )
     for place in numbers:
         redundancy = network.streams[place].get("redundancy", {})

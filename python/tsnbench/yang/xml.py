@@ -1,6 +1,6 @@
-"""XML of YANG data: elements with a namespace where it changes, identities with exactly the prefix that is asked for.
+"""XML of YANG data: a namespace where it changes, identities with exactly the prefix asked for.
 
-Some modules compare identities with a literal prefix, so a prefix is part of the text and not a matter of taste.
+Some modules compare identities with a literal prefix, so a prefix is no matter of taste.
 """
 
 from __future__ import annotations
