@@ -330,13 +330,15 @@ def _gate(gates: dict[str, Any], number: int, gate: str) -> list[str]:
 
 def _tell(network: Network, notes: Notes) -> None:
     notes.lost("VLAN identifiers", "ways are by destination here, and the tag carries the priority alone")
-    for key, what in (
-        ("faults", "faults"),
-        ("clocks", "clocks and PTP"),
-        ("policing", "filters, meters and ATS"),
-    ):
-        if network.document.get(key):
-            notes.lost(what, "only networks with one time, all well, without ingress filters are written")
+    notes.parts(
+        network,
+        "only hardware with one time, all well, without ingress filters is written",
+        "faults",
+        "clocks",
+        "policing",
+        "hosts",
+        "taps",
+    )
     for stream in network.streams:
         if network.forwards(stream["talker"]) or network.forwards(stream["listeners"][0]["node"]):
             notes.lost(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.exports.network import Network
 
 
 @dataclass(frozen=True)
@@ -37,3 +41,23 @@ class Notes:
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self._notes)
+
+    def parts(self, network: Network, why: str, *keys: str) -> None:
+        """Whole parts of a Plan that a format leaves out; only those that the Plan has."""
+        words = {
+            "faults": "faults",
+            "clocks": "clocks and PTP",
+            "policing": "filters, meters, ATS and regenerated priorities",
+            "hosts": "the software of hosts: stages, sockets, queueing disciplines",
+            "streams": "when and what talkers send",
+            "taps": "taps",
+        }
+        has = {key: bool(network.document.get(key)) for key in words}
+        has["hosts"] = any(
+            key in one
+            for key, parts in (("host", network.nodes), ("qdisc", network.ports), ("socket", network.streams))
+            for one in parts
+        )
+        for key in keys:
+            if has[key]:
+                self.lost(words[key], why)

@@ -12,13 +12,8 @@ from tsnbench.exports.tables import csv_text
 
 def files(network: Network, notes: Notes) -> dict[str, str]:
     """Six tables; units are in the names of the columns, as in the Plan."""
-    for key, what in (
-        ("faults", "faults"),
-        ("clocks", "clocks and PTP"),
-        ("policing", "filters, meters and ATS"),
-    ):
-        if network.document.get(key):
-            notes.lost(what, "the tables are of ports and streams; `tsnbench plan --json` has all")
+    why = "the tables are of ports and streams; `tsnbench plan --json` has all"
+    notes.parts(network, why, "faults", "clocks", "policing", "hosts", "taps")
     for stream in network.redundant():
         notes.lost(f"copies of {stream['name']}", "the table of hops has the ways alone")
     return {

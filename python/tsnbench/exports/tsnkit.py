@@ -167,13 +167,9 @@ def _gates(network: Network, number: int, notes: Notes) -> list[tuple[object, ..
 
 
 def _tell(network: Network, notes: Notes) -> None:
-    for key, what in (
-        ("faults", "faults"),
-        ("clocks", "clocks and PTP"),
-        ("policing", "filters, meters and ATS"),
-    ):
-        if network.document.get(key):
-            notes.lost(what, "tsnkit's files have no word for them")
+    notes.parts(
+        network, "tsnkit's files have no word for them", "faults", "clocks", "policing", "hosts", "taps"
+    )
     for port in network.ports:
         if any("cbs" in one for one in port["classes"]):
             notes.lost(f"the shapers of {port['name']}", "tsnkit has gates only")

@@ -101,6 +101,15 @@ def linuxptp(network: Network, profile: Profile, notes: Notes) -> dict[str, str]
 
 def _tell(network: Network, profile: Profile, notes: Notes) -> None:
     """What Linux cannot be told."""
+    notes.parts(network, "talkers and captures are programs, not configuration", "streams", "taps")
+    if network.document.get("clocks"):
+        notes.lost(
+            "clocks' drift and faults", "a real clock drifts by itself; ptp4l's files are of --to ptp4l"
+        )
+    if any("host" in one for one in network.nodes):
+        notes.lost("latencies of hosts' software", "a real host takes as long as it takes")
+    if any("socket" in one for one in network.streams):
+        notes.lost("options of talkers' sockets (SO_TXTIME, advance)", "the program that talks sets them")
     for stream in network.redundant():
         notes.lost(
             f"the several ways of {stream['name']} (sequence numbers, copies and their elimination)",

@@ -19,7 +19,7 @@ REFUSALS = (
     Refusal(
         "Specified qdisc kind is unknown",
         "this kernel has no such queueing discipline",
-        "load its module (`modprobe sch_taprio`, `sch_mqprio`, `sch_etf`, `sch_cbs`), or use a kernel that has it",
+        "load its module (`modprobe sch_taprio`, `sch_mqprio`, `sch_etf`, `sch_cbs`), or another kernel",
     ),
     Refusal("Unknown qdisc", "tc does not know this queueing discipline", "install a newer iproute2"),
     Refusal(

@@ -13,6 +13,14 @@ from tsnbench.yang.timing import ptp
 
 def instance_data(network: Network, notes: Notes) -> dict[str, str]:
     """`yang.xml` of every node, as `edit-config` takes it."""
+    notes.parts(
+        network,
+        "the modules configure bridges, not talkers or what goes wrong",
+        "streams",
+        "faults",
+        "hosts",
+        "taps",
+    )
     return {
         f"{file_name(one['name'])}/yang.xml": _node(network, node, notes)
         for node, one in enumerate(network.nodes)

@@ -139,7 +139,7 @@ def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, in
         if len(ports) > 1:
             notes.lost(
                 f"handles of the copies of {network.streams[place]['name']} at {network.nodes[node]['name']}",
-                "copies keep the stream's address: all have one handle, and several ports in the address table split",
+                "copies keep the stream's address: all have one handle, and the address table splits",
             )
     for place in numbers:
         redundancy = network.streams[place].get("redundancy", {})

@@ -1,0 +1,87 @@
+"""Exports and imports as a person asks for them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RICH = ROOT / "tests/exports/rich.yaml"
+GOLDEN = ROOT / "tests/exports/golden"
+
+
+def tsnbench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_files_on_stdout_and_what_is_lost_on_stderr(tmp_path: Path) -> None:
+    done = tsnbench("plan", RICH, "--export", tmp_path / "out", "--to", "tc,csv")
+    assert done.returncode == 0, done.stderr
+    paths = [Path(line) for line in done.stdout.splitlines()]
+    assert all(path.is_file() for path in paths)
+    assert tmp_path / "out/left/tc.batch" in paths
+    assert "csv: not exported: clocks and PTP, because" in done.stderr
+    assert (tmp_path / "out/notes.txt").read_text() == done.stderr
+    script = tmp_path / "out/left/up.sh"
+    assert script.stat().st_mode & 0o111
+
+
+def test_choices_reach_the_text(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = tsnbench(
+        "plan", RICH, "--export", out, "--to", "tc", "--taprio", "full", "--queues", "renumbered",
+        "--interface", "left -> right=enp3s0",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in (out / "left/tc.batch").read_text().splitlines() if " taprio " in line]
+    assert "dev enp3s0 " in line
+    assert "flags 0x2" in line
+    assert "queues 1@0 1@1 1@2 1@3" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--to", "tv"], "--to: expected one of tc, ptp4l, yang, inet, tsnkit, csv, found tv"),
+        (["--taprio", "fast"], "--taprio: expected one of software, txtime-assist, full, found fast"),
+        (["--queues", "odd"], "--queues: expected one of reversed, renumbered, straight, found odd"),
+        (["--interface", "eth0"], "--interface: expected a port and its interface"),
+        (["--interface", "left -> right=a-long-name-123"], None),
+        (["--interface", "left -> right=a-much-too-long-name"], "expected a name of up to 15 characters"),
+    ],
+)
+def test_wrong_options_are_told(tmp_path: Path, arguments: list[str], words: str | None) -> None:
+    done = tsnbench("plan", RICH, "--export", tmp_path / "out", "--to", "csv", *arguments)
+    assert done.returncode == (0 if words is None else 2)
+    if words is not None:
+        assert words in done.stderr
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_sweep_exports_one_run(tmp_path: Path) -> None:
+    done = tsnbench(
+        "plan", ROOT / "scenarios/tutorial/2-gates.yaml", "--export", tmp_path / "out", "--to", "csv"
+    )
+    assert done.returncode == 2
+    assert "expected one run, found 3" in done.stderr
+    assert "--only" in done.stderr
+
+
+def test_a_problem_of_tsnkit_is_imported(tmp_path: Path) -> None:
+    done = tsnbench("import", "tsnkit", GOLDEN / "tsnkit/task.csv", GOLDEN / "tsnkit/topo.csv")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "back.yaml").write_text(done.stdout)
+    assert tsnbench("check", tmp_path / "back.yaml").returncode == 0
+    wrong = tsnbench("import", "tsnkit", GOLDEN / "tsnkit/topo.csv", GOLDEN / "tsnkit/task.csv")
+    assert wrong.returncode == 2
+    assert "task.csv:1: expected the columns link" in wrong.stderr
+    assert tsnbench("import", "tsnkit", tmp_path / "none.csv", tmp_path / "none.csv").returncode == 2
