@@ -431,6 +431,7 @@ def test_roles_of_ptp() -> None:
     assert "masterOnly 0" not in texts["left"]
     assert texts["left"].count("BMCA noop") == 4
     assert "slaveOnly 1" in texts["robot"]
+    assert "slaveOnly 1" in texts["right"]
     assert texts["right"].count("masterOnly 0") == 1
     assert "logSyncInterval -3" in texts["right"]
     assert "transportSpecific 0x1" in texts["right"]

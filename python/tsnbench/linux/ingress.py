@@ -60,6 +60,8 @@ def _filters(
     lines = []
     node = network.nodes[policing["node"]]["name"]
     preference = _FILTERS_FROM
+    # Where some bridge gives frames another priority, a stream may come with any.
+    rewritten = any(entry.get("regeneration") for entry in network.document["policing"])
     for one in policing.get("filters", []):
         if one.get("ports") and port not in one["ports"]:
             continue
@@ -70,7 +72,7 @@ def _filters(
             for pcp in range(8):
                 if "priority" in one and regenerated[pcp] != one["priority"]:
                     continue
-                if stream is not None and stream["pcp"] != pcp and "priority" not in one:
+                if stream is not None and stream["pcp"] != pcp and not rewritten:
                     continue
                 match = f"vlan_prio {pcp}"
                 if stream is not None:

@@ -104,7 +104,8 @@ def _profile_lines(gptp: dict[str, Any], node: int) -> list[str]:
 def _quality(gptp: dict[str, Any], node: int, mine: dict[int, str], notes: Notes) -> list[str]:
     bmca = gptp.get("bmca")
     if bmca is None:
-        return [f"slaveOnly {int('master' not in mine.values())}", "gmCapable 1"]
+        # Without an election a port that is not `masterOnly` needs this, on a boundary clock, too.
+        return [f"slaveOnly {int('slave' in mine.values())}", "gmCapable 1"]
     own = bmca["clocks"][node]
     announce = log_interval(bmca["announce_interval_ns"], "the Announce interval", notes)
     return [

@@ -1,0 +1,32 @@
+"""Copies in YANG: who numbers, who eliminates, where the tag is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tsnbench.exports import export
+from tsnbench.planning import plan
+from tsnbench.scenario import load
+
+HERE = Path(__file__).parent
+
+
+def sections(text: str, name: str) -> list[str]:
+    return re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
+
+
+def test_copies_are_made_at_one_end_and_eliminated_at_the_other() -> None:
+    files = export(plan(load(HERE / "rich.yaml")).document, ["yang"]).files
+    right, left = files["right/yang.xml"], files["left/yang.xml"]
+    assert len(sections(right, "sequence-generation")) == 1
+    assert not sections(right, "sequence-recovery")
+    assert not sections(left, "sequence-generation")
+    (recovery,) = sections(left, "sequence-recovery")
+    assert re.findall(r"<port>(\w+)</port>", recovery) == ["eth2", "eth3"]
+    assert "<vector/>" in recovery
+    for text, ports in ((right, ["eth1", "eth3"]), (left, ["eth2", "eth3"])):
+        tags = sections(text, "sequence-identification")
+        assert [re.findall(r"<port>(\w+)</port>", tag)[0] for tag in tags] == ports
+        assert all("<r-tag/>" in tag for tag in tags)
+    assert "frer" not in files["detour/yang.xml"].split("<bridges")[1]
