@@ -74,7 +74,11 @@ def policed(ats: bool) -> dict[str, Any]:
 
 
 @published
-@pytest.mark.parametrize("document", [rich(), policed(False), policed(True)], ids=["rich", "psfp", "ats"])
+@pytest.mark.parametrize(
+    "document",
+    [rich(), policed(False), policed(True), plan(load(HERE / "policed.yaml")).document],
+    ids=["rich", "psfp", "ats", "policed"],
+)
 def test_every_node_is_as_the_modules_say(document: dict[str, Any]) -> None:
     done = export(document, ["yang"])
     texts = {name: text for name, text in done.files.items() if name.endswith("yang.xml")}

@@ -104,9 +104,11 @@ def _actions(policing: dict[str, Any], one: dict[str, Any], profile: Profile, no
             f"{entry.get('ipv', -1)} {entry.get('octets_max', -1)}"
             for entry in gate["entries"]
         )
+        base = gate["base_time_ns"] + profile.epoch_ns
+        # act_gate's base time has no sign; whole cycles later the list is the same.
+        base = base if base >= 0 else base % gate["cycle_ns"]
         words.append(
-            f"action gate base-time {gate['base_time_ns'] + profile.epoch_ns} "
-            f"cycle-time {gate['cycle_ns']} clockid CLOCK_TAI {entries} pipe"
+            f"action gate base-time {base} cycle-time {gate['cycle_ns']} clockid CLOCK_TAI {entries} pipe"
         )
         if any("ipv" in entry for entry in gate["entries"]):
             notes.lost(
