@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: why, how, and how back. ``{saved}`` in the undo is what ``read`` printed before."""
+    """One setting: why, how, and back. ``read`` prints what was: ``{saved}`` in the undo, in ``{file}``."""
 
     why: str
     read: str
@@ -34,9 +34,9 @@ def settings(interfaces: Sequence[str], cpus: Sequence[int]) -> list[Setting]:
     found = [
         Setting(
             "frequencies that do not follow the load",
-            f"cat {cpufreq} | head -n 1",
+            f"grep . {cpufreq} /dev/null",
             f'for file in {cpufreq}; do echo performance > "$file"; done',
-            f'for file in {cpufreq}; do echo {{saved}} > "$file"; done',
+            'while IFS=: read -r file value; do echo "$value" > "$file"; done < {file}',
         ),
         Setting(
             "no frequencies above nominal", f"cat {turbo}", f"echo 1 > {turbo}", f"echo {{saved}} > {turbo}"
@@ -50,13 +50,13 @@ def settings(interfaces: Sequence[str], cpus: Sequence[int]) -> list[Setting]:
         ),
     ]
     for device in interfaces:
-        irqs = f"$(grep -F {device} /proc/interrupts | cut -d : -f 1)"
+        irqs = f"$(grep -w -F {device} /proc/interrupts | cut -d : -f 1)"
         found.append(
             Setting(
                 f"interrupts of {device} on isolated cores",
-                "cat /proc/irq/default_smp_affinity",
+                f'for irq in {irqs}; do echo "$irq $(cat "/proc/irq/$irq/smp_affinity")"; done',
                 f'for irq in {irqs}; do echo {cores} > "/proc/irq/$irq/smp_affinity_list"; done',
-                f'for irq in {irqs}; do echo {{saved}} > "/proc/irq/$irq/smp_affinity"; done',
+                'while read -r irq mask; do echo "$mask" > "/proc/irq/$irq/smp_affinity"; done < {file}',
             )
         )
     return found
@@ -80,9 +80,11 @@ def scripts(interfaces: Sequence[str], cpus: Sequence[int]) -> tuple[str, str]:
         ]
     for number in range(len(made), 0, -1):
         one = made[number - 1]
-        value = f'"$(cat "$saved/{number}")"'
+        file = f'"$saved/{number}"'
+        value = f'"$(cat {file})"'
+        back = one.undo.replace("{saved}", value).replace("{file}", file)
         undo += [
             f"# {one.why}",
-            f'if [ -e "$saved/{number}" ]; then {one.undo.replace("{saved}", value)}; fi',
+            f"if [ -e {file} ]; then {back}; fi",
         ]
     return "\n".join(do) + "\n", "\n".join(undo) + "\n"

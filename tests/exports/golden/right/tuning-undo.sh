@@ -1,11 +1,11 @@
 #!/bin/sh
 saved=${1:?expected the folder that tuning.sh filled}
 # interrupts of eth3 on isolated cores
-if [ -e "$saved/7" ]; then for irq in $(grep -F eth3 /proc/interrupts | cut -d : -f 1); do echo "$(cat "$saved/7")" > "/proc/irq/$irq/smp_affinity"; done; fi
+if [ -e "$saved/7" ]; then while read -r irq mask; do echo "$mask" > "/proc/irq/$irq/smp_affinity"; done < "$saved/7"; fi
 # interrupts of eth2 on isolated cores
-if [ -e "$saved/6" ]; then for irq in $(grep -F eth2 /proc/interrupts | cut -d : -f 1); do echo "$(cat "$saved/6")" > "/proc/irq/$irq/smp_affinity"; done; fi
+if [ -e "$saved/6" ]; then while read -r irq mask; do echo "$mask" > "/proc/irq/$irq/smp_affinity"; done < "$saved/6"; fi
 # interrupts of eth1 on isolated cores
-if [ -e "$saved/5" ]; then for irq in $(grep -F eth1 /proc/interrupts | cut -d : -f 1); do echo "$(cat "$saved/5")" > "/proc/irq/$irq/smp_affinity"; done; fi
+if [ -e "$saved/5" ]; then while read -r irq mask; do echo "$mask" > "/proc/irq/$irq/smp_affinity"; done < "$saved/5"; fi
 # no throttling of real-time threads
 if [ -e "$saved/4" ]; then echo "$(cat "$saved/4")" > /proc/sys/kernel/sched_rt_runtime_us; fi
 # a core of one's own
@@ -13,4 +13,4 @@ if [ -e "$saved/3" ]; then echo "$(cat "$saved/3")" > /sys/devices/system/cpu/sm
 # no frequencies above nominal
 if [ -e "$saved/2" ]; then echo "$(cat "$saved/2")" > /sys/devices/system/cpu/intel_pstate/no_turbo; fi
 # frequencies that do not follow the load
-if [ -e "$saved/1" ]; then for file in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo "$(cat "$saved/1")" > "$file"; done; fi
+if [ -e "$saved/1" ]; then while IFS=: read -r file value; do echo "$value" > "$file"; done < "$saved/1"; fi

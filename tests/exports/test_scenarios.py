@@ -1,0 +1,27 @@
+"""Every shipped scenario exports: nothing raises, and what tc, YANG and INET get names every node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tsnbench.exports import FORMATS, export
+from tsnbench.exports.inet import identifier
+from tsnbench.exports.network import file_name
+from tsnbench.planning import plan
+from tsnbench.scenario import load_variants
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+SHIPPED = sorted([*SCENARIOS.glob("tutorial/*.yaml"), *SCENARIOS.glob("papers/**/*.yaml")])
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(SCENARIOS)))
+def test_a_shipped_scenario_exports(path: Path) -> None:
+    document = plan(load_variants(path)[0]).document
+    files = export(document, FORMATS).files
+    for node in document["nodes"]:
+        folder = file_name(node["name"])
+        assert files[f"{folder}/tc.batch"].strip()
+        assert files[f"{folder}/yang.xml"].startswith("<?xml")
+        assert f" {identifier(node['name'])}: Tsn" in files["inet/network.ned"]
