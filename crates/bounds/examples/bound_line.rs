@@ -110,6 +110,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             stop_ns: 1_000_000,
             redundancy: None,
             flood: Vec::new(),
+            scheduled: None,
             listeners: vec![Destination { node: nodes - 1, route: nodes - 2 }],
             route,
             requirements: Requirements::default(),

@@ -15,6 +15,7 @@ mod check_gates;
 mod check_learning;
 mod check_ptp;
 mod check_redundancy;
+mod check_scheduled;
 mod check_together;
 mod check_trace;
 mod clocks;
@@ -39,7 +40,7 @@ pub use read::{PlanError, content_hash};
 pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Span,
 };
-pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Size, Stream};
+pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Scheduled, Size, Stream};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -145,6 +145,7 @@ impl Net {
             route,
             redundancy: None,
             flood: Vec::new(),
+            scheduled: None,
             listeners,
             requirements: Requirements::default(),
         });
