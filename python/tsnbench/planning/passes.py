@@ -97,6 +97,11 @@ def plan(scenario: Scenario) -> Plan:
     wrong = prove(made.document, made.to_json())
     if wrong:
         raise PlanningErrors(
-            [PlanningProblem("schedule", "a schedule that holds", sentence, where=scenario.where("schedule")) for sentence in wrong]
+            [
+                PlanningProblem(
+                    "schedule", "a schedule that holds", sentence, where=scenario.where("schedule")
+                )
+                for sentence in wrong
+            ]
         )
     return made

@@ -1,6 +1,7 @@
 """Scheduled streams: when they are released, which gates open for them, and the proof that they meet nobody.
 
-IEEE 802.1Q-2022, 8.6.8.4. The search is in ``crates/schedule``, the proof in ``crates/verify``; they share no code.
+IEEE 802.1Q-2022, 8.6.8.4. The search is in ``crates/schedule``, the proof in ``crates/verify``; they share
+no code.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tsnbench.scenario.units import DURATION
 
 
 def schedule_flows(draft: Draft) -> None:
-    """Fills offsets and ``scheduled`` of scheduled flows, with free ways their ``route``, and ``gates`` of ports."""
+    """Fills offsets and ``scheduled`` of scheduled flows, their ``route`` where it is free, and ``gates``."""
     flows = [flow for flow in draft.flows if flow.stream.scheduled]
     if not flows:
         return
@@ -79,10 +80,16 @@ def _check(draft: Draft, flow: Flow) -> None:
         node = draft.nodes[port.node]
         if place and (node.cut_through_octets is not None or node.further is not None):
             how = "cuts through" if node.further is None else "takes times that differ"
-            draft.problem(f"{path}.scheduled", "nodes on its way that store frames for a fixed time", f"{node.name} {how}")
+            draft.problem(
+                f"{path}.scheduled",
+                "nodes on its way that store frames for a fixed time",
+                f"{node.name} {how}",
+            )
         if port.shaper.gates is not None:
             hint = f"leave the gates of {port.name} out: they are planned"
-            draft.problem(f"{path}.scheduled", "ports whose gates are left open to plan", f"gates at {port.name}", hint)
+            draft.problem(
+                f"{path}.scheduled", "ports whose gates are left open to plan", f"gates at {port.name}", hint
+            )
 
 
 def _problem(draft: Draft, flows: list[Flow]) -> dict[str, Any]:
@@ -140,7 +147,8 @@ def _stream(draft: Draft, flow: Flow) -> dict[str, Any]:
             if way is None
             else {
                 "tree": [
-                    {"link": hop.port, **({} if hop.parent is None else {"parent": hop.parent})} for hop in way
+                    {"link": hop.port, **({} if hop.parent is None else {"parent": hop.parent})}
+                    for hop in way
                 ]
             }
         ),
@@ -167,16 +175,19 @@ def _release(draft: Draft, flow: Flow, placed: Mapping[str, Any]) -> None:
 
 
 def _open(draft: Draft, flows: list[Flow], lists: list[Mapping[str, Any]]) -> None:
-    """Gates of the ports that scheduled frames take: open for their class alone while they pass, else for the rest."""
+    """Gates of the ports that scheduled frames take: their class alone while they pass, else the rest."""
     classes: dict[int, set[int]] = defaultdict(set)
     for flow in flows:
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
             classes[hop.port].add(draft.ports[hop.port].pcp_to_class[pcp])
+    by_link = {(found.get("Ok") or found["Err"])["link"]: found for found in lists}
     for number, own in sorted(classes.items()):
-        port, found = draft.ports[number], lists[number]
+        port, found = draft.ports[number], by_link[number]
         if len(own) > 1:
             text = ", ".join(map(str, sorted(own)))
-            draft.problem("schedule", f"one class for all scheduled streams at {port.name}", f"classes {text}")
+            draft.problem(
+                "schedule", f"one class for all scheduled streams at {port.name}", f"classes {text}"
+            )
         elif "Ok" in found:
             _gates(port, next(iter(own)), found["Ok"])
         else:
@@ -199,7 +210,10 @@ def _open(draft: Draft, flows: list[Flow], lists: list[Mapping[str, Any]]) -> No
 def _gates(port: Port, traffic_class: int, found: Mapping[str, Any]) -> None:
     rest = ((1 << port.classes) - 1) & ~(1 << traffic_class)
     entries = (
-        ((1 << traffic_class if entry["queues"] else 0) | (rest if entry["others"] else 0), entry["interval_ns"])
+        (
+            (1 << traffic_class if entry["queues"] else 0) | (rest if entry["others"] else 0),
+            entry["interval_ns"],
+        )
         for entry in found["entries"]
     )
     port.gates = Gates(found["base_ns"], tuple(entries))
@@ -220,13 +234,15 @@ def _refused(draft: Draft, flow: Flow, refusal: Mapping[str, Any], refused: int)
     elif kind == "period":
         port = draft.ports[refusal["link"]]
         needs = DURATION.text(-(-refusal["needs_ps"] // 1_000))
-        draft.problem(f"{path}.period", f"at least {needs}, what {port.name} needs for one period's frames", "less")
+        draft.problem(
+            f"{path}.period", f"at least {needs}, what {port.name} needs for one period's frames", "less"
+        )
     else:
         draft.problem(
             path,
             f"room for {flow.name} beside the other scheduled streams",
             "none was found",
-            f"without {refused} of the streams all others fit; longer periods, ways: free or less margin make room",
+            f"all but {refused} fit; longer periods, ways: free or less margin make room",
         )
 
 
@@ -234,8 +250,14 @@ def _no_list(port: Port, refusal: Mapping[str, Any]) -> tuple[str, str]:
     if refusal["kind"] == "cycle":
         cycle = refusal["cycle_ns"]
         found = "none" if cycle is None else DURATION.text(cycle)
-        return f"a cycle of at most {DURATION.text(refusal['longest_ns'])} at {port.name}", f"{found} for all periods"
+        return (
+            f"a cycle of at most {DURATION.text(refusal['longest_ns'])} at {port.name}",
+            f"{found} for all periods",
+        )
     if refusal["kind"] == "entries":
         return f"at most {refusal['most']} gate entries at {port.name}", f"{refusal['needed']} or more"
     shortest = DURATION.text(refusal["shortest_interval_ns"])
-    return f"windows that entries of at least {shortest} can make at {port.name}", "frames that would go early"
+    return (
+        f"windows that entries of at least {shortest} can make at {port.name}",
+        "frames that would go early",
+    )

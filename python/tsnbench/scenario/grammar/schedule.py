@@ -9,7 +9,9 @@ from tsnbench.scenario.grammar.values import Choice, Count
 SCHEDULE = Record(
     "how scheduled streams are planned",
     {
-        "margin": Field(TIME, "kept free before and behind every frame, for clocks that differ; 0 unless given"),
+        "margin": Field(
+            TIME, "kept free before and behind every frame, for clocks that differ; 0 unless given"
+        ),
         "ways": Field(
             Choice({"shortest": "shortest", "free": "free"}, "ways"),
             "shortest (default), or free: by which way streams go is planned, too",

@@ -17,7 +17,7 @@ from tsnbench.scenario.grammar.faults import FAILOVER, FRER
 from tsnbench.scenario.grammar.hosts import SEND
 from tsnbench.scenario.grammar.replay import REPLAY
 from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, Record
-from tsnbench.scenario.grammar.values import YES_NO, YES_NO, Average, Count, Quantity, Text
+from tsnbench.scenario.grammar.values import YES_NO, Average, Count, Quantity, Text
 from tsnbench.scenario.units import SHARE, SIZE
 
 JITTER_KINDS = ("delay-step-abs", "deviation", "spread", "interval")
