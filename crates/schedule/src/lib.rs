@@ -1,0 +1,25 @@
+//! Schedules for time-triggered streams: when each is released, and by which way, so that no two frames meet.
+//!
+//! IEEE 802.1Qcc-2018, 46; the engine follows no paper but the arithmetic of periods: two streams whose periods
+//! are `p` and `q` meet on a link if and only if their intervals do modulo gcd(p, q).
+//!
+//! - [`Problem`]: nodes, links, streams with what they need. Pure data.
+//! - [`Engine`]: keeps what is placed, takes streams in and out.
+//! - [`solve`]: places all streams of a problem.
+//! - [`Placed`]: what was decided for one stream.
+//!
+//! Times are in integer picoseconds. A frame that arrives at a node goes on at once (no-wait): its delay is that
+//! of an empty network, in every cycle the same.
+
+mod busy;
+mod engine;
+pub mod families;
+mod periods;
+mod problem;
+mod routes;
+mod shape;
+mod solve;
+
+pub use engine::{Engine, Placed, Refusal};
+pub use problem::{Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
+pub use solve::{Effort, Outcome, solve};

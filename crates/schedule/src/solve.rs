@@ -1,0 +1,138 @@
+//! All streams of a problem: an order, first fit, and, where that is not enough, others make room.
+
+use crate::engine::{Engine, Placed, Refusal};
+use crate::problem::{Problem, ProblemError};
+use crate::shape::Shape;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::collections::VecDeque;
+
+/// How much to try. Counted, not timed: the same problem always gives the same schedule.
+#[derive(Copy, Clone, Debug)]
+pub struct Effort {
+    /// Ways per stream.
+    pub ways: u32,
+    /// How often, per stream that found no room, others are taken out for it.
+    pub ejections: u32,
+    /// For the draws.
+    pub seed: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { ways: 4, ejections: 200, seed: 1 }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// By stream.
+    pub placed: Vec<Option<Placed>>,
+    /// Who was not placed, and why.
+    pub refused: Vec<(u32, Refusal)>,
+    /// How often a stream was taken out again to make room.
+    pub ejections: u64,
+}
+
+/// Places all streams, or as many as it can.
+///
+/// # Errors
+/// When the problem is none.
+pub fn solve(problem: Problem, effort: &Effort) -> Result<Outcome, ProblemError> {
+    problem.check()?;
+    let mut engine = Engine::new(problem);
+    let (refused, ejections) = place_all(&mut engine, effort);
+    Ok(Outcome { placed: engine.placed().to_vec(), refused, ejections })
+}
+
+pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refusal)>, u64) {
+    let mut refused = Vec::new();
+    let mut waiting = VecDeque::new();
+    for number in order(engine.problem()) {
+        match engine.place(number, effort.ways) {
+            Ok(()) => {}
+            Err(Refusal::NoRoom) => waiting.push_back(number),
+            Err(reason) => refused.push((number, reason)),
+        }
+    }
+    let mut search = Search {
+        draws: ChaCha8Rng::seed_from_u64(effort.seed),
+        ejected: vec![0; engine.problem().streams.len()],
+        ejections: 0,
+    };
+    let mut budget = u64::from(effort.ejections) * waiting.len() as u64;
+    while let Some(number) = waiting.pop_front() {
+        if engine.place(number, effort.ways).is_ok() {
+            continue;
+        }
+        if budget == 0 {
+            refused.push((number, Refusal::NoRoom));
+            continue;
+        }
+        budget -= 1;
+        match search.make_room(engine, number) {
+            Some(out) => waiting.extend(out),
+            None => refused.push((number, Refusal::NoRoom)),
+        }
+    }
+    (refused, search.ejections)
+}
+
+/// Hard ones first: little slack, then short periods, then much to send.
+fn order(problem: &Problem) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..problem.streams.len() as u32).collect();
+    let key = |number: &u32| {
+        let stream = &problem.streams[*number as usize];
+        let octets: u64 = stream.frames.iter().map(|octets| u64::from(octets.0)).sum();
+        let window = stream.latest_ns - stream.earliest_ns;
+        (window, stream.period_ns, std::cmp::Reverse(octets))
+    };
+    order.sort_by_key(key);
+    order
+}
+
+struct Search {
+    draws: ChaCha8Rng,
+    /// How often each stream had to go.
+    ejected: Vec<u32>,
+    ejections: u64,
+}
+
+/// Points that are looked at when room is made.
+const POINTS: usize = 48;
+
+impl Search {
+    /// Places a stream where those in the way are few, and were seldom sent away before; gives who had to go.
+    fn make_room(&mut self, engine: &mut Engine, number: u32) -> Option<Vec<u32>> {
+        let attempt = self.draws.next_u32() % 4;
+        let tree = engine.way(number, attempt)?;
+        let stream = &engine.problem().streams[number as usize];
+        let shape = Shape::new(engine.problem(), stream, &tree);
+        engine.possible(stream, &shape).ok()?;
+        let mut points = engine.candidates(number, &shape);
+        while points.len() > POINTS {
+            let gone = self.draws.next_u32() as usize % points.len();
+            points.swap_remove(gone);
+        }
+        let mut best: Option<(u64, i64, Vec<u32>)> = None;
+        for point in points {
+            let mut met = Vec::new();
+            engine.conflicts(number, &shape, point * 1_000, |other| met.push(other));
+            met.sort_unstable();
+            met.dedup();
+            let price = met.iter().map(|other| 1 + u64::from(self.ejected[*other as usize])).sum();
+            if best.as_ref().is_none_or(|(least, ..)| price < *least) {
+                best = Some((price, point, met));
+            }
+        }
+        let (_, point, met) = best?;
+        for other in &met {
+            engine.remove(*other);
+            self.ejected[*other as usize] += 1;
+            self.ejections += 1;
+        }
+        engine.put(number, point, tree, shape.delay);
+        Some(met)
+    }
+}
