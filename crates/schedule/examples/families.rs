@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 use tsn_schedule::families::{Family, Shape};
-use tsn_schedule::{Effort, Engine, solve};
+use tsn_schedule::{Effort, solve};
 
 fn main() {
     println!(
@@ -45,7 +45,6 @@ fn main() {
         let streams = problem.streams.len();
         let Ok(outcome) = solve(problem.clone(), &Effort::default()) else { continue };
         let took = begun.elapsed();
-        let mut engine = Engine::new(problem.clone());
         let mut busiest = vec![0_f64; problem.links.len()];
         for (number, placed) in outcome.placed.iter().enumerate() {
             let Some(placed) = placed else { continue };
@@ -67,6 +66,5 @@ fn main() {
             outcome.ejections,
             took.as_secs_f64(),
         );
-        let _ = &mut engine;
     }
 }

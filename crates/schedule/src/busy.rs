@@ -24,6 +24,15 @@ impl Busy {
         Self { period, intervals: Vec::new(), longest: 0 }
     }
 
+    pub fn period(&self) -> i64 {
+        self.period
+    }
+
+    /// Any point as one in `[0, period)`.
+    pub fn fold(&self, at: i64) -> i64 {
+        at.rem_euclid(self.period)
+    }
+
     /// The earliest point from `at` on (in `[0, period)`) where the link is free for `len`; may lie beyond the
     /// period, up to one period behind `at`.
     pub fn free_from(&self, at: i64, len: i64) -> Option<i64> {

@@ -1,7 +1,7 @@
 //! Keeps what is placed; takes streams in and out, one at a time.
 
-use crate::busy::Busy;
-use crate::periods::{Periods, gcd};
+use crate::line::Line;
+use crate::periods::Periods;
 use crate::problem::{Problem, Stream, Tree};
 use crate::routes::{Routes, WHOLE};
 use crate::shape::Shape;
@@ -13,6 +13,10 @@ pub struct Placed {
     pub offset_ns: i64,
     /// Its way.
     pub tree: Tree,
+    /// First bits out, by entry of the way, ps from the release.
+    pub starts_ps: Vec<i64>,
+    /// Its queue, of those for time-triggered streams.
+    pub queue: u8,
     /// Release to last bit in at the listener that is reached last, ps.
     pub delay_ps: i64,
 }
@@ -43,8 +47,7 @@ pub enum Refusal {
 pub struct Engine {
     problem: Problem,
     periods: Periods,
-    /// By link and period.
-    busy: Vec<Vec<Busy>>,
+    lines: Vec<Line>,
     routes: Routes,
     placed: Vec<Option<Placed>>,
 }
@@ -54,10 +57,9 @@ impl Engine {
     #[must_use]
     pub fn new(problem: Problem) -> Self {
         let periods = Periods::new(problem.streams.iter().map(|stream| stream.period_ns));
-        let busy =
-            problem.links.iter().map(|_| periods.all().iter().map(|p| Busy::new(*p)).collect()).collect();
+        let lines = problem.links.iter().map(|link| Line::new(periods.all(), link.queues)).collect();
         let placed = vec![None; problem.streams.len()];
-        Self { routes: Routes::new(&problem), periods, busy, placed, problem }
+        Self { routes: Routes::new(&problem), periods, lines, placed, problem }
     }
 
     /// The problem.
@@ -77,8 +79,8 @@ impl Engine {
         if self.periods.find(stream.period_ns).is_none() {
             let periods = self.problem.streams.iter().chain([&stream]).map(|stream| stream.period_ns);
             self.periods = Periods::new(periods);
-            for lists in &mut self.busy {
-                *lists = self.periods.all().iter().map(|period| Busy::new(*period)).collect();
+            for (line, link) in self.lines.iter_mut().zip(&self.problem.links) {
+                *line = Line::new(self.periods.all(), link.queues);
             }
             for number in 0..self.placed.len() as u32 {
                 if self.placed[number as usize].is_some() {
@@ -99,19 +101,19 @@ impl Engine {
         self.placed[number as usize].take()
     }
 
-    /// Places a stream by a way and an offset that are known to fit, such as an earlier plan's.
+    /// Places a stream as an earlier plan did.
     ///
     /// # Errors
-    /// [`Refusal::NoRoom`] when they do not.
-    pub fn keep(&mut self, number: u32, offset_ns: i64, tree: Tree) -> Result<(), Refusal> {
+    /// [`Refusal::NoRoom`] when others are in the way.
+    pub fn keep(&mut self, number: u32, placed: Placed) -> Result<(), Refusal> {
         let stream = &self.problem.streams[number as usize];
-        let shape = Shape::new(&self.problem, stream, &tree);
+        let shape = Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps);
         let mut meets = false;
-        self.conflicts(number, &shape, offset_ns * 1_000, |_| meets = true);
+        self.conflicts(number, &shape, placed.offset_ns * 1_000, placed.queue, |_| meets = true);
         if meets {
             return Err(Refusal::NoRoom);
         }
-        self.put(number, offset_ns, tree, shape.delay);
+        self.put(number, placed);
         Ok(())
     }
 
@@ -133,8 +135,8 @@ impl Engine {
                 continue;
             }
             match self.try_tree(number, &tree, from_ns) {
-                Ok((offset_ns, delay)) => {
-                    self.put(number, offset_ns, tree, delay);
+                Ok(placed) => {
+                    self.put(number, placed);
                     return Ok(());
                 }
                 // A longer way does not help against these.
@@ -155,16 +157,53 @@ impl Engine {
         self.routes.tree(&self.problem, stream, attempt)
     }
 
-    fn try_tree(&self, number: u32, tree: &Tree, from_ns: Option<i64>) -> Result<(i64, i64), Refusal> {
+    fn try_tree(&self, number: u32, tree: &Tree, from_ns: Option<i64>) -> Result<Placed, Refusal> {
         let stream = &self.problem.streams[number as usize];
-        let shape = Shape::new(&self.problem, stream, tree);
+        let shape = Shape::new(&self.problem, stream, tree, &[]);
         self.possible(stream, &shape)?;
         let (earliest, latest) = (stream.earliest_ns * 1_000, stream.latest_ns * 1_000);
         let middle = from_ns.map_or(earliest, |ns| (ns * 1_000).clamp(earliest, latest));
-        let found = self.first_fit(stream, &shape, middle, latest).or_else(|| {
-            if middle > earliest { self.first_fit(stream, &shape, earliest, middle) } else { None }
-        });
-        found.map(|offset| (offset / 1_000, shape.delay)).ok_or(Refusal::NoRoom)
+        let queues =
+            tree.iter().map(|entry| self.problem.links[entry.link as usize].queues).min().unwrap_or(1);
+        for queue in 0..queues {
+            let found = self.first_fit(stream, &shape, queue, middle, latest).or_else(|| {
+                if middle > earliest { self.first_fit(stream, &shape, queue, earliest, middle) } else { None }
+            });
+            if let Some(offset) = found {
+                return Ok(self.placed_by(tree, &shape, queue, offset));
+            }
+        }
+        for queue in 0..queues {
+            if let Some((offset, shape, _)) = self.fit_waiting(stream, tree, queue, earliest) {
+                return Ok(self.placed_by(tree, &shape, queue, offset));
+            }
+        }
+        Err(Refusal::NoRoom)
+    }
+
+    pub(crate) fn placed_by(&self, tree: &Tree, shape: &Shape, queue: u8, offset: i64) -> Placed {
+        let margin = |link: u32| self.problem.links[link as usize].margin_ps;
+        Placed {
+            offset_ns: offset / 1_000,
+            tree: tree.clone(),
+            starts_ps: shape.uses.iter().map(|part| part.at + margin(part.link)).collect(),
+            queue,
+            delay_ps: shape.delay,
+        }
+    }
+
+    pub(crate) fn class(&self, stream: &Stream) -> Option<usize> {
+        self.periods.find(stream.period_ns)
+    }
+
+    pub(crate) fn line(&self, link: u32) -> &Line {
+        &self.lines[link as usize]
+    }
+
+    /// The next point (ps) of the problem's granularity.
+    pub(crate) fn up(&self, point: i64) -> i64 {
+        let step = self.problem.granularity_ns * 1_000;
+        (point + step - 1).div_euclid(step) * step
     }
 
     pub(crate) fn possible(&self, stream: &Stream, shape: &Shape) -> Result<(), Refusal> {
@@ -178,23 +217,23 @@ impl Engine {
         }
     }
 
-    /// The first offset in `[from, to]` at which every link is free; ps.
-    fn first_fit(&self, stream: &Stream, shape: &Shape, from: i64, to: i64) -> Option<i64> {
-        let period = stream.period_ns * 1_000;
-        let step = self.problem.granularity_ns * 1_000;
-        let class = self.periods.find(stream.period_ns)?;
-        let up = |point: i64| (point + step - 1).div_euclid(step) * step;
-        let mut offset = up(from);
+    /// The first offset in `[from, to]` at which every link is free without waiting; ps.
+    fn first_fit(&self, stream: &Stream, shape: &Shape, queue: u8, from: i64, to: i64) -> Option<i64> {
+        let class = self.class(stream)?;
+        let mut offset = self.up(from);
         let (mut free_in_a_row, mut place) = (0, 0);
         while free_in_a_row < shape.uses.len() {
             if offset > to {
                 return None;
             }
             let part = &shape.uses[place];
-            let at = (offset + part.at).rem_euclid(period);
-            let free = self.busy[part.link as usize][class].free_from(at, part.len)?;
-            if free > at {
-                offset = up(offset + free - at);
+            let line = self.line(part.link);
+            let mut late = line.wire_free_in(class, offset + part.at, part.len)?;
+            if late == 0 && self.problem.links[part.link as usize].queues > 1 {
+                late = line.queue_free_in(class, queue, offset + part.at, part.len)?;
+            }
+            if late > 0 {
+                offset = self.up(offset + late);
                 free_in_a_row = 0;
             } else {
                 free_in_a_row += 1;
@@ -205,13 +244,17 @@ impl Engine {
     }
 
     /// Who would be met with this offset (ps); some more than once.
-    pub(crate) fn conflicts(&self, number: u32, shape: &Shape, offset: i64, mut found: impl FnMut(u32)) {
-        let stream = &self.problem.streams[number as usize];
-        let period = stream.period_ns * 1_000;
-        let Some(class) = self.periods.find(stream.period_ns) else { return };
+    pub(crate) fn conflicts(
+        &self,
+        number: u32,
+        shape: &Shape,
+        offset: i64,
+        queue: u8,
+        mut found: impl FnMut(u32),
+    ) {
+        let Some(class) = self.class(&self.problem.streams[number as usize]) else { return };
         for part in &shape.uses {
-            let at = (offset + part.at).rem_euclid(period);
-            self.busy[part.link as usize][class].meets(at, part.len, &mut found);
+            self.line(part.link).meets(class, part, offset, queue, &mut found);
         }
     }
 
@@ -219,13 +262,12 @@ impl Engine {
     pub(crate) fn candidates(&self, number: u32, shape: &Shape) -> Vec<i64> {
         let stream = &self.problem.streams[number as usize];
         let period = stream.period_ns * 1_000;
-        let step = self.problem.granularity_ns * 1_000;
-        let Some(class) = self.periods.find(stream.period_ns) else { return Vec::new() };
+        let Some(class) = self.class(stream) else { return Vec::new() };
         let mut offsets = vec![stream.earliest_ns];
         for part in &shape.uses {
-            for end in self.busy[part.link as usize][class].ends() {
+            for end in self.line(part.link).ends(class) {
                 let after = (end - part.at - stream.earliest_ns * 1_000).rem_euclid(period);
-                let offset = stream.earliest_ns + (after + step - 1) / step * self.problem.granularity_ns;
+                let offset = self.up(stream.earliest_ns * 1_000 + after) / 1_000;
                 if offset <= stream.latest_ns {
                     offsets.push(offset);
                 }
@@ -234,37 +276,33 @@ impl Engine {
         offsets
     }
 
-    pub(crate) fn put(&mut self, number: u32, offset_ns: i64, tree: Tree, delay_ps: i64) {
-        self.placed[number as usize] = Some(Placed { offset_ns, tree, delay_ps });
+    pub(crate) fn put(&mut self, number: u32, placed: Placed) {
+        self.placed[number as usize] = Some(placed);
         self.take(number, true);
         self.carry(number, 1);
     }
 
+    fn shape_of(&self, number: u32) -> Option<(&Placed, Shape)> {
+        let placed = self.placed[number as usize].as_ref()?;
+        let stream = &self.problem.streams[number as usize];
+        Some((placed, Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps)))
+    }
+
     /// Enters a placed stream into its links' lists, or strikes it out.
     fn take(&mut self, number: u32, enter: bool) {
-        let stream = &self.problem.streams[number as usize];
-        let Some(placed) = &self.placed[number as usize] else { return };
-        let shape = Shape::new(&self.problem, stream, &placed.tree);
-        let own = stream.period_ns * 1_000;
+        let own = self.problem.streams[number as usize].period_ns * 1_000;
+        let Some((placed, shape)) = self.shape_of(number) else { return };
+        let (begun, queue) = (placed.offset_ns * 1_000, placed.queue);
         for part in &shape.uses {
-            let at = placed.offset_ns * 1_000 + part.at;
-            for (list, period) in self.busy[part.link as usize].iter_mut().zip(self.periods.all()) {
-                let common = gcd(own, *period);
-                if enter {
-                    list.insert(at, part.len, common, number);
-                } else {
-                    list.remove(at, part.len, common, number);
-                }
-            }
+            self.lines[part.link as usize].take(part, begun, own, queue, number, enter);
         }
     }
 
     fn carry(&mut self, number: u32, sign: i64) {
-        let stream = &self.problem.streams[number as usize];
-        let Some(placed) = &self.placed[number as usize] else { return };
-        let shape = Shape::new(&self.problem, stream, &placed.tree);
+        let own = self.problem.streams[number as usize].period_ns * 1_000;
+        let Some((_, shape)) = self.shape_of(number) else { return };
         for part in &shape.uses {
-            self.routes.load[part.link as usize] += sign * (part.len * WHOLE / (stream.period_ns * 1_000));
+            self.routes.load[part.link as usize] += sign * (part.len * WHOLE / own);
         }
     }
 }

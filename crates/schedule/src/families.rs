@@ -45,6 +45,8 @@ pub struct Family {
     pub slack: bool,
     /// No link is asked for more than this, in parts per million: streams that would are drawn anew, at most so often.
     pub busiest_ppm: i64,
+    /// For time-triggered streams, at every port.
+    pub queues: u8,
     /// For the draws.
     pub seed: u64,
 }
@@ -62,6 +64,7 @@ impl Default for Family {
             octets: (100, 500),
             slack: true,
             busiest_ppm: 900_000,
+            queues: 1,
             seed: 1,
         }
     }
@@ -95,7 +98,14 @@ impl Family {
 
     fn link(&self, problem: &mut Problem, a: u32, b: u32) {
         for (from, to) in [(a, b), (b, a)] {
-            problem.links.push(Link { from, to, rate: self.rate, propagation_ps: 50_000, margin_ps: 0 });
+            problem.links.push(Link {
+                from,
+                to,
+                rate: self.rate,
+                propagation_ps: 50_000,
+                margin_ps: 0,
+                queues: self.queues,
+            });
         }
     }
 
@@ -150,7 +160,7 @@ impl Family {
                 tree: None,
             };
             let Some(tree) = routes.tree(problem, &stream, 0) else { continue };
-            let shape = crate::shape::Shape::new(problem, &stream, &tree);
+            let shape = crate::shape::Shape::new(problem, &stream, &tree, &[]);
             let share = |len: i64| len * crate::routes::WHOLE / (period_ns * 1_000);
             let full = |part: &crate::shape::Use| {
                 routes.load[part.link as usize] + share(part.len) > self.busiest_ppm

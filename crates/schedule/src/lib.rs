@@ -8,17 +8,19 @@
 //! - [`solve`]: places all streams of a problem.
 //! - [`Placed`]: what was decided for one stream.
 //!
-//! Times are in integer picoseconds. A frame that arrives at a node goes on at once (no-wait): its delay is that
-//! of an empty network, in every cycle the same.
+//! Times are in integer picoseconds. A frame that arrives at a node goes on at once (no-wait) where that is
+//! possible; else it waits, alone in its queue, for the instant that was planned for it. Its delay is the same in every cycle.
 
 mod busy;
 mod engine;
 pub mod families;
+mod line;
 mod periods;
 mod problem;
 mod routes;
 mod shape;
 mod solve;
+mod wait;
 
 pub use engine::{Engine, Placed, Refusal};
 pub use problem::{Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};

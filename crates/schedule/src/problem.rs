@@ -28,6 +28,8 @@ pub struct Link {
     pub propagation_ps: i64,
     /// Kept free before and behind every frame, ps: clock error and jitter of the link.
     pub margin_ps: i64,
+    /// Queues for time-triggered streams at its egress; frames that wait are alone in theirs. At most 8.
+    pub queues: u8,
 }
 
 /// One time-triggered stream.
@@ -106,6 +108,9 @@ impl Problem {
         for (number, link) in self.links.iter().enumerate() {
             if !node(link.from) || !node(link.to) || link.from == link.to {
                 return problem("link", number, "its ends are not two nodes");
+            }
+            if !(1..=8).contains(&link.queues) {
+                return problem("link", number, "queues are not 1 to 8");
             }
             if link.rate.0 < 1_000_000 || !sane(link.propagation_ps) || !sane(link.margin_ps) {
                 return problem("link", number, "rate, propagation or margin are out of range");

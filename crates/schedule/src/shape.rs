@@ -11,11 +11,14 @@ pub(crate) struct Use {
     pub at: i64,
     /// How long it is, the margins on both sides included; ps.
     pub len: i64,
+    /// How long the first frame waits in the queue before that, ps.
+    pub held: i64,
 }
 
 /// A way with its times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
+    /// As the way's entries.
     pub uses: Vec<Use>,
     /// Release to the last bit in at the listener that is reached last, ps.
     pub delay: i64,
@@ -23,30 +26,31 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// Frames go on at once wherever nothing of their own stream is before them; those of one period stay together.
-    pub fn new(problem: &Problem, stream: &Stream, tree: &[TreeEntry]) -> Self {
+    /// `floors`, by entry and as far as given: no first bit out before this, ps from the release.
+    pub fn new(problem: &Problem, stream: &Stream, tree: &[TreeEntry], floors: &[i64]) -> Self {
         let mut shape = Self { uses: Vec::with_capacity(tree.len()), delay: 0 };
         // Last bits in at the end of every entry, frame by frame.
         let frames = stream.frames.len();
         let mut arrivals: Vec<i64> = Vec::with_capacity(tree.len() * frames);
-        for entry in tree {
+        for (place, entry) in tree.iter().enumerate() {
             let link = &problem.links[entry.link as usize];
-            let mut free = i64::MIN;
-            let mut first = 0;
-            for (number, octets) in stream.frames.iter().enumerate() {
-                let ready = entry.parent.map_or(0, |parent| {
+            let ready = |number: usize, arrivals: &[i64]| {
+                entry.parent.map_or(0, |parent| {
                     let node = problem.links[tree[parent as usize].link as usize].to;
                     arrivals[parent as usize * frames + number] + problem.nodes[node as usize].processing_ps
-                });
-                let start = ready.max(free);
-                if number == 0 {
-                    first = start;
-                }
+                })
+            };
+            let arrived = ready(0, &arrivals);
+            let first = arrived.max(floors.get(place).copied().unwrap_or(i64::MIN));
+            let mut free = first;
+            for (number, octets) in stream.frames.iter().enumerate() {
+                let start = ready(number, &arrivals).max(free);
                 free = start + wire_time(*octets, link.rate).ps();
                 let whole = Octets(octets.0 + PREAMBLE.0 + START_FRAME_DELIMITER.0);
                 arrivals.push(start + link.rate.time(whole).ps() + link.propagation_ps);
             }
             let (at, len) = (first - link.margin_ps, free - first + 2 * link.margin_ps);
-            shape.uses.push(Use { link: entry.link, at, len });
+            shape.uses.push(Use { link: entry.link, at, len, held: first - arrived });
             if stream.listeners.contains(&link.to) {
                 shape.delay = shape.delay.max(arrivals.last().copied().unwrap_or(0));
             }

@@ -20,7 +20,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { ways: 4, ejections: 200, seed: 1 }
+        Self { ways: 4, ejections: 20, seed: 1 }
     }
 }
 
@@ -108,7 +108,7 @@ impl Search {
         let attempt = self.draws.next_u32() % 4;
         let tree = engine.way(number, attempt)?;
         let stream = &engine.problem().streams[number as usize];
-        let shape = Shape::new(engine.problem(), stream, &tree);
+        let shape = Shape::new(engine.problem(), stream, &tree, &[]);
         engine.possible(stream, &shape).ok()?;
         let mut points = engine.candidates(number, &shape);
         while points.len() > POINTS {
@@ -118,7 +118,7 @@ impl Search {
         let mut best: Option<(u64, i64, Vec<u32>)> = None;
         for point in points {
             let mut met = Vec::new();
-            engine.conflicts(number, &shape, point * 1_000, |other| met.push(other));
+            engine.conflicts(number, &shape, point * 1_000, 0, |other| met.push(other));
             met.sort_unstable();
             met.dedup();
             let price = met.iter().map(|other| 1 + u64::from(self.ejected[*other as usize])).sum();
@@ -132,7 +132,8 @@ impl Search {
             self.ejected[*other as usize] += 1;
             self.ejections += 1;
         }
-        engine.put(number, point, tree, shape.delay);
+        let placed = engine.placed_by(&tree, &shape, 0, point * 1_000);
+        engine.put(number, placed);
         Some(met)
     }
 }
