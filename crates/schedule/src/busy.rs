@@ -85,6 +85,9 @@ impl Busy {
     }
 
     fn each_part(&mut self, start: i64, len: i64, gcd: i64, mut each: impl FnMut(&mut Self, i64, i64)) {
+        if len >= gcd {
+            return each(self, 0, self.period);
+        }
         let first = start.rem_euclid(gcd);
         for turn in 0..self.period / gcd {
             let (start, end) = (first + turn * gcd, first + turn * gcd + len);

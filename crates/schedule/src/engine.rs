@@ -2,12 +2,14 @@
 
 use crate::line::Line;
 use crate::periods::Periods;
-use crate::problem::{Problem, Stream, Tree};
+use crate::problem::{Problem, ProblemError, Stream, Tree};
 use crate::routes::{Routes, WHOLE};
 use crate::shape::Shape;
+use serde::{Deserialize, Serialize};
 
 /// What was decided for one stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Placed {
     /// When it is released in its period, ns.
     pub offset_ns: i64,
@@ -22,7 +24,8 @@ pub struct Placed {
 }
 
 /// Why a stream was not placed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Refusal {
     /// No way leads to a listener.
     Unreachable,
@@ -40,6 +43,17 @@ pub enum Refusal {
     },
     /// Others are in the way at every point of its release window.
     NoRoom,
+    /// What was to be kept is none for this stream any more: way, times or release.
+    Changed,
+}
+
+/// How a place is looked for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Fit {
+    /// Frames go on at once.
+    NoWait,
+    /// They may wait at bridges.
+    Waiting,
 }
 
 /// Links, and when they are taken.
@@ -50,6 +64,8 @@ pub struct Engine {
     lines: Vec<Line>,
     routes: Routes,
     placed: Vec<Option<Placed>>,
+    /// Looks at lists so far: what effort is counted in.
+    pub(crate) looks: u64,
 }
 
 impl Engine {
@@ -59,7 +75,7 @@ impl Engine {
         let periods = Periods::new(problem.streams.iter().map(|stream| stream.period_ns));
         let lines = problem.links.iter().map(|link| Line::new(periods.all(), link.queues)).collect();
         let placed = vec![None; problem.streams.len()];
-        Self { routes: Routes::new(&problem), periods, lines, placed, problem }
+        Self { routes: Routes::new(&problem), periods, lines, placed, problem, looks: 0 }
     }
 
     /// The problem.
@@ -74,11 +90,21 @@ impl Engine {
         &self.placed
     }
 
-    /// One more stream, checked with [`Problem::check_stream`]; gives its number. It is not placed yet.
-    pub fn add(&mut self, stream: Stream) -> u32 {
+    /// One more stream; gives its number. It is not placed yet.
+    ///
+    /// # Errors
+    /// When it is none that can be worked with.
+    pub fn add(&mut self, stream: Stream) -> Result<u32, ProblemError> {
+        self.problem.check_stream(&stream).map_err(|problem| ProblemError {
+            what: "stream",
+            number: self.placed.len(),
+            problem,
+        })?;
         if self.periods.find(stream.period_ns).is_none() {
             let periods = self.problem.streams.iter().chain([&stream]).map(|stream| stream.period_ns);
-            self.periods = Periods::new(periods);
+            let periods = Periods::new(periods);
+            crate::problem::check_periods(periods.all())?;
+            self.periods = periods;
             for (line, link) in self.lines.iter_mut().zip(&self.problem.links) {
                 *line = Line::new(self.periods.all(), link.queues);
             }
@@ -90,7 +116,7 @@ impl Engine {
         }
         self.problem.streams.push(stream);
         self.placed.push(None);
-        self.placed.len() as u32 - 1
+        Ok(self.placed.len() as u32 - 1)
     }
 
     /// Takes a placed stream out again.
@@ -104,10 +130,24 @@ impl Engine {
     /// Places a stream as an earlier plan did.
     ///
     /// # Errors
-    /// [`Refusal::NoRoom`] when others are in the way.
+    /// [`Refusal::NoRoom`] when others are in the way, [`Refusal::Deadline`] when it is later than the stream may be
+    /// by now, [`Refusal::Changed`] when way, times or release are none for this stream by now.
     pub fn keep(&mut self, number: u32, placed: Placed) -> Result<(), Refusal> {
-        let stream = &self.problem.streams[number as usize];
+        let Some(stream) = self.problem.streams.get(number as usize) else { return Err(Refusal::Changed) };
+        let released = (stream.earliest_ns..=stream.latest_ns).contains(&placed.offset_ns);
+        let tree_is_free = stream.tree.as_ref().is_none_or(|tree| *tree == placed.tree);
+        let on_grid = placed.offset_ns % self.problem.granularity_ns == 0;
+        if !released || !on_grid || !tree_is_free || self.problem.check_tree(stream, &placed.tree).is_err() {
+            return Err(Refusal::Changed);
+        }
         let shape = Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps);
+        self.possible(stream, &shape)?;
+        if self.placed_by(&placed.tree, &shape, placed.queue, placed.offset_ns * 1_000) != placed {
+            return Err(Refusal::Changed);
+        }
+        if self.placed[number as usize].is_some() {
+            return Err(Refusal::Changed);
+        }
         let mut meets = false;
         self.conflicts(number, &shape, placed.offset_ns * 1_000, placed.queue, |_| meets = true);
         if meets {
@@ -122,32 +162,33 @@ impl Engine {
     /// # Errors
     /// Why not.
     pub fn place(&mut self, number: u32, ways: u32) -> Result<(), Refusal> {
-        self.place_from(number, ways, None)
-    }
-
-    /// The same, with the search beginning at a point of the release window, and going round.
-    pub(crate) fn place_from(&mut self, number: u32, ways: u32, from_ns: Option<i64>) -> Result<(), Refusal> {
+        let fits = [Fit::NoWait, Fit::Waiting];
         let mut refusal = Refusal::Unreachable;
-        let mut last: Option<Tree> = None;
-        for attempt in 0..ways.max(1) {
-            let Some(tree) = self.way(number, attempt) else { break };
-            if last.as_ref() == Some(&tree) {
-                continue;
-            }
-            match self.try_tree(number, &tree, from_ns) {
-                Ok(placed) => {
-                    self.put(number, placed);
-                    return Ok(());
+        for fit in fits {
+            let mut last: Option<Tree> = None;
+            for attempt in 0..ways.max(1) {
+                let Some(tree) = self.way(number, attempt) else { break };
+                if last.as_ref() == Some(&tree) {
+                    continue;
                 }
-                // A longer way does not help against these.
-                Err(Refusal::NoRoom) => refusal = Refusal::NoRoom,
-                Err(other) if attempt == 0 => refusal = other,
-                Err(_) => {}
+                match self.try_tree(number, &tree, fit) {
+                    Ok(placed) => {
+                        self.put(number, placed);
+                        return Ok(());
+                    }
+                    // A longer way does not help against the others.
+                    Err(Refusal::NoRoom) => refusal = Refusal::NoRoom,
+                    Err(other) if attempt == 0 && fit == Fit::NoWait => refusal = other,
+                    Err(_) => {}
+                }
+                if self.problem.streams[number as usize].tree.is_some() {
+                    break;
+                }
+                last = Some(tree);
             }
-            if self.problem.streams[number as usize].tree.is_some() {
+            if refusal != Refusal::NoRoom {
                 break;
             }
-            last = Some(tree);
         }
         Err(refusal)
     }
@@ -157,28 +198,38 @@ impl Engine {
         self.routes.tree(&self.problem, stream, attempt)
     }
 
-    fn try_tree(&self, number: u32, tree: &Tree, from_ns: Option<i64>) -> Result<Placed, Refusal> {
+    fn try_tree(&mut self, number: u32, tree: &Tree, fit: Fit) -> Result<Placed, Refusal> {
         let stream = &self.problem.streams[number as usize];
         let shape = Shape::new(&self.problem, stream, tree, &[]);
         self.possible(stream, &shape)?;
         let (earliest, latest) = (stream.earliest_ns * 1_000, stream.latest_ns * 1_000);
-        let middle = from_ns.map_or(earliest, |ns| (ns * 1_000).clamp(earliest, latest));
         let queues =
             tree.iter().map(|entry| self.problem.links[entry.link as usize].queues).min().unwrap_or(1);
+        let mut looks = 0;
+        let mut found = None;
         for queue in 0..queues {
-            let found = self.first_fit(stream, &shape, queue, middle, latest).or_else(|| {
-                if middle > earliest { self.first_fit(stream, &shape, queue, earliest, middle) } else { None }
+            let one = match fit {
+                Fit::NoWait => {
+                    let period = stream.period_ns * 1_000;
+                    let aligned = self.routes.aligned(&self.problem, &shape.uses) - earliest;
+                    let middle = earliest + aligned.rem_euclid(period);
+                    let mut within = |from, to| self.first_fit(stream, &shape, queue, from, to, &mut looks);
+                    within(middle, latest).or_else(|| within(earliest, latest.min(middle)))
+                }
+                Fit::Waiting => None,
+            };
+            let one = one.map(|offset| self.placed_by(tree, &shape, queue, offset)).or_else(|| {
+                if fit == Fit::NoWait { return None }
+                let (offset, shape) = self.fit_waiting(stream, tree, queue, earliest, &mut looks)?;
+                Some(self.placed_by(tree, &shape, queue, offset))
             });
-            if let Some(offset) = found {
-                return Ok(self.placed_by(tree, &shape, queue, offset));
+            if one.is_some() {
+                found = one;
+                break;
             }
         }
-        for queue in 0..queues {
-            if let Some((offset, shape, _)) = self.fit_waiting(stream, tree, queue, earliest) {
-                return Ok(self.placed_by(tree, &shape, queue, offset));
-            }
-        }
-        Err(Refusal::NoRoom)
+        self.looks += looks;
+        found.ok_or(Refusal::NoRoom)
     }
 
     pub(crate) fn placed_by(&self, tree: &Tree, shape: &Shape, queue: u8, offset: i64) -> Placed {
@@ -218,7 +269,15 @@ impl Engine {
     }
 
     /// The first offset in `[from, to]` at which every link is free without waiting; ps.
-    fn first_fit(&self, stream: &Stream, shape: &Shape, queue: u8, from: i64, to: i64) -> Option<i64> {
+    fn first_fit(
+        &self,
+        stream: &Stream,
+        shape: &Shape,
+        queue: u8,
+        from: i64,
+        to: i64,
+        looks: &mut u64,
+    ) -> Option<i64> {
         let class = self.class(stream)?;
         let mut offset = self.up(from);
         let (mut free_in_a_row, mut place) = (0, 0);
@@ -226,6 +285,7 @@ impl Engine {
             if offset > to {
                 return None;
             }
+            *looks += 1;
             let part = &shape.uses[place];
             let line = self.line(part.link);
             let mut late = line.wire_free_in(class, offset + part.at, part.len)?;

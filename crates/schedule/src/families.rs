@@ -1,9 +1,8 @@
 //! Families of problems, drawn from a seed: for measurements and tests.
 
-use crate::problem::{Link, Node, Problem, Stream};
+use crate::problem::{Limits, Link, Node, Problem, Stream};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use tsn_units::{BitRate, Octets};
 
 /// How the bridges hang together.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -34,7 +33,7 @@ pub struct Family {
     /// Stations at each bridge.
     pub stations: u32,
     /// All links, bit/s.
-    pub rate: BitRate,
+    pub rate_bps: u64,
     /// Every bridge, ps.
     pub processing_ps: i64,
     /// Drawn for each stream, ns.
@@ -58,7 +57,7 @@ impl Default for Family {
             bridges: 64,
             streams: 1_000,
             stations: 4,
-            rate: BitRate(1_000_000_000),
+            rate_bps: 1_000_000_000,
             processing_ps: 2_000_000,
             periods_ns: vec![500_000, 1_000_000, 2_000_000, 4_000_000],
             octets: (100, 500),
@@ -101,10 +100,11 @@ impl Family {
             problem.links.push(Link {
                 from,
                 to,
-                rate: self.rate,
+                rate_bps: self.rate_bps,
                 propagation_ps: 50_000,
                 margin_ps: 0,
                 queues: self.queues,
+                limits: Limits::default(),
             });
         }
     }
@@ -153,11 +153,12 @@ impl Family {
                 talker,
                 listeners: vec![listener],
                 period_ns,
-                frames: vec![Octets(octets)],
+                frames: vec![octets],
                 deadline_ns: period_ns,
                 earliest_ns: 0,
                 latest_ns: period_ns - 1,
                 tree: None,
+                copies: 1,
             };
             let Some(tree) = routes.tree(problem, &stream, 0) else { continue };
             let shape = crate::shape::Shape::new(problem, &stream, &tree, &[]);

@@ -23,5 +23,5 @@ mod solve;
 mod wait;
 
 pub use engine::{Engine, Placed, Refusal};
-pub use problem::{Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
+pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
 pub use solve::{Effort, Outcome, solve};

@@ -1,13 +1,21 @@
 //! What is to be scheduled.
 
+use serde::{Deserialize, Serialize};
+use crate::periods::gcd;
+use std::collections::BTreeSet;
 use thiserror::Error;
 use tsn_units::{BitRate, Octets};
 
 /// The longest period, in ns: what a gate control list's cycle can be in the field, and far from overflow.
 const LONGEST_PERIOD_NS: i64 = 1_000_000_000;
 
+/// Most distinct periods, and how often one may have to be repeated to meet another at every phase there is.
+const MOST_PERIODS: usize = 256;
+const MOST_TURNS: i64 = 1 << 16;
+
 /// A node.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Node {
     /// From a frame's last bit in to its first bit out at the earliest, ps.
     pub processing_ps: i64,
@@ -16,24 +24,58 @@ pub struct Node {
 }
 
 /// One direction of a link.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Link {
     /// Where frames leave.
     pub from: u32,
     /// Where they arrive.
     pub to: u32,
     /// bit/s.
-    pub rate: BitRate,
+    pub rate_bps: u64,
     /// Last bit out to last bit in, ps.
     pub propagation_ps: i64,
     /// Kept free before and behind every frame, ps: clock error and jitter of the link.
     pub margin_ps: i64,
     /// Queues for time-triggered streams at its egress; frames that wait are alone in theirs. At most 8.
     pub queues: u8,
+    /// What the hardware at its egress can do.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// What the hardware of a port can do. IEEE 802.1Q-2022, 12.29.1.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Longest gate control list (`SupportedListMax`).
+    pub entries: u32,
+    /// Shortest interval of an entry, ns.
+    pub shortest_interval_ns: i64,
+    /// Intervals are whole multiples of this, ns (`TickGranularity`).
+    pub granularity_ns: i64,
+    /// Longest cycle, ns (`SupportedCycleMax`).
+    pub longest_cycle_ns: i64,
+    /// Longest frame that the port takes, octets.
+    pub longest_frame: u32,
+}
+
+impl Default for Limits {
+    /// Nothing that a real port could not do.
+    fn default() -> Self {
+        Self {
+            entries: 1 << 16,
+            shortest_interval_ns: 1,
+            granularity_ns: 1,
+            longest_cycle_ns: LONGEST_PERIOD_NS,
+            longest_frame: 1 << 16,
+        }
+    }
 }
 
 /// One time-triggered stream.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stream {
     /// Who sends.
     pub talker: u32,
@@ -41,8 +83,8 @@ pub struct Stream {
     pub listeners: Vec<u32>,
     /// ns.
     pub period_ns: i64,
-    /// The frames of one period, sent back to back; destination address to FCS.
-    pub frames: Vec<Octets>,
+    /// The frames of one period, sent back to back; destination address to FCS, octets.
+    pub frames: Vec<u32>,
     /// Release to last bit in at the last listener, ns.
     pub deadline_ns: i64,
     /// Earliest release in its period, ns.
@@ -50,23 +92,40 @@ pub struct Stream {
     /// Latest release, ns; less than a period after the earliest.
     pub latest_ns: i64,
     /// The way, where it is not free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
+    /// Over how many disjoint ways copies go to the listener (IEEE 802.1CB); one listener only, if more than 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub copies: u8,
 }
 
-/// A way through the network: parents come before children.
+fn one() -> u8 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_one(copies: &u8) -> bool {
+    *copies == 1
+}
+
+/// A way through the network: parents come before children. Behind the node where copies meet, each copy has entries of
+/// its own: a frame comes by whichever arrives first, so the time of each is reserved.
 pub type Tree = Vec<TreeEntry>;
 
 /// One link of a way.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TreeEntry {
     /// The link.
     pub link: u32,
     /// The entry that leads here; none at the talker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
 }
 
 /// A network and its streams.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Problem {
     /// Streams and links refer to nodes by their place here.
     pub nodes: Vec<Node>,
@@ -88,6 +147,27 @@ pub struct ProblemError {
     pub number: usize,
     /// What is wrong with it.
     pub problem: &'static str,
+}
+
+/// Whether periods fold onto each other without getting out of hand.
+pub(crate) fn check_periods(distinct: &[i64]) -> Result<(), ProblemError> {
+    let coarse = |p: &i64| distinct.iter().all(|q| p / gcd(*p, *q) <= MOST_TURNS);
+    if distinct.len() <= MOST_PERIODS && distinct.iter().all(coarse) {
+        return Ok(());
+    }
+    let problem = "the periods have too little in common to be folded onto each other";
+    Err(ProblemError { what: "problem", number: 0, problem })
+}
+
+impl Link {
+    pub(crate) fn rate(&self) -> BitRate {
+        BitRate(self.rate_bps)
+    }
+
+    /// How long frames sent back to back take, ps.
+    pub(crate) fn time(&self, frames: &[u32]) -> i64 {
+        frames.iter().map(|octets| tsn_units::wire_time(Octets(*octets), self.rate()).ps()).sum()
+    }
 }
 
 impl Problem {
@@ -112,14 +192,23 @@ impl Problem {
             if !(1..=8).contains(&link.queues) {
                 return problem("link", number, "queues are not 1 to 8");
             }
-            if link.rate.0 < 1_000_000 || !sane(link.propagation_ps) || !sane(link.margin_ps) {
+            if link.rate_bps < 1_000_000 || link.rate_bps > 1_000_000_000_000 || !sane(link.propagation_ps) || !sane(link.margin_ps) {
                 return problem("link", number, "rate, propagation or margin are out of range");
+            }
+        }
+        for (number, link) in self.links.iter().enumerate() {
+            let Limits { entries, shortest_interval_ns, granularity_ns, longest_cycle_ns, longest_frame } = link.limits;
+            let time = |ns| (1..=LONGEST_PERIOD_NS).contains(&ns);
+            let all = [shortest_interval_ns, granularity_ns, longest_cycle_ns];
+            if entries == 0 || longest_frame == 0 || !all.into_iter().all(time) {
+                return problem("link", number, "limits are not 1 ns to 1 s, or 0");
             }
         }
         for (number, stream) in self.streams.iter().enumerate() {
             self.check_stream(stream).or_else(|words| problem("stream", number, words))?;
         }
-        Ok(())
+        let distinct: BTreeSet<i64> = self.streams.iter().map(|stream| stream.period_ns).collect();
+        check_periods(&distinct.into_iter().collect::<Vec<i64>>())
     }
 
     /// The same for one stream.
@@ -130,6 +219,9 @@ impl Problem {
         let node = |number: u32| (number as usize) < self.nodes.len();
         if !node(stream.talker) || stream.listeners.is_empty() || !stream.listeners.iter().all(|n| node(*n)) {
             return Err("talker or listeners are no nodes");
+        }
+        if stream.copies == 0 || stream.copies > 8 || (stream.copies > 1 && stream.listeners.len() > 1) {
+            return Err("copies are not 1 to 8, or go to several listeners");
         }
         if stream.listeners.contains(&stream.talker) {
             return Err("the talker listens to itself");
@@ -143,7 +235,7 @@ impl Problem {
         if stream.frames.is_empty() || stream.frames.len() > 1 << 16 {
             return Err("no frames, or more than 65536");
         }
-        if stream.frames.iter().any(|octets| octets.0 == 0 || octets.0 > 1 << 16) {
+        if stream.frames.iter().any(|octets| *octets == 0 || *octets > 1 << 16) {
             return Err("a frame has no octets, or more than 65536");
         }
         if !(0..=LONGEST_PERIOD_NS).contains(&stream.deadline_ns) {
@@ -158,7 +250,7 @@ impl Problem {
         stream.tree.as_ref().map_or(Ok(()), |tree| self.check_tree(stream, tree))
     }
 
-    fn check_tree(&self, stream: &Stream, tree: &Tree) -> Result<(), &'static str> {
+    pub(crate) fn check_tree(&self, stream: &Stream, tree: &Tree) -> Result<(), &'static str> {
         for (place, entry) in tree.iter().enumerate() {
             let Some(link) = self.links.get(entry.link as usize) else { return Err("no such link") };
             let from = match entry.parent {
@@ -171,7 +263,7 @@ impl Problem {
             if link.from != from || (entry.parent.is_some() && !self.nodes[from as usize].forwards) {
                 return Err("a way does not hang together");
             }
-            if tree[..place].iter().any(|other| other.link == entry.link) {
+            if stream.copies == 1 && tree[..place].iter().any(|other| other.link == entry.link) {
                 return Err("a way takes a link twice");
             }
         }

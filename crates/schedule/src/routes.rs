@@ -20,6 +20,8 @@ pub(crate) struct Routes {
     into: Vec<u32>,
     /// By link, in parts of [`WHOLE`].
     pub load: Vec<i64>,
+    /// By node: hops from one in the middle.
+    depth: Vec<u32>,
     /// By node that frames are for: hops from every node that forwards.
     hops: HashMap<u32, Vec<u32>>,
 }
@@ -45,7 +47,10 @@ impl Routes {
     pub fn new(problem: &Problem) -> Self {
         let (first_out, out) = lists(problem.nodes.len(), problem.links.iter().map(|link| link.from));
         let (first_in, into) = lists(problem.nodes.len(), problem.links.iter().map(|link| link.to));
-        Self { first_out, out, first_in, into, load: vec![0; problem.links.len()], hops: HashMap::new() }
+        let (load, hops) = (vec![0; problem.links.len()], HashMap::new());
+        let mut routes = Self { first_out, out, first_in, into, load, depth: Vec::new(), hops };
+        routes.depth = routes.depths(problem);
+        routes
     }
 
     pub fn out(&self, node: u32) -> &[u32] {
@@ -74,6 +79,49 @@ impl Routes {
             }
         }
         Some(tree)
+    }
+
+    /// Hops from the middle of a longest shortest way, so that as many ways as possible lead straight to it or from it.
+    fn depths(&self, problem: &Problem) -> Vec<u32> {
+        let Some(any) = problem.nodes.iter().position(|node| node.forwards) else {
+            return vec![0; problem.nodes.len()];
+        };
+        let farthest = |table: &[u32]| {
+            let reached = table.iter().enumerate().filter(|(_, hops)| **hops < FAR);
+            reached.max_by_key(|(node, hops)| (**hops, std::cmp::Reverse(*node))).map_or(any, |(node, _)| node)
+        };
+        let end = farthest(&self.table(problem, any as u32));
+        let from_end = self.table(problem, end as u32);
+        let mut middle = farthest(&from_end) as u32;
+        let half = from_end[middle as usize] / 2;
+        while from_end[middle as usize] > half {
+            let nearer = |link: &&u32| {
+                let to = problem.links[**link as usize].to as usize;
+                from_end[to] < from_end[middle as usize]
+            };
+            let Some(link) = self.out(middle).iter().find(nearer) else { break };
+            middle = problem.links[*link as usize].to;
+        }
+        self.table(problem, middle)
+    }
+
+    /// The release at which a stream takes its links as those do that pass the middle at 0: ps, any multiple of the
+    /// period away. Streams released so leave no gaps between them that nobody fits into.
+    pub fn aligned(&self, problem: &Problem, uses: &[crate::shape::Use]) -> i64 {
+        let (Some(first), Some(last)) = (uses.first(), uses.last()) else { return 0 };
+        let hop = (last.at - first.at) / (uses.len() as i64 - 1).max(1);
+        let mut releases: Vec<i64> = uses
+            .iter()
+            .map(|part| {
+                let link = &problem.links[part.link as usize];
+                let depth = |node: u32| i64::from(self.depth[node as usize].min(1 << 20));
+                let (from, to) = (depth(link.from), depth(link.to));
+                let away = if problem.nodes[link.from as usize].forwards { to > from } else { to == 0 };
+                (if away { from } else { -(to + 1) }) * hop - part.at
+            })
+            .collect();
+        let middle = releases.len() / 2;
+        *releases.select_nth_unstable(middle).1
     }
 
     /// Down the hops to the listener, each time by the link that carries least.

@@ -45,9 +45,9 @@ impl Shape {
             let mut free = first;
             for (number, octets) in stream.frames.iter().enumerate() {
                 let start = ready(number, &arrivals).max(free);
-                free = start + wire_time(*octets, link.rate).ps();
-                let whole = Octets(octets.0 + PREAMBLE.0 + START_FRAME_DELIMITER.0);
-                arrivals.push(start + link.rate.time(whole).ps() + link.propagation_ps);
+                free = start + wire_time(Octets(*octets), link.rate()).ps();
+                let whole = Octets(octets + PREAMBLE.0 + START_FRAME_DELIMITER.0);
+                arrivals.push(start + link.rate().time(whole).ps() + link.propagation_ps);
             }
             let (at, len) = (first - link.margin_ps, free - first + 2 * link.margin_ps);
             shape.uses.push(Use { link: entry.link, at, len, held: first - arrived });

@@ -12,15 +12,15 @@ use std::collections::VecDeque;
 pub struct Effort {
     /// Ways per stream.
     pub ways: u32,
-    /// How often, per stream that found no room, others are taken out for it.
-    pub ejections: u32,
+    /// Looks at links' lists per stream, beyond the first round, before what has found no room is given up.
+    pub looks: u64,
     /// For the draws.
     pub seed: u64,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { ways: 4, ejections: 20, seed: 1 }
+        Self { ways: 4, looks: 1_000, seed: 1 }
     }
 }
 
@@ -61,16 +61,16 @@ pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refu
         ejected: vec![0; engine.problem().streams.len()],
         ejections: 0,
     };
-    let mut budget = u64::from(effort.ejections) * waiting.len() as u64;
+    let first = engine.looks;
+    let budget = effort.looks.saturating_mul(engine.problem().streams.len() as u64 + 100);
     while let Some(number) = waiting.pop_front() {
         if engine.place(number, effort.ways).is_ok() {
             continue;
         }
-        if budget == 0 {
+        if engine.looks - first > budget {
             refused.push((number, Refusal::NoRoom));
             continue;
         }
-        budget -= 1;
         match search.make_room(engine, number) {
             Some(out) => waiting.extend(out),
             None => refused.push((number, Refusal::NoRoom)),
@@ -84,7 +84,7 @@ fn order(problem: &Problem) -> Vec<u32> {
     let mut order: Vec<u32> = (0..problem.streams.len() as u32).collect();
     let key = |number: &u32| {
         let stream = &problem.streams[*number as usize];
-        let octets: u64 = stream.frames.iter().map(|octets| u64::from(octets.0)).sum();
+        let octets: u64 = stream.frames.iter().map(|octets| u64::from(*octets)).sum();
         let window = stream.latest_ns - stream.earliest_ns;
         (window, stream.period_ns, std::cmp::Reverse(octets))
     };
@@ -118,6 +118,7 @@ impl Search {
         let mut best: Option<(u64, i64, Vec<u32>)> = None;
         for point in points {
             let mut met = Vec::new();
+            engine.looks += 2 * shape.uses.len() as u64;
             engine.conflicts(number, &shape, point * 1_000, 0, |other| met.push(other));
             met.sort_unstable();
             met.dedup();

@@ -19,7 +19,8 @@ impl Engine {
         tree: &[TreeEntry],
         queue: u8,
         from: i64,
-    ) -> Option<(i64, Shape, Vec<i64>)> {
+        looks: &mut u64,
+    ) -> Option<(i64, Shape)> {
         let class = self.class(stream)?;
         let (latest, deadline) = (stream.latest_ns * 1_000, stream.deadline_ns * 1_000);
         let mut release = self.up(from);
@@ -29,11 +30,12 @@ impl Engine {
             if release > latest {
                 return None;
             }
+            *looks += 2 * tree.len() as u64;
             let relative: Vec<i64> = floors.iter().map(|floor| floor.saturating_sub(release)).collect();
             let shape = Shape::new(self.problem(), stream, tree, &relative);
             let Some((place, late, comes)) = self.first_clash(class, queue, release, &shape)? else {
                 if shape.delay <= deadline {
-                    return Some((release, shape, relative));
+                    return Some((release, shape));
                 }
                 // What waits on the way can as well wait at the talker.
                 release = self.up(release + shape.delay - deadline);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tsn_schedule::families::{Family, Shape};
 use tsn_schedule::{Effort, Placed, Problem, solve};
-use tsn_units::{Octets, wire_time};
+use tsn_units::{BitRate, Octets, wire_time};
 
 const fn gcd(mut a: i64, mut b: i64) -> i64 {
     while b != 0 {
@@ -48,8 +48,8 @@ fn taken(problem: &Problem, number: usize, placed: &Placed) -> Result<Vec<Taken>
         let mut last = Vec::new();
         for (octets, ready) in stream.frames.iter().zip(&ready) {
             let begin = free.max(*ready);
-            free = begin + wire_time(*octets, link.rate).ps();
-            last.push(begin + link.rate.time(Octets(octets.0 + 8)).ps() + link.propagation_ps);
+            free = begin + wire_time(Octets(*octets), BitRate(link.rate_bps)).ps();
+            last.push(begin + BitRate(link.rate_bps).time(Octets(octets + 8)).ps() + link.propagation_ps);
         }
         if stream.listeners.contains(&link.to) {
             latest = latest.max(last[last.len() - 1]);
@@ -110,7 +110,7 @@ proptest! {
                 }
             }
         }
-        let outcome = solve(problem.clone(), &Effort { ejections: 5, ..Effort::default() }).unwrap();
+        let outcome = solve(problem.clone(), &Effort { looks: 200, ..Effort::default() }).unwrap();
         let placed = outcome.placed.iter().filter(|placed| placed.is_some()).count();
         prop_assert_eq!(placed + outcome.refused.len(), problem.streams.len());
         let mut links: Vec<Vec<Taken>> = problem.links.iter().map(|_| Vec::new()).collect();
