@@ -127,6 +127,15 @@ impl Engine {
         self.placed[number as usize].take()
     }
 
+    /// Takes all streams out.
+    pub fn clear(&mut self) {
+        for (line, link) in self.lines.iter_mut().zip(&self.problem.links) {
+            *line = Line::new(self.periods.all(), link.queues);
+        }
+        self.routes.load.fill(0);
+        self.placed.fill(None);
+    }
+
     /// Places a stream as an earlier plan did.
     ///
     /// # Errors
@@ -162,7 +171,18 @@ impl Engine {
     /// # Errors
     /// Why not.
     pub fn place(&mut self, number: u32, ways: u32) -> Result<(), Refusal> {
-        let fits = [Fit::NoWait, Fit::Waiting];
+        self.place_by(number, ways, &[Fit::NoWait, Fit::Waiting])
+    }
+
+    /// The same, and its frames go on at once at every bridge.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn place_no_wait(&mut self, number: u32, ways: u32) -> Result<(), Refusal> {
+        self.place_by(number, ways, &[Fit::NoWait])
+    }
+
+    fn place_by(&mut self, number: u32, ways: u32, fits: &[Fit]) -> Result<(), Refusal> {
         let mut refusal = Refusal::Unreachable;
         for fit in fits {
             let mut last: Option<Tree> = None;
@@ -171,17 +191,18 @@ impl Engine {
                 if last.as_ref() == Some(&tree) {
                     continue;
                 }
-                match self.try_tree(number, &tree, fit) {
+                match self.try_tree(number, &tree, *fit) {
                     Ok(placed) => {
                         self.put(number, placed);
                         return Ok(());
                     }
                     // A longer way does not help against the others.
                     Err(Refusal::NoRoom) => refusal = Refusal::NoRoom,
-                    Err(other) if attempt == 0 && fit == Fit::NoWait => refusal = other,
+                    Err(other) if attempt == 0 && *fit == Fit::NoWait => refusal = other,
                     Err(_) => {}
                 }
-                if self.problem.streams[number as usize].tree.is_some() {
+                let stream = &self.problem.streams[number as usize];
+                if stream.tree.is_some() || stream.copies > 1 {
                     break;
                 }
                 last = Some(tree);
@@ -241,6 +262,12 @@ impl Engine {
             queue,
             delay_ps: shape.delay,
         }
+    }
+
+    /// How hard a stream is to place elsewhere: how often it comes in the longest period.
+    pub(crate) fn weight(&self, number: u32) -> u64 {
+        let longest = self.periods.all().last().copied().unwrap_or(1);
+        (longest / (self.problem.streams[number as usize].period_ns * 1_000)).max(1).unsigned_abs()
     }
 
     pub(crate) fn class(&self, stream: &Stream) -> Option<usize> {

@@ -12,8 +12,10 @@
 //! possible; else it waits, alone in its queue, for the instant that was planned for it. Its delay is the same in every cycle.
 
 mod busy;
+mod disjoint;
 mod engine;
 pub mod families;
+mod gates;
 mod line;
 mod periods;
 mod problem;
@@ -23,5 +25,6 @@ mod solve;
 mod wait;
 
 pub use engine::{Engine, Placed, Refusal};
+pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
 pub use solve::{Effort, Outcome, solve};

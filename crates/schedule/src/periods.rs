@@ -30,3 +30,8 @@ pub(crate) const fn gcd(mut a: i64, mut b: i64) -> i64 {
     }
     a
 }
+
+/// Least common multiple; none beyond what picoseconds in 64 bits can hold.
+pub(crate) fn lcm(a: i64, b: i64) -> Option<i64> {
+    (a / gcd(a, b)).checked_mul(b).filter(|all| *all <= i64::MAX / 8_000)
+}

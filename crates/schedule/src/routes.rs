@@ -57,7 +57,7 @@ impl Routes {
         &self.out[self.first_out[node as usize] as usize..self.first_out[node as usize + 1] as usize]
     }
 
-    fn inward(&self, node: u32) -> &[u32] {
+    pub fn inward(&self, node: u32) -> &[u32] {
         &self.into[self.first_in[node as usize] as usize..self.first_in[node as usize + 1] as usize]
     }
 
@@ -66,6 +66,9 @@ impl Routes {
     pub fn tree(&mut self, problem: &Problem, stream: &Stream, attempt: u32) -> Option<Tree> {
         if let Some(tree) = &stream.tree {
             return Some(tree.clone());
+        }
+        if stream.copies > 1 {
+            return self.disjoint(problem, stream);
         }
         let mut tree = Tree::new();
         for listener in &stream.listeners {

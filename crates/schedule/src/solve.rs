@@ -5,6 +5,7 @@ use crate::problem::{Problem, ProblemError};
 use crate::shape::Shape;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// How much to try. Counted, not timed: the same problem always gives the same schedule.
@@ -20,7 +21,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { ways: 4, looks: 1_000, seed: 1 }
+        Self { ways: 4, looks: 200, seed: 1 }
     }
 }
 
@@ -46,95 +47,161 @@ pub fn solve(problem: Problem, effort: &Effort) -> Result<Outcome, ProblemError>
     Ok(Outcome { placed: engine.placed().to_vec(), refused, ejections })
 }
 
+/// Places what it can; gives who was not placed and why, and how often a stream was taken out to make room.
 pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refusal)>, u64) {
     let mut refused = Vec::new();
-    let mut waiting = VecDeque::new();
-    for number in order(engine.problem()) {
-        match engine.place(number, effort.ways) {
-            Ok(()) => {}
-            Err(Refusal::NoRoom) => waiting.push_back(number),
-            Err(reason) => refused.push((number, reason)),
+    let mut waiting = Vec::new();
+    let orders = [by_area(engine.problem()), by_size(engine.problem())];
+    for (attempt, order) in orders.iter().enumerate() {
+        let before = attempt.checked_sub(1).map(|_| (engine.placed().to_vec(), std::mem::take(&mut waiting)));
+        engine.clear();
+        refused.clear();
+        for number in order {
+            match engine.place_no_wait(*number, effort.ways) {
+                Ok(()) => {}
+                Err(Refusal::NoRoom) => waiting.push(*number),
+                Err(reason) => refused.push((*number, reason)),
+            }
+        }
+        if let Some((placed, left)) = before.filter(|(_, left)| left.len() <= waiting.len()) {
+            engine.clear();
+            waiting = left;
+            for (number, placed) in placed.into_iter().enumerate().filter_map(|(n, p)| Some((n, p?))) {
+                engine.put(number as u32, placed);
+            }
+        }
+        if waiting.is_empty() {
+            break;
         }
     }
+    waiting.retain(|number| engine.place(*number, effort.ways).is_err());
     let mut search = Search {
         draws: ChaCha8Rng::seed_from_u64(effort.seed),
         ejected: vec![0; engine.problem().streams.len()],
+        ways: effort.ways,
         ejections: 0,
     };
-    let first = engine.looks;
-    let budget = effort.looks.saturating_mul(engine.problem().streams.len() as u64 + 100);
-    while let Some(number) = waiting.pop_front() {
-        if engine.place(number, effort.ways).is_ok() {
-            continue;
-        }
-        if engine.looks - first > budget {
-            refused.push((number, Refusal::NoRoom));
-            continue;
-        }
-        match search.make_room(engine, number) {
-            Some(out) => waiting.extend(out),
-            None => refused.push((number, Refusal::NoRoom)),
-        }
+    let end = engine.looks + effort.looks.saturating_mul(engine.problem().streams.len() as u64 + 100);
+    let mut waiting: VecDeque<u32> = waiting.into();
+    // In vain for each of those that wait, many times over: there will be no more.
+    let mut in_vain = 0;
+    while engine.looks < end && in_vain < TURNS * waiting.len() {
+        let Some(number) = waiting.pop_front() else { break };
+        let (settled, left) = search.make_room(engine, number);
+        in_vain = if settled { 0 } else { in_vain + 1 };
+        waiting.extend(left);
     }
+    refused.extend(waiting.into_iter().map(|number| (number, Refusal::NoRoom)));
+    refused.sort_unstable_by_key(|(number, _)| *number);
     (refused, search.ejections)
 }
 
-/// Hard ones first: little slack, then short periods, then much to send.
-fn order(problem: &Problem) -> Vec<u32> {
+/// What one stream is, for orders: restricted in its release, octets, period.
+fn traits(problem: &Problem, number: u32) -> (bool, u64, u64) {
+    let stream = &problem.streams[number as usize];
+    let octets: u64 = stream.frames.iter().map(|octets| u64::from(*octets)).sum();
+    (2 * (stream.latest_ns - stream.earliest_ns) < stream.period_ns, octets, stream.period_ns.unsigned_abs())
+}
+
+fn sorted<K: Ord>(problem: &Problem, key: impl Fn(&u32) -> K) -> Vec<u32> {
     let mut order: Vec<u32> = (0..problem.streams.len() as u32).collect();
-    let key = |number: &u32| {
-        let stream = &problem.streams[*number as usize];
-        let octets: u64 = stream.frames.iter().map(|octets| u64::from(*octets)).sum();
-        let window = stream.latest_ns - stream.earliest_ns;
-        (window, stream.period_ns, std::cmp::Reverse(octets))
-    };
-    order.sort_by_key(key);
+    order.sort_by_cached_key(key);
     order
+}
+
+/// Hard ones first: bound to a release, then long frames and short periods. A long frame finds a gap more seldom
+/// than its share of the link says, so its length counts more than its period.
+fn by_area(problem: &Problem) -> Vec<u32> {
+    sorted(problem, |number| {
+        let (bound, octets, period) = traits(problem, *number);
+        (Reverse(bound), Reverse(octets.saturating_pow(3) / period), *number)
+    })
+}
+
+/// Frames of much the same length side by side: they stay so over any number of hops.
+fn by_size(problem: &Problem) -> Vec<u32> {
+    sorted(problem, |number| {
+        let (bound, octets, period) = traits(problem, *number);
+        (Reverse(bound), Reverse(octets / 100), period, Reverse(octets), *number)
+    })
 }
 
 struct Search {
     draws: ChaCha8Rng,
     /// How often each stream had to go.
     ejected: Vec<u32>,
+    ways: u32,
     ejections: u64,
 }
 
 /// Points that are looked at when room is made.
-const POINTS: usize = 48;
+const POINTS: usize = 24;
+/// How often in vain for each that waits.
+const TURNS: usize = 40;
 
 impl Search {
-    /// Places a stream where those in the way are few, and were seldom sent away before; gives who had to go.
-    fn make_room(&mut self, engine: &mut Engine, number: u32) -> Option<Vec<u32>> {
-        let attempt = self.draws.next_u32() % 4;
+    /// Places a stream where those in the way are few, and were seldom sent away before, if all of these but one
+    /// find another place: never are fewer placed than before. Gives whether that one more is placed now, and who waits.
+    fn make_room(&mut self, engine: &mut Engine, number: u32) -> (bool, Option<u32>) {
+        let Some((placed, met)) = self.least(engine, number) else { return (false, Some(number)) };
+        let gone: Vec<(u32, Placed)> =
+            met.iter().filter_map(|other| Some((*other, engine.remove(*other)?))).collect();
+        engine.put(number, placed);
+        let mut left = None;
+        for (at, (other, _)) in gone.iter().enumerate() {
+            self.ejected[*other as usize] += 1;
+            self.ejections += 1;
+            if engine.place(*other, self.ways).is_ok() {
+                continue;
+            }
+            if left.is_none() && gone.len() < SWAPPED {
+                left = Some(*other);
+                continue;
+            }
+            // Not worth it: all as before.
+            for (other, _) in &gone[..at] {
+                engine.remove(*other);
+            }
+            engine.remove(number);
+            for (other, placed) in gone {
+                engine.put(other, placed);
+            }
+            return (false, Some(number));
+        }
+        (left.is_none(), left)
+    }
+
+    /// The point where those in the way weigh least.
+    fn least(&mut self, engine: &mut Engine, number: u32) -> Option<(Placed, Vec<u32>)> {
+        let attempt = self.draws.next_u32() % self.ways.max(1);
         let tree = engine.way(number, attempt)?;
         let stream = &engine.problem().streams[number as usize];
         let shape = Shape::new(engine.problem(), stream, &tree, &[]);
         engine.possible(stream, &shape).ok()?;
         let mut points = engine.candidates(number, &shape);
+        engine.looks += points.len() as u64 / 4;
         while points.len() > POINTS {
             let gone = self.draws.next_u32() as usize % points.len();
             points.swap_remove(gone);
         }
+        engine.looks += 2 * (POINTS * shape.uses.len()) as u64;
         let mut best: Option<(u64, i64, Vec<u32>)> = None;
         for point in points {
             let mut met = Vec::new();
-            engine.looks += 2 * shape.uses.len() as u64;
             engine.conflicts(number, &shape, point * 1_000, 0, |other| met.push(other));
             met.sort_unstable();
             met.dedup();
-            let price = met.iter().map(|other| 1 + u64::from(self.ejected[*other as usize])).sum();
+            let price =
+                met.iter().map(|other| (1 + u64::from(self.ejected[*other as usize])) * engine.weight(*other));
+            let price = price.sum();
             if best.as_ref().is_none_or(|(least, ..)| price < *least) {
                 best = Some((price, point, met));
             }
         }
         let (_, point, met) = best?;
-        for other in &met {
-            engine.remove(*other);
-            self.ejected[*other as usize] += 1;
-            self.ejections += 1;
-        }
-        let placed = engine.placed_by(&tree, &shape, 0, point * 1_000);
-        engine.put(number, placed);
-        Some(met)
+        Some((engine.placed_by(&tree, &shape, 0, point * 1_000), met))
     }
 }
+
+/// With fewer than so many in the way, one of them may be left without a place instead.
+const SWAPPED: usize = 3;
