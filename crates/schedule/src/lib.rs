@@ -27,4 +27,4 @@ mod wait;
 pub use engine::{Engine, Placed, Refusal};
 pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
-pub use solve::{Effort, Outcome, solve};
+pub use solve::{Effort, Outcome, solve, solve_keeping};

@@ -5,11 +5,13 @@ use crate::problem::{Problem, ProblemError};
 use crate::shape::Shape;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 /// How much to try. Counted, not timed: the same problem always gives the same schedule.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Effort {
     /// Ways per stream.
     pub ways: u32,
@@ -26,12 +28,15 @@ impl Default for Effort {
 }
 
 /// What came of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Outcome {
     /// By stream.
     pub placed: Vec<Option<Placed>>,
     /// Who was not placed, and why.
     pub refused: Vec<(u32, Refusal)>,
+    /// Who was kept at first and is elsewhere now, or nowhere.
+    pub moved: Vec<u32>,
     /// How often a stream was taken out again to make room.
     pub ejections: u64,
 }
@@ -41,34 +46,70 @@ pub struct Outcome {
 /// # Errors
 /// When the problem is none.
 pub fn solve(problem: Problem, effort: &Effort) -> Result<Outcome, ProblemError> {
-    problem.check()?;
-    let mut engine = Engine::new(problem);
-    let (refused, ejections) = place_all(&mut engine, effort);
-    Ok(Outcome { placed: engine.placed().to_vec(), refused, ejections })
+    solve_keeping(problem, &[], effort)
 }
 
-/// Places what it can; gives who was not placed and why, and how often a stream was taken out to make room.
+/// The same, with what an earlier plan decided for the first streams: that stays, unless it cannot, or others
+/// find no room without.
+///
+/// # Errors
+/// When the problem is none.
+pub fn solve_keeping(
+    problem: Problem,
+    earlier: &[Option<Placed>],
+    effort: &Effort,
+) -> Result<Outcome, ProblemError> {
+    problem.check()?;
+    let mut engine = Engine::new(problem);
+    for (number, placed) in earlier.iter().enumerate().filter_map(|(n, placed)| Some((n, placed.clone()?))) {
+        // What cannot be kept is placed anew with the others.
+        let _ = engine.keep(number as u32, placed);
+    }
+    let (refused, ejections) = place_all(&mut engine, effort);
+    let placed = engine.placed().to_vec();
+    let changed = |(number, before): (usize, &Option<Placed>)| {
+        let now = placed.get(number)?.as_ref();
+        (before.is_some() && before.as_ref() != now).then_some(number as u32)
+    };
+    let moved = earlier.iter().enumerate().filter_map(changed).collect();
+    Ok(Outcome { placed, refused, moved, ejections })
+}
+
+fn put_all(engine: &mut Engine, placed: &[Option<Placed>]) {
+    engine.clear();
+    for (number, placed) in placed.iter().enumerate() {
+        if let Some(placed) = placed {
+            engine.put(number as u32, placed.clone());
+        }
+    }
+}
+
+/// What a kept stream's place costs beyond others'.
+const KEPT: u32 = 1_000;
+
+/// Places what it can beside what is placed already; gives who was not placed and why, and how often a stream was
+/// taken out to make room.
 pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refusal)>, u64) {
+    let kept = engine.placed().to_vec();
+    let fixed: HashSet<u32> = (0..kept.len()).filter(|n| kept[*n].is_some()).map(|n| n as u32).collect();
     let mut refused = Vec::new();
     let mut waiting = Vec::new();
-    let orders = [by_area(engine.problem()), by_size(engine.problem())];
+    let orders = [by_period, by_area, by_size];
     for (attempt, order) in orders.iter().enumerate() {
+        let order = order(engine.problem());
         let before = attempt.checked_sub(1).map(|_| (engine.placed().to_vec(), std::mem::take(&mut waiting)));
-        engine.clear();
+        put_all(engine, &kept);
         refused.clear();
-        for number in order {
-            match engine.place_no_wait(*number, effort.ways) {
+        for number in order.into_iter().filter(|number| !fixed.contains(number)) {
+            match engine.place_no_wait(number, effort.ways) {
                 Ok(()) => {}
-                Err(Refusal::NoRoom) => waiting.push(*number),
-                Err(reason) => refused.push((*number, reason)),
+                Err(Refusal::NoRoom) => waiting.push(number),
+                Err(reason) => refused.push((number, reason)),
             }
         }
         if let Some((placed, left)) = before.filter(|(_, left)| left.len() <= waiting.len()) {
-            engine.clear();
             waiting = left;
-            for (number, placed) in placed.into_iter().enumerate().filter_map(|(n, p)| Some((n, p?))) {
-                engine.put(number as u32, placed);
-            }
+            put_all(engine, &placed);
         }
         if waiting.is_empty() {
             break;
@@ -77,7 +118,7 @@ pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refu
     waiting.retain(|number| engine.place(*number, effort.ways).is_err());
     let mut search = Search {
         draws: ChaCha8Rng::seed_from_u64(effort.seed),
-        ejected: vec![0; engine.problem().streams.len()],
+        ejected: kept.iter().map(|placed| if placed.is_some() { KEPT } else { 0 }).collect(),
         ways: effort.ways,
         ejections: 0,
     };
@@ -107,6 +148,14 @@ fn sorted<K: Ord>(problem: &Problem, key: impl Fn(&u32) -> K) -> Vec<u32> {
     let mut order: Vec<u32> = (0..problem.streams.len() as u32).collect();
     order.sort_by_cached_key(key);
     order
+}
+
+/// Bound to a release first, then short periods, which later ones fill up, and long frames.
+fn by_period(problem: &Problem) -> Vec<u32> {
+    sorted(problem, |number| {
+        let (bound, octets, period) = traits(problem, *number);
+        (Reverse(bound), period, Reverse(octets), *number)
+    })
 }
 
 /// Hard ones first: bound to a release, then long frames and short periods. A long frame finds a gap more seldom
