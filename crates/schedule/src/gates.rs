@@ -7,6 +7,7 @@ use crate::periods::lcm;
 use crate::problem::{Limits, Problem};
 use crate::shape::Shape;
 use serde::{Deserialize, Serialize};
+use tsn_units::INTER_FRAME_GAP;
 
 /// One link's list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,8 +29,10 @@ pub struct GateList {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateEntry {
-    /// Bit n: queue n of those for time-triggered streams is open. None is: it is everybody else's turn.
+    /// Bit n: queue n of those for time-triggered streams is open.
     pub queues: u8,
+    /// Whether it is everybody else's turn.
+    pub others: bool,
     /// ns.
     pub interval_ns: i64,
 }
@@ -72,6 +75,7 @@ pub enum GateRefusal {
 /// Unrolled windows of one link beyond this are not worth the memory.
 const MOST_WINDOWS: i64 = 1 << 20;
 
+/// When others are shut out; without a queue that is open, so that the wire is silent when a frame that waits goes.
 #[derive(Copy, Clone)]
 struct Window {
     start: i64,
@@ -83,6 +87,7 @@ struct Window {
 struct Part {
     stream: u32,
     period: i64,
+    closed: i64,
     open: i64,
     end: i64,
     comes: i64,
@@ -100,11 +105,15 @@ pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<Ga
         for part in &shape.uses {
             let link = &problem.links[part.link as usize];
             let at = placed.offset_ns * 1_000 + part.at;
+            let silence = link.rate().time(INTER_FRAME_GAP).ps();
             // Who waits goes when its gate opens: not a margin earlier.
-            let open = if part.held > 0 { at + link.margin_ps } else { at };
+            let open = if part.held > 0 { at + link.margin_ps } else { at - silence };
+            let shortest = shortest(&link.limits);
+            let closed = if part.held > 0 { open - silence.max(shortest * 1_000) } else { open };
             parts[part.link as usize].push(Part {
                 stream: number as u32,
                 period: stream.period_ns,
+                closed,
                 open,
                 end: at + part.len,
                 comes: at - part.held,
@@ -138,7 +147,7 @@ fn list(link: u32, limits: &Limits, parts: &[Part]) -> Result<GateList, GateRefu
     let open = unroll(parts, cycle, tick);
     let mut windows = apart(open, cycle);
     let before = windows.len();
-    if !stretch(&mut windows, cycle, limits.shortest_interval_ns) {
+    if !stretch(&mut windows, cycle, shortest(limits)) {
         // No time is left between them: open throughout.
         windows = vec![Window { start: windows[0].start, end: windows[0].start + cycle, queues: all(&windows) }];
     }
@@ -160,6 +169,11 @@ fn list(link: u32, limits: &Limits, parts: &[Part]) -> Result<GateList, GateRefu
     })
 }
 
+/// In whole ticks.
+fn shortest(limits: &Limits) -> i64 {
+    (limits.shortest_interval_ns + limits.granularity_ns - 1) / limits.granularity_ns * limits.granularity_ns
+}
+
 fn all(windows: &[Window]) -> u8 {
     windows.iter().fold(0, |queues, window| queues | window.queues)
 }
@@ -169,18 +183,18 @@ fn unroll(parts: &[Part], cycle: i64, tick: i64) -> Vec<Window> {
     let step = tick * 1_000;
     let mut windows = Vec::new();
     for part in parts {
-        let (start, end) = (part.open.div_euclid(step) * tick, -(-part.end).div_euclid(step) * tick);
         for turn in 0..cycle / part.period {
-            let moved = turn * part.period;
-            // Periods need not be multiples of a tick; the cycle is.
-            let (start, end) = if part.period % tick == 0 {
-                (start + moved, end + moved)
-            } else {
-                let ps = moved * 1_000;
-                ((part.open + ps).div_euclid(step) * tick, -(-(part.end + ps)).div_euclid(step) * tick)
+            let moved = turn * part.period * 1_000;
+            let mut push = |from: i64, until: i64, queues: u8| {
+                let (start, end) = ((from + moved).div_euclid(step) * tick, until);
+                let first = start.rem_euclid(cycle);
+                if end > start {
+                    windows.push(Window { start: first, end: first + (end - start).min(cycle), queues });
+                }
             };
-            let first = start.rem_euclid(cycle);
-            windows.push(Window { start: first, end: first + (end - start).min(cycle), queues: 1 << part.queue });
+            let end = -(-(part.end + moved)).div_euclid(step) * tick;
+            push(part.closed, (part.open + moved).div_euclid(step) * tick, 0);
+            push(part.open, end, 1 << part.queue);
         }
     }
     windows.sort_unstable_by_key(|window| (window.start, window.end, window.queues));
@@ -195,7 +209,21 @@ fn apart(open: Vec<Window>, cycle: i64) -> Vec<Window> {
         around.map(|window| Window { start: window.start - cycle, end: window.end - cycle, ..*window }).collect();
     wrapped.extend(open);
     let mut apart: Vec<Window> = Vec::new();
-    for window in wrapped {
+    for mut window in wrapped {
+        if let Some(last) = apart.last_mut() {
+            if last.queues == 0 && window.queues != 0 && window.start < last.end {
+                last.end = window.start;
+            }
+            if window.queues == 0 && window.start < last.end {
+                window.start = last.end;
+            }
+        }
+        if apart.last().is_some_and(|last| last.start >= last.end) {
+            apart.pop();
+        }
+        if window.start >= window.end {
+            continue;
+        }
         match apart.last_mut() {
             Some(last) if window.start < last.end => {
                 // One window of both: a tick's rounding, or one queue's frames back to back.
@@ -210,6 +238,9 @@ fn apart(open: Vec<Window>, cycle: i64) -> Vec<Window> {
     while apart.len() > 1 {
         let (first, last) = (apart[0], apart[apart.len() - 1]);
         if last.start >= first.start + cycle {
+            // The first one again, with what met it before the cycle's end.
+            apart[0].queues |= last.queues;
+            apart[0].end = first.end.max(last.end - cycle);
             apart.pop();
         } else if last.end > first.start + cycle || (last.end == first.start + cycle && last.queues == first.queues) {
             let end = last.end.max(first.end + cycle);
@@ -233,7 +264,6 @@ fn apart(open: Vec<Window>, cycle: i64) -> Vec<Window> {
 /// No interval shorter than the hardware can do: short windows reach on, short gaps are closed. False where nothing is left.
 fn stretch(windows: &mut Vec<Window>, cycle: i64, shortest: i64) -> bool {
     let mut out: Vec<Window> = Vec::with_capacity(windows.len());
-    let origin = windows[0].start;
     for window in windows.iter() {
         let mut window = *window;
         if let Some(last) = out.last_mut() {
@@ -256,22 +286,23 @@ fn stretch(windows: &mut Vec<Window>, cycle: i64, shortest: i64) -> bool {
         window.end = window.end.max(window.start + shortest);
         out.push(window);
     }
-    let last = out.len() - 1;
-    let end = origin + cycle;
-    if out[last].end > end && out.len() == 1 {
-        return false;
-    }
-    if out[last].end > end {
-        // It reaches into the first one: both are one.
-        let first = out.remove(0);
+    loop {
         let last = out.len() - 1;
-        out[last].end = first.end + cycle;
-        out[last].queues |= first.queues;
-        if out[last].end - out[last].start > cycle {
-            return false;
+        let end = out[0].start + cycle;
+        if out[last].end > end {
+            if last == 0 {
+                return false;
+            }
+            // It reaches into the first one: both are one.
+            let first = out.remove(0);
+            out[last - 1].end = out[last - 1].end.max(first.end + cycle);
+            out[last - 1].queues |= first.queues;
+            continue;
         }
-    } else if end - out[last].end < shortest {
-        out[last].end = end;
+        if end - out[last].end < shortest {
+            out[last].end = end;
+        }
+        break;
     }
     *windows = out;
     true
@@ -350,10 +381,10 @@ fn leaves_early(parts: &[Part], windows: &[Window], cycle: i64) -> Option<u32> {
 fn written(windows: &[Window], cycle: i64) -> Vec<GateEntry> {
     let mut entries = Vec::with_capacity(2 * windows.len());
     for (place, window) in windows.iter().enumerate() {
-        entries.push(GateEntry { queues: window.queues, interval_ns: window.end - window.start });
+        entries.push(GateEntry { queues: window.queues, others: false, interval_ns: window.end - window.start });
         let rest = gap(windows, place, cycle);
         if rest > 0 {
-            entries.push(GateEntry { queues: 0, interval_ns: rest });
+            entries.push(GateEntry { queues: 0, others: true, interval_ns: rest });
         }
     }
     entries

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use crate::periods::gcd;
 use std::collections::BTreeSet;
 use thiserror::Error;
-use tsn_units::{BitRate, Octets};
+use tsn_units::BitRate;
 
 /// The longest period, in ns: what a gate control list's cycle can be in the field, and far from overflow.
 const LONGEST_PERIOD_NS: i64 = 1_000_000_000;
@@ -162,11 +162,6 @@ pub(crate) fn check_periods(distinct: &[i64]) -> Result<(), ProblemError> {
 impl Link {
     pub(crate) fn rate(&self) -> BitRate {
         BitRate(self.rate_bps)
-    }
-
-    /// How long frames sent back to back take, ps.
-    pub(crate) fn time(&self, frames: &[u32]) -> i64 {
-        frames.iter().map(|octets| tsn_units::wire_time(Octets(*octets), self.rate()).ps()).sum()
     }
 }
 
