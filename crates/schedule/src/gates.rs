@@ -145,7 +145,7 @@ fn list(link: u32, limits: &Limits, parts: &[Part]) -> Result<GateList, GateRefu
         return Err(entries(unrolled));
     }
     let open = unroll(parts, cycle, tick);
-    let mut windows = apart(open, cycle);
+    let mut windows = apart(&open, cycle);
     let before = windows.len();
     if !stretch(&mut windows, cycle, shortest(limits)) {
         // No time is left between them: open throughout.
@@ -178,85 +178,92 @@ fn all(windows: &[Window]) -> u8 {
     windows.iter().fold(0, |queues, window| queues | window.queues)
 }
 
-/// Every window of a cycle, in ticks outward, by start; starts lie in the cycle, ends may lie behind it.
-fn unroll(parts: &[Part], cycle: i64, tick: i64) -> Vec<Window> {
+/// Every window of a cycle, in ticks outward; starts lie in the cycle, ends may lie behind it.
+fn unroll(parts: &[Part], cycle: i64, tick: i64) -> Vec<(Window, Kind)> {
     let step = tick * 1_000;
     let mut windows = Vec::new();
     for part in parts {
         for turn in 0..cycle / part.period {
             let moved = turn * part.period * 1_000;
-            let mut push = |from: i64, until: i64, queues: u8| {
-                let (start, end) = ((from + moved).div_euclid(step) * tick, until);
+            let open = (part.open + moved).div_euclid(step) * tick;
+            let mut push = |from: i64, end: i64, queues: u8, kind| {
+                let start = (from + moved).div_euclid(step) * tick;
                 let first = start.rem_euclid(cycle);
                 if end > start {
-                    windows.push(Window { start: first, end: first + (end - start).min(cycle), queues });
+                    let window = Window { start: first, end: first + (end - start).min(cycle), queues };
+                    windows.push((window, kind));
                 }
             };
-            let end = -(-(part.end + moved)).div_euclid(step) * tick;
-            push(part.closed, (part.open + moved).div_euclid(step) * tick, 0);
-            push(part.open, end, 1 << part.queue);
+            let queue = 1 << part.queue;
+            push(part.closed, open, if part.held { 0 } else { queue }, Kind::Silence);
+            push(part.open, -(-(part.end + moved)).div_euclid(step) * tick, queue, Kind::Frame);
         }
     }
-    windows.sort_unstable_by_key(|window| (window.start, window.end, window.queues));
     windows
 }
 
-/// The same without overlaps, in a cycle that begins with the first one: where two are open at once, both queues are.
-fn apart(open: Vec<Window>, cycle: i64) -> Vec<Window> {
-    // What reaches around the cycle's end comes first as well.
-    let around = open.iter().filter(|window| window.end > cycle);
-    let mut wrapped: Vec<Window> =
-        around.map(|window| Window { start: window.start - cycle, end: window.end - cycle, ..*window }).collect();
-    wrapped.extend(open);
-    let mut apart: Vec<Window> = Vec::new();
-    for mut window in wrapped {
-        if let Some(last) = apart.last_mut() {
-            if last.queues == 0 && window.queues != 0 && window.start < last.end {
-                last.end = window.start;
-            }
-            if window.queues == 0 && window.start < last.end {
-                window.start = last.end;
-            }
-        }
-        if apart.last().is_some_and(|last| last.start >= last.end) {
-            apart.pop();
-        }
-        if window.start >= window.end {
-            continue;
-        }
-        match apart.last_mut() {
-            Some(last) if window.start < last.end => {
-                // One window of both: a tick's rounding, or one queue's frames back to back.
-                last.end = last.end.max(window.end);
-                last.queues |= window.queues;
-            }
-            Some(last) if window.start == last.end && window.queues == last.queues => last.end = window.end,
-            _ => apart.push(window),
+/// What a window is for.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Kind {
+    /// A frame passes.
+    Frame,
+    /// Nobody else may begin any more: who is planned may already, unless it waits.
+    Silence,
+}
+
+/// The same without overlaps, from one that follows a gap on, where there is a gap.
+fn apart(open: &[(Window, Kind)], cycle: i64) -> Vec<Window> {
+    // When what begins or ends: by queue for frames, then for silences, then silences in which all are closed.
+    let mut turns: Vec<(i64, usize, i32)> = Vec::with_capacity(2 * open.len() + 2);
+    let mut active = [0_i32; 17];
+    for (window, kind) in open {
+        let place = match (kind, window.queues) {
+            (Kind::Silence, 0) => 16,
+            (Kind::Silence, queues) => 8 + queues.trailing_zeros() as usize,
+            (Kind::Frame, queues) => queues.trailing_zeros() as usize,
+        };
+        turns.push((window.start, place, 1));
+        turns.push((window.end % cycle, place, -1));
+        if window.end >= cycle {
+            active[place] += 1;
         }
     }
-    // The last ones may reach into the first one again, which is the same window a cycle later.
-    while apart.len() > 1 {
-        let (first, last) = (apart[0], apart[apart.len() - 1]);
-        if last.start >= first.start + cycle {
-            // The first one again, with what met it before the cycle's end.
-            apart[0].queues |= last.queues;
-            apart[0].end = first.end.max(last.end - cycle);
-            apart.pop();
-        } else if last.end > first.start + cycle || (last.end == first.start + cycle && last.queues == first.queues) {
-            let end = last.end.max(first.end + cycle);
-            apart.remove(0);
-            let place = apart.len() - 1;
-            apart[place] = Window { start: last.start, end, queues: first.queues | last.queues };
-            if end - last.start >= cycle {
-                let queues = all(&apart);
-                return vec![Window { start: last.start, end: last.start + cycle, queues }];
-            }
-        } else {
-            break;
+    turns.sort_unstable();
+    let mask = |active: &[i32]| {
+        (0..8).filter(|queue| active[*queue as usize] > 0).fold(0_u8, |all, queue| all | 1 << queue)
+    };
+    // None: others' turn.
+    let state = |active: &[i32; 17]| match (mask(&active[..8]), active[16] > 0, mask(&active[8..16])) {
+        (0, true, _) => Some(0),
+        (0, false, 0) => None,
+        (0, false, soft) => Some(soft),
+        (hard, ..) => Some(hard),
+    };
+    let mut pieces: Vec<(i64, Option<u8>)> = Vec::new();
+    let mut push = |at: i64, now: Option<u8>| {
+        if pieces.last().is_some_and(|last| last.0 == at) {
+            pieces.pop();
         }
+        if pieces.last().is_none_or(|last| last.1 != now) {
+            pieces.push((at, now));
+        }
+    };
+    push(0, state(&active));
+    for (at, place, change) in turns {
+        active[place] += change;
+        push(at, state(&active));
     }
-    if let [only] = &mut apart[..] {
-        only.end = only.end.min(only.start + cycle);
+    if pieces.len() > 1 && pieces[0].1 == pieces[pieces.len() - 1].1 {
+        pieces.remove(0);
+    }
+    let behind_gap = |place: &usize| pieces[(place + pieces.len() - 1) % pieces.len()].1.is_none();
+    let first = (0..pieces.len()).find(|place| pieces[*place].1.is_some() && behind_gap(place)).unwrap_or(0);
+    let mut apart = Vec::new();
+    for number in 0..pieces.len() {
+        let at = |number: usize| pieces[number % pieces.len()].0 + (number / pieces.len()) as i64 * cycle;
+        if let Some(queues) = pieces[(first + number) % pieces.len()].1 {
+            apart.push(Window { start: at(first + number), end: at(first + number + 1), queues });
+        }
     }
     apart
 }

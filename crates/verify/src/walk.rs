@@ -65,8 +65,9 @@ fn walk(
     let release = ps(stream.start_ns) + ps(offset_ns);
     let redundancy = stream.redundancy.as_deref();
     // Last bits in behind every entry, for each way that leads there.
-    let mut behind: Vec<Vec<Vec<i64>>> = Vec::new();
-    for (entry, hop) in stream.route.iter().enumerate() {
+    let mut behind: Vec<Vec<Vec<i64>>> = vec![Vec::new(); stream.route.len()];
+    for entry in in_order(stream)? {
+        let hop = &stream.route[entry];
         let port = &plan.ports[hop.port as usize];
         let rate = BitRate(port.rate_bps);
         let copy = redundancy.and_then(|own| own.copies.get(entry)).is_some_and(|copy| *copy > 0);
@@ -129,10 +130,31 @@ fn walk(
             arrivals.push(bits);
             all.push(passage);
         }
-        behind.push(arrivals);
+        behind[entry] = arrivals;
     }
     required(stream, number, release, &behind, report);
     Ok(())
+}
+
+/// Entries in an order in which nobody comes before whom it follows: an entry that meets another may stand behind what
+/// follows both.
+fn in_order(stream: &Stream) -> Result<Vec<usize>, Unfit> {
+    let mut order = Vec::with_capacity(stream.route.len());
+    let mut done = vec![false; stream.route.len()];
+    while order.len() < stream.route.len() {
+        let before = order.len();
+        for (entry, hop) in stream.route.iter().enumerate() {
+            let mut from = hop.parent.map_or_else(Vec::new, |parent| sources(stream, parent)).into_iter();
+            if !done[entry] && from.all(|from| done[from as usize]) {
+                done[entry] = true;
+                order.push(entry);
+            }
+        }
+        if order.len() == before {
+            return Err(Unfit::Forwarding);
+        }
+    }
+    Ok(order)
 }
 
 /// The entries by which frames come that go on behind an entry: itself, or all that meet there.
