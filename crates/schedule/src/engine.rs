@@ -29,9 +29,18 @@ pub struct Placed {
 pub enum Refusal {
     /// No way leads to a listener.
     Unreachable,
+    /// A frame is longer than a port takes.
+    Frame {
+        /// The link.
+        link: u32,
+        /// The frame.
+        octets: u32,
+        /// What the port takes.
+        most: u32,
+    },
     /// Even in an empty network it takes longer than it may.
     Deadline {
-        /// The smallest delay that was found, ps.
+        /// The smallest delay that was found, ps; the margin of the last link is part of it.
         smallest_ps: i64,
     },
     /// One link needs longer for it than its period is.
@@ -184,7 +193,9 @@ impl Engine {
 
     fn place_by(&mut self, number: u32, ways: u32, fits: &[Fit]) -> Result<(), Refusal> {
         let mut refusal = Refusal::Unreachable;
-        for fit in fits {
+        let copies = self.problem.streams[number as usize].copies > 1;
+        // A copy that waits would go in the window of another.
+        for fit in fits.iter().filter(|fit| !copies || **fit == Fit::NoWait) {
             let mut last: Option<Tree> = None;
             for attempt in 0..ways.max(1) {
                 let Some(tree) = self.way(number, attempt) else { break };
@@ -285,8 +296,14 @@ impl Engine {
     }
 
     pub(crate) fn possible(&self, stream: &Stream, shape: &Shape) -> Result<(), Refusal> {
-        if shape.delay > stream.deadline_ns * 1_000 {
-            return Err(Refusal::Deadline { smallest_ps: shape.delay });
+        let octets = stream.frames.iter().max().copied().unwrap_or(0);
+        let most = |link: u32| self.problem.links[link as usize].limits.longest_frame;
+        if let Some(part) = shape.uses.iter().find(|part| most(part.link) < octets) {
+            return Err(Refusal::Frame { link: part.link, octets, most: most(part.link) });
+        }
+        let delay = shape.delay + shape.late;
+        if delay > stream.deadline_ns * 1_000 {
+            return Err(Refusal::Deadline { smallest_ps: delay });
         }
         let period = stream.period_ns * 1_000;
         match shape.uses.iter().find(|part| part.len > period) {

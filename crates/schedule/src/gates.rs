@@ -116,7 +116,7 @@ pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<Ga
                 closed,
                 open,
                 end: at + part.len,
-                comes: at - part.held,
+                comes: at - (part.held - link.limits.granularity_ns * 1_000).max(0),
                 held: part.held > 0,
                 queue: placed.queue.min(link.queues - 1),
             });

@@ -14,6 +14,7 @@
 mod busy;
 mod disjoint;
 mod engine;
+mod explain;
 pub mod families;
 mod gates;
 mod line;
@@ -23,8 +24,10 @@ mod routes;
 mod shape;
 mod solve;
 mod wait;
+mod words;
 
 pub use engine::{Engine, Placed, Refusal};
+pub use explain::{Depth, Hop, Reason, Share, explain};
 pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
 pub use solve::{Effort, Outcome, solve, solve_keeping};

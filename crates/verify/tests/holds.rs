@@ -86,7 +86,7 @@ fn simulated(plan: &mut Plan) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
     #[test]
     fn schedules_hold(
         shape in prop::sample::select(vec![Shape::Line, Shape::Ring, Shape::Tree, Shape::Mesh, Shape::Grid, Shape::Regular]),
