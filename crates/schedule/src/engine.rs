@@ -80,10 +80,13 @@ pub struct Engine {
 impl Engine {
     /// An empty network for a problem that was checked.
     #[must_use]
-    pub fn new(problem: Problem) -> Self {
+    pub fn new(mut problem: Problem) -> Self {
+        // One more stream later must not copy all others.
+        problem.streams.reserve(problem.streams.len() / 8 + 16);
         let periods = Periods::new(problem.streams.iter().map(|stream| stream.period_ns));
         let lines = problem.links.iter().map(|link| Line::new(periods.all(), link.queues)).collect();
-        let placed = vec![None; problem.streams.len()];
+        let mut placed = Vec::with_capacity(problem.streams.capacity());
+        placed.resize(problem.streams.len(), None);
         Self { routes: Routes::new(&problem), periods, lines, placed, problem, looks: 0 }
     }
 
@@ -251,7 +254,9 @@ impl Engine {
                 Fit::Waiting => None,
             };
             let one = one.map(|offset| self.placed_by(tree, &shape, queue, offset)).or_else(|| {
-                if fit == Fit::NoWait { return None }
+                if fit == Fit::NoWait {
+                    return None;
+                }
                 let (offset, shape) = self.fit_waiting(stream, tree, queue, earliest, &mut looks)?;
                 Some(self.placed_by(tree, &shape, queue, offset))
             });

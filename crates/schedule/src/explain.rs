@@ -11,7 +11,8 @@ use crate::routes::Routes;
 use crate::shape::Shape;
 use crate::solve::{Effort, place_all};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use tsn_units::INTER_FRAME_GAP;
 
 /// One reason. Streams, links and nodes by their place in the problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,14 @@ pub enum Reason {
     /// One period's frames take longer than the period.
     Period { stream: u32, link: u32, needs_ps: i64, period_ns: i64 },
     /// Even alone it takes longer than it may. With `rate_bps` on all its links it would not.
-    Deadline { stream: u32, deadline_ns: i64, smallest_ps: i64, hops: Vec<Hop>, rate_bps: Option<u64> },
+    Deadline {
+        stream: u32,
+        deadline_ns: i64,
+        smallest_ps: i64,
+        margin_ps: i64,
+        hops: Vec<Hop>,
+        rate_bps: Option<u64>,
+    },
     /// Two that must share a link meet there in some period, whatever their releases.
     Pair { link: u32, streams: [u32; 2], needs_ps: [i64; 2], common_ps: i64 },
     /// Those that must take a link need more than there is of it.
@@ -46,11 +54,11 @@ pub enum Reason {
 pub struct Hop {
     /// The link.
     pub link: u32,
-    /// First bit out to last bit out, all frames.
+    /// From the last bit in the node before to the last bit out, without what follows.
     pub wire_ps: i64,
     /// The link's own delay.
     pub propagation_ps: i64,
-    /// In the node that it leaves, waiting for the frames before it included.
+    /// In the node that it leaves.
     pub before_ps: i64,
 }
 
@@ -78,7 +86,7 @@ pub struct Depth {
 
 impl Default for Depth {
     fn default() -> Self {
-        Self { streams: 8, questions: 40, largest: 400 }
+        Self { streams: 8, questions: 40, largest: 200 }
     }
 }
 
@@ -95,6 +103,7 @@ pub fn explain(problem: &Problem, refused: &[(u32, Refusal)], depth: &Depth) -> 
         }
     };
     let mut routes = Routes::new(problem);
+    let mut taken: Option<Vec<Vec<(u32, i64)>>> = None;
     let mut without = Vec::new();
     let mut left = depth.streams;
     for (number, refusal) in refused {
@@ -104,7 +113,10 @@ pub fn explain(problem: &Problem, refused: &[(u32, Refusal)], depth: &Depth) -> 
                 without.push(*number);
                 if left > 0 {
                     left -= 1;
-                    no_room(problem, &mut routes, *number, depth).into_iter().for_each(&mut add);
+                    let all = problem.streams.iter();
+                    let taken = taken
+                        .get_or_insert_with(|| all.map(|own| takes(problem, &mut routes, own)).collect());
+                    no_room(problem, &routes, taken, *number, depth).into_iter().for_each(&mut add);
                 }
             }
             other => add(alone(problem, &mut routes, *number, stream, other)),
@@ -146,46 +158,66 @@ fn deadline(problem: &Problem, number: u32, stream: &Stream, tree: &Tree, smalle
     // The hops to the listener that is reached last.
     let mut hops = Vec::new();
     let ends = |place: &usize| stream.listeners.contains(&problem.links[tree[*place].link as usize].to);
-    let end = |place: usize| shape.uses[place].at + shape.uses[place].len;
+    // The last frame's last bit at the end of a link.
+    let end = |place: usize| {
+        let (part, link) = (&shape.uses[place], &problem.links[tree[place].link as usize]);
+        part.at + part.len - link.margin_ps - link.rate().time(INTER_FRAME_GAP).ps() + link.propagation_ps
+    };
     let mut next = (0..tree.len()).filter(ends).max_by_key(|place| end(*place));
     while let Some(place) = next {
         let link = &problem.links[tree[place].link as usize];
-        let wire_ps = shape.uses[place].len - 2 * link.margin_ps;
         let before = tree[place].parent.map(|parent| parent as usize);
         let before_ps = before.map_or(0, |parent| {
             let node = problem.links[tree[parent].link as usize].to;
             problem.nodes[node as usize].processing_ps
         });
+        let wire_ps = end(place) - before.map_or(0, end) - before_ps - link.propagation_ps;
         hops.push(Hop { link: tree[place].link, wire_ps, propagation_ps: link.propagation_ps, before_ps });
         next = before;
     }
     hops.reverse();
     let in_time = |rate: &u64| {
         let (nodes, links) = (problem.nodes.clone(), problem.links.clone());
-        let mut faster = Problem { nodes, links, streams: Vec::new(), granularity_ns: problem.granularity_ns };
+        let mut faster =
+            Problem { nodes, links, streams: Vec::new(), granularity_ns: problem.granularity_ns };
         tree.iter().for_each(|entry| faster.links[entry.link as usize].rate_bps = *rate);
         let shape = Shape::new(&faster, stream, tree, &[]);
         shape.delay + shape.late <= stream.deadline_ns * 1_000
     };
     let rate_bps = RATES.into_iter().map(|mega| mega * 1_000_000).find(in_time);
-    Reason::Deadline { stream: number, deadline_ns: stream.deadline_ns, smallest_ps, hops, rate_bps }
+    let (deadline_ns, margin_ps) = (stream.deadline_ns, shape.late);
+    Reason::Deadline { stream: number, deadline_ns, smallest_ps, margin_ps, hops, rate_bps }
 }
 
 /// Certain reasons on links that a stream cannot avoid; else a set that did not fit.
-fn no_room(problem: &Problem, routes: &mut Routes, number: u32, depth: &Depth) -> Vec<Reason> {
+fn no_room(
+    problem: &Problem,
+    routes: &Routes,
+    taken: &[Vec<(u32, i64)>],
+    number: u32,
+    depth: &Depth,
+) -> Vec<Reason> {
     let stream = &problem.streams[number as usize];
     let mut reasons = Vec::new();
-    let mut near: BTreeMap<u32, Stream> = BTreeMap::new();
-    for (link, needs) in must_take(problem, routes, stream, None) {
+    let mut near: BTreeSet<u32> = BTreeSet::new();
+    let must =
+        |stream: &Stream, link| stream.tree.is_some() || !reaches_without(problem, routes, stream, link);
+    for (link, needs) in &taken[number as usize] {
+        let (link, needs) = (*link, *needs);
         let mut shares = vec![Share { stream: number, ppm: ppm(needs, stream) }];
-        for (other, own) in problem.streams.iter().enumerate().filter(|(other, _)| *other != number as usize) {
-            let Some((_, others)) = must_take(problem, routes, own, Some(link)).pop() else { continue };
-            near.insert(other as u32, own.clone());
-            shares.push(Share { stream: other as u32, ppm: ppm(others, own) });
+        let certain = must(stream, link);
+        for (other, own) in problem.streams.iter().enumerate().filter(|(other, _)| *other != number as usize)
+        {
+            let Some((_, others)) = taken[other].iter().find(|part| part.0 == link) else { continue };
+            near.insert(other as u32);
+            if !certain || !must(own, link) {
+                continue;
+            }
+            shares.push(Share { stream: other as u32, ppm: ppm(*others, own) });
             let common_ps = gcd(stream.period_ns, own.period_ns) * 1_000;
             if needs + others > common_ps {
                 let streams = [number, other as u32];
-                reasons.push(Reason::Pair { link, streams, needs_ps: [needs, others], common_ps });
+                reasons.push(Reason::Pair { link, streams, needs_ps: [needs, *others], common_ps });
             }
         }
         let all = shares.iter().map(|share| share.ppm).sum();
@@ -195,7 +227,7 @@ fn no_room(problem: &Problem, routes: &mut Routes, number: u32, depth: &Depth) -
         }
     }
     if reasons.is_empty() {
-        let near: Vec<u32> = near.into_keys().collect();
+        let near: Vec<u32> = near.into_iter().collect();
         let mut judge = Judge { problem, number, left: depth.questions };
         if near.len() <= depth.largest as usize
             && let Some(streams) = judge.conflict(&near)
@@ -211,16 +243,12 @@ fn ppm(needs: i64, stream: &Stream) -> i64 {
     (i128::from(needs) * 1_000 / i128::from(stream.period_ns)) as i64
 }
 
-/// The links that a stream takes whichever way it goes (or the one asked for, if it is one), and for how long, ps.
-fn must_take(problem: &Problem, routes: &mut Routes, stream: &Stream, asked: Option<u32>) -> Vec<(u32, i64)> {
+/// The links of a stream's shortest way, and for how long it takes each, ps.
+fn takes(problem: &Problem, routes: &mut Routes, stream: &Stream) -> Vec<(u32, i64)> {
     let Some(tree) = routes.tree(problem, stream, 0) else { return Vec::new() };
     let shape = Shape::new(problem, stream, &tree, &[]);
     let mut seen = HashSet::new();
-    let parts = shape.uses.iter().filter(|part| asked.is_none_or(|link| link == part.link));
-    let kept = parts.filter(|part| seen.insert(part.link)).filter(|part| {
-        stream.tree.is_some() || !reaches_without(problem, routes, stream, part.link)
-    });
-    kept.map(|part| (part.link, part.len)).collect()
+    shape.uses.iter().filter(|part| seen.insert(part.link)).map(|part| (part.link, part.len)).collect()
 }
 
 /// Whether all listeners can be reached without a link.

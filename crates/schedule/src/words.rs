@@ -68,16 +68,17 @@ impl fmt::Display for Reason {
                 Time(*needs_ps),
                 Time(period_ns * 1_000)
             ),
-            Self::Deadline { stream, deadline_ns, smallest_ps, hops, rate_bps } => {
+            Self::Deadline { stream, deadline_ns, smallest_ps, margin_ps, hops, rate_bps } => {
                 let sum = |of: fn(&crate::explain::Hop) -> i64| Time(hops.iter().map(of).sum());
                 write!(
                     f,
-                    "stream {stream} takes at least {} over {} links ({} on wires, {} of propagation, {} in nodes, last bits and waiting for its own frames counted once), and may take {}; a deadline of {} works",
+                    "stream {stream} takes at least {} over {} links ({} on wires, {} of propagation, {} in nodes, {} for clocks that differ), and may take {}; a deadline of {} works",
                     Time(*smallest_ps),
                     hops.len(),
                     sum(|hop| hop.wire_ps),
                     sum(|hop| hop.propagation_ps),
                     sum(|hop| hop.before_ps),
+                    Time(*margin_ps),
                     Time(deadline_ns * 1_000),
                     Time((smallest_ps + 999) / 1_000 * 1_000),
                 )?;
@@ -94,7 +95,8 @@ impl fmt::Display for Reason {
                 Time(*common_ps)
             ),
             Self::Link { link, ppm, streams } => {
-                let most = streams.iter().take(3).map(|own| format!("stream {} {}", own.stream, Percent(own.ppm)));
+                let most =
+                    streams.iter().take(3).map(|own| format!("stream {} {}", own.stream, Percent(own.ppm)));
                 let most = most.collect::<Vec<_>>().join(", ");
                 write!(
                     f,
@@ -114,7 +116,11 @@ impl fmt::Display for Reason {
             Self::Without { streams } => write!(
                 f,
                 "without {} it works: {} {}",
-                if streams.len() == 1 { "this stream".to_owned() } else { format!("these {} streams", streams.len()) },
+                if streams.len() == 1 {
+                    "this stream".to_owned()
+                } else {
+                    format!("these {} streams", streams.len())
+                },
                 if streams.len() == 1 { "stream" } else { "streams" },
                 Numbers(streams)
             ),

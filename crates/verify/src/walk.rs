@@ -75,7 +75,10 @@ fn walk(
         let ways: Vec<Vec<i64>> = match hop.parent {
             None => vec![vec![release; sizes.len()]],
             Some(parent) => {
-                if node.cut_through_octets.is_some() || node.further.is_some() || node.kind == NodeKind::Station {
+                if node.cut_through_octets.is_some()
+                    || node.further.is_some()
+                    || node.kind == NodeKind::Station
+                {
                     return Err(Unfit::Forwarding);
                 }
                 let processing = ps(node.processing_ns);
@@ -168,8 +171,10 @@ fn sources(stream: &Stream, parent: u32) -> Vec<u32> {
 fn required(stream: &Stream, number: u32, release: i64, behind: &[Vec<Vec<i64>>], report: &mut Report) {
     let margin = stream.scheduled.as_ref().map_or(0, |own| own.margin_ps);
     for listener in &stream.listeners {
-        let ways: Vec<&Vec<i64>> =
-            sources(stream, listener.route).into_iter().flat_map(|from| behind[from as usize].iter()).collect();
+        let ways: Vec<&Vec<i64>> = sources(stream, listener.route)
+            .into_iter()
+            .flat_map(|from| behind[from as usize].iter())
+            .collect();
         let lasts = ways.iter().filter_map(|bits| bits.last().map(|last| (last - release).unsigned_abs()));
         let (most, least) = (lasts.clone().max().unwrap_or(0), lasts.min().unwrap_or(0));
         let (stream_number, node) = (number, listener.node);

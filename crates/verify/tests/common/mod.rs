@@ -41,7 +41,8 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
     }
     for (number, link) in problem.links.iter().enumerate() {
         let gates = lists.iter().find(|list| list.link as usize == number).map(|list| {
-            let queues = |bits: u8| (0..8).filter(|q| bits >> q & 1 == 1).fold(0_u8, |all, q| all | 1 << (7 - q));
+            let queues =
+                |bits: u8| (0..8).filter(|q| bits >> q & 1 == 1).fold(0_u8, |all, q| all | 1 << (7 - q));
             let foreign = !queues(((1_u16 << link.queues) - 1) as u8);
             let entry = |entry: &tsn_schedule::GateEntry| GateEntry {
                 open: queues(entry.queues) | if entry.others { foreign } else { 0 },
@@ -119,7 +120,11 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
             offset_ns: placed.offset_ns as u64,
             jitter_ns: 0,
         },
-        size: Size::Units { octets: vec![octets.iter().sum()], most_per_frame: octets[0], overhead: OVERHEAD },
+        size: Size::Units {
+            octets: vec![octets.iter().sum()],
+            most_per_frame: octets[0],
+            overhead: OVERHEAD,
+        },
         start_ns: 0,
         stop_ns,
         listeners: listeners.collect(),
@@ -127,10 +132,7 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
         redundancy: (!merges.is_empty()).then(|| Box::new(Redundancy { merges, ..Redundancy::default() })),
         flood: Vec::new(),
         requirements: Requirements { delay_ns: Some(own.deadline_ns as u64), ..Requirements::default() },
-        scheduled: Some(Box::new(Scheduled {
-            starts_ps: starts,
-            margin_ps: margin.unwrap_or(0) as u64,
-        })),
+        scheduled: Some(Box::new(Scheduled { starts_ps: starts, margin_ps: margin.unwrap_or(0) as u64 })),
     }
 }
 
