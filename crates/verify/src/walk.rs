@@ -72,6 +72,10 @@ fn walk(
         let rate = BitRate(port.rate_bps);
         let copy = redundancy.and_then(|own| own.copies.get(entry)).is_some_and(|copy| *copy > 0);
         let node = &plan.nodes[port.node as usize];
+        let polices = plan.policing.iter().any(|own| own.node == port.node);
+        if stream.socket.is_some() || node.host.is_some() || port.qdisc.is_some() || polices {
+            return Err(Unfit::Software);
+        }
         let ways: Vec<Vec<i64>> = match hop.parent {
             None => vec![vec![release; sizes.len()]],
             Some(parent) => {

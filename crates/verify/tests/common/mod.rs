@@ -23,6 +23,7 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
         ports: Vec::new(),
         streams: Vec::new(),
         faults: Vec::new(),
+        policing: Vec::new(),
         taps: Vec::new(),
         clocks: None,
         hash: None,
@@ -37,6 +38,7 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
             further: None,
             buffer: None,
             learning: None,
+            host: None,
         });
     }
     for (number, link) in problem.links.iter().enumerate() {
@@ -67,6 +69,7 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
             classes: vec![Class::default(); 8],
             gates,
             preemption: None,
+            qdisc: None,
         });
     }
     for (number, placed) in placed.iter().enumerate() {
@@ -131,6 +134,7 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
         route,
         redundancy: (!merges.is_empty()).then(|| Box::new(Redundancy { merges, ..Redundancy::default() })),
         flood: Vec::new(),
+        socket: None,
         requirements: Requirements { delay_ns: Some(own.deadline_ns as u64), ..Requirements::default() },
         scheduled: Some(Box::new(Scheduled { starts_ps: starts, margin_ps: margin.unwrap_or(0) as u64 })),
     }
@@ -158,6 +162,7 @@ pub fn saturate(plan: &mut Plan) {
             listeners: vec![Destination { node, route: 0 }],
             redundancy: None,
             flood: Vec::new(),
+            socket: None,
             requirements: Requirements::default(),
             scheduled: None,
         });
