@@ -108,3 +108,35 @@ fn what_does_not_fit_any_more_is_not_kept() {
     assert_eq!(engine.place(number.unwrap(), 1), Ok(()));
     assert!(engine.add(Stream { period_ns: 999_999_937, ..twin }).is_err());
 }
+
+#[test]
+fn copies_share_no_cable_between_bridges() {
+    let mut placed = 0;
+    for (shape, bridges) in [(Shape::Ring, 7), (Shape::Mesh, 6), (Shape::Grid, 9), (Shape::Grid, 16)] {
+        let mut problem = Family { bridges, ..family(shape, 40, 1, 5) }.draw();
+        problem.streams.iter_mut().for_each(|stream| stream.copies = 2);
+        let outcome = solve(problem.clone(), &Effort::default()).unwrap();
+        for one in outcome.placed.iter().flatten() {
+            let leads_on = |place: usize| one.tree.iter().any(|entry| entry.parent == Some(place as u32));
+            let ends = (0..one.tree.len()).filter(|place| !leads_on(*place));
+            let mut cables = std::collections::HashSet::new();
+            let mut ways = 0;
+            for end in ends {
+                ways += 1;
+                let mut next = Some(end as u32);
+                while let Some(place) = next {
+                    let entry = one.tree[place as usize];
+                    let link = &problem.links[entry.link as usize];
+                    let (from, to) = (link.from.min(link.to), link.from.max(link.to));
+                    if problem.nodes[from as usize].forwards && problem.nodes[to as usize].forwards {
+                        assert!(cables.insert((from, to)), "{shape:?}: {:?}", one.tree);
+                    }
+                    next = entry.parent;
+                }
+            }
+            assert_eq!(ways, 2);
+            placed += 1;
+        }
+    }
+    assert!(placed > 60, "{placed}");
+}
