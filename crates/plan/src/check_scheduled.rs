@@ -13,7 +13,11 @@ impl Plan {
             || "only periodic streams can be scheduled".into(),
         )?;
         let (known, entries) = (own.starts_ps.len(), stream.route.len());
-        ensure(known == entries, || path("starts_ps"), || format!("{known} times for {entries} route entries"))?;
+        ensure(
+            known == entries,
+            || path("starts_ps"),
+            || format!("{known} times for {entries} route entries"),
+        )?;
         time(own.margin_ps / 1_000, || path("margin_ps"))?;
         for (entry, starts) in own.starts_ps.iter().enumerate() {
             let path = || path(&format!("starts_ps[{entry}]"));

@@ -53,7 +53,13 @@ fn main() {
                 let len: i64 = stream
                     .frames
                     .iter()
-                    .map(|f| tsn_units::wire_time(tsn_units::Octets(*f), tsn_units::BitRate(problem.links[entry.link as usize].rate_bps)).ps())
+                    .map(|f| {
+                        tsn_units::wire_time(
+                            tsn_units::Octets(*f),
+                            tsn_units::BitRate(problem.links[entry.link as usize].rate_bps),
+                        )
+                        .ps()
+                    })
                     .sum();
                 busiest[entry.link as usize] += len as f64 / stream.period_ns as f64 / 10.0;
             }

@@ -80,21 +80,19 @@ impl Routes {
                 }
                 return Some(steps);
             }
-            let back = |other: u32| self.inward(node).iter().any(|link| {
-                used.contains(link) && problem.links[*link as usize].from == other
-            });
-            let against = self.inward(node).iter().filter(|link| used.contains(link)).map(|link| {
-                (problem.links[*link as usize].from, Step::Against(*link))
-            });
-            let along = self.out(node).iter().filter(|link| !used.contains(link)).map(|link| {
-                (problem.links[*link as usize].to, Step::Along(*link))
-            });
+            let against = self
+                .inward(node)
+                .iter()
+                .filter(|link| used.contains(link))
+                .map(|link| (problem.links[*link as usize].from, Step::Against(*link)));
+            let along = self
+                .out(node)
+                .iter()
+                .filter(|link| !used.contains(link))
+                .map(|link| (problem.links[*link as usize].to, Step::Along(*link)));
             for (to, step) in against.chain(along) {
-                // The other direction of a used cable is no other cable.
+                // Taking back comes first: the other direction of a used cable is no other cable.
                 if to == begin || by.contains_key(&to) || !passes(to) {
-                    continue;
-                }
-                if matches!(step, Step::Along(_)) && back(to) {
                     continue;
                 }
                 by.insert(to, (node, step));

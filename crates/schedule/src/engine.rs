@@ -29,9 +29,18 @@ pub struct Placed {
 pub enum Refusal {
     /// No way leads to a listener.
     Unreachable,
+    /// A frame is longer than a port takes.
+    Frame {
+        /// The link.
+        link: u32,
+        /// The frame.
+        octets: u32,
+        /// What the port takes.
+        most: u32,
+    },
     /// Even in an empty network it takes longer than it may.
     Deadline {
-        /// The smallest delay that was found, ps.
+        /// The smallest delay that was found, ps; the margin of the last link is part of it.
         smallest_ps: i64,
     },
     /// One link needs longer for it than its period is.
@@ -71,10 +80,13 @@ pub struct Engine {
 impl Engine {
     /// An empty network for a problem that was checked.
     #[must_use]
-    pub fn new(problem: Problem) -> Self {
+    pub fn new(mut problem: Problem) -> Self {
+        // One more stream later must not copy all others.
+        problem.streams.reserve(problem.streams.len() / 8 + 16);
         let periods = Periods::new(problem.streams.iter().map(|stream| stream.period_ns));
         let lines = problem.links.iter().map(|link| Line::new(periods.all(), link.queues)).collect();
-        let placed = vec![None; problem.streams.len()];
+        let mut placed = Vec::with_capacity(problem.streams.capacity());
+        placed.resize(problem.streams.len(), None);
         Self { routes: Routes::new(&problem), periods, lines, placed, problem, looks: 0 }
     }
 
@@ -184,7 +196,9 @@ impl Engine {
 
     fn place_by(&mut self, number: u32, ways: u32, fits: &[Fit]) -> Result<(), Refusal> {
         let mut refusal = Refusal::Unreachable;
-        for fit in fits {
+        let copies = self.problem.streams[number as usize].copies > 1;
+        // A copy that waits would go in the window of another.
+        for fit in fits.iter().filter(|fit| !copies || **fit == Fit::NoWait) {
             let mut last: Option<Tree> = None;
             for attempt in 0..ways.max(1) {
                 let Some(tree) = self.way(number, attempt) else { break };
@@ -240,7 +254,9 @@ impl Engine {
                 Fit::Waiting => None,
             };
             let one = one.map(|offset| self.placed_by(tree, &shape, queue, offset)).or_else(|| {
-                if fit == Fit::NoWait { return None }
+                if fit == Fit::NoWait {
+                    return None;
+                }
                 let (offset, shape) = self.fit_waiting(stream, tree, queue, earliest, &mut looks)?;
                 Some(self.placed_by(tree, &shape, queue, offset))
             });
@@ -285,8 +301,14 @@ impl Engine {
     }
 
     pub(crate) fn possible(&self, stream: &Stream, shape: &Shape) -> Result<(), Refusal> {
-        if shape.delay > stream.deadline_ns * 1_000 {
-            return Err(Refusal::Deadline { smallest_ps: shape.delay });
+        let octets = stream.frames.iter().max().copied().unwrap_or(0);
+        let most = |link: u32| self.problem.links[link as usize].limits.longest_frame;
+        if let Some(part) = shape.uses.iter().find(|part| most(part.link) < octets) {
+            return Err(Refusal::Frame { link: part.link, octets, most: most(part.link) });
+        }
+        let delay = shape.delay + shape.late;
+        if delay > stream.deadline_ns * 1_000 {
+            return Err(Refusal::Deadline { smallest_ps: delay });
         }
         let period = stream.period_ns * 1_000;
         match shape.uses.iter().find(|part| part.len > period) {

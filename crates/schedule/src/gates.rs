@@ -116,7 +116,7 @@ pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<Ga
                 closed,
                 open,
                 end: at + part.len,
-                comes: at - part.held,
+                comes: at - (part.held - link.limits.granularity_ns * 1_000).max(0),
                 held: part.held > 0,
                 queue: placed.queue.min(link.queues - 1),
             });
@@ -140,7 +140,8 @@ fn list(link: u32, limits: &Limits, parts: &[Part]) -> Result<GateList, GateRefu
         return Err(too_long(Some(cycle)));
     }
     let unrolled: i64 = parts.iter().map(|part| cycle / part.period).sum();
-    let entries = |needed: i64| GateRefusal::Entries { link, needed: needed.unsigned_abs(), most: limits.entries };
+    let entries =
+        |needed: i64| GateRefusal::Entries { link, needed: needed.unsigned_abs(), most: limits.entries };
     if unrolled > MOST_WINDOWS {
         return Err(entries(unrolled));
     }
@@ -149,7 +150,8 @@ fn list(link: u32, limits: &Limits, parts: &[Part]) -> Result<GateList, GateRefu
     let before = windows.len();
     if !stretch(&mut windows, cycle, shortest(limits)) {
         // No time is left between them: open throughout.
-        windows = vec![Window { start: windows[0].start, end: windows[0].start + cycle, queues: all(&windows) }];
+        windows =
+            vec![Window { start: windows[0].start, end: windows[0].start + cycle, queues: all(&windows) }];
     }
     let needed = count(&windows, cycle);
     let short = needed > limits.entries as usize;
@@ -371,7 +373,8 @@ fn leaves_early(parts: &[Part], windows: &[Window], cycle: i64) -> Option<u32> {
         let near = |at: i64| windows.partition_point(|window| window.end * 1_000 <= at);
         let here = windows[near(first)..].iter().take_while(|window| window.start * 1_000 < until);
         let again = windows.iter().take_while(|window| window.start * 1_000 + span < until);
-        here.into_iter().any(|window| reaches(window, 0)) || again.into_iter().any(|window| reaches(window, span))
+        here.into_iter().any(|window| reaches(window, 0))
+            || again.into_iter().any(|window| reaches(window, span))
     };
     let waits = parts.iter().filter(|part| part.held);
     for part in waits {
@@ -388,7 +391,11 @@ fn leaves_early(parts: &[Part], windows: &[Window], cycle: i64) -> Option<u32> {
 fn written(windows: &[Window], cycle: i64) -> Vec<GateEntry> {
     let mut entries = Vec::with_capacity(2 * windows.len());
     for (place, window) in windows.iter().enumerate() {
-        entries.push(GateEntry { queues: window.queues, others: false, interval_ns: window.end - window.start });
+        entries.push(GateEntry {
+            queues: window.queues,
+            others: false,
+            interval_ns: window.end - window.start,
+        });
         let rest = gap(windows, place, cycle);
         if rest > 0 {
             entries.push(GateEntry { queues: 0, others: true, interval_ns: rest });

@@ -1,7 +1,7 @@
 //! What is to be scheduled.
 
-use serde::{Deserialize, Serialize};
 use crate::periods::gcd;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thiserror::Error;
 use tsn_units::BitRate;
@@ -187,12 +187,17 @@ impl Problem {
             if !(1..=8).contains(&link.queues) {
                 return problem("link", number, "queues are not 1 to 8");
             }
-            if link.rate_bps < 1_000_000 || link.rate_bps > 1_000_000_000_000 || !sane(link.propagation_ps) || !sane(link.margin_ps) {
+            if link.rate_bps < 1_000_000
+                || link.rate_bps > 1_000_000_000_000
+                || !sane(link.propagation_ps)
+                || !sane(link.margin_ps)
+            {
                 return problem("link", number, "rate, propagation or margin are out of range");
             }
         }
         for (number, link) in self.links.iter().enumerate() {
-            let Limits { entries, shortest_interval_ns, granularity_ns, longest_cycle_ns, longest_frame } = link.limits;
+            let Limits { entries, shortest_interval_ns, granularity_ns, longest_cycle_ns, longest_frame } =
+                link.limits;
             let time = |ns| (1..=LONGEST_PERIOD_NS).contains(&ns);
             let all = [shortest_interval_ns, granularity_ns, longest_cycle_ns];
             if entries == 0 || longest_frame == 0 || !all.into_iter().all(time) {

@@ -91,7 +91,9 @@ impl Routes {
         };
         let farthest = |table: &[u32]| {
             let reached = table.iter().enumerate().filter(|(_, hops)| **hops < FAR);
-            reached.max_by_key(|(node, hops)| (**hops, std::cmp::Reverse(*node))).map_or(any, |(node, _)| node)
+            reached
+                .max_by_key(|(node, hops)| (**hops, std::cmp::Reverse(*node)))
+                .map_or(any, |(node, _)| node)
         };
         let end = farthest(&self.table(problem, any as u32));
         let from_end = self.table(problem, end as u32);

@@ -11,7 +11,7 @@ pub(crate) struct Use {
     pub at: i64,
     /// How long it is, the margins on both sides included; ps.
     pub len: i64,
-    /// How long the first frame waits in the queue before that, ps.
+    /// How long the queue is its own before that, because the first frame waits in it, ps.
     pub held: i64,
 }
 
@@ -22,13 +22,15 @@ pub(crate) struct Shape {
     pub uses: Vec<Use>,
     /// Release to the last bit in at the listener that is reached last, ps.
     pub delay: i64,
+    /// How much later that can be, because clocks differ: the margin of the last link.
+    pub late: i64,
 }
 
 impl Shape {
     /// Frames go on at once wherever nothing of their own stream is before them; those of one period stay together.
     /// `floors`, by entry and as far as given: no first bit out before this, ps from the release.
     pub fn new(problem: &Problem, stream: &Stream, tree: &[TreeEntry], floors: &[i64]) -> Self {
-        let mut shape = Self { uses: Vec::with_capacity(tree.len()), delay: 0 };
+        let mut shape = Self { uses: Vec::with_capacity(tree.len()), delay: 0, late: 0 };
         // Last bits in at the end of every entry, frame by frame.
         let frames = stream.frames.len();
         let mut arrivals: Vec<i64> = Vec::with_capacity(tree.len() * frames);
@@ -50,9 +52,13 @@ impl Shape {
                 arrivals.push(start + link.rate().time(whole).ps() + link.propagation_ps);
             }
             let (at, len) = (first - link.margin_ps, free - first + 2 * link.margin_ps);
-            shape.uses.push(Use { link: entry.link, at, len, held: first - arrived });
+            // Another's window may reach a tick of the gates beyond its frame.
+            let tick = link.limits.granularity_ns * 1_000;
+            let held = if first > arrived { first - arrived + tick } else { 0 };
+            shape.uses.push(Use { link: entry.link, at, len, held });
             if stream.listeners.contains(&link.to) {
                 shape.delay = shape.delay.max(arrivals.last().copied().unwrap_or(0));
+                shape.late = shape.late.max(link.margin_ps);
             }
         }
         shape

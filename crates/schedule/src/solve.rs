@@ -240,8 +240,9 @@ impl Search {
             engine.conflicts(number, &shape, point * 1_000, 0, |other| met.push(other));
             met.sort_unstable();
             met.dedup();
-            let price =
-                met.iter().map(|other| (1 + u64::from(self.ejected[*other as usize])) * engine.weight(*other));
+            let price = met
+                .iter()
+                .map(|other| (1 + u64::from(self.ejected[*other as usize])) * engine.weight(*other));
             let price = price.sum();
             if best.as_ref().is_none_or(|(least, ..)| price < *least) {
                 best = Some((price, point, met));

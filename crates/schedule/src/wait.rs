@@ -4,11 +4,17 @@
 //! which of two frames is late or lost.
 
 use crate::engine::Engine;
-use crate::problem::{Stream, TreeEntry};
+use crate::problem::{Link, Stream, TreeEntry};
 use crate::shape::Shape;
 
 /// More steps than this are not worth it.
 const STEPS: u32 = 400;
+
+/// The next tick of a link's gates, ps.
+fn tick(link: &Link, point: i64) -> i64 {
+    let step = link.limits.granularity_ns * 1_000;
+    (point + step - 1).div_euclid(step) * step
+}
 
 impl Engine {
     /// The first release from `from` (ps) on, and the waits on the way, with which all is free. Gives the release
@@ -24,7 +30,7 @@ impl Engine {
         let class = self.class(stream)?;
         let (latest, deadline) = (stream.latest_ns * 1_000, stream.deadline_ns * 1_000);
         let mut release = self.up(from);
-        // First bits out, on the axis of the release; whole multiples of the granularity, for gates open then.
+        // First bits out, on the axis of the release; whole ticks of the gates that open then.
         let mut floors = vec![i64::MIN; tree.len()];
         for _ in 0..STEPS {
             if release > latest {
@@ -34,25 +40,25 @@ impl Engine {
             let relative: Vec<i64> = floors.iter().map(|floor| floor.saturating_sub(release)).collect();
             let shape = Shape::new(self.problem(), stream, tree, &relative);
             let Some((place, late, comes)) = self.first_clash(class, queue, release, &shape)? else {
-                if shape.delay <= deadline {
+                if shape.delay + shape.late <= deadline {
                     return Some((release, shape));
                 }
                 // What waits on the way can as well wait at the talker.
-                release = self.up(release + shape.delay - deadline);
+                release = self.up(release + shape.delay + shape.late - deadline);
                 continue;
             };
             let parent = tree[place].parent;
             match (comes, parent) {
                 // It may not start then: it waits.
                 (false, Some(_)) => {
-                    let margin = self.problem().links[tree[place].link as usize].margin_ps;
-                    floors[place] = self.up(release + shape.uses[place].at + margin + late);
+                    let link = &self.problem().links[tree[place].link as usize];
+                    floors[place] = tick(link, release + shape.uses[place].at + link.margin_ps + late);
                 }
                 // It may not come then: it leaves the node before later.
                 (true, Some(before)) if tree[before as usize].parent.is_some() => {
                     let before = before as usize;
-                    let margin = self.problem().links[tree[before].link as usize].margin_ps;
-                    floors[before] = self.up(release + shape.uses[before].at + margin + late);
+                    let link = &self.problem().links[tree[before].link as usize];
+                    floors[before] = tick(link, release + shape.uses[before].at + link.margin_ps + late);
                 }
                 _ => release = self.up(release + late),
             }

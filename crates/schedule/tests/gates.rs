@@ -36,7 +36,7 @@ fn points(list: &GateList, from: i64, until: i64) -> Vec<i64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
     fn gates_are_open_for_planned_frames_and_for_nobody_else(
         shape in prop::sample::select(vec![Shape::Line, Shape::Ring, Shape::Tree, Shape::Grid]),

@@ -7,7 +7,8 @@ const SMALLEST_FRAME: u32 = 64;
 
 /// Octets from destination address to FCS, frame by frame; none where they differ from period to period.
 pub(crate) fn frames(size: &Size) -> Option<Vec<u32>> {
-    let same = |octets: &[u32]| octets.first().copied().filter(|first| octets.iter().all(|other| other == first));
+    let same =
+        |octets: &[u32]| octets.first().copied().filter(|first| octets.iter().all(|other| other == first));
     match size {
         Size::Frame { octets } => Some(vec![*octets]),
         Size::List { octets } => Some(vec![same(octets)?]),

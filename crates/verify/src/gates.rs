@@ -67,7 +67,8 @@ struct Others {
 
 pub(crate) fn open(plan: &Plan, passages: &[Passage], report: &mut Report) {
     let others = others(plan, passages);
-    let tables: Vec<Option<Table>> = plan.ports.iter().map(|port| port.gates.as_ref().map(Table::new)).collect();
+    let tables: Vec<Option<Table>> =
+        plan.ports.iter().map(|port| port.gates.as_ref().map(Table::new)).collect();
     let mut told = vec![false; plan.ports.len()];
     for passage in passages {
         let (number, port) = (passage.port, &plan.ports[passage.port as usize]);
@@ -102,7 +103,13 @@ fn at_port(number: u32, port: &Port, scheduled: u32, own: &Others, report: &mut 
 }
 
 /// Every release of a passage, until gates and releases repeat together.
-fn look(port: &Port, table: Option<&Table>, own: &Others, passage: &Passage, violations: &mut Vec<Violation>) {
+fn look(
+    port: &Port,
+    table: Option<&Table>,
+    own: &Others,
+    passage: &Passage,
+    violations: &mut Vec<Violation>,
+) {
     let (stream, number, class) = (passage.stream, passage.port, passage.class);
     let foreign = own.foreign & !own.scheduled;
     let silence = BitRate(port.rate_bps).time(INTER_FRAME_GAP).ps();

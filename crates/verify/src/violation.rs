@@ -48,6 +48,8 @@ pub enum Unfit {
     Times,
     /// A node on the way forwards before a frame is in, or takes a time that is drawn.
     Forwarding,
+    /// A node on the way polices frames, or is a host whose software takes time.
+    Software,
     /// Its gates change, begin late or do not guard.
     Gates,
     /// A shaper holds a scheduled class back.
@@ -63,6 +65,7 @@ impl fmt::Display for Unfit {
             Self::Sizes => "its frames are not of the same sizes every period",
             Self::Times => "it has not as many planned times as ways to come by",
             Self::Forwarding => "a node on its way cuts through, or takes a time that is drawn",
+            Self::Software => "a node on its way polices frames, or is a host whose software takes time",
             Self::Gates => "its gates change, begin late or do not guard",
             Self::Shaper => "a shaper holds scheduled frames back",
             Self::Cycle => "the periods have too little in common to follow every frame",

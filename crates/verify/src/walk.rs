@@ -72,10 +72,17 @@ fn walk(
         let rate = BitRate(port.rate_bps);
         let copy = redundancy.and_then(|own| own.copies.get(entry)).is_some_and(|copy| *copy > 0);
         let node = &plan.nodes[port.node as usize];
+        let polices = plan.policing.iter().any(|own| own.node == port.node);
+        if stream.socket.is_some() || node.host.is_some() || port.qdisc.is_some() || polices {
+            return Err(Unfit::Software);
+        }
         let ways: Vec<Vec<i64>> = match hop.parent {
             None => vec![vec![release; sizes.len()]],
             Some(parent) => {
-                if node.cut_through_octets.is_some() || node.further.is_some() || node.kind == NodeKind::Station {
+                if node.cut_through_octets.is_some()
+                    || node.further.is_some()
+                    || node.kind == NodeKind::Station
+                {
                     return Err(Unfit::Forwarding);
                 }
                 let processing = ps(node.processing_ns);
@@ -168,8 +175,10 @@ fn sources(stream: &Stream, parent: u32) -> Vec<u32> {
 fn required(stream: &Stream, number: u32, release: i64, behind: &[Vec<Vec<i64>>], report: &mut Report) {
     let margin = stream.scheduled.as_ref().map_or(0, |own| own.margin_ps);
     for listener in &stream.listeners {
-        let ways: Vec<&Vec<i64>> =
-            sources(stream, listener.route).into_iter().flat_map(|from| behind[from as usize].iter()).collect();
+        let ways: Vec<&Vec<i64>> = sources(stream, listener.route)
+            .into_iter()
+            .flat_map(|from| behind[from as usize].iter())
+            .collect();
         let lasts = ways.iter().filter_map(|bits| bits.last().map(|last| (last - release).unsigned_abs()));
         let (most, least) = (lasts.clone().max().unwrap_or(0), lasts.min().unwrap_or(0));
         let (stream_number, node) = (number, listener.node);

@@ -48,13 +48,18 @@ fn schedule(problem: &Problem) -> (Vec<Option<Placed>>, Vec<GateList>) {
 }
 
 fn simulated(plan: &mut Plan) -> Result<(), TestCaseError> {
-    let taps: Vec<Tap> = plan.ports.iter().enumerate().map(|(number, port)| Tap {
-        name: format!("{} tx", port.name),
-        port: number as u32,
-        stage: Stage::Tx,
-        point: Point::Start,
-        granularity_ns: 1,
-    }).collect();
+    let taps: Vec<Tap> = plan
+        .ports
+        .iter()
+        .enumerate()
+        .map(|(number, port)| Tap {
+            name: format!("{} tx", port.name),
+            port: number as u32,
+            stage: Stage::Tx,
+            point: Point::Start,
+            granularity_ns: 1,
+        })
+        .collect();
     plan.taps = taps;
     plan.check().unwrap();
     let mut sightings: Vec<Sighting> = Vec::new();
@@ -75,7 +80,14 @@ fn simulated(plan: &mut Plan) -> Result<(), TestCaseError> {
         let delimiter = 64_000_000_000_000 / plan.ports[usize::from(one.tap)].rate_bps;
         let release = (offset_ns + one.seq / frames * period_ns) * 1_000;
         let planned = (release + own.starts_ps[entry][0] + delimiter) / 1_000;
-        prop_assert_eq!(one.t_ns, Some(planned as i64), "stream {} entry {} of {:?}", stream.name, entry, own);
+        prop_assert_eq!(
+            one.t_ns,
+            Some(planned as i64),
+            "stream {} entry {} of {:?}",
+            stream.name,
+            entry,
+            own
+        );
         first.insert((one.stream, entry), ());
         seen += 1;
     }
@@ -86,7 +98,7 @@ fn simulated(plan: &mut Plan) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
     #[test]
     fn schedules_hold(
         shape in prop::sample::select(vec![Shape::Line, Shape::Ring, Shape::Tree, Shape::Mesh, Shape::Grid, Shape::Regular]),

@@ -23,6 +23,7 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
         ports: Vec::new(),
         streams: Vec::new(),
         faults: Vec::new(),
+        policing: Vec::new(),
         taps: Vec::new(),
         clocks: None,
         hash: None,
@@ -37,11 +38,13 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
             further: None,
             buffer: None,
             learning: None,
+            host: None,
         });
     }
     for (number, link) in problem.links.iter().enumerate() {
         let gates = lists.iter().find(|list| list.link as usize == number).map(|list| {
-            let queues = |bits: u8| (0..8).filter(|q| bits >> q & 1 == 1).fold(0_u8, |all, q| all | 1 << (7 - q));
+            let queues =
+                |bits: u8| (0..8).filter(|q| bits >> q & 1 == 1).fold(0_u8, |all, q| all | 1 << (7 - q));
             let foreign = !queues(((1_u16 << link.queues) - 1) as u8);
             let entry = |entry: &tsn_schedule::GateEntry| GateEntry {
                 open: queues(entry.queues) | if entry.others { foreign } else { 0 },
@@ -66,6 +69,7 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
             classes: vec![Class::default(); 8],
             gates,
             preemption: None,
+            qdisc: None,
         });
     }
     for (number, placed) in placed.iter().enumerate() {
@@ -119,18 +123,20 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
             offset_ns: placed.offset_ns as u64,
             jitter_ns: 0,
         },
-        size: Size::Units { octets: vec![octets.iter().sum()], most_per_frame: octets[0], overhead: OVERHEAD },
+        size: Size::Units {
+            octets: vec![octets.iter().sum()],
+            most_per_frame: octets[0],
+            overhead: OVERHEAD,
+        },
         start_ns: 0,
         stop_ns,
         listeners: listeners.collect(),
         route,
         redundancy: (!merges.is_empty()).then(|| Box::new(Redundancy { merges, ..Redundancy::default() })),
         flood: Vec::new(),
+        socket: None,
         requirements: Requirements { delay_ns: Some(own.deadline_ns as u64), ..Requirements::default() },
-        scheduled: Some(Box::new(Scheduled {
-            starts_ps: starts,
-            margin_ps: margin.unwrap_or(0) as u64,
-        })),
+        scheduled: Some(Box::new(Scheduled { starts_ps: starts, margin_ps: margin.unwrap_or(0) as u64 })),
     }
 }
 
@@ -156,6 +162,7 @@ pub fn saturate(plan: &mut Plan) {
             listeners: vec![Destination { node, route: 0 }],
             redundancy: None,
             flood: Vec::new(),
+            socket: None,
             requirements: Requirements::default(),
             scheduled: None,
         });
