@@ -4,13 +4,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use tsn_plan::Plan;
-use tsn_schedule::{Effort, GateList, GateRefusal, Outcome, Problem};
+use tsn_schedule::{Depth, Effort, GateList, Outcome, Problem, Reason, explain, gate_lists, solve};
 
 #[derive(Serialize)]
 struct Found {
     outcome: Outcome,
-    /// By link; lists without entries where no scheduled frame goes.
-    gates: Vec<Result<GateList, GateRefusal>>,
+    /// Of every link that scheduled frames take.
+    gates: Vec<GateList>,
+    /// Why there is no schedule; empty where there is one.
+    reasons: Vec<Reason>,
+    /// The same as sentences, which call streams, links and nodes by their place.
+    sentences: Vec<String>,
 }
 
 /// Places the streams of a problem (JSON), with an effort (JSON); gives what was decided and every link's list, as JSON.
@@ -22,9 +26,17 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str) -> PyResult<S
     let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;
     let effort: Effort = serde_json::from_str(effort_json).map_err(|error| refuse(&error))?;
     let found = py.detach(|| {
-        let outcome = tsn_schedule::solve(problem.clone(), &effort)?;
-        let gates = tsn_schedule::gate_lists(&problem, &outcome.placed);
-        Ok(Found { outcome, gates })
+        let outcome = solve(problem.clone(), &effort)?;
+        let mut reasons = explain(&problem, &outcome.refused, &Depth::default());
+        let mut gates = Vec::new();
+        for list in gate_lists(&problem, &outcome.placed) {
+            match list {
+                Ok(list) => gates.push(list),
+                Err(refusal) => reasons.push(Reason::Gates { refusal }),
+            }
+        }
+        let sentences = reasons.iter().map(ToString::to_string).collect();
+        Ok(Found { outcome, gates, reasons, sentences })
     });
     let found = found.map_err(|error: tsn_schedule::ProblemError| refuse(&error))?;
     serde_json::to_string(&found).map_err(|error| refuse(&error))

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
 from tsnbench.planning.sizes import frames_of
 from tsnbench.scenario import model
-from tsnbench.scenario.units import DURATION
 
 
 def schedule_flows(draft: Draft) -> None:
@@ -30,8 +29,16 @@ def schedule_flows(draft: Draft) -> None:
     from tsnbench import _native
 
     found = json.loads(_native.schedule(json.dumps(problem), "{}"))
-    for number, refusal in found["outcome"]["refused"]:
-        _refused(draft, flows[number], refusal, len(found["outcome"]["refused"]))
+    said: set[tuple[str, ...]] = set()
+    for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
+        # Two streams that meet do so on all links that they share, and so do their flows.
+        groups = (
+            {flows[number].group for number in reason.get("streams", ())} if reason["kind"] == "pair" else ()
+        )
+        key = (reason["kind"], *sorted(groups)) if groups else (sentence,)
+        if key not in said:
+            said.add(key)
+            _refused(draft, flows, reason, sentence)
     draft.raise_problems()
     for flow, placed in zip(flows, found["outcome"]["placed"], strict=True):
         _release(draft, flow, placed)
@@ -49,16 +56,17 @@ def prove(document: Mapping[str, Any], text: str) -> list[str]:
         "port": [port["name"] for port in document["ports"]],
         "node": [node["name"] for node in document["nodes"]],
     }
+    return [_named(sentence, names) for sentence in _native.verify(text)]
 
-    def named(match: re.Match[str]) -> str:
-        known = names[match[1].rstrip("s")]
-        numbers = [known[int(number)] for number in match.groups()[1:] if number is not None]
-        return f"{match[1]} {' and '.join(numbers)}"
 
-    return [
-        re.sub(r"\b(streams?|port|node) (\d+)(?: and (\d+))?", named, sentence)
-        for sentence in _native.verify(text)
-    ]
+def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
+    """A sentence that calls things by their place, with their names: ``streams 1 and 0``, ``link 3``."""
+
+    def name(match: re.Match[str]) -> str:
+        known = names[match[1]]
+        return f"{match[1]}{match[2]} " + re.sub(r"\d+", lambda number: known[int(number[0])], match[3])
+
+    return re.sub(rf"\b({'|'.join(names)})(s?) (\d+(?:(?:, | and )\d+)*)\b(?! of)", name, sentence)
 
 
 def _check(draft: Draft, flow: Flow) -> None:
@@ -180,18 +188,16 @@ def _open(draft: Draft, flows: list[Flow], lists: list[Mapping[str, Any]]) -> No
     for flow in flows:
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
             classes[hop.port].add(draft.ports[hop.port].pcp_to_class[pcp])
-    by_link = {(found.get("Ok") or found["Err"])["link"]: found for found in lists}
+    by_link = {found["link"]: found for found in lists}
     for number, own in sorted(classes.items()):
-        port, found = draft.ports[number], by_link[number]
+        port = draft.ports[number]
         if len(own) > 1:
             text = ", ".join(map(str, sorted(own)))
             draft.problem(
                 "schedule", f"one class for all scheduled streams at {port.name}", f"classes {text}"
             )
-        elif "Ok" in found:
-            _gates(port, next(iter(own)), found["Ok"])
         else:
-            draft.problem("schedule", *_no_list(port, found["Err"]))
+            _gates(port, next(iter(own)), by_link[number])
     for flow in draft.flows:
         if flow.stream.scheduled or flow.number:
             continue
@@ -219,45 +225,14 @@ def _gates(port: Port, traffic_class: int, found: Mapping[str, Any]) -> None:
     port.gates = Gates(found["base_ns"], tuple(entries))
 
 
-def _refused(draft: Draft, flow: Flow, refusal: Mapping[str, Any], refused: int) -> None:
-    path, kind = f"streams.{flow.group}", refusal["kind"]
-    if kind == "unreachable":
-        draft.problem(path, f"a way from {flow.stream.talker} to all listeners", "none")
-    elif kind == "deadline":
-        smallest = -(-refusal["smallest_ps"] // 1_000)
-        draft.problem(
-            f"{path}.requires.delay",
-            f"at least {DURATION.text(smallest)}, what {flow.name} takes when nothing is in its way",
-            DURATION.text(flow.stream.requires.delay or 0),
-            "allow more delay, or use faster links or fewer hops",
-        )
-    elif kind == "period":
-        port = draft.ports[refusal["link"]]
-        needs = DURATION.text(-(-refusal["needs_ps"] // 1_000))
-        draft.problem(
-            f"{path}.period", f"at least {needs}, what {port.name} needs for one period's frames", "less"
-        )
-    else:
-        draft.problem(
-            path,
-            f"room for {flow.name} beside the other scheduled streams",
-            "none was found",
-            f"all but {refused} fit; longer periods, ways: free or less margin make room",
-        )
-
-
-def _no_list(port: Port, refusal: Mapping[str, Any]) -> tuple[str, str]:
-    if refusal["kind"] == "cycle":
-        cycle = refusal["cycle_ns"]
-        found = "none" if cycle is None else DURATION.text(cycle)
-        return (
-            f"a cycle of at most {DURATION.text(refusal['longest_ns'])} at {port.name}",
-            f"{found} for all periods",
-        )
-    if refusal["kind"] == "entries":
-        return f"at most {refusal['most']} gate entries at {port.name}", f"{refusal['needed']} or more"
-    shortest = DURATION.text(refusal["shortest_interval_ns"])
-    return (
-        f"windows that entries of at least {shortest} can make at {port.name}",
-        "frames that would go early",
-    )
+def _refused(draft: Draft, flows: list[Flow], reason: Mapping[str, Any], sentence: str) -> None:
+    """A reason as a mistake at the stream that it is about."""
+    number = reason.get("stream", min(reason["streams"]) if reason["kind"] in ("pair", "without") else None)
+    path = "schedule" if number is None else f"streams.{flows[number].group}"
+    names = {
+        "stream": [flow.name for flow in flows],
+        "link": [port.name for port in draft.ports],
+        "node": [node.name for node in draft.nodes],
+    }
+    found, _, hint = _named(sentence, names).partition("; ")
+    draft.problem(path, "a schedule", found, hint or None)
