@@ -114,6 +114,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             redundancy: None,
             flood: Vec::new(),
             socket: None,
+            scheduled: None,
             listeners: vec![Destination { node: nodes - 1, route: nodes - 2 }],
             route,
             requirements: Requirements::default(),

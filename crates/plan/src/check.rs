@@ -176,6 +176,7 @@ impl Plan {
                 frame(most_per_frame.saturating_add(*overhead), "size.most_per_frame")?;
             }
         }
+        self.check_scheduled(stream, path)?;
         self.check_route(stream, path)
     }
 

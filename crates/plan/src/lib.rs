@@ -17,6 +17,7 @@ mod check_learning;
 mod check_policing;
 mod check_ptp;
 mod check_redundancy;
+mod check_scheduled;
 mod check_together;
 mod check_trace;
 mod clocks;
@@ -47,7 +48,7 @@ pub use read::{PlanError, content_hash};
 pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Span,
 };
-pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Size, Stream};
+pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Scheduled, Size, Stream};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

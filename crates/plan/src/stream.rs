@@ -48,6 +48,21 @@ pub struct Stream {
     /// What is required.
     #[serde(default)]
     pub requirements: Requirements,
+    /// When its frames are to be where, for a stream that is scheduled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled: Option<Box<Scheduled>>,
+}
+
+/// The times that were planned for a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scheduled {
+    /// By entry of the route: the first frame's first bit out, counted from its release, in ps. More than one behind
+    /// a place where copies meet: a frame comes by whichever is first.
+    pub starts_ps: Vec<Vec<u64>>,
+    /// Every frame may be so much earlier or later, because clocks differ; ps.
+    #[serde(default, skip_serializing_if = "crate::gates::is_zero")]
+    pub margin_ps: u64,
 }
 
 /// One egress port of a stream's tree. Parents come before children; the first entries are the talker's own ports.

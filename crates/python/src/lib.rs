@@ -3,6 +3,7 @@
 mod bounds;
 mod measure;
 mod plan;
+mod schedule;
 mod sim;
 mod trace;
 
@@ -14,6 +15,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bounds::register(module)?;
     measure::register(module)?;
     plan::register(module)?;
+    schedule::register(module)?;
     sim::register(module)?;
     trace::register(module)
 }

@@ -181,6 +181,7 @@ def _flow(flow: Flow) -> dict[str, Any]:
             redundancy=flow.redundancy or None,
             flood=[{"port": hop.port, "parent": hop.parent} for hop in flow.flood] or None,
             socket=flow.socket,
+            scheduled=flow.scheduled,
         ),
         "listeners": [
             {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)

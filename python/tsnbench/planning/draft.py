@@ -129,7 +129,8 @@ class Flow:
     redundancy: dict[str, Any] = field(default_factory=dict)
     """As the Plan spells it; empty where the route is a tree and nothing more."""
     socket: dict[str, Any] | None = None
-    """As the Plan spells it."""
+    """As the Plan spells it; so is ``scheduled``."""
+    scheduled: dict[str, Any] | None = None
     destination_mac: str = ""
     destination_ipv4: str = ""
     udp_port: int = 0

@@ -28,6 +28,7 @@ from tsnbench.planning.priorities import assign_classes
 from tsnbench.planning.replay import replay_flows
 from tsnbench.planning.reservations import reserve
 from tsnbench.planning.routes import route_flows
+from tsnbench.planning.schedule import prove, schedule_flows
 from tsnbench.planning.sizes import size_flows
 from tsnbench.planning.taps import place_taps
 from tsnbench.scenario.model import Scenario
@@ -47,6 +48,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     replay_flows,
     size_flows,
     set_phases,
+    schedule_flows,
     open_gates,
     follow_gates,
     place_filters,
@@ -92,4 +94,14 @@ def plan(scenario: Scenario) -> Plan:
         raise PlanningErrors(
             [PlanningProblem(path, "a plan that can be obeyed", problem, where=where)]
         ) from error
+    wrong = prove(made.document, made.to_json())
+    if wrong:
+        raise PlanningErrors(
+            [
+                PlanningProblem(
+                    "schedule", "a schedule that holds", sentence, where=scenario.where("schedule")
+                )
+                for sentence in wrong
+            ]
+        )
     return made

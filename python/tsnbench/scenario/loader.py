@@ -170,6 +170,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     filters = policing.build(reading, net, top.get("policing", []), built)
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)
+    planned = {key: top["schedule"][key] for key in top["schedule"].places} if "schedule" in top else {}
     software = hosts.build(reading, net, top["hosts"]) if "hosts" in top else {}
     if top.bad or reading.problems:
         return None
@@ -180,6 +181,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         shapers=shaped,
         faults=broken,
         policing=filters,
+        schedule=model.Schedule(**{key.replace("-", "_"): value for key, value in planned.items()}),
         taps=tapped,
         clocks=timed,
         hosts=software,

@@ -244,6 +244,8 @@ class Stream(Part):
     frer: Frer | None = None
     failover: Failover | None = None
     send: Send | None = None
+    scheduled: bool = False
+    """Whether its releases and gates are planned, so that it meets nobody."""
     start: Duration = 0
     stop: Duration | None = None
     requires: Requirements = Requirements()
@@ -651,6 +653,19 @@ class Host(Part):
     latencies: dict[str, Latency] = {}
 
 
+class Schedule(Part):
+    """How scheduled streams are planned."""
+
+    margin: Duration = 0
+    """Kept free before and behind every frame: by how much clocks differ, and links jitter."""
+    ways: Literal["shortest", "free"] = "shortest"
+    granularity: Duration = 1
+    """Of releases and of gate control lists' intervals."""
+    shortest_interval: Duration = 1
+    most_entries: int = 1024
+    longest_cycle: Duration = 1_000_000_000
+
+
 class Scenario(Part):
     name: Name
     title: str = ""
@@ -663,6 +678,7 @@ class Scenario(Part):
     shapers: dict[PortSelector, Shaper] = {}
     faults: tuple[Fault, ...] = ()
     policing: tuple[Filter | Regeneration, ...] = ()
+    schedule: Schedule = Schedule()
     taps: Taps = Taps()
     clocks: Clocks | None = None
     hosts: dict[Name, Host] = {}

@@ -94,6 +94,7 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
         frer=frer,
         failover=failover,
         send=send(written),
+        scheduled=fields.get("scheduled", False),
         start=start,
         stop=stop,
         requires=requires,

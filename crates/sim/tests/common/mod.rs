@@ -152,6 +152,7 @@ impl Net {
             redundancy: None,
             flood: Vec::new(),
             socket: None,
+            scheduled: None,
             listeners,
             requirements: Requirements::default(),
         });

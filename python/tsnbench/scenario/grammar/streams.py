@@ -97,6 +97,7 @@ STREAM = Record(
         ),
         "pattern": Field(Text("the name of a catalogue pattern"), "engine/cc-1ms, flextest/theta-high, …"),
         **TRAFFIC,
+        "scheduled": Field(YES_NO, "true: its releases, and gates on its way, are planned"),
         "start": Field(TIME, "no release before this"),
         "stop": Field(SPAN, "no release at or after this"),
         "frer": Field(FRER, "copies over several ways: {disjoint: 2}, or {paths: [[sw1], [sw2]]}"),

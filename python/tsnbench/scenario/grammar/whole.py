@@ -10,6 +10,7 @@ from tsnbench.scenario.grammar.faults import FAULTS
 from tsnbench.scenario.grammar.hosts import HOSTS
 from tsnbench.scenario.grammar.network import NETWORK
 from tsnbench.scenario.grammar.policing import POLICING
+from tsnbench.scenario.grammar.schedule import SCHEDULE
 from tsnbench.scenario.grammar.shapers import SHAPER, TAPS
 from tsnbench.scenario.grammar.shapes import Field, MapOf, Record
 from tsnbench.scenario.grammar.streams import STREAM
@@ -44,6 +45,7 @@ SCENARIO = Record(
         "policing": Field(
             POLICING, "what nodes do with frames as they come in: [{at: cam -> sw1, meter: {…}}]"
         ),
+        "schedule": Field(SCHEDULE, "how scheduled streams are planned: {margin: 500 ns}"),
         "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
         "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),

@@ -1,0 +1,57 @@
+//! Schedules: placing streams, their gate control lists, and the proof of a Plan's.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+use tsn_plan::Plan;
+use tsn_schedule::{Depth, Effort, GateList, Outcome, Problem, Reason, explain, gate_lists, solve};
+
+#[derive(Serialize)]
+struct Found {
+    outcome: Outcome,
+    /// Of every link that scheduled frames take.
+    gates: Vec<GateList>,
+    /// Why there is no schedule; empty where there is one.
+    reasons: Vec<Reason>,
+    /// The same as sentences, which call streams, links and nodes by their place.
+    sentences: Vec<String>,
+}
+
+/// Places the streams of a problem (JSON), with an effort (JSON); gives what was decided and every link's list, as JSON.
+///
+/// Raises ValueError where the problem is none.
+#[pyfunction]
+fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str) -> PyResult<String> {
+    let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+    let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;
+    let effort: Effort = serde_json::from_str(effort_json).map_err(|error| refuse(&error))?;
+    let found = py.detach(|| {
+        let outcome = solve(problem.clone(), &effort)?;
+        let mut reasons = explain(&problem, &outcome.refused, &Depth::default());
+        let mut gates = Vec::new();
+        for list in gate_lists(&problem, &outcome.placed) {
+            match list {
+                Ok(list) => gates.push(list),
+                Err(refusal) => reasons.push(Reason::Gates { refusal }),
+            }
+        }
+        let sentences = reasons.iter().map(ToString::to_string).collect();
+        Ok(Found { outcome, gates, reasons, sentences })
+    });
+    let found = found.map_err(|error: tsn_schedule::ProblemError| refuse(&error))?;
+    serde_json::to_string(&found).map_err(|error| refuse(&error))
+}
+
+/// What would go wrong with the scheduled streams of a plan's JSON text: sentences, which call streams, ports and nodes
+/// by their place. Raises ValueError where it cannot be used.
+#[pyfunction]
+fn verify(py: Python<'_>, plan_json: &str) -> PyResult<Vec<String>> {
+    let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let report = py.detach(|| tsn_verify::verify(&plan, &tsn_verify::Known::default()));
+    Ok(report.violations.iter().map(ToString::to_string).collect())
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(schedule, module)?)?;
+    module.add_function(wrap_pyfunction!(verify, module)?)
+}

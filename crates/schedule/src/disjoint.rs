@@ -1,0 +1,110 @@
+//! Ways for copies of a stream: no link in common but those that every way has to take.
+//!
+//! IEEE 802.1CB-2017, 6; augmenting ways as Edmonds and Karp have them.
+
+use crate::problem::{Problem, Stream, Tree, TreeEntry};
+use crate::routes::Routes;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+impl Routes {
+    /// As many ways as there are copies, from where the talker's ways part to where the listener's meet; none where
+    /// there are not so many.
+    pub(crate) fn disjoint(&self, problem: &Problem, stream: &Stream) -> Option<Tree> {
+        let (mut begin, mut end) = (stream.talker, *stream.listeners.first()?);
+        let (mut before, mut behind) = (Vec::new(), Vec::new());
+        let is_end = |node: u32| node == stream.talker || stream.listeners.contains(&node);
+        // A station has one link as a rule: all copies take it.
+        while let ([link], true) = (self.out(begin), begin != end && before.len() <= problem.nodes.len()) {
+            before.push(*link);
+            begin = problem.links[*link as usize].to;
+        }
+        while let ([link], true) = (self.inward(end), begin != end && behind.len() <= problem.nodes.len()) {
+            behind.push(*link);
+            end = problem.links[*link as usize].from;
+        }
+        behind.reverse();
+        if begin == end {
+            // No bridge between them but one: there is nothing to be redundant.
+            return None;
+        }
+        let passes = |node: u32| problem.nodes[node as usize].forwards || is_end(node);
+        let mut used: HashSet<u32> = HashSet::new();
+        for _ in 0..stream.copies {
+            for step in self.augment(problem, begin, end, &used, &passes)? {
+                match step {
+                    Step::Along(link) => used.insert(link),
+                    Step::Against(link) => used.remove(&link),
+                };
+            }
+        }
+        let mut tree = Tree::new();
+        let mut parent = None;
+        let push = |tree: &mut Tree, link: u32, parent: &mut Option<u32>| {
+            tree.push(TreeEntry { link, parent: *parent });
+            *parent = Some(tree.len() as u32 - 1);
+        };
+        before.iter().for_each(|link| push(&mut tree, *link, &mut parent));
+        let parted = parent;
+        for _ in 0..stream.copies {
+            let (mut node, mut parent) = (begin, parted);
+            while node != end {
+                let link = *self.out(node).iter().find(|link| used.contains(link))?;
+                used.remove(&link);
+                push(&mut tree, link, &mut parent);
+                node = problem.links[link as usize].to;
+            }
+            behind.iter().for_each(|link| push(&mut tree, *link, &mut parent));
+        }
+        Some(tree)
+    }
+
+    /// The shortest way that is left, taking back links that are used in the other direction.
+    fn augment(
+        &self,
+        problem: &Problem,
+        begin: u32,
+        end: u32,
+        used: &HashSet<u32>,
+        passes: &impl Fn(u32) -> bool,
+    ) -> Option<Vec<Step>> {
+        let mut by: HashMap<u32, (u32, Step)> = HashMap::new();
+        let mut next = VecDeque::from([begin]);
+        while let Some(node) = next.pop_front() {
+            if node == end {
+                let mut steps = Vec::new();
+                let mut node = end;
+                while node != begin {
+                    let (from, step) = by.get(&node)?;
+                    steps.push(*step);
+                    node = *from;
+                }
+                return Some(steps);
+            }
+            let against = self
+                .inward(node)
+                .iter()
+                .filter(|link| used.contains(link))
+                .map(|link| (problem.links[*link as usize].from, Step::Against(*link)));
+            let along = self
+                .out(node)
+                .iter()
+                .filter(|link| !used.contains(link))
+                .map(|link| (problem.links[*link as usize].to, Step::Along(*link)));
+            for (to, step) in against.chain(along) {
+                // Taking back comes first: the other direction of a used cable is no other cable.
+                if to == begin || by.contains_key(&to) || !passes(to) {
+                    continue;
+                }
+                by.insert(to, (node, step));
+                next.push_back(to);
+            }
+        }
+        None
+    }
+}
+
+#[derive(Copy, Clone)]
+enum Step {
+    Along(u32),
+    Against(u32),
+}

@@ -1,0 +1,417 @@
+//! Keeps what is placed; takes streams in and out, one at a time.
+
+use crate::line::Line;
+use crate::periods::Periods;
+use crate::problem::{Problem, ProblemError, Stream, Tree};
+use crate::routes::{Routes, WHOLE};
+use crate::shape::Shape;
+use serde::{Deserialize, Serialize};
+
+/// What was decided for one stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Placed {
+    /// When it is released in its period, ns.
+    pub offset_ns: i64,
+    /// Its way.
+    pub tree: Tree,
+    /// First bits out, by entry of the way, ps from the release.
+    pub starts_ps: Vec<i64>,
+    /// Its queue, of those for time-triggered streams.
+    pub queue: u8,
+    /// Release to last bit in at the listener that is reached last, ps.
+    pub delay_ps: i64,
+}
+
+/// Why a stream was not placed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Refusal {
+    /// No way leads to a listener.
+    Unreachable,
+    /// A frame is longer than a port takes.
+    Frame {
+        /// The link.
+        link: u32,
+        /// The frame.
+        octets: u32,
+        /// What the port takes.
+        most: u32,
+    },
+    /// Even in an empty network it takes longer than it may.
+    Deadline {
+        /// The smallest delay that was found, ps; the margin of the last link is part of it.
+        smallest_ps: i64,
+    },
+    /// One link needs longer for it than its period is.
+    Period {
+        /// The link.
+        link: u32,
+        /// What it takes of it, ps.
+        needs_ps: i64,
+    },
+    /// Others are in the way at every point of its release window.
+    NoRoom,
+    /// What was to be kept is none for this stream any more: way, times or release.
+    Changed,
+}
+
+/// How a place is looked for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Fit {
+    /// Frames go on at once.
+    NoWait,
+    /// They may wait at bridges.
+    Waiting,
+}
+
+/// Links, and when they are taken.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    problem: Problem,
+    periods: Periods,
+    lines: Vec<Line>,
+    routes: Routes,
+    placed: Vec<Option<Placed>>,
+    /// Looks at lists so far: what effort is counted in.
+    pub(crate) looks: u64,
+}
+
+impl Engine {
+    /// An empty network for a problem that was checked.
+    #[must_use]
+    pub fn new(mut problem: Problem) -> Self {
+        // One more stream later must not copy all others.
+        problem.streams.reserve(problem.streams.len() / 8 + 16);
+        let periods = Periods::new(problem.streams.iter().map(|stream| stream.period_ns));
+        let lines = problem.links.iter().map(|link| Line::new(periods.all(), link.queues)).collect();
+        let mut placed = Vec::with_capacity(problem.streams.capacity());
+        placed.resize(problem.streams.len(), None);
+        Self { routes: Routes::new(&problem), periods, lines, placed, problem, looks: 0 }
+    }
+
+    /// The problem.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// By stream, what was decided so far.
+    #[must_use]
+    pub fn placed(&self) -> &[Option<Placed>] {
+        &self.placed
+    }
+
+    /// One more stream; gives its number. It is not placed yet.
+    ///
+    /// # Errors
+    /// When it is none that can be worked with.
+    pub fn add(&mut self, stream: Stream) -> Result<u32, ProblemError> {
+        self.problem.check_stream(&stream).map_err(|problem| ProblemError {
+            what: "stream",
+            number: self.placed.len(),
+            problem,
+        })?;
+        if self.periods.find(stream.period_ns).is_none() {
+            let periods = self.problem.streams.iter().chain([&stream]).map(|stream| stream.period_ns);
+            let periods = Periods::new(periods);
+            crate::problem::check_periods(periods.all())?;
+            self.periods = periods;
+            for (line, link) in self.lines.iter_mut().zip(&self.problem.links) {
+                *line = Line::new(self.periods.all(), link.queues);
+            }
+            for number in 0..self.placed.len() as u32 {
+                if self.placed[number as usize].is_some() {
+                    self.take(number, true);
+                }
+            }
+        }
+        self.problem.streams.push(stream);
+        self.placed.push(None);
+        Ok(self.placed.len() as u32 - 1)
+    }
+
+    /// Takes a placed stream out again.
+    pub fn remove(&mut self, number: u32) -> Option<Placed> {
+        self.placed.get(number as usize)?.as_ref()?;
+        self.take(number, false);
+        self.carry(number, -1);
+        self.placed[number as usize].take()
+    }
+
+    /// Takes all streams out.
+    pub fn clear(&mut self) {
+        for (line, link) in self.lines.iter_mut().zip(&self.problem.links) {
+            *line = Line::new(self.periods.all(), link.queues);
+        }
+        self.routes.load.fill(0);
+        self.placed.fill(None);
+    }
+
+    /// Places a stream as an earlier plan did.
+    ///
+    /// # Errors
+    /// [`Refusal::NoRoom`] when others are in the way, [`Refusal::Deadline`] when it is later than the stream may be
+    /// by now, [`Refusal::Changed`] when way, times or release are none for this stream by now.
+    pub fn keep(&mut self, number: u32, placed: Placed) -> Result<(), Refusal> {
+        let Some(stream) = self.problem.streams.get(number as usize) else { return Err(Refusal::Changed) };
+        let released = (stream.earliest_ns..=stream.latest_ns).contains(&placed.offset_ns);
+        let tree_is_free = stream.tree.as_ref().is_none_or(|tree| *tree == placed.tree);
+        let on_grid = placed.offset_ns % self.problem.granularity_ns == 0;
+        if !released || !on_grid || !tree_is_free || self.problem.check_tree(stream, &placed.tree).is_err() {
+            return Err(Refusal::Changed);
+        }
+        let shape = Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps);
+        self.possible(stream, &shape)?;
+        if self.placed_by(&placed.tree, &shape, placed.queue, placed.offset_ns * 1_000) != placed {
+            return Err(Refusal::Changed);
+        }
+        if self.placed[number as usize].is_some() {
+            return Err(Refusal::Changed);
+        }
+        let mut meets = false;
+        self.conflicts(number, &shape, placed.offset_ns * 1_000, placed.queue, |_| meets = true);
+        if meets {
+            return Err(Refusal::NoRoom);
+        }
+        self.put(number, placed);
+        Ok(())
+    }
+
+    /// Places a stream at the first point where all its links are free, by the first of `ways` ways that has one.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn place(&mut self, number: u32, ways: u32) -> Result<(), Refusal> {
+        self.place_by(number, ways, &[Fit::NoWait, Fit::Waiting])
+    }
+
+    /// The same, and its frames go on at once at every bridge.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn place_no_wait(&mut self, number: u32, ways: u32) -> Result<(), Refusal> {
+        self.place_by(number, ways, &[Fit::NoWait])
+    }
+
+    fn place_by(&mut self, number: u32, ways: u32, fits: &[Fit]) -> Result<(), Refusal> {
+        let mut refusal = Refusal::Unreachable;
+        let copies = self.problem.streams[number as usize].copies > 1;
+        // A copy that waits would go in the window of another.
+        for fit in fits.iter().filter(|fit| !copies || **fit == Fit::NoWait) {
+            let mut last: Option<Tree> = None;
+            for attempt in 0..ways.max(1) {
+                let Some(tree) = self.way(number, attempt) else { break };
+                if last.as_ref() == Some(&tree) {
+                    continue;
+                }
+                match self.try_tree(number, &tree, *fit) {
+                    Ok(placed) => {
+                        self.put(number, placed);
+                        return Ok(());
+                    }
+                    // A longer way does not help against the others.
+                    Err(Refusal::NoRoom) => refusal = Refusal::NoRoom,
+                    Err(other) if attempt == 0 && *fit == Fit::NoWait => refusal = other,
+                    Err(_) => {}
+                }
+                let stream = &self.problem.streams[number as usize];
+                if stream.tree.is_some() || stream.copies > 1 {
+                    break;
+                }
+                last = Some(tree);
+            }
+            if refusal != Refusal::NoRoom {
+                break;
+            }
+        }
+        Err(refusal)
+    }
+
+    pub(crate) fn way(&mut self, number: u32, attempt: u32) -> Option<Tree> {
+        let stream = &self.problem.streams[number as usize];
+        self.routes.tree(&self.problem, stream, attempt)
+    }
+
+    fn try_tree(&mut self, number: u32, tree: &Tree, fit: Fit) -> Result<Placed, Refusal> {
+        let stream = &self.problem.streams[number as usize];
+        let shape = Shape::new(&self.problem, stream, tree, &[]);
+        self.possible(stream, &shape)?;
+        let (earliest, latest) = (stream.earliest_ns * 1_000, stream.latest_ns * 1_000);
+        let queues =
+            tree.iter().map(|entry| self.problem.links[entry.link as usize].queues).min().unwrap_or(1);
+        let mut looks = 0;
+        let mut found = None;
+        for queue in 0..queues {
+            let one = match fit {
+                Fit::NoWait => {
+                    let period = stream.period_ns * 1_000;
+                    let aligned = self.routes.aligned(&self.problem, &shape.uses) - earliest;
+                    let middle = earliest + aligned.rem_euclid(period);
+                    let mut within = |from, to| self.first_fit(stream, &shape, queue, from, to, &mut looks);
+                    within(middle, latest).or_else(|| within(earliest, latest.min(middle)))
+                }
+                Fit::Waiting => None,
+            };
+            let one = one.map(|offset| self.placed_by(tree, &shape, queue, offset)).or_else(|| {
+                if fit == Fit::NoWait {
+                    return None;
+                }
+                let (offset, shape) = self.fit_waiting(stream, tree, queue, earliest, &mut looks)?;
+                Some(self.placed_by(tree, &shape, queue, offset))
+            });
+            if one.is_some() {
+                found = one;
+                break;
+            }
+        }
+        self.looks += looks;
+        found.ok_or(Refusal::NoRoom)
+    }
+
+    pub(crate) fn placed_by(&self, tree: &Tree, shape: &Shape, queue: u8, offset: i64) -> Placed {
+        let margin = |link: u32| self.problem.links[link as usize].margin_ps;
+        Placed {
+            offset_ns: offset / 1_000,
+            tree: tree.clone(),
+            starts_ps: shape.uses.iter().map(|part| part.at + margin(part.link)).collect(),
+            queue,
+            delay_ps: shape.delay,
+        }
+    }
+
+    /// How hard a stream is to place elsewhere: how often it comes in the longest period.
+    pub(crate) fn weight(&self, number: u32) -> u64 {
+        let longest = self.periods.all().last().copied().unwrap_or(1);
+        (longest / (self.problem.streams[number as usize].period_ns * 1_000)).max(1).unsigned_abs()
+    }
+
+    pub(crate) fn class(&self, stream: &Stream) -> Option<usize> {
+        self.periods.find(stream.period_ns)
+    }
+
+    pub(crate) fn line(&self, link: u32) -> &Line {
+        &self.lines[link as usize]
+    }
+
+    /// The next point (ps) of the problem's granularity.
+    pub(crate) fn up(&self, point: i64) -> i64 {
+        let step = self.problem.granularity_ns * 1_000;
+        (point + step - 1).div_euclid(step) * step
+    }
+
+    pub(crate) fn possible(&self, stream: &Stream, shape: &Shape) -> Result<(), Refusal> {
+        let octets = stream.frames.iter().max().copied().unwrap_or(0);
+        let most = |link: u32| self.problem.links[link as usize].limits.longest_frame;
+        if let Some(part) = shape.uses.iter().find(|part| most(part.link) < octets) {
+            return Err(Refusal::Frame { link: part.link, octets, most: most(part.link) });
+        }
+        let delay = shape.delay + shape.late;
+        if delay > stream.deadline_ns * 1_000 {
+            return Err(Refusal::Deadline { smallest_ps: delay });
+        }
+        let period = stream.period_ns * 1_000;
+        match shape.uses.iter().find(|part| part.len > period) {
+            Some(part) => Err(Refusal::Period { link: part.link, needs_ps: part.len }),
+            None => Ok(()),
+        }
+    }
+
+    /// The first offset in `[from, to]` at which every link is free without waiting; ps.
+    fn first_fit(
+        &self,
+        stream: &Stream,
+        shape: &Shape,
+        queue: u8,
+        from: i64,
+        to: i64,
+        looks: &mut u64,
+    ) -> Option<i64> {
+        let class = self.class(stream)?;
+        let mut offset = self.up(from);
+        let (mut free_in_a_row, mut place) = (0, 0);
+        while free_in_a_row < shape.uses.len() {
+            if offset > to {
+                return None;
+            }
+            *looks += 1;
+            let part = &shape.uses[place];
+            let line = self.line(part.link);
+            let mut late = line.wire_free_in(class, offset + part.at, part.len)?;
+            if late == 0 && self.problem.links[part.link as usize].queues > 1 {
+                late = line.queue_free_in(class, queue, offset + part.at, part.len)?;
+            }
+            if late > 0 {
+                offset = self.up(offset + late);
+                free_in_a_row = 0;
+            } else {
+                free_in_a_row += 1;
+                place = (place + 1) % shape.uses.len();
+            }
+        }
+        (offset <= to).then_some(offset)
+    }
+
+    /// Who would be met with this offset (ps); some more than once.
+    pub(crate) fn conflicts(
+        &self,
+        number: u32,
+        shape: &Shape,
+        offset: i64,
+        queue: u8,
+        mut found: impl FnMut(u32),
+    ) {
+        let Some(class) = self.class(&self.problem.streams[number as usize]) else { return };
+        for part in &shape.uses {
+            self.line(part.link).meets(class, part, offset, queue, &mut found);
+        }
+    }
+
+    /// Offsets (ns) at which one of the stream's links has just become free.
+    pub(crate) fn candidates(&self, number: u32, shape: &Shape) -> Vec<i64> {
+        let stream = &self.problem.streams[number as usize];
+        let period = stream.period_ns * 1_000;
+        let Some(class) = self.class(stream) else { return Vec::new() };
+        let mut offsets = vec![stream.earliest_ns];
+        for part in &shape.uses {
+            for end in self.line(part.link).ends(class) {
+                let after = (end - part.at - stream.earliest_ns * 1_000).rem_euclid(period);
+                let offset = self.up(stream.earliest_ns * 1_000 + after) / 1_000;
+                if offset <= stream.latest_ns {
+                    offsets.push(offset);
+                }
+            }
+        }
+        offsets
+    }
+
+    pub(crate) fn put(&mut self, number: u32, placed: Placed) {
+        self.placed[number as usize] = Some(placed);
+        self.take(number, true);
+        self.carry(number, 1);
+    }
+
+    fn shape_of(&self, number: u32) -> Option<(&Placed, Shape)> {
+        let placed = self.placed[number as usize].as_ref()?;
+        let stream = &self.problem.streams[number as usize];
+        Some((placed, Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps)))
+    }
+
+    /// Enters a placed stream into its links' lists, or strikes it out.
+    fn take(&mut self, number: u32, enter: bool) {
+        let own = self.problem.streams[number as usize].period_ns * 1_000;
+        let Some((placed, shape)) = self.shape_of(number) else { return };
+        let (begun, queue) = (placed.offset_ns * 1_000, placed.queue);
+        for part in &shape.uses {
+            self.lines[part.link as usize].take(part, begun, own, queue, number, enter);
+        }
+    }
+
+    fn carry(&mut self, number: u32, sign: i64) {
+        let own = self.problem.streams[number as usize].period_ns * 1_000;
+        let Some((_, shape)) = self.shape_of(number) else { return };
+        for part in &shape.uses {
+            self.routes.load[part.link as usize] += sign * (part.len * WHOLE / own);
+        }
+    }
+}

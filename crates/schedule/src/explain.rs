@@ -1,0 +1,315 @@
+//! Why streams found no place: reasons that are certain first, each with its numbers and what would help.
+//!
+//! Where none is certain, a set of streams that did not fit together, by QuickXplain (Junker 2004) with first fit as
+//! the judge: it is small, not proved to be the smallest.
+
+use crate::engine::{Engine, Refusal};
+use crate::gates::GateRefusal;
+use crate::periods::gcd;
+use crate::problem::{Problem, Stream, Tree};
+use crate::routes::Routes;
+use crate::shape::Shape;
+use crate::solve::{Effort, place_all};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use tsn_units::INTER_FRAME_GAP;
+
+/// One reason. Streams, links and nodes by their place in the problem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[allow(missing_docs)]
+pub enum Reason {
+    /// No way leads there.
+    Unreachable { stream: u32, listener: u32 },
+    /// There are not so many ways without a link in common.
+    NotDisjoint { stream: u32, copies: u8 },
+    /// A frame is longer than a port takes.
+    Frame { stream: u32, link: u32, octets: u32, most: u32 },
+    /// One period's frames take longer than the period.
+    Period { stream: u32, link: u32, needs_ps: i64, period_ns: i64 },
+    /// Even alone it takes longer than it may. With `rate_bps` on all its links it would not.
+    Deadline {
+        stream: u32,
+        deadline_ns: i64,
+        smallest_ps: i64,
+        margin_ps: i64,
+        hops: Vec<Hop>,
+        rate_bps: Option<u64>,
+    },
+    /// Two that must share a link meet there in some period, whatever their releases.
+    Pair { link: u32, streams: [u32; 2], needs_ps: [i64; 2], common_ps: i64 },
+    /// Those that must take a link need more than there is of it.
+    Link { link: u32, ppm: i64, streams: Vec<Share> },
+    /// A link's gates cannot be programmed.
+    Gates { refusal: GateRefusal },
+    /// These did not fit together. Whether none of them can be spared is not proved.
+    Conflict { stream: u32, streams: Vec<u32>, minimal: bool },
+    /// Without these, all others have a place.
+    Without { streams: Vec<u32> },
+}
+
+/// What one hop takes, ps.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hop {
+    /// The link.
+    pub link: u32,
+    /// From the last bit in the node before to the last bit out, without what follows.
+    pub wire_ps: i64,
+    /// The link's own delay.
+    pub propagation_ps: i64,
+    /// In the node that it leaves.
+    pub before_ps: i64,
+}
+
+/// What a stream takes of a link.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// Who.
+    pub stream: u32,
+    /// Parts per million.
+    pub ppm: i64,
+}
+
+/// How much to look for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Depth {
+    /// Streams without room whose reasons are looked for one by one.
+    pub streams: u32,
+    /// How often first fit is asked whether a set fits.
+    pub questions: u32,
+    /// Largest set that is asked about.
+    pub largest: u32,
+}
+
+impl Default for Depth {
+    fn default() -> Self {
+        Self { streams: 8, questions: 40, largest: 200 }
+    }
+}
+
+/// Rates of Ethernet, for the smallest at which a stream would be in time.
+const RATES: [u64; 9] = [10, 100, 1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 100_000];
+
+/// Why these were refused; the same reason is given once. The problem was checked.
+#[must_use]
+pub fn explain(problem: &Problem, refused: &[(u32, Refusal)], depth: &Depth) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = Vec::new();
+    let mut add = |reason: Reason| {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    };
+    let mut routes = Routes::new(problem);
+    let mut taken: Option<Vec<Vec<(u32, i64)>>> = None;
+    let mut without = Vec::new();
+    let mut left = depth.streams;
+    for (number, refusal) in refused {
+        let Some(stream) = problem.streams.get(*number as usize) else { continue };
+        match refusal {
+            Refusal::NoRoom | Refusal::Changed => {
+                without.push(*number);
+                if left > 0 {
+                    left -= 1;
+                    let all = problem.streams.iter();
+                    let taken = taken
+                        .get_or_insert_with(|| all.map(|own| takes(problem, &mut routes, own)).collect());
+                    no_room(problem, &routes, taken, *number, depth).into_iter().for_each(&mut add);
+                }
+            }
+            other => add(alone(problem, &mut routes, *number, stream, other)),
+        }
+    }
+    if !without.is_empty() {
+        add(Reason::Without { streams: without });
+    }
+    reasons
+}
+
+/// What stands against a stream that has the network to itself.
+fn alone(problem: &Problem, routes: &mut Routes, number: u32, stream: &Stream, refusal: &Refusal) -> Reason {
+    match *refusal {
+        Refusal::Frame { link, octets, most } => Reason::Frame { stream: number, link, octets, most },
+        Refusal::Period { link, needs_ps } => {
+            Reason::Period { stream: number, link, needs_ps, period_ns: stream.period_ns }
+        }
+        Refusal::Deadline { smallest_ps } => {
+            let tree = routes.tree(problem, stream, 0).unwrap_or_default();
+            deadline(problem, number, stream, &tree, smallest_ps)
+        }
+        _ => {
+            let single = Stream { copies: 1, ..stream.clone() };
+            let to = |listener: &&u32| {
+                let one = Stream { listeners: vec![**listener], ..single.clone() };
+                routes.tree(problem, &one, 0).is_none()
+            };
+            match stream.listeners.iter().find(to) {
+                Some(listener) => Reason::Unreachable { stream: number, listener: *listener },
+                None => Reason::NotDisjoint { stream: number, copies: stream.copies },
+            }
+        }
+    }
+}
+
+fn deadline(problem: &Problem, number: u32, stream: &Stream, tree: &Tree, smallest_ps: i64) -> Reason {
+    let shape = Shape::new(problem, stream, tree, &[]);
+    // The hops to the listener that is reached last.
+    let mut hops = Vec::new();
+    let ends = |place: &usize| stream.listeners.contains(&problem.links[tree[*place].link as usize].to);
+    // The last frame's last bit at the end of a link.
+    let end = |place: usize| {
+        let (part, link) = (&shape.uses[place], &problem.links[tree[place].link as usize]);
+        part.at + part.len - link.margin_ps - link.rate().time(INTER_FRAME_GAP).ps() + link.propagation_ps
+    };
+    let mut next = (0..tree.len()).filter(ends).max_by_key(|place| end(*place));
+    while let Some(place) = next {
+        let link = &problem.links[tree[place].link as usize];
+        let before = tree[place].parent.map(|parent| parent as usize);
+        let before_ps = before.map_or(0, |parent| {
+            let node = problem.links[tree[parent].link as usize].to;
+            problem.nodes[node as usize].processing_ps
+        });
+        let wire_ps = end(place) - before.map_or(0, end) - before_ps - link.propagation_ps;
+        hops.push(Hop { link: tree[place].link, wire_ps, propagation_ps: link.propagation_ps, before_ps });
+        next = before;
+    }
+    hops.reverse();
+    let in_time = |rate: &u64| {
+        let (nodes, links) = (problem.nodes.clone(), problem.links.clone());
+        let mut faster =
+            Problem { nodes, links, streams: Vec::new(), granularity_ns: problem.granularity_ns };
+        tree.iter().for_each(|entry| faster.links[entry.link as usize].rate_bps = *rate);
+        let shape = Shape::new(&faster, stream, tree, &[]);
+        shape.delay + shape.late <= stream.deadline_ns * 1_000
+    };
+    let rate_bps = RATES.into_iter().map(|mega| mega * 1_000_000).find(in_time);
+    let (deadline_ns, margin_ps) = (stream.deadline_ns, shape.late);
+    Reason::Deadline { stream: number, deadline_ns, smallest_ps, margin_ps, hops, rate_bps }
+}
+
+/// Certain reasons on links that a stream cannot avoid; else a set that did not fit.
+fn no_room(
+    problem: &Problem,
+    routes: &Routes,
+    taken: &[Vec<(u32, i64)>],
+    number: u32,
+    depth: &Depth,
+) -> Vec<Reason> {
+    let stream = &problem.streams[number as usize];
+    let mut reasons = Vec::new();
+    let mut near: BTreeSet<u32> = BTreeSet::new();
+    let must =
+        |stream: &Stream, link| stream.tree.is_some() || !reaches_without(problem, routes, stream, link);
+    for (link, needs) in &taken[number as usize] {
+        let (link, needs) = (*link, *needs);
+        let mut shares = vec![Share { stream: number, ppm: ppm(needs, stream) }];
+        let certain = must(stream, link);
+        for (other, own) in problem.streams.iter().enumerate().filter(|(other, _)| *other != number as usize)
+        {
+            let Some((_, others)) = taken[other].iter().find(|part| part.0 == link) else { continue };
+            near.insert(other as u32);
+            if !certain || !must(own, link) {
+                continue;
+            }
+            shares.push(Share { stream: other as u32, ppm: ppm(*others, own) });
+            let common_ps = gcd(stream.period_ns, own.period_ns) * 1_000;
+            if needs + others > common_ps {
+                let streams = [number, other as u32];
+                reasons.push(Reason::Pair { link, streams, needs_ps: [needs, *others], common_ps });
+            }
+        }
+        let all = shares.iter().map(|share| share.ppm).sum();
+        if all > 1_000_000 {
+            shares.sort_by_key(|share| (std::cmp::Reverse(share.ppm), share.stream));
+            reasons.push(Reason::Link { link, ppm: all, streams: shares });
+        }
+    }
+    if reasons.is_empty() {
+        let near: Vec<u32> = near.into_iter().collect();
+        let mut judge = Judge { problem, number, left: depth.questions };
+        if near.len() <= depth.largest as usize
+            && let Some(streams) = judge.conflict(&near)
+        {
+            reasons.push(Reason::Conflict { stream: number, streams, minimal: false });
+        }
+    }
+    reasons
+}
+
+/// What a stream takes of a link in parts per million.
+fn ppm(needs: i64, stream: &Stream) -> i64 {
+    (i128::from(needs) * 1_000 / i128::from(stream.period_ns)) as i64
+}
+
+/// The links of a stream's shortest way, and for how long it takes each, ps.
+fn takes(problem: &Problem, routes: &mut Routes, stream: &Stream) -> Vec<(u32, i64)> {
+    let Some(tree) = routes.tree(problem, stream, 0) else { return Vec::new() };
+    let shape = Shape::new(problem, stream, &tree, &[]);
+    let mut seen = HashSet::new();
+    shape.uses.iter().filter(|part| seen.insert(part.link)).map(|part| (part.link, part.len)).collect()
+}
+
+/// Whether all listeners can be reached without a link.
+fn reaches_without(problem: &Problem, routes: &Routes, stream: &Stream, without: u32) -> bool {
+    let mut reached = vec![false; problem.nodes.len()];
+    reached[stream.talker as usize] = true;
+    let mut next = VecDeque::from([stream.talker]);
+    while let Some(node) = next.pop_front() {
+        for link in routes.out(node).iter().filter(|link| **link != without) {
+            let to = problem.links[*link as usize].to;
+            if !std::mem::replace(&mut reached[to as usize], true) && problem.nodes[to as usize].forwards {
+                next.push_back(to);
+            }
+        }
+    }
+    stream.listeners.iter().all(|listener| reached[*listener as usize])
+}
+
+/// Asks first fit whether sets of streams fit beside one.
+struct Judge<'a> {
+    problem: &'a Problem,
+    number: u32,
+    left: u32,
+}
+
+impl Judge<'_> {
+    /// A set of others that it did not fit with; none where it fits with all, or questions run out at once.
+    fn conflict(&mut self, others: &[u32]) -> Option<Vec<u32>> {
+        if self.fits(&[], others)? {
+            return None;
+        }
+        let mut set = self.reduce(&[], false, others).unwrap_or_else(|| others.to_vec());
+        set.sort_unstable();
+        Some(set)
+    }
+
+    /// QuickXplain: of `from`, those without which all fits beside `with`.
+    fn reduce(&mut self, with: &[u32], grown: bool, from: &[u32]) -> Option<Vec<u32>> {
+        if grown && !self.fits(with, &[])? {
+            return Some(Vec::new());
+        }
+        if from.len() <= 1 {
+            return Some(from.to_vec());
+        }
+        let (one, two) = from.split_at(from.len() / 2);
+        let mut beside = [with, one].concat();
+        // Out of questions: a half that is not reduced is still a set that did not fit.
+        let second = self.reduce(&beside, !one.is_empty(), two).unwrap_or_else(|| two.to_vec());
+        beside = [with, &second].concat();
+        let first = self.reduce(&beside, !second.is_empty(), one).unwrap_or_else(|| one.to_vec());
+        Some([first, second].concat())
+    }
+
+    fn fits(&mut self, some: &[u32], more: &[u32]) -> Option<bool> {
+        self.left = self.left.checked_sub(1)?;
+        let numbers = [self.number].into_iter().chain(some.iter().chain(more).copied());
+        let streams = numbers.map(|number| self.problem.streams[number as usize].clone()).collect();
+        let Problem { nodes, links, granularity_ns, .. } = self.problem;
+        let (nodes, links) = (nodes.clone(), links.clone());
+        let part = Problem { nodes, links, streams, granularity_ns: *granularity_ns };
+        let mut engine = Engine::new(part);
+        Some(place_all(&mut engine, &Effort { looks: 20, ..Effort::default() }).0.is_empty())
+    }
+}

@@ -1,0 +1,36 @@
+//! Schedules for time-triggered streams: when each is released, and by which way, so that no two frames meet.
+//!
+//! IEEE 802.1Qcc-2018, 46; the engine follows no paper but the arithmetic of periods: two streams whose periods
+//! are `p` and `q` meet on a link if and only if their intervals do modulo gcd(p, q).
+//!
+//! - [`Problem`]: nodes, links with what their hardware can do, streams with what they need. Pure data; all documents
+//!   here are read and written with serde.
+//! - [`solve`] places all streams of a problem, [`solve_keeping`] beside what an earlier plan decided: an [`Outcome`].
+//! - [`Engine`]: keeps what is placed, takes streams in and out one at a time.
+//! - [`Placed`]: what was decided for one stream: release, way, queue, and when its frames leave every node.
+//! - [`gate_lists`]: every link's gate control list, or why its hardware can have none.
+//! - [`explain`]: why streams were refused, as data; a [`Reason`] displays as a sentence.
+//!
+//! Times are in integer picoseconds. A frame that arrives at a node goes on at once (no-wait) where that is
+//! possible; else it waits, alone in its queue, for the instant that was planned for it. Its delay is the same in every cycle.
+
+mod busy;
+mod disjoint;
+mod engine;
+mod explain;
+pub mod families;
+mod gates;
+mod line;
+mod periods;
+mod problem;
+mod routes;
+mod shape;
+mod solve;
+mod wait;
+mod words;
+
+pub use engine::{Engine, Placed, Refusal};
+pub use explain::{Depth, Hop, Reason, Share, explain};
+pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
+pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
+pub use solve::{Effort, Outcome, solve, solve_keeping};

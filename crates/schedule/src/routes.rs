@@ -1,0 +1,242 @@
+//! Ways through the network: the fewest hops, and among those the links that carry least.
+
+use crate::problem::{Problem, Stream, Tree, TreeEntry};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+/// What a link carries is counted in parts of this of its time.
+pub(crate) const WHOLE: i64 = 1_000_000;
+
+/// No way leads there.
+const FAR: u32 = u32::MAX;
+
+/// The network as neighbours, and what its links carry.
+#[derive(Clone, Debug)]
+pub(crate) struct Routes {
+    /// By node: where its links begin in `links`.
+    first_out: Vec<u32>,
+    out: Vec<u32>,
+    first_in: Vec<u32>,
+    into: Vec<u32>,
+    /// By link, in parts of [`WHOLE`].
+    pub load: Vec<i64>,
+    /// By node: hops from one in the middle.
+    depth: Vec<u32>,
+    /// By node that frames are for: hops from every node that forwards.
+    hops: HashMap<u32, Vec<u32>>,
+}
+
+fn lists(nodes: usize, ends: impl Iterator<Item = u32> + Clone) -> (Vec<u32>, Vec<u32>) {
+    let mut first = vec![0_u32; nodes + 1];
+    for end in ends.clone() {
+        first[end as usize + 1] += 1;
+    }
+    for node in 0..nodes {
+        first[node + 1] += first[node];
+    }
+    let mut next = first.clone();
+    let mut list = vec![0; first[nodes] as usize];
+    for (link, end) in ends.enumerate() {
+        list[next[end as usize] as usize] = link as u32;
+        next[end as usize] += 1;
+    }
+    (first, list)
+}
+
+impl Routes {
+    pub fn new(problem: &Problem) -> Self {
+        let (first_out, out) = lists(problem.nodes.len(), problem.links.iter().map(|link| link.from));
+        let (first_in, into) = lists(problem.nodes.len(), problem.links.iter().map(|link| link.to));
+        let (load, hops) = (vec![0; problem.links.len()], HashMap::new());
+        let mut routes = Self { first_out, out, first_in, into, load, depth: Vec::new(), hops };
+        routes.depth = routes.depths(problem);
+        routes
+    }
+
+    pub fn out(&self, node: u32) -> &[u32] {
+        &self.out[self.first_out[node as usize] as usize..self.first_out[node as usize + 1] as usize]
+    }
+
+    pub fn inward(&self, node: u32) -> &[u32] {
+        &self.into[self.first_in[node as usize] as usize..self.first_in[node as usize + 1] as usize]
+    }
+
+    /// A way for a stream; `attempt` 0 is the shortest, later ones care more for what links carry. None where
+    /// there is none.
+    pub fn tree(&mut self, problem: &Problem, stream: &Stream, attempt: u32) -> Option<Tree> {
+        if let Some(tree) = &stream.tree {
+            return Some(tree.clone());
+        }
+        if stream.copies > 1 {
+            return self.disjoint(problem, stream);
+        }
+        let mut tree = Tree::new();
+        for listener in &stream.listeners {
+            if tree.iter().any(|entry| problem.links[entry.link as usize].to == *listener) {
+                continue;
+            }
+            if tree.is_empty() && attempt == 0 {
+                self.walk(problem, stream.talker, *listener, &mut tree)?;
+            } else {
+                self.reach(problem, stream.talker, *listener, attempt, &mut tree)?;
+            }
+        }
+        Some(tree)
+    }
+
+    /// Hops from the middle of a longest shortest way, so that as many ways as possible lead straight to it or from it.
+    fn depths(&self, problem: &Problem) -> Vec<u32> {
+        let Some(any) = problem.nodes.iter().position(|node| node.forwards) else {
+            return vec![0; problem.nodes.len()];
+        };
+        let farthest = |table: &[u32]| {
+            let reached = table.iter().enumerate().filter(|(_, hops)| **hops < FAR);
+            reached
+                .max_by_key(|(node, hops)| (**hops, std::cmp::Reverse(*node)))
+                .map_or(any, |(node, _)| node)
+        };
+        let end = farthest(&self.table(problem, any as u32));
+        let from_end = self.table(problem, end as u32);
+        let mut middle = farthest(&from_end) as u32;
+        let half = from_end[middle as usize] / 2;
+        while from_end[middle as usize] > half {
+            let nearer = |link: &&u32| {
+                let to = problem.links[**link as usize].to as usize;
+                from_end[to] < from_end[middle as usize]
+            };
+            let Some(link) = self.out(middle).iter().find(nearer) else { break };
+            middle = problem.links[*link as usize].to;
+        }
+        self.table(problem, middle)
+    }
+
+    /// The release at which a stream takes its links as those do that pass the middle at 0: ps, any multiple of the
+    /// period away. Streams released so leave no gaps between them that nobody fits into.
+    pub fn aligned(&self, problem: &Problem, uses: &[crate::shape::Use]) -> i64 {
+        let (Some(first), Some(last)) = (uses.first(), uses.last()) else { return 0 };
+        let hop = (last.at - first.at) / (uses.len() as i64 - 1).max(1);
+        let mut releases: Vec<i64> = uses
+            .iter()
+            .map(|part| {
+                let link = &problem.links[part.link as usize];
+                let depth = |node: u32| i64::from(self.depth[node as usize].min(1 << 20));
+                let (from, to) = (depth(link.from), depth(link.to));
+                let away = if problem.nodes[link.from as usize].forwards { to > from } else { to == 0 };
+                (if away { from } else { -(to + 1) }) * hop - part.at
+            })
+            .collect();
+        let middle = releases.len() / 2;
+        *releases.select_nth_unstable(middle).1
+    }
+
+    /// Down the hops to the listener, each time by the link that carries least.
+    fn walk(&mut self, problem: &Problem, talker: u32, listener: u32, tree: &mut Tree) -> Option<()> {
+        // Stations hang on one bridge as a rule: its table serves all of them.
+        let mut before = self.inward(listener).iter().map(|link| problem.links[*link as usize].from);
+        let gate = before.next()?;
+        let shared = !problem.nodes[listener as usize].forwards && before.all(|other| other == gate);
+        let target = if shared { gate } else { listener };
+        if !self.hops.contains_key(&target) {
+            let table = self.table(problem, target);
+            self.hops.insert(target, table);
+        }
+        let table = &self.hops[&target];
+        let left = |node: u32| {
+            if node == listener { 0 } else { table[node as usize].saturating_add(u32::from(shared)) }
+        };
+        let mut node = talker;
+        while node != listener {
+            let passable = |to: u32| to == listener || problem.nodes[to as usize].forwards;
+            let ahead = |link: &u32| problem.links[*link as usize].to;
+            let best = self
+                .out(node)
+                .iter()
+                .copied()
+                .filter(|link| passable(ahead(link)) && left(ahead(link)) < FAR)
+                .min_by_key(|link| (left(ahead(link)), self.load[*link as usize]))?;
+            if tree.len() > problem.nodes.len() {
+                return None;
+            }
+            tree.push(TreeEntry { link: best, parent: tree.len().checked_sub(1).map(|place| place as u32) });
+            node = ahead(&best);
+        }
+        Some(())
+    }
+
+    /// Hops to a node from all nodes that forward.
+    fn table(&self, problem: &Problem, target: u32) -> Vec<u32> {
+        let mut hops = vec![FAR; problem.nodes.len()];
+        hops[target as usize] = 0;
+        let mut next = VecDeque::from([target]);
+        while let Some(node) = next.pop_front() {
+            for link in self.inward(node) {
+                let from = problem.links[*link as usize].from;
+                if hops[from as usize] == FAR && problem.nodes[from as usize].forwards {
+                    hops[from as usize] = hops[node as usize] + 1;
+                    next.push_back(from);
+                }
+            }
+        }
+        hops
+    }
+
+    /// Grows a tree to one more listener by the cheapest way: a hop costs one, and more where links carry much.
+    fn reach(
+        &self,
+        problem: &Problem,
+        talker: u32,
+        listener: u32,
+        attempt: u32,
+        tree: &mut Tree,
+    ) -> Option<()> {
+        let mut cost: HashMap<u32, i64> = HashMap::new();
+        let mut by: HashMap<u32, u32> = HashMap::new();
+        let mut next = BinaryHeap::new();
+        cost.insert(talker, 0);
+        next.push((Reverse(0), talker));
+        for entry in tree.iter() {
+            let node = problem.links[entry.link as usize].to;
+            if problem.nodes[node as usize].forwards && cost.insert(node, 0).is_none() {
+                next.push((Reverse(0), node));
+            }
+        }
+        while let Some((Reverse(so_far), node)) = next.pop() {
+            if cost[&node] < so_far {
+                continue;
+            }
+            if node == listener {
+                break;
+            }
+            for link in self.out(node) {
+                let to = problem.links[*link as usize].to;
+                if to != listener && !problem.nodes[to as usize].forwards {
+                    continue;
+                }
+                let load = self.load[*link as usize].min(WHOLE) * i64::from(attempt);
+                let through = so_far + WHOLE + load;
+                if cost.get(&to).is_none_or(|known| through < *known) {
+                    cost.insert(to, through);
+                    by.insert(to, *link);
+                    next.push((Reverse(through), to));
+                }
+            }
+        }
+        let mut way = Vec::new();
+        let mut node = listener;
+        while let Some(link) = by.get(&node) {
+            way.push(*link);
+            node = problem.links[*link as usize].from;
+        }
+        if way.is_empty() {
+            return None;
+        }
+        for link in way.into_iter().rev() {
+            let from = problem.links[link as usize].from;
+            let leads = |entry: &TreeEntry| problem.links[entry.link as usize].to == from;
+            let parent =
+                if from == talker { None } else { tree.iter().position(leads).map(|place| place as u32) };
+            tree.push(TreeEntry { link, parent });
+        }
+        Some(())
+    }
+}

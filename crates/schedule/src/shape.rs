@@ -1,0 +1,66 @@
+//! What a stream takes of each link of a way, counted from its release.
+
+use crate::problem::{Problem, Stream, TreeEntry};
+use tsn_units::{Octets, PREAMBLE, START_FRAME_DELIMITER, wire_time};
+
+/// One link of a way.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Use {
+    pub link: u32,
+    /// When its interval begins, the link's margin included; ps from the release.
+    pub at: i64,
+    /// How long it is, the margins on both sides included; ps.
+    pub len: i64,
+    /// How long the queue is its own before that, because the first frame waits in it, ps.
+    pub held: i64,
+}
+
+/// A way with its times.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    /// As the way's entries.
+    pub uses: Vec<Use>,
+    /// Release to the last bit in at the listener that is reached last, ps.
+    pub delay: i64,
+    /// How much later that can be, because clocks differ: the margin of the last link.
+    pub late: i64,
+}
+
+impl Shape {
+    /// Frames go on at once wherever nothing of their own stream is before them; those of one period stay together.
+    /// `floors`, by entry and as far as given: no first bit out before this, ps from the release.
+    pub fn new(problem: &Problem, stream: &Stream, tree: &[TreeEntry], floors: &[i64]) -> Self {
+        let mut shape = Self { uses: Vec::with_capacity(tree.len()), delay: 0, late: 0 };
+        // Last bits in at the end of every entry, frame by frame.
+        let frames = stream.frames.len();
+        let mut arrivals: Vec<i64> = Vec::with_capacity(tree.len() * frames);
+        for (place, entry) in tree.iter().enumerate() {
+            let link = &problem.links[entry.link as usize];
+            let ready = |number: usize, arrivals: &[i64]| {
+                entry.parent.map_or(0, |parent| {
+                    let node = problem.links[tree[parent as usize].link as usize].to;
+                    arrivals[parent as usize * frames + number] + problem.nodes[node as usize].processing_ps
+                })
+            };
+            let arrived = ready(0, &arrivals);
+            let first = arrived.max(floors.get(place).copied().unwrap_or(i64::MIN));
+            let mut free = first;
+            for (number, octets) in stream.frames.iter().enumerate() {
+                let start = ready(number, &arrivals).max(free);
+                free = start + wire_time(Octets(*octets), link.rate()).ps();
+                let whole = Octets(octets + PREAMBLE.0 + START_FRAME_DELIMITER.0);
+                arrivals.push(start + link.rate().time(whole).ps() + link.propagation_ps);
+            }
+            let (at, len) = (first - link.margin_ps, free - first + 2 * link.margin_ps);
+            // Another's window may reach a tick of the gates beyond its frame.
+            let tick = link.limits.granularity_ns * 1_000;
+            let held = if first > arrived { first - arrived + tick } else { 0 };
+            shape.uses.push(Use { link: entry.link, at, len, held });
+            if stream.listeners.contains(&link.to) {
+                shape.delay = shape.delay.max(arrivals.last().copied().unwrap_or(0));
+                shape.late = shape.late.max(link.margin_ps);
+            }
+        }
+        shape
+    }
+}

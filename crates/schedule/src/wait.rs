@@ -1,0 +1,90 @@
+//! Frames that wait at bridges for their planned instant.
+//!
+//! While a frame waits, no other time-triggered frame comes into its queue: what leaves first does not depend on
+//! which of two frames is late or lost.
+
+use crate::engine::Engine;
+use crate::problem::{Link, Stream, TreeEntry};
+use crate::shape::Shape;
+
+/// More steps than this are not worth it.
+const STEPS: u32 = 400;
+
+/// The next tick of a link's gates, ps.
+fn tick(link: &Link, point: i64) -> i64 {
+    let step = link.limits.granularity_ns * 1_000;
+    (point + step - 1).div_euclid(step) * step
+}
+
+impl Engine {
+    /// The first release from `from` (ps) on, and the waits on the way, with which all is free. Gives the release
+    /// and the shape.
+    pub(crate) fn fit_waiting(
+        &self,
+        stream: &Stream,
+        tree: &[TreeEntry],
+        queue: u8,
+        from: i64,
+        looks: &mut u64,
+    ) -> Option<(i64, Shape)> {
+        let class = self.class(stream)?;
+        let (latest, deadline) = (stream.latest_ns * 1_000, stream.deadline_ns * 1_000);
+        let mut release = self.up(from);
+        // First bits out, on the axis of the release; whole ticks of the gates that open then.
+        let mut floors = vec![i64::MIN; tree.len()];
+        for _ in 0..STEPS {
+            if release > latest {
+                return None;
+            }
+            *looks += 2 * tree.len() as u64;
+            let relative: Vec<i64> = floors.iter().map(|floor| floor.saturating_sub(release)).collect();
+            let shape = Shape::new(self.problem(), stream, tree, &relative);
+            let Some((place, late, comes)) = self.first_clash(class, queue, release, &shape)? else {
+                if shape.delay + shape.late <= deadline {
+                    return Some((release, shape));
+                }
+                // What waits on the way can as well wait at the talker.
+                release = self.up(release + shape.delay + shape.late - deadline);
+                continue;
+            };
+            let parent = tree[place].parent;
+            match (comes, parent) {
+                // It may not start then: it waits.
+                (false, Some(_)) => {
+                    let link = &self.problem().links[tree[place].link as usize];
+                    floors[place] = tick(link, release + shape.uses[place].at + link.margin_ps + late);
+                }
+                // It may not come then: it leaves the node before later.
+                (true, Some(before)) if tree[before as usize].parent.is_some() => {
+                    let before = before as usize;
+                    let link = &self.problem().links[tree[before].link as usize];
+                    floors[before] = tick(link, release + shape.uses[before].at + link.margin_ps + late);
+                }
+                _ => release = self.up(release + late),
+            }
+        }
+        None
+    }
+
+    /// The first entry that does not fit, by how much it is too early, and whether by its coming (else by its start).
+    #[allow(clippy::type_complexity)]
+    fn first_clash(
+        &self,
+        class: usize,
+        queue: u8,
+        release: i64,
+        shape: &Shape,
+    ) -> Option<Option<(usize, i64, bool)>> {
+        for (place, part) in shape.uses.iter().enumerate() {
+            let line = self.line(part.link);
+            let start = release + part.at;
+            if let late @ 1.. = line.wire_free_in(class, start, part.len)? {
+                return Some(Some((place, late, false)));
+            }
+            if let late @ 1.. = line.queue_free_in(class, queue, start - part.held, part.len + part.held)? {
+                return Some(Some((place, late, true)));
+            }
+        }
+        Some(None)
+    }
+}

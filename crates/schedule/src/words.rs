@@ -1,0 +1,154 @@
+//! Reasons as sentences: what is wrong, in numbers, and what would help.
+
+use crate::explain::Reason;
+use crate::gates::GateRefusal;
+use std::fmt;
+
+/// Picoseconds as people read them.
+struct Time(i64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0.unsigned_abs() {
+            0..1_000 => return write!(f, "{} ps", self.0),
+            1_000..1_000_000 => (self.0, "ns"),
+            1_000_000..1_000_000_000 => (self.0 / 1_000, "us"),
+            _ => (self.0 / 1_000_000, "ms"),
+        };
+        let (whole, part) = (value / 1_000, value % 1_000);
+        if part == 0 {
+            return write!(f, "{whole} {unit}");
+        }
+        let part = format!("{part:03}");
+        write!(f, "{whole}.{} {unit}", part.trim_end_matches('0'))
+    }
+}
+
+/// Parts per million as percent.
+struct Percent(i64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{} %", self.0 / 10_000, self.0 % 10_000 / 1_000)
+    }
+}
+
+/// A list of numbers, the first ones if there are many.
+struct Numbers<'a>(&'a [u32]);
+
+impl fmt::Display for Numbers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<String> = self.0.iter().take(8).map(u32::to_string).collect();
+        f.write_str(&shown.join(", "))?;
+        match self.0.len().saturating_sub(shown.len()) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable { stream, listener } => write!(
+                f,
+                "stream {stream} cannot reach node {listener}: no way of links and bridges leads there; connect them"
+            ),
+            Self::NotDisjoint { stream, copies } => write!(
+                f,
+                "stream {stream} needs {copies} ways without a link in common, and there are fewer; add links or ask for fewer copies"
+            ),
+            Self::Frame { stream, link, octets, most } => write!(
+                f,
+                "stream {stream} has frames of {octets} octets, and link {link} takes {most}; cut its data into frames of at most {most} octets"
+            ),
+            Self::Period { stream, link, needs_ps, period_ns } => write!(
+                f,
+                "stream {stream} takes link {link} for {} in every {}; a longer period, less data or a faster link is needed",
+                Time(*needs_ps),
+                Time(period_ns * 1_000)
+            ),
+            Self::Deadline { stream, deadline_ns, smallest_ps, margin_ps, hops, rate_bps } => {
+                let sum = |of: fn(&crate::explain::Hop) -> i64| Time(hops.iter().map(of).sum());
+                write!(
+                    f,
+                    "stream {stream} takes at least {} over {} links ({} on wires, {} of propagation, {} in nodes, {} for clocks that differ), and may take {}; a deadline of {} works",
+                    Time(*smallest_ps),
+                    hops.len(),
+                    sum(|hop| hop.wire_ps),
+                    sum(|hop| hop.propagation_ps),
+                    sum(|hop| hop.before_ps),
+                    Time(*margin_ps),
+                    Time(deadline_ns * 1_000),
+                    Time((smallest_ps + 999) / 1_000 * 1_000),
+                )?;
+                match rate_bps {
+                    Some(rate) => write!(f, ", or {} Mbit/s on its links", rate / 1_000_000),
+                    None => f.write_str(", and no faster link helps"),
+                }
+            }
+            Self::Pair { link, streams: [a, b], needs_ps: [x, y], common_ps } => write!(
+                f,
+                "streams {a} and {b} must both take link {link}, for {} and {}, together more than {}, the greatest common divisor of their periods: they meet whatever their releases; make one period a multiple of the other, or send less",
+                Time(*x),
+                Time(*y),
+                Time(*common_ps)
+            ),
+            Self::Link { link, ppm, streams } => {
+                let most =
+                    streams.iter().take(3).map(|own| format!("stream {} {}", own.stream, Percent(own.ppm)));
+                let most = most.collect::<Vec<_>>().join(", ");
+                write!(
+                    f,
+                    "link {link} would be taken for {} of its time by {} streams that have no other way (most by {most}); a faster link or other ways are needed",
+                    Percent(*ppm),
+                    streams.len()
+                )
+            }
+            Self::Gates { refusal } => refusal.fmt(f),
+            Self::Conflict { stream, streams, minimal } => write!(
+                f,
+                "stream {stream} found no room beside {} others: {}; {}",
+                streams.len(),
+                Numbers(streams),
+                if *minimal { "without any one of them it has" } else { "a smaller set may be enough" }
+            ),
+            Self::Without { streams } => write!(
+                f,
+                "without {} it works: {} {}",
+                if streams.len() == 1 {
+                    "this stream".to_owned()
+                } else {
+                    format!("these {} streams", streams.len())
+                },
+                if streams.len() == 1 { "stream" } else { "streams" },
+                Numbers(streams)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for GateRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cycle { link, cycle_ns: Some(cycle_ns), longest_ns, granularity_ns } => write!(
+                f,
+                "the periods on link {link} repeat together every {}, and its gates have cycles of at most {} in ticks of {granularity_ns} ns; choose periods that divide each other",
+                Time(cycle_ns * 1_000),
+                Time(longest_ns * 1_000)
+            ),
+            Self::Cycle { link, cycle_ns: None, .. } => write!(
+                f,
+                "the periods on link {link} never repeat together within a cycle that can be written down; choose periods that divide each other"
+            ),
+            Self::Entries { link, needed, most } => write!(
+                f,
+                "link {link} needs {needed} gate entries and has {most}, and frames that wait keep windows from being joined; use fewer streams or shorter cycles there"
+            ),
+            Self::Early { link, stream, shortest_interval_ns } => write!(
+                f,
+                "a window of link {link} that is as long as its hardware needs ({shortest_interval_ns} ns and more) lets a frame of stream {stream} go too early; give it a queue of its own"
+            ),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Gates: open for who is planned, closed for who is to wait, and closed for everybody else.
+
+use crate::walk::Passage;
+use crate::{Report, Unfit, Violation};
+use std::collections::HashMap;
+use tsn_plan::{Gates, Plan, Port};
+use tsn_units::{BitRate, INTER_FRAME_GAP};
+
+/// More looks at one port than this are not taken.
+const MOST_LOOKS: i64 = 1 << 24;
+
+/// A list of gates as begins of intervals in a cycle, ps.
+struct Table {
+    base: i64,
+    cycle: i64,
+    /// When an entry begins, and what is open from there on.
+    entries: Vec<(i64, u8)>,
+}
+
+impl Table {
+    fn new(gates: &Gates) -> Self {
+        let mut begin = 0;
+        let entries = gates.entries.iter().map(|entry| {
+            let from = begin;
+            begin += i64::try_from(entry.interval_ns).unwrap_or(0) * 1_000;
+            (from, entry.open)
+        });
+        let entries = entries.collect();
+        let cycle = i64::try_from(gates.cycle_ns).unwrap_or(1) * 1_000;
+        Self { base: gates.base_time_ns.saturating_mul(1_000), cycle, entries }
+    }
+
+    /// The first point in `[from, until)` at which the gates of some of `classes` are open (or closed).
+    fn first(&self, classes: u8, open: bool, from: i64, until: i64) -> Option<i64> {
+        let within = (from - self.base).rem_euclid(self.cycle);
+        let mut place = self.entries.partition_point(|entry| entry.0 <= within) - 1;
+        // From the beginning of the cycle that `from` lies in.
+        let mut turn = from - within;
+        loop {
+            let (begin, gates) = self.entries[place];
+            let at = turn + begin;
+            if at >= until {
+                return None;
+            }
+            let some = if open { gates & classes != 0 } else { !gates & classes != 0 };
+            if some {
+                return Some(at.max(from));
+            }
+            place += 1;
+            if place == self.entries.len() {
+                place = 0;
+                turn += self.cycle;
+            }
+        }
+    }
+}
+
+/// What shares a port with scheduled frames.
+#[derive(Default)]
+struct Others {
+    /// Classes of scheduled frames, and of all else.
+    scheduled: u8,
+    foreign: u8,
+    /// A stream that is not scheduled, by class.
+    streams: HashMap<u8, u32>,
+}
+
+pub(crate) fn open(plan: &Plan, passages: &[Passage], report: &mut Report) {
+    let others = others(plan, passages);
+    let tables: Vec<Option<Table>> =
+        plan.ports.iter().map(|port| port.gates.as_ref().map(Table::new)).collect();
+    let mut told = vec![false; plan.ports.len()];
+    for passage in passages {
+        let (number, port) = (passage.port, &plan.ports[passage.port as usize]);
+        let own = &others[number as usize];
+        if !told[number as usize] {
+            told[number as usize] = true;
+            at_port(number, port, passage.stream, own, report);
+        }
+        let violations = &mut report.violations;
+        look(port, tables[number as usize].as_ref(), own, passage, violations);
+    }
+}
+
+/// What is wrong with a port, whoever passes it.
+fn at_port(number: u32, port: &Port, scheduled: u32, own: &Others, report: &mut Report) {
+    let unfit = |reason| Violation::UnfitPort { port: number, reason };
+    if let Some(gates) = &port.gates {
+        let late = gates.initial.is_some() && gates.base_time_ns > 0;
+        if !gates.changes.is_empty() || gates.unguarded || late {
+            report.violations.push(unfit(Unfit::Gates));
+        }
+    }
+    for class in (0..8).filter(|class| own.scheduled >> class & 1 == 1) {
+        if port.classes.get(usize::from(class)).is_some_and(|own| own.cbs.is_some()) {
+            report.violations.push(unfit(Unfit::Shaper));
+        }
+        if let Some(other) = own.streams.get(&class) {
+            let shared = Violation::SharedClass { port: number, class, scheduled, other: *other };
+            report.violations.push(shared);
+        }
+    }
+}
+
+/// Every release of a passage, until gates and releases repeat together.
+fn look(
+    port: &Port,
+    table: Option<&Table>,
+    own: &Others,
+    passage: &Passage,
+    violations: &mut Vec<Violation>,
+) {
+    let (stream, number, class) = (passage.stream, passage.port, passage.class);
+    let foreign = own.foreign & !own.scheduled;
+    let silence = BitRate(port.rate_bps).time(INTER_FRAME_GAP).ps();
+    let Some(table) = table else {
+        // Everybody may go at any time.
+        if passage.waits() {
+            violations.push(Violation::GoesEarly { stream, port: number, class, at_ps: passage.comes });
+        }
+        if foreign != 0 {
+            let class = foreign.trailing_zeros() as u8;
+            let at_ps = passage.starts() - passage.margin - silence;
+            violations.push(Violation::OthersOpen { stream, port: number, class, at_ps });
+        }
+        return;
+    };
+    let together = table.cycle / greatest_common_divisor(table.cycle, passage.period);
+    if together * (passage.frames.len() as i64) > MOST_LOOKS {
+        violations.push(Violation::UnfitPort { port: number, reason: Unfit::Cycle });
+        return;
+    }
+    let bit = 1 << class;
+    for release in 0..together {
+        let moved = release * passage.period;
+        if passage.waits() {
+            let (from, until) = (passage.comes - passage.margin + moved, passage.starts() + moved);
+            if let Some(at_ps) = table.first(bit, true, from, until) {
+                violations.push(Violation::GoesEarly { stream, port: number, class, at_ps });
+                return;
+            }
+        }
+        for (place, (start, end)) in passage.frames.iter().enumerate() {
+            // One that waits goes when its gate opens.
+            let early = if passage.waits() && place == 0 { 0 } else { passage.margin };
+            let (from, until) = (start - early + moved, end + passage.margin + moved);
+            if let Some(at_ps) = table.first(bit, false, from, until) {
+                violations.push(Violation::Closed { stream, port: number, class, at_ps });
+                return;
+            }
+            let from = start - early - silence + moved;
+            if let Some(at_ps) = table.first(foreign, true, from, start + passage.margin + moved + 1) {
+                let class = foreign.trailing_zeros() as u8;
+                violations.push(Violation::OthersOpen { stream, port: number, class, at_ps });
+                return;
+            }
+        }
+    }
+}
+
+/// Who else sends where, by port: streams that are not scheduled, and gPTP, which goes everywhere.
+fn others(plan: &Plan, passages: &[Passage]) -> Vec<Others> {
+    let mut all: Vec<Others> = plan.ports.iter().map(|_| Others::default()).collect();
+    for passage in passages {
+        all[passage.port as usize].scheduled |= 1 << passage.class;
+    }
+    for (number, stream) in plan.streams.iter().enumerate().filter(|(_, stream)| stream.scheduled.is_none()) {
+        for hop in stream.route.iter().chain(&stream.flood) {
+            let own = &mut all[hop.port as usize];
+            let class = plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)];
+            own.foreign |= 1 << class;
+            own.streams.insert(class, number as u32);
+        }
+    }
+    if let Some(gptp) = plan.clocks.as_ref().and_then(|clocks| clocks.gptp.as_ref()) {
+        for (own, port) in all.iter_mut().zip(&plan.ports) {
+            own.foreign |= 1 << port.pcp_to_class[usize::from(gptp.pcp & 7)];
+        }
+    }
+    all
+}
+
+fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

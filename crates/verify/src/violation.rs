@@ -1,0 +1,155 @@
+//! What would go wrong, as data; a sentence is made of it.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One thing that would go wrong. Streams and ports by their place in the Plan; times in ps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[allow(missing_docs)]
+pub enum Violation {
+    /// It cannot be said when its frames are where.
+    Unfit { stream: u32, reason: Unfit },
+    /// A port does what is not followed.
+    UnfitPort { port: u32, reason: Unfit },
+    /// Planned to go before it has come.
+    TooEarly { stream: u32, port: u32, planned_ps: u64, comes_ps: u64 },
+    /// Two frames on a link at once.
+    Meet { port: u32, streams: [u32; 2], at_ps: i64, overlap_ps: i64 },
+    /// A frame waits in a queue that another one passes.
+    SharedQueue { port: u32, class: u8, streams: [u32; 2], at_ps: i64 },
+    /// Its gate is closed while it is to pass.
+    Closed { stream: u32, port: u32, class: u8, at_ps: i64 },
+    /// Its gate is open while it is to wait.
+    GoesEarly { stream: u32, port: u32, class: u8, at_ps: i64 },
+    /// Another class may be on the wire when it is to start.
+    OthersOpen { stream: u32, port: u32, class: u8, at_ps: i64 },
+    /// A class of scheduled frames has others, too.
+    SharedClass { port: u32, class: u8, scheduled: u32, other: u32 },
+    /// Dropped: more octets than its class takes.
+    TooLarge { stream: u32, port: u32, octets: u32, most: u32 },
+    /// Later than it may be.
+    Deadline { stream: u32, node: u32, delay_ps: u64, limit_ps: u64 },
+    /// More jitter than it may have.
+    Jitter { stream: u32, node: u32, jitter_ps: u64, limit_ps: u64 },
+    /// Clocks differ by more than the margin.
+    Margin { stream: u32, margin_ps: u64, error_ps: u64 },
+}
+
+/// Why nothing can be said.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unfit {
+    /// Releases are not periodic, or jitter.
+    Releases,
+    /// Frames are not of the same sizes every period.
+    Sizes,
+    /// Not as many planned times as ways to come by.
+    Times,
+    /// A node on the way forwards before a frame is in, or takes a time that is drawn.
+    Forwarding,
+    /// A node on the way polices frames, or is a host whose software takes time.
+    Software,
+    /// Its gates change, begin late or do not guard.
+    Gates,
+    /// A shaper holds a scheduled class back.
+    Shaper,
+    /// More frames would have to be followed than is sensible.
+    Cycle,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Releases => "its releases are not periodic, or jitter",
+            Self::Sizes => "its frames are not of the same sizes every period",
+            Self::Times => "it has not as many planned times as ways to come by",
+            Self::Forwarding => "a node on its way cuts through, or takes a time that is drawn",
+            Self::Software => "a node on its way polices frames, or is a host whose software takes time",
+            Self::Gates => "its gates change, begin late or do not guard",
+            Self::Shaper => "a shaper holds scheduled frames back",
+            Self::Cycle => "the periods have too little in common to follow every frame",
+        })
+    }
+}
+
+/// Picoseconds as people read them.
+struct Time(i64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, part) = (self.0.div_euclid(1_000), self.0.rem_euclid(1_000));
+        if part == 0 { write!(f, "{whole} ns") } else { write!(f, "{whole}.{part:03} ns") }
+    }
+}
+
+fn time(ps: u64) -> Time {
+    Time(i64::try_from(ps).unwrap_or(i64::MAX))
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unfit { stream, reason } => write!(f, "stream {stream}: {reason}"),
+            Self::UnfitPort { port, reason } => write!(f, "port {port}: {reason}"),
+            Self::TooEarly { stream, port, planned_ps, comes_ps } => write!(
+                f,
+                "stream {stream} is planned to leave port {port} {} after its release, but comes there after {}",
+                time(*planned_ps),
+                time(*comes_ps)
+            ),
+            Self::Meet { port, streams: [a, b], at_ps, overlap_ps } => write!(
+                f,
+                "streams {a} and {b} are both on port {port}'s link at {}, for {}",
+                Time(*at_ps),
+                Time(*overlap_ps)
+            ),
+            Self::SharedQueue { port, class, streams: [a, b], at_ps } => write!(
+                f,
+                "streams {a} and {b} are both in the queue of class {class} of port {port} at {}, and one waits",
+                Time(*at_ps)
+            ),
+            Self::Closed { stream, port, class, at_ps } => write!(
+                f,
+                "stream {stream} passes port {port} at {}, when the gate of class {class} is closed",
+                Time(*at_ps)
+            ),
+            Self::GoesEarly { stream, port, class, at_ps } => write!(
+                f,
+                "stream {stream} waits at port {port} at {}, when the gate of class {class} is open",
+                Time(*at_ps)
+            ),
+            Self::OthersOpen { stream, port, class, at_ps } => write!(
+                f,
+                "class {class} of port {port} is open at {}, when stream {stream} is to find the wire free",
+                Time(*at_ps)
+            ),
+            Self::SharedClass { port, class, scheduled, other } => write!(
+                f,
+                "class {class} of port {port} has scheduled stream {scheduled} and stream {other}, which is not"
+            ),
+            Self::TooLarge { stream, port, octets, most } => write!(
+                f,
+                "stream {stream} has frames of {octets} octets, and its class at port {port} takes {most}"
+            ),
+            Self::Deadline { stream, node, delay_ps, limit_ps } => write!(
+                f,
+                "stream {stream} is at node {node} after {}, not within {}",
+                time(*delay_ps),
+                time(*limit_ps)
+            ),
+            Self::Jitter { stream, node, jitter_ps, limit_ps } => write!(
+                f,
+                "stream {stream} jitters by {} at node {node}, not within {}",
+                time(*jitter_ps),
+                time(*limit_ps)
+            ),
+            Self::Margin { stream, margin_ps, error_ps } => write!(
+                f,
+                "stream {stream} has a margin of {}, and clocks differ by {}",
+                time(*margin_ps),
+                time(*error_ps)
+            ),
+        }
+    }
+}

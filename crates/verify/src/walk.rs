@@ -1,0 +1,203 @@
+//! Follows a stream's frames along its route, hop by hop, from one release.
+
+use crate::cut::frames;
+use crate::{Report, Unfit, Violation};
+use tsn_plan::{NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream};
+use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
+
+/// A stream's frames at one egress port, by one of the ways that they may come by. Times of the first period, ps.
+#[derive(Clone, Debug)]
+pub(crate) struct Passage {
+    pub stream: u32,
+    pub port: u32,
+    pub class: u8,
+    pub period: i64,
+    pub margin: i64,
+    /// When the first frame is in the queue.
+    pub comes: i64,
+    /// First bits out and last bits out, frame by frame.
+    pub frames: Vec<(i64, i64)>,
+    /// When the next frame of anybody can start.
+    pub ends: i64,
+}
+
+impl Passage {
+    pub fn starts(&self) -> i64 {
+        self.frames.first().map_or(self.comes, |frame| frame.0)
+    }
+
+    pub fn waits(&self) -> bool {
+        self.starts() > self.comes
+    }
+}
+
+/// Every stream's passages.
+pub(crate) fn follow(plan: &Plan, report: &mut Report) -> Vec<Passage> {
+    let mut all = Vec::new();
+    for (number, stream) in plan.streams.iter().enumerate() {
+        if stream.scheduled.is_none() {
+            continue;
+        }
+        report.streams += 1;
+        if let Err(reason) = walk(plan, number as u32, stream, &mut all, report) {
+            report.violations.push(Violation::Unfit { stream: number as u32, reason });
+        }
+    }
+    all
+}
+
+fn ps(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX / 4_000).saturating_mul(1_000)
+}
+
+fn walk(
+    plan: &Plan,
+    number: u32,
+    stream: &Stream,
+    all: &mut Vec<Passage>,
+    report: &mut Report,
+) -> Result<(), Unfit> {
+    let Some(own) = &stream.scheduled else { return Ok(()) };
+    let &Pattern::Periodic { period_ns, offset_ns, jitter_ns: 0 } = &stream.pattern else {
+        return Err(Unfit::Releases);
+    };
+    let sizes = frames(&stream.size).ok_or(Unfit::Sizes)?;
+    let release = ps(stream.start_ns) + ps(offset_ns);
+    let redundancy = stream.redundancy.as_deref();
+    // Last bits in behind every entry, for each way that leads there.
+    let mut behind: Vec<Vec<Vec<i64>>> = vec![Vec::new(); stream.route.len()];
+    for entry in in_order(stream)? {
+        let hop = &stream.route[entry];
+        let port = &plan.ports[hop.port as usize];
+        let rate = BitRate(port.rate_bps);
+        let copy = redundancy.and_then(|own| own.copies.get(entry)).is_some_and(|copy| *copy > 0);
+        let node = &plan.nodes[port.node as usize];
+        let polices = plan.policing.iter().any(|own| own.node == port.node);
+        if stream.socket.is_some() || node.host.is_some() || port.qdisc.is_some() || polices {
+            return Err(Unfit::Software);
+        }
+        let ways: Vec<Vec<i64>> = match hop.parent {
+            None => vec![vec![release; sizes.len()]],
+            Some(parent) => {
+                if node.cut_through_octets.is_some()
+                    || node.further.is_some()
+                    || node.kind == NodeKind::Station
+                {
+                    return Err(Unfit::Forwarding);
+                }
+                let processing = ps(node.processing_ns);
+                let come = sources(stream, parent).into_iter().flat_map(|from| behind[from as usize].iter());
+                come.map(|bits| bits.iter().map(|at| at + processing).collect()).collect()
+            }
+        };
+        let planned = own.starts_ps.get(entry).ok_or(Unfit::Times)?;
+        if planned.len() != ways.len() {
+            return Err(Unfit::Times);
+        }
+        let class = port.pcp_to_class[usize::from(stream.pcp & 7)];
+        let mut arrivals = Vec::new();
+        for (ready, planned) in ways.iter().zip(planned) {
+            let start = release + i64::try_from(*planned).unwrap_or(i64::MAX / 4);
+            if start < ready[0] {
+                let comes_ps = (ready[0] - release).unsigned_abs();
+                let early =
+                    Violation::TooEarly { stream: number, port: hop.port, planned_ps: *planned, comes_ps };
+                report.violations.push(early);
+            }
+            let mut passage = Passage {
+                stream: number,
+                port: hop.port,
+                class,
+                period: ps(period_ns),
+                margin: i64::try_from(own.margin_ps).unwrap_or(i64::MAX / 4),
+                comes: ready[0],
+                frames: Vec::new(),
+                ends: start,
+            };
+            let mut bits = Vec::new();
+            for (octets, ready) in sizes.iter().zip(ready) {
+                let octets = octets + if copy { R_TAG_OCTETS } else { 0 };
+                let begin = passage.ends.max(*ready);
+                let on_wire = |more: u32| rate.time(Octets(octets + more)).ps();
+                let before = PREAMBLE.0 + START_FRAME_DELIMITER.0;
+                let end = begin + on_wire(before);
+                passage.frames.push((begin, end));
+                passage.ends = begin + on_wire(before + INTER_FRAME_GAP.0);
+                let propagation = i64::try_from(port.propagation_ps).unwrap_or(i64::MAX / 4);
+                bits.push(end + propagation);
+                if let Some(most) = port.classes[usize::from(class)].max_sdu_octets {
+                    // A service data unit is a frame without addresses, type, tag and FCS.
+                    let sdu = octets.saturating_sub(22);
+                    if sdu > most {
+                        let large = Violation::TooLarge { stream: number, port: hop.port, octets: sdu, most };
+                        report.violations.push(large);
+                    }
+                }
+            }
+            arrivals.push(bits);
+            all.push(passage);
+        }
+        behind[entry] = arrivals;
+    }
+    required(stream, number, release, &behind, report);
+    Ok(())
+}
+
+/// Entries in an order in which nobody comes before whom it follows: an entry that meets another may stand behind what
+/// follows both.
+fn in_order(stream: &Stream) -> Result<Vec<usize>, Unfit> {
+    let mut order = Vec::with_capacity(stream.route.len());
+    let mut done = vec![false; stream.route.len()];
+    while order.len() < stream.route.len() {
+        let before = order.len();
+        for (entry, hop) in stream.route.iter().enumerate() {
+            let mut from = hop.parent.map_or_else(Vec::new, |parent| sources(stream, parent)).into_iter();
+            if !done[entry] && from.all(|from| done[from as usize]) {
+                done[entry] = true;
+                order.push(entry);
+            }
+        }
+        if order.len() == before {
+            return Err(Unfit::Forwarding);
+        }
+    }
+    Ok(order)
+}
+
+/// The entries by which frames come that go on behind an entry: itself, or all that meet there.
+fn sources(stream: &Stream, parent: u32) -> Vec<u32> {
+    let merges = stream.redundancy.iter().flat_map(|own| own.merges.iter());
+    let mut meets = merges.filter(|merge| merge.from.first() == Some(&parent));
+    meets.next().map_or_else(|| vec![parent], |merge| merge.from.clone())
+}
+
+/// Deadlines and limits of jitter at every listener.
+fn required(stream: &Stream, number: u32, release: i64, behind: &[Vec<Vec<i64>>], report: &mut Report) {
+    let margin = stream.scheduled.as_ref().map_or(0, |own| own.margin_ps);
+    for listener in &stream.listeners {
+        let ways: Vec<&Vec<i64>> = sources(stream, listener.route)
+            .into_iter()
+            .flat_map(|from| behind[from as usize].iter())
+            .collect();
+        let lasts = ways.iter().filter_map(|bits| bits.last().map(|last| (last - release).unsigned_abs()));
+        let (most, least) = (lasts.clone().max().unwrap_or(0), lasts.min().unwrap_or(0));
+        let (stream_number, node) = (number, listener.node);
+        let delay_ps = most + margin;
+        let percentiles = stream.requirements.delay_percentiles.iter().map(|share| share.delay_ns);
+        for limit in stream.requirements.delay_ns.into_iter().chain(percentiles) {
+            let limit_ps = limit.saturating_mul(1_000);
+            if delay_ps > limit_ps {
+                let late = Violation::Deadline { stream: stream_number, node, delay_ps, limit_ps };
+                report.violations.push(late);
+            }
+        }
+        let jitter_ps = most - least + 2 * margin;
+        for limit in &stream.requirements.jitter {
+            let limit_ps = limit.limit_ns.saturating_mul(1_000);
+            if jitter_ps > limit_ps {
+                let shaky = Violation::Jitter { stream: stream_number, node, jitter_ps, limit_ps };
+                report.violations.push(shaky);
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+"""Scheduled streams: when they are released, which gates open for them, and the proof that they meet nobody.
+
+IEEE 802.1Q-2022, 8.6.8.4. The search is in ``crates/schedule``, the proof in ``crates/verify``; they share
+no code.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
+from tsnbench.planning.sizes import frames_of
+from tsnbench.scenario import model
+
+
+def schedule_flows(draft: Draft) -> None:
+    """Fills offsets and ``scheduled`` of scheduled flows, their ``route`` where it is free, and ``gates``."""
+    flows = [flow for flow in draft.flows if flow.stream.scheduled]
+    if not flows:
+        return
+    for flow in flows:
+        _check(draft, flow)
+    draft.raise_problems()
+    problem = _problem(draft, flows)
+    from tsnbench import _native
+
+    found = json.loads(_native.schedule(json.dumps(problem), "{}"))
+    said: set[tuple[str, ...]] = set()
+    for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
+        # Two streams that meet do so on all links that they share, and so do their flows.
+        groups = (
+            {flows[number].group for number in reason.get("streams", ())} if reason["kind"] == "pair" else ()
+        )
+        key = (reason["kind"], *sorted(groups)) if groups else (sentence,)
+        if key not in said:
+            said.add(key)
+            _refused(draft, flows, reason, sentence)
+    draft.raise_problems()
+    for flow, placed in zip(flows, found["outcome"]["placed"], strict=True):
+        _release(draft, flow, placed)
+    _open(draft, flows, found["gates"])
+
+
+def prove(document: Mapping[str, Any], text: str) -> list[str]:
+    """What would go wrong with a Plan's scheduled streams; empty where it is proved that nothing does."""
+    if not any("scheduled" in stream for stream in document["streams"]):
+        return []
+    from tsnbench import _native
+
+    names = {
+        "stream": [stream["name"] for stream in document["streams"]],
+        "port": [port["name"] for port in document["ports"]],
+        "node": [node["name"] for node in document["nodes"]],
+    }
+    return [_named(sentence, names) for sentence in _native.verify(text)]
+
+
+def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
+    """A sentence that calls things by their place, with their names: ``streams 1 and 0``, ``link 3``."""
+
+    def name(match: re.Match[str]) -> str:
+        known = names[match[1]]
+        return f"{match[1]}{match[2]} " + re.sub(r"\d+", lambda number: known[int(number[0])], match[3])
+
+    return re.sub(rf"\b({'|'.join(names)})(s?) (\d+(?:(?:, | and )\d+)*)\b(?! of)", name, sentence)
+
+
+def _check(draft: Draft, flow: Flow) -> None:
+    """What cannot be scheduled; said once per stream."""
+    if flow.number:
+        return
+    stream, path = flow.stream, f"streams.{flow.group}"
+    pattern = stream.pattern
+    if not isinstance(pattern, model.Periodic):
+        draft.problem(f"{path}.scheduled", "a period", f"a {pattern.kind} stream", "write period: 1 ms")
+    elif pattern.jitter:
+        draft.problem(f"{path}.jitter", "releases without jitter in a scheduled stream", "jitter")
+    if flow.size["kind"] != "frame" and len(set(flow.size["octets"])) != 1:
+        draft.problem(f"{path}.scheduled", "data units of one size", "several sizes", "write payload: 1000 B")
+    if flow.redundancy:
+        draft.problem(f"{path}.scheduled", "a scheduled stream with one way", "several ways")
+    for place, hop in enumerate(flow.route):
+        port = draft.ports[hop.port]
+        node = draft.nodes[port.node]
+        if place and (node.cut_through_octets is not None or node.further is not None):
+            how = "cuts through" if node.further is None else "takes times that differ"
+            draft.problem(
+                f"{path}.scheduled",
+                "nodes on its way that store frames for a fixed time",
+                f"{node.name} {how}",
+            )
+        if port.shaper.gates is not None:
+            hint = f"leave the gates of {port.name} out: they are planned"
+            draft.problem(
+                f"{path}.scheduled", "ports whose gates are left open to plan", f"gates at {port.name}", hint
+            )
+
+
+def _problem(draft: Draft, flows: list[Flow]) -> dict[str, Any]:
+    """In the words of ``crates/schedule``: every port is a link."""
+    own = draft.scenario.schedule
+    limits = {
+        "entries": own.most_entries,
+        "shortest_interval_ns": own.shortest_interval,
+        "granularity_ns": own.granularity,
+        "longest_cycle_ns": own.longest_cycle,
+    }
+    return {
+        "nodes": [
+            {"processing_ps": node.processing_ns * 1_000, "forwards": node.forwards} for node in draft.nodes
+        ],
+        "links": [
+            {
+                "from": port.node,
+                "to": port.to,
+                "rate_bps": port.rate_bps,
+                "propagation_ps": port.propagation_ps,
+                "margin_ps": own.margin * 1_000,
+                "queues": 1,
+                "limits": limits,
+            }
+            for port in draft.ports
+        ],
+        "streams": [_stream(draft, flow) for flow in flows],
+        "granularity_ns": own.granularity,
+    }
+
+
+def _stream(draft: Draft, flow: Flow) -> dict[str, Any]:
+    pattern, required = flow.stream.pattern, flow.stream.requires.delay
+    assert isinstance(pattern, model.Periodic)
+    if flow.size["kind"] == "frame":
+        frames = [flow.size["octets"]]
+    else:
+        parts = frames_of(flow.size["octets"][0], flow.size["most_per_frame"], flow.size["overhead"])
+        frames = [octets for octets, count in parts for _ in range(count)]
+    # An offset that is written is kept; otherwise any is as good.
+    first = (flow.start_ns + pattern.offset) % pattern.period
+    free = not _offset_written(draft, flow)
+    way = None if draft.scenario.schedule.ways == "free" and flow.stream.via is None else flow.route
+    return {
+        "talker": flow.talker,
+        "listeners": list(flow.listeners),
+        "period_ns": pattern.period,
+        "frames": frames,
+        "deadline_ns": pattern.period if required is None else required,
+        "earliest_ns": 0 if free else first,
+        "latest_ns": pattern.period - 1 if free else first,
+        **(
+            {}
+            if way is None
+            else {
+                "tree": [
+                    {"link": hop.port, **({} if hop.parent is None else {"parent": hop.parent})}
+                    for hop in way
+                ]
+            }
+        ),
+    }
+
+
+def _offset_written(draft: Draft, flow: Flow) -> bool:
+    pattern = flow.stream.pattern
+    return isinstance(pattern, model.Periodic) and pattern.offset > 0
+
+
+def _release(draft: Draft, flow: Flow, placed: Mapping[str, Any]) -> None:
+    pattern = flow.stream.pattern
+    assert isinstance(pattern, model.Periodic)
+    flow.pattern["offset_ns"] = (placed["offset_ns"] - flow.start_ns) % pattern.period
+    flow.route = tuple(Hop(entry["link"], entry.get("parent")) for entry in placed["tree"])
+    last = {draft.ports[hop.port].to: place for place, hop in enumerate(flow.route)}
+    flow.ends = tuple(last[listener] for listener in flow.listeners)
+    margin = draft.scenario.schedule.margin * 1_000
+    flow.scheduled = {
+        "starts_ps": [[start] for start in placed["starts_ps"]],
+        **({"margin_ps": margin} if margin else {}),
+    }
+
+
+def _open(draft: Draft, flows: list[Flow], lists: list[Mapping[str, Any]]) -> None:
+    """Gates of the ports that scheduled frames take: their class alone while they pass, else the rest."""
+    classes: dict[int, set[int]] = defaultdict(set)
+    for flow in flows:
+        for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
+            classes[hop.port].add(draft.ports[hop.port].pcp_to_class[pcp])
+    by_link = {found["link"]: found for found in lists}
+    for number, own in sorted(classes.items()):
+        port = draft.ports[number]
+        if len(own) > 1:
+            text = ", ".join(map(str, sorted(own)))
+            draft.problem(
+                "schedule", f"one class for all scheduled streams at {port.name}", f"classes {text}"
+            )
+        else:
+            _gates(port, next(iter(own)), by_link[number])
+    for flow in draft.flows:
+        if flow.stream.scheduled or flow.number:
+            continue
+        for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
+            port = draft.ports[hop.port]
+            if port.pcp_to_class[pcp] in classes.get(hop.port, ()):
+                draft.problem(
+                    f"streams.{flow.group}",
+                    f"a class of its own for scheduled streams at {port.name}",
+                    f"PCP {pcp}, which shares it",
+                    "give one of them another PCP, or write scheduled: true here, too",
+                )
+                break
+
+
+def _gates(port: Port, traffic_class: int, found: Mapping[str, Any]) -> None:
+    rest = ((1 << port.classes) - 1) & ~(1 << traffic_class)
+    entries = (
+        (
+            (1 << traffic_class if entry["queues"] else 0) | (rest if entry["others"] else 0),
+            entry["interval_ns"],
+        )
+        for entry in found["entries"]
+    )
+    port.gates = Gates(found["base_ns"], tuple(entries))
+
+
+def _refused(draft: Draft, flows: list[Flow], reason: Mapping[str, Any], sentence: str) -> None:
+    """A reason as a mistake at the stream that it is about."""
+    number = reason.get("stream", min(reason["streams"]) if reason["kind"] in ("pair", "without") else None)
+    path = "schedule" if number is None else f"streams.{flows[number].group}"
+    names = {
+        "stream": [flow.name for flow in flows],
+        "link": [port.name for port in draft.ports],
+        "node": [node.name for node in draft.nodes],
+    }
+    found, _, hint = _named(sentence, names).partition("; ")
+    draft.problem(path, "a schedule", found, hint or None)
