@@ -143,7 +143,7 @@ streams:
         (", requires: {delay: 100 us}", "", "", "streams.x", "x takes at least 161.28 us over 2 links"),
         (", offset: 1 us", ", offset: 2 us", "", "streams.y", "y"),
         (", jitter: 1 us", "", "", "streams.x.jitter", "jitter"),
-        ("", "", f"shapers: {{all: {{gates: {{entries: [{OPEN}]}}}}}}", "streams.x.scheduled", "gates at a -> s"),
+        ("", "", f"shapers: {{all: {{gates: {{entries: [{OPEN}]}}}}}}", "streams.x.scheduled", "a -> s"),
         ("", "", "  z: {from: a, to: c, pcp: 7, period: 1 ms, frame: 64 B}", "streams.z", "PCP 7"),
         ("", "", "schedule: {margin: 600 us}", "streams.x", "link a -> s for"),
     ],
