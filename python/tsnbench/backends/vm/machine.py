@@ -1,0 +1,121 @@
+"""The emulated machine: one processor whose time is counted in instructions, no network, no disk but the results'."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import signal
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tsnbench.backends.vm.cpio import Archive
+from tsnbench.errors import BackendError
+
+QEMU = "qemu-system-x86_64"
+MEMORY_MB = 1024
+RESULTS_MB = 600
+"""What a run may bring back."""
+CLOCK = "2026-01-01T00:00:00"
+"""What the guest's clock says at boot, whenever that is."""
+
+
+def command(kernel: Path, image: Path, results: Path, seed: int) -> list[str]:
+    """The whole command line; ``seed`` is QEMU's."""
+    return [
+        QEMU,
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        # Without an accelerator and with one processor, guest time is a count of instructions.
+        *("-accel", "tcg", "-smp", "1", "-m", str(MEMORY_MB)),
+        *("-icount", "shift=0,sleep=off", "-seed", str(seed)),
+        *("-rtc", f"base={CLOCK},clock=vm", "-cpu", "max,-rdrand,-rdseed"),
+        *("-net", "none", "-serial", "stdio", "-monitor", "none"),
+        *("-drive", f"file={results},format=raw,if=virtio,cache=unsafe"),
+        *("-kernel", str(kernel), "-initrd", str(image)),
+        "-append",
+        "console=ttyS0 quiet panic=-1 nokaslr mitigations=off ipv6.disable=1 random.trust_bootloader=on "
+        "tsc=reliable rcupdate.rcu_expedited=1 audit=0",
+    ]
+
+
+def run(
+    kernel: Path,
+    image: Path,
+    job: Mapping[str, bytes],
+    seed: int,
+    limit_s: float,
+    watch: Callable[[], None] = lambda: None,
+) -> dict[str, bytes]:
+    """Boot, run ``/job/job.sh`` with the job's files beside it, and give back what is then in ``/results``.
+
+    Raises:
+        BackendError: the machine did not start, or brought nothing back in time.
+    """
+    if shutil.which(QEMU) is None:
+        raise BackendError(f"{QEMU} is missing\nhint: apt-get install qemu-system-x86")
+    with tempfile.TemporaryDirectory(prefix="tsnbench-vm-") as folder:
+        whole, results = Path(folder, "image.cpio"), Path(folder, "results.tar")
+        extra = Archive()
+        for name, content in job.items():
+            extra.file(f"job/{name}", content, 0o644)
+        with whole.open("wb") as file, image.open("rb") as base:
+            shutil.copyfileobj(base, file)
+            file.write(bytes(-file.tell() % 512) + extra.finish())
+        with results.open("wb") as file:
+            file.truncate(RESULTS_MB << 20)
+        console = _boot(command(kernel, whole, results, seed), Path(folder, "console"), limit_s, watch)
+        try:
+            with tarfile.open(results) as archive:
+                return {
+                    member.name.removeprefix("./"): _content(archive, member)
+                    for member in archive
+                    if member.isfile()
+                }
+        except (tarfile.TarError, OSError) as error:
+            tail = "\n".join(console.splitlines()[-5:])
+            raise BackendError(f"the guest brought nothing back ({error}); its last words:\n{tail}") from error
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member) or io.BytesIO()
+    return file.read()
+
+
+def _boot(words: list[str], console: Path, limit_s: float, watch: Callable[[], None]) -> str:
+    """Until the guest switches itself off; whatever happens, the process is gone afterwards."""
+    with console.open("wb") as out:
+        process = subprocess.Popen(
+            [*_pinned(), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+        )
+        try:
+            end = time.monotonic() + limit_s
+            while True:
+                try:
+                    process.wait(0.1)
+                    break
+                except subprocess.TimeoutExpired:
+                    watch()
+                if time.monotonic() > end:
+                    raise BackendError(f"the guest has not finished after {limit_s:.0f} s")
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    text = console.read_text(encoding="utf-8", errors="replace")
+    if process.returncode:
+        raise BackendError(f"{QEMU} failed: {text.strip()[-500:]}")
+    return text
+
+
+def _pinned() -> list[str]:
+    """On one core, the last one that we may use; and gone when this process is, even when it is killed."""
+    words = []
+    if shutil.which("setpriv"):
+        words += ["setpriv", "--pdeathsig", "KILL"]
+    if hasattr(os, "sched_getaffinity") and shutil.which("taskset"):
+        words += ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+    return words
