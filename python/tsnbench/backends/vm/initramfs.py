@@ -49,7 +49,7 @@ MODULES = (
 
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
-export PATH=/bin
+export PATH=/tools:/bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
@@ -57,7 +57,7 @@ mkdir -p /run /tmp /results
 mount -t tmpfs -o size=75% tmpfs /results
 echo 0 >/proc/sys/kernel/printk
 for module in $(cat /modules/order); do insmod /modules/$module.ko || echo "no module $module"; done
-ip link set lo up
+/tools/ip link set lo up
 /bin/busybox sh /job/job.sh >/results/job.log 2>&1
 echo $? >/results/job.status
 cd /results
@@ -99,7 +99,7 @@ def bake(kernel: Kernel, traffic: Path) -> tuple[Path, str]:
         archive.device("dev/console", 5, 1)
         archive.file("init", INIT.encode(), 0o755)
         for tool, path in found.items():
-            archive.file(f"bin/{tool}", path.read_bytes(), 0o755)
+            archive.file(f"{'bin' if tool == 'busybox' else 'tools'}/{tool}", path.read_bytes(), 0o755)
         for library in sorted(libraries):
             archive.file(str(library).lstrip("/"), library.read_bytes(), 0o755)
         for name in order:

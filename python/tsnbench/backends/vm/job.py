@@ -13,6 +13,10 @@ SNAP_OCTETS = 80
 """Of each frame: all headers, and the test payload with its number."""
 
 _HEAD = """set -u
+# The shell would take its own ones.
+ip() { /tools/ip "$@"; }
+tc() { /tools/tc "$@"; }
+say() { echo "$(cut -d" " -f1 /proc/uptime) $*" >/dev/console; }
 fail() { echo "failed: $*"; exit 1; }
 run() { # namespace, program, file of lines
     sed "s/EPOCH\\([+-][0-9]*\\)/\\$((EPOCH\\1))/g" "$3" >/tmp/lines
@@ -45,35 +49,37 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int) -> 
         for program, there in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
             if there:
                 lines.append(f"run {space} {program} /job/{space}.{program}")
-    lines.append("dumps=")
+    lines += ["say captures begin", "dumps="]
     for number, tap in enumerate(plan["taps"]):
         if tap["stage"] == "send":
             continue
         node = plan["ports"][tap["port"]]["node"]
         direction = "in" if tap["stage"] == "rx" else "out"
         lines.append(
-            f"ip netns exec {name(node)} tcpdump -Z root -n -i p{tap['port']} -Q {direction} -s {SNAP_OCTETS}"
+            f"/tools/ip netns exec {name(node)} tcpdump -Z root -n -i p{tap['port']} -Q {direction} -s {SNAP_OCTETS}"
             f" -B 8192 --time-stamp-precision=nano -w /results/tap-{number}.pcap 2>/results/tap-{number}.log &"
             ' dumps="$dumps $!"'
         )
-    lines.append("talkers=")
+    lines += ["say talkers begin", "talkers="]
     for node in sorted({stream["talker"] for stream in plan["streams"]}):
         own = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
         ports = " ".join(f"--port {number}=p{number}" for number in own)
         lines.append(
-            f"ip netns exec {name(node)} tsnbench-traffic talk /job/plan.json --node {node} --epoch $EPOCH"
+            f"/tools/ip netns exec {name(node)} tsnbench-traffic talk /job/plan.json --node {node} --epoch $EPOCH"
             f' --dilate {dilate} {ports} --log /results/talk-{node} & talkers="$talkers $!"'
         )
     whole_us = (plan["duration_ns"] + plan["drain_ns"]) * dilate // 1000 + 10_000
     lines += [
         "now=$(date +%s); [ $((EPOCH / 1000000000)) -gt $now ] || fail the set-up took too long",
         "sleep $((EPOCH / 1000000000 - now - 1))",
+        "say measuring",
         "cat /proc/net/softnet_stat >/results/softnet-before; head -1 /proc/stat >/results/cpu-before",
         # `date +%s` is up to a second behind.
         f"usleep {whole_us + 1_000_000}",
         "head -1 /proc/stat >/results/cpu-after; cat /proc/net/softnet_stat >/results/softnet-after",
         "for talker in $talkers; do wait $talker || fail a talker; done",
-        "kill -INT $dumps; wait $dumps",
+        "say captures end",
+        "kill -TERM $dumps; wait $dumps",
     ]
     for space in spaces:
         lines.append(f"tc -n {space} -j -s qdisc show >/results/qdisc-{space}.json")

@@ -100,7 +100,10 @@ def _boot(words: list[str], console: Path, limit_s: float, watch: Callable[[], N
                 except subprocess.TimeoutExpired:
                     watch()
                 if time.monotonic() > end:
-                    raise BackendError(f"the guest has not finished after {limit_s:.0f} s")
+                    said = "\n".join(console.read_text(errors="replace").splitlines()[-5:])
+                    raise BackendError(
+                        f"the guest has not finished after {limit_s:.0f} s; its last words:\n{said}"
+                    )
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)

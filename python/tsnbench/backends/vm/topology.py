@@ -62,7 +62,7 @@ def _links(plan: dict[str, Any], dilate: int, spaces: dict[str, Namespace]) -> N
         wires.tc += [
             # Out of w<peer> goes what this port sends.
             f"qdisc add dev w{port['peer']} root netem limit 100000"
-            + (f" delay {delay}ns" if delay else "")
+            + (f" delay {delay / 1000}us" if delay else "")
             + f" rate {rate} {PREAMBLE_AND_FCS}",
             f"qdisc add dev w{number} clsact",
             f"filter add dev w{number} ingress matchall action mirred egress redirect dev w{port['peer']}",
