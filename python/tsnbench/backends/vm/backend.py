@@ -94,7 +94,9 @@ class VirtualMachine:
         )
         seen = results.check(back, document)
         results.observe(back, document, text, folder, self.dilate, pcap)
-        listed = {name: json.loads(back[name] or b"[]") for name in sorted(back) if name.endswith(".json")}
+        listed = {
+            name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
+        }
         (folder / "kernel.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
         return {
             "kernel": guest.release,

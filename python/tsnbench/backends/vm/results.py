@@ -130,7 +130,7 @@ def counters(back: dict[str, bytes], plan: dict[str, Any], frames: list[list[int
 def _port(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str, Any]:
     """The queues of a port by class: their handles are 20: and up (see :mod:`shaping`)."""
     port = plan["ports"][number]
-    listed = json.loads(_text(back, f"qdisc-n{port['node']}.json") or "[]")
+    listed = read_json(_text(back, f"qdisc-n{port['node']}.json"))
     there = {one["handle"]: one for one in listed if one.get("dev") == f"p{number}"}
     classes = []
     for place in range(len(port["classes"])):
@@ -153,6 +153,11 @@ def _port(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str
             }
         )
     return {"port": port["name"], "dropped_faults": 0, "classes": classes}
+
+
+def read_json(text: str) -> Any:
+    """What ``tc -j`` or ``ip -j`` printed; a taprio list that is yet to begin has no key in iproute2 6.1's JSON."""
+    return json.loads(re.sub(r'(":-?\d+,)\{"base_time"', r'\1"admin":{"base_time"', text) or "[]")
 
 
 def _talked(back: dict[str, bytes]) -> dict[str, tuple[int, int, int, int]]:

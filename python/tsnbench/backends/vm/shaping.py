@@ -34,12 +34,14 @@ def shape(plan: dict[str, Any], number: int, dilate: int) -> list[str]:
     classes = port["classes"]
     device = f"dev p{number}"
     if port.get("gates"):
-        lines = [f"qdisc add {device} {stab} root handle 100: {_taprio(plan, number, dilate)}"]
+        queues, schedule = _taprio(plan, number, dilate)
+        lines = [f"qdisc add {device} {stab} root handle 100: taprio {queues} {schedule} clockid CLOCK_TAI"]
         for place in range(len(classes)):
             own = f"{0x10 + place:x}"
             lines += _mac(port, device, f"parent 100:{place + 1}", own, dilate)
             lines += _class(port, place, f"{device} parent {own}:1", f"{0x20 + place:x}", dilate)
-        return lines
+        # A qdisc that is put below resets taprio, and its timer stops for ever (Linux 6.12): so it is told again.
+        return [*lines, f"qdisc change {device} root handle 100: taprio {schedule} clockid CLOCK_TAI"]
     lines = _mac(port, device, f"{stab} root", "1", dilate)
     if len(classes) == 1:
         return [*lines, *_class(port, 0, f"{device} parent 1:1", "20", dilate)]
@@ -85,7 +87,8 @@ def _class(port: dict[str, Any], place: int, where: str, handle: str, dilate: in
     ]
 
 
-def _taprio(plan: dict[str, Any], number: int, dilate: int) -> str:
+def _taprio(plan: dict[str, Any], number: int, dilate: int) -> tuple[str, str]:
+    """Classes and queues; and the schedule."""
     port = plan["ports"][number]
     gates = port["gates"]
     count = len(port["classes"])
@@ -99,8 +102,8 @@ def _taprio(plan: dict[str, Any], number: int, dilate: int) -> str:
     base = gates["base_time_ns"] * dilate % cycle - (2_000_000_000 // cycle) * cycle
     listed = " ".join(f"sched-entry S {mask:02x} {interval}" for mask, interval in entries)
     return (
-        f"taprio num_tc {count} map {mapping} queues {queues} base-time EPOCH{base:+d}"
-        f" {listed} cycle-time {cycle} clockid CLOCK_TAI"
+        f"num_tc {count} map {mapping} queues {queues}",
+        f"base-time EPOCH{base:+d} {listed} cycle-time {cycle}",
     )
 
 

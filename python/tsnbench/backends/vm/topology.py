@@ -53,7 +53,7 @@ def _links(plan: dict[str, Any], dilate: int, spaces: dict[str, Namespace]) -> N
     for number, port in enumerate(plan["ports"]):
         queues = f"numtxqueues {QUEUES} numrxqueues {QUEUES}"
         wires.ip += [
-            f"link add w{number} type veth peer name p{number} address {port['mac']} {queues}"
+            f"link add w{number} {queues} type veth peer name p{number} address {port['mac']} {queues}"
             f" netns {name(port['node'])}",
             f"link set w{number} up",
         ]
