@@ -76,10 +76,12 @@ fn read(
     let mut reader = Reader::open(path).map_err(failed)?;
     while let Some(packet) = reader.read().map_err(failed)? {
         let (link, original) = (packet.link, packet.original);
-        let Some((stream, seq, octets, tag)) = dissect(link, packet.octets, original).ok().and_then(|frame| {
-            let payload = tsnbench::Repr::parse(frame.payload).ok()?;
-            Some((payload.stream, payload.seq, frame.octets, frame.tag))
-        }) else {
+        let Some((stream, seq, octets, tag)) =
+            dissect(link, packet.octets, original).ok().and_then(|frame| {
+                let payload = tsnbench::Repr::parse(frame.payload).ok()?;
+                Some((payload.stream, payload.seq, frame.octets, frame.tag))
+            })
+        else {
             found.foreign += 1;
             continue;
         };

@@ -76,7 +76,6 @@ impl Iterator for Releases {
             self.next.push(Reverse((next, place)));
         }
         let at_ns = (at - Instant::EPOCH).floor_ns();
-        let at_ns = i64::try_from(at_ns).unwrap_or(i64::MAX);
         let frame = FrameSpec { octets, seq, intended_ns: at_ns, ..source.template.frame };
         Some(Release { at_ns, port: source.port, pcp: source.pcp, frame })
     }

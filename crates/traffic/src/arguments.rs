@@ -36,7 +36,8 @@ impl Arguments {
         let (mut node, mut epoch_ns, mut dilate, mut ports, mut log) = (None, None, 1, Vec::new(), None);
         while let Some(option) = words.next() {
             let value = words.next().ok_or_else(usage)?;
-            let number = || value.parse::<i64>().map_err(|_| Error::Usage(format!("{option}: expected a number")));
+            let number =
+                || value.parse::<i64>().map_err(|_| Error::Usage(format!("{option}: expected a number")));
             match option.as_str() {
                 "--node" => node = Some(value.parse().map_err(|_| usage())?),
                 "--epoch" => epoch_ns = Some(number()?),

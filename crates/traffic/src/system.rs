@@ -91,19 +91,12 @@ pub fn now_ns() -> io::Result<i64> {
 /// # Errors
 /// When the kernel cannot; a signal is no error.
 pub fn sleep_until(at_ns: i64) -> io::Result<()> {
-    let at = libc::timespec {
-        tv_sec: at_ns.div_euclid(1_000_000_000),
-        tv_nsec: at_ns.rem_euclid(1_000_000_000),
-    };
+    let at =
+        libc::timespec { tv_sec: at_ns.div_euclid(1_000_000_000), tv_nsec: at_ns.rem_euclid(1_000_000_000) };
     loop {
         // SAFETY: the kernel reads one live timespec; nothing is written through the null pointer with an absolute time.
         let failed = unsafe {
-            libc::clock_nanosleep(
-                libc::CLOCK_TAI,
-                libc::TIMER_ABSTIME,
-                &raw const at,
-                std::ptr::null_mut(),
-            )
+            libc::clock_nanosleep(libc::CLOCK_TAI, libc::TIMER_ABSTIME, &raw const at, std::ptr::null_mut())
         };
         match failed {
             0 => return Ok(()),

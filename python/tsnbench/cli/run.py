@@ -30,7 +30,9 @@ def run(
         str | None, typer.Option(help="Instead of the scenario's: 200ms.", show_default=False)
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Instead of the scenario's.", show_default=False)] = None,
-    on: Annotated[str, typer.Option(help="Where: simulation, or vm (a guest's Linux kernel).")] = "simulation",
+    on: Annotated[
+        str, typer.Option(help="Where: simulation, or vm (a guest's Linux kernel).")
+    ] = "simulation",
     dilate: Annotated[
         int, typer.Option(help="On vm: run so many times slower; results are in the scenario's time.")
     ] = 1,

@@ -59,7 +59,11 @@ class VirtualMachine:
         if found := refusals(plan.document):
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
-            raise InputError(f"{plan.name}: --on vm cannot run all of this plan:\n{listed}\nhint: run it in the simulator")
+            raise InputError(
+                f"{plan.name}: --on vm cannot run all of this plan:\n{listed}\nhint: run it in the simulator"
+            )
+        if why := unavailable():
+            raise BackendError(f"--on vm: {why}")
         begin(plan, folder, backend=self.name)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
@@ -92,7 +96,7 @@ class VirtualMachine:
             limit_s,
             lambda: tell(0, 0),
         )
-        seen = results.check(back, document)
+        seen = results.check(back, document, self.dilate)
         results.observe(back, document, text, folder, self.dilate, pcap)
         listed = {
             name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")

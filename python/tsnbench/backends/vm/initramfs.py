@@ -82,7 +82,9 @@ def bake(kernel: Kernel, traffic: Path) -> tuple[Path, str]:
     gone = [f"{tool} ({TOOLS[tool]})" for tool, path in programs.items() if path is None]
     if gone:
         raise BackendError(f"programs are missing: {', '.join(gone)}\nhint: apt-get install the packages")
-    found = {tool: path for tool, path in programs.items() if path is not None} | {"tsnbench-traffic": traffic}
+    found = {tool: path for tool, path in programs.items() if path is not None} | {
+        "tsnbench-traffic": traffic
+    }
     order = closure(kernel.modules, MODULES)
     libraries = {library for tool, path in found.items() if tool != "busybox" for library in _libraries(path)}
     inputs = hashlib.sha256()

@@ -8,10 +8,10 @@ import shutil
 import signal
 import subprocess
 import tarfile
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from tsnbench.backends.vm.cpio import Archive
 from tsnbench.errors import BackendError
@@ -57,27 +57,38 @@ def run(
     """
     if shutil.which(QEMU) is None:
         raise BackendError(f"{QEMU} is missing\nhint: apt-get install qemu-system-x86")
-    with tempfile.TemporaryDirectory(prefix="tsnbench-vm-") as folder:
-        whole, results = Path(folder, "image.cpio"), Path(folder, "results.tar")
-        extra = Archive()
-        for name, content in job.items():
-            extra.file(f"job/{name}", content, 0o644)
-        with whole.open("wb") as file, image.open("rb") as base:
-            shutil.copyfileobj(base, file)
-            file.write(bytes(-file.tell() % 512) + extra.finish())
-        with results.open("wb") as file:
-            file.truncate(RESULTS_MB << 20)
-        console = _boot(command(kernel, whole, results, seed), Path(folder, "console"), limit_s, watch)
+    extra = Archive()
+    for name, content in job.items():
+        extra.file(f"job/{name}", content, 0o644)
+    with _memory("image") as whole, _memory("results") as results, _memory("console") as console:
+        with image.open("rb") as base:
+            shutil.copyfileobj(base, whole)
+        whole.write(bytes(-whole.tell() % 512) + extra.finish())
+        whole.flush()
+        results.truncate(RESULTS_MB << 20)
+        words = command(kernel, _path(whole), _path(results), seed)
+        said = _boot(words, [whole, results], console, limit_s, watch)
+        results.seek(0)
         try:
-            with tarfile.open(results) as archive:
+            with tarfile.open(fileobj=results) as archive:
                 return {
                     member.name.removeprefix("./"): _content(archive, member)
                     for member in archive
                     if member.isfile()
                 }
         except (tarfile.TarError, OSError) as error:
-            tail = "\n".join(console.splitlines()[-5:])
-            raise BackendError(f"the guest brought nothing back ({error}); its last words:\n{tail}") from error
+            raise BackendError(
+                f"the guest brought nothing back ({error}); its last words:\n{said}"
+            ) from error
+
+
+def _memory(name: str) -> BinaryIO:
+    """A file without a name on any disk: it is gone with the last process that has it open."""
+    return os.fdopen(os.memfd_create(name), "w+b")
+
+
+def _path(file: BinaryIO) -> Path:
+    return Path(f"/proc/self/fd/{file.fileno()}")
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
@@ -85,33 +96,40 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     return file.read()
 
 
-def _boot(words: list[str], console: Path, limit_s: float, watch: Callable[[], None]) -> str:
+def _boot(
+    words: list[str], files: list[BinaryIO], console: BinaryIO, limit_s: float, watch: Callable[[], None]
+) -> str:
     """Until the guest switches itself off; whatever happens, the process is gone afterwards."""
-    with console.open("wb") as out:
-        process = subprocess.Popen(
-            [*_pinned(), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
-        )
-        try:
-            end = time.monotonic() + limit_s
-            while True:
-                try:
-                    process.wait(0.1)
-                    break
-                except subprocess.TimeoutExpired:
-                    watch()
-                if time.monotonic() > end:
-                    said = "\n".join(console.read_text(errors="replace").splitlines()[-5:])
-                    raise BackendError(
-                        f"the guest has not finished after {limit_s:.0f} s; its last words:\n{said}"
-                    )
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    text = console.read_text(encoding="utf-8", errors="replace")
+    process = subprocess.Popen(
+        [*_pinned(), *words],
+        stdin=subprocess.DEVNULL,
+        stdout=console,
+        stderr=console,
+        start_new_session=True,
+        pass_fds=[file.fileno() for file in files],
+    )
+    try:
+        end = time.monotonic() + limit_s
+        while process.poll() is None:
+            watch()
+            if time.monotonic() > end:
+                raise BackendError(
+                    f"the guest has not finished after {limit_s:.0f} s; its last words:\n{_said(console)}"
+                )
+            time.sleep(0.1)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
     if process.returncode:
-        raise BackendError(f"{QEMU} failed: {text.strip()[-500:]}")
-    return text
+        raise BackendError(f"{QEMU} failed:\n{_said(console)}")
+    return _said(console)
+
+
+def _said(console: BinaryIO) -> str:
+    """The last lines of a console."""
+    console.seek(0)
+    return "\n".join(console.read().decode(errors="replace").splitlines()[-5:])
 
 
 def _pinned() -> list[str]:

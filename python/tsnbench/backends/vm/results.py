@@ -16,7 +16,7 @@ LATEST_NS = 1_000_000
 NO_SEND = "the kernel does not say when a talker's frame reaches its queue"
 
 
-def check(back: dict[str, bytes], plan: dict[str, Any]) -> dict[str, Any]:
+def check(back: dict[str, bytes], plan: dict[str, Any], dilate: int) -> dict[str, Any]:
     """How busy the guest was.
 
     Raises:
@@ -25,6 +25,8 @@ def check(back: dict[str, bytes], plan: dict[str, Any]) -> dict[str, Any]:
     log = _text(back, "job.log").strip()
     if _text(back, "job.status").strip() != "0":
         raise BackendError(f"the guest's kernel did not do what was asked:\n{log[-1500:]}")
+    for number in range(len(plan["ports"])):
+        _read_back(back, plan, number, dilate)
     before, after = (_numbers(back, f"cpu-{when}") for when in ("before", "after"))
     passed = [late - early for early, late in zip(before, after, strict=True)]
     busy = 1 - passed[3] / max(1, sum(passed))
@@ -53,7 +55,32 @@ def check(back: dict[str, bytes], plan: dict[str, Any]) -> dict[str, Any]:
     return {"processor_busy": round(busy, 3), "talkers_late": late}
 
 
-def observe(back: dict[str, bytes], plan: dict[str, Any], text: str, folder: Path, dilate: int, pcap: bool) -> None:
+def _read_back(back: dict[str, bytes], plan: dict[str, Any], number: int, dilate: int) -> None:
+    """The shapers that the kernel had at the end are those that were meant.
+
+    Raises:
+        BackendError: they are not.
+    """
+    port = plan["ports"][number]
+    there = _qdiscs(back, plan, number)
+    root = next((one for one in there.values() if one.get("root")), {})
+    meant = "taprio" if port.get("gates") else "htb"
+    if root.get("kind") != meant:
+        raise BackendError(f"{port['name']}: the kernel has {root.get('kind')} where {meant} was meant")
+    if port.get("gates"):
+        cycle = root["options"].get("cycle_time")
+        if cycle != port["gates"]["cycle_ns"] * dilate:
+            raise BackendError(f"{port['name']}: the kernel's gates did not run (cycle {cycle} ns)")
+    for place, own in enumerate(port["classes"]):
+        found = there.get(f"{0x20 + place:x}:", {}).get("kind")
+        meant = "cbs" if own.get("cbs") else "pfifo"
+        if found != meant:
+            raise BackendError(f"{port['name']}: class {place} has {found} where {meant} was meant")
+
+
+def observe(
+    back: dict[str, bytes], plan: dict[str, Any], text: str, folder: Path, dilate: int, pcap: bool
+) -> None:
     """Writes ``observations.parquet`` and ``counters.json``; the captures stay where they are asked for.
 
     Raises:
@@ -130,8 +157,7 @@ def counters(back: dict[str, bytes], plan: dict[str, Any], frames: list[list[int
 def _port(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str, Any]:
     """The queues of a port by class: their handles are 20: and up (see :mod:`shaping`)."""
     port = plan["ports"][number]
-    listed = read_json(_text(back, f"qdisc-n{port['node']}.json"))
-    there = {one["handle"]: one for one in listed if one.get("dev") == f"p{number}"}
+    there = _qdiscs(back, plan, number)
     classes = []
     for place in range(len(port["classes"])):
         one = there.get(f"{0x20 + place:x}:", {})
@@ -153,6 +179,12 @@ def _port(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str
             }
         )
     return {"port": port["name"], "dropped_faults": 0, "classes": classes}
+
+
+def _qdiscs(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str, Any]:
+    """A port's qdiscs by handle."""
+    listed = read_json(_text(back, f"qdisc-n{plan['ports'][number]['node']}.json"))
+    return {one["handle"]: one for one in listed if one.get("dev") == f"p{number}"}
 
 
 def read_json(text: str) -> Any:
