@@ -8,7 +8,10 @@ from pathlib import Path
 
 
 def folder() -> Path:
-    """``$TSNBENCH_CACHE``, or ``tsnbench`` in the user's cache; can be filled by hand where there is no network."""
+    """``$TSNBENCH_CACHE``, or ``tsnbench`` in the user's cache.
+
+    Can be filled by hand where there is no network.
+    """
     named = os.environ.get("TSNBENCH_CACHE")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     path = Path(named) if named else base / "tsnbench"

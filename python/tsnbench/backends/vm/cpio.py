@@ -6,7 +6,10 @@ _MAGIC = b"070701"
 
 
 class Archive:
-    """Files and folders, in the order in which they are added. Times and owners are zero: same inputs, same octets."""
+    """Files and folders, in the order in which they are added.
+
+    Times and owners are zero: same inputs, same octets.
+    """
 
     def __init__(self) -> None:
         self._octets = bytearray()
@@ -42,7 +45,7 @@ class Archive:
     def _entry(self, name: str, mode: int, content: bytes, device: tuple[int, int] = (0, 0)) -> None:
         self._number += 1
         path = name.encode() + b"\0"
-        # Inode, mode, user, group, links, time, size, device of the file (2), device that it is (2), name, sum.
+        # Inode, mode, user, group, links, time, size, two devices (2 each), name, sum.
         fields = (self._number, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(path), 0)
         self._octets += _MAGIC + b"".join(b"%08X" % field for field in fields) + path
         self._octets += bytes(-len(self._octets) % 4) + content

@@ -46,8 +46,8 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int) -> 
     lines = [_HEAD.replace("LEAD", str(lead))]
     lines += [f"ip netns add {space} || fail namespace {space}" for space in spaces]
     for space, own in spaces.items():
-        for program, there in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
-            if there:
+        for program, told in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
+            if told:
                 lines.append(f"run {space} {program} /job/{space}.{program}")
     lines += ["say captures begin", "dumps="]
     for number, tap in enumerate(plan["taps"]):
@@ -56,17 +56,18 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int) -> 
         node = plan["ports"][tap["port"]]["node"]
         direction = "in" if tap["stage"] == "rx" else "out"
         lines.append(
-            f"/tools/ip netns exec {name(node)} tcpdump -Z root -n -i p{tap['port']} -Q {direction} -s {SNAP_OCTETS}"
-            f" -B 8192 --time-stamp-precision=nano -w /results/tap-{number}.pcap 2>/results/tap-{number}.log &"
+            f"/tools/ip netns exec {name(node)} tcpdump -Z root -n -i p{tap['port']} -Q {direction}"
+            f" -s {SNAP_OCTETS} -B 8192 --time-stamp-precision=nano"
+            f" -w /results/tap-{number}.pcap 2>/results/tap-{number}.log &"
             ' dumps="$dumps $!"'
         )
     lines += ["say talkers begin", "talkers="]
     for node in sorted({stream["talker"] for stream in plan["streams"]}):
-        own = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
-        ports = " ".join(f"--port {number}=p{number}" for number in own)
+        there = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
+        ports = " ".join(f"--port {number}=p{number}" for number in there)
         lines.append(
-            f"/tools/ip netns exec {name(node)} tsnbench-traffic talk /job/plan.json --node {node} --epoch $EPOCH"
-            f' --dilate {dilate} {ports} --log /results/talk-{node} & talkers="$talkers $!"'
+            f"/tools/ip netns exec {name(node)} tsnbench-traffic talk /job/plan.json --node {node}"
+            f' --epoch $EPOCH --dilate {dilate} {ports} --log /results/talk-{node} & talkers="$talkers $!"'
         )
     whole_us = (plan["duration_ns"] + plan["drain_ns"]) * dilate // 1000 + 10_000
     lines += [

@@ -117,11 +117,11 @@ def _unpack(package: Path, into: Path) -> None:
 
 
 def _decompressed(image: bytes) -> bytes | None:
-    """The ELF image inside a compressed one: it need not be decompressed by the emulated processor at each boot.
+    """The ELF image inside a compressed one: the emulated processor need not decompress it at each boot.
 
     Linux, Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length.
     """
-    if image[0x202:0x206] == b"" or not shutil.which("zstd"):
+    if image[0x202:0x206] != b"HdrS" or not shutil.which("zstd"):
         return None
     offset, length = struct.unpack_from("<II", image, 0x248)
     start = (image[0x1F1] + 1) * 512 + offset

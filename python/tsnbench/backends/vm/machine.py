@@ -1,4 +1,4 @@
-"""The emulated machine: one processor whose time is counted in instructions, no network, no disk but the results'."""
+"""The emulated machine: one processor, time counted in instructions, no network, one disk for results."""
 
 from __future__ import annotations
 

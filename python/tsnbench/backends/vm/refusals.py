@@ -20,9 +20,10 @@ STREAM = {
     "size", "start_ns", "stop_ns", "route", "listeners", "requirements",
 }  # fmt: skip
 PLAN = {
-    "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps", "hash",
+    "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",
+    "hash",
 }  # fmt: skip
-"""What is understood. Whatever else a Plan holds is refused by its name, so that nothing is left out unsaid."""
+"""What is understood. Whatever else a Plan holds is refused by its name: nothing is left out unsaid."""
 
 MOST_PORTS = 60
 MOST_FRAME = 1518
@@ -90,7 +91,8 @@ def _addresses(plan: dict[str, Any]) -> Iterator[str]:
             key = (node, stream["destination_mac"], stream.get("vid"))
             if ways.setdefault(key, hop["port"]) != hop["port"]:
                 name = plan["nodes"][node]["name"]
-                yield f"stream {stream['name']}: another stream to the same address leaves {name} by another port"
+                what = f"another stream to the same address leaves {name} by another port"
+                yield f"stream {stream['name']}: {what}"
 
 
 def _strange(where: str, part: dict[str, Any], known: set[str]) -> Iterator[str]:

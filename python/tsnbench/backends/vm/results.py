@@ -20,7 +20,7 @@ def check(back: dict[str, bytes], plan: dict[str, Any], dilate: int) -> dict[str
     """How busy the guest was.
 
     Raises:
-        BackendError: the set-up was refused, something was lost where it is not counted, or the guest was saturated.
+        BackendError: the set-up was refused, frames were lost uncounted, or the guest was saturated.
     """
     log = _text(back, "job.log").strip()
     if _text(back, "job.status").strip() != "0":
@@ -63,7 +63,7 @@ def _read_back(back: dict[str, bytes], plan: dict[str, Any], number: int, dilate
     """
     port = plan["ports"][number]
     there = _qdiscs(back, plan, number)
-    root = next((one for one in there.values() if one.get("root")), {})
+    root: dict[str, Any] = next((one for one in there.values() if one.get("root")), {})
     meant = "taprio" if port.get("gates") else "htb"
     if root.get("kind") != meant:
         raise BackendError(f"{port['name']}: the kernel has {root.get('kind')} where {meant} was meant")
@@ -108,15 +108,15 @@ def observe(
     except (OSError, ValueError) as error:
         raise BackendError(f"the guest's captures cannot be used: {error}") from error
     if not pcap:
-        for _, path in files:
-            Path(path).unlink()
+        for _, written in files:
+            Path(written).unlink()
         captures.rmdir()
     counted = counters(back, plan, sighted["frames"])
     (folder / "counters.json").write_text(json.dumps(counted, indent=2) + "\n", encoding="utf-8")
 
 
 def counters(back: dict[str, bytes], plan: dict[str, Any], frames: list[list[int]]) -> dict[str, Any]:
-    """As the simulator's: what talkers, queues and listeners counted. What a kernel cannot tell is not there."""
+    """As the simulator's: what talkers, queues and listeners counted."""
     talked = _talked(back)
     ports = [_port(back, plan, number) for number in range(len(plan["ports"]))]
     taps = {(tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])}
@@ -188,7 +188,7 @@ def _qdiscs(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[s
 
 
 def read_json(text: str) -> Any:
-    """What ``tc -j`` or ``ip -j`` printed; a taprio list that is yet to begin has no key in iproute2 6.1's JSON."""
+    """What ``tc -j`` or ``ip -j`` printed; iproute2 6.1 gives a taprio list to come no key."""
     return json.loads(re.sub(r'(":-?\d+,)\{"base_time"', r'\1"admin":{"base_time"', text) or "[]")
 
 

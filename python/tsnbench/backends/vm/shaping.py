@@ -1,7 +1,7 @@
 """A port's classes, shapers and gates as qdiscs.
 
-A veth interface takes frames at any pace, so something has to hold them back as a MAC does: an HTB class of the
-port's rate, which lets a frame go when the one before it is on the wire; strict priority below it. Under
+A veth interface takes frames at any pace, so something has to hold them back as a MAC does: an HTB class of
+the port's rate, which lets a frame go when the one before it is on the wire; strict priority below it. Under
 taprio, which must be the root, each class has such an HTB of its own.
 """
 
@@ -40,16 +40,15 @@ def shape(plan: dict[str, Any], number: int, dilate: int) -> list[str]:
             own = f"{0x10 + place:x}"
             lines += _mac(port, device, f"parent 100:{place + 1}", own, dilate)
             lines += _class(port, place, f"{device} parent {own}:1", f"{0x20 + place:x}", dilate)
-        # A qdisc that is put below resets taprio, and its timer stops for ever (Linux 6.12): so it is told again.
+        # A qdisc that is put below resets taprio, and its timer stops for ever (Linux 6.12): tell it again.
         return [*lines, f"qdisc change {device} root handle 100: taprio {schedule} clockid CLOCK_TAI"]
     lines = _mac(port, device, f"{stab} root", "1", dilate)
     if len(classes) == 1:
         return [*lines, *_class(port, 0, f"{device} parent 1:1", "20", dilate)]
     # Band 0 goes first, and so has the highest class.
     bands = [len(classes) - 1 - port["pcp_to_class"][min(priority, 7)] for priority in range(16)]
-    lines += [
-        f"qdisc add {device} parent 1:1 handle 2: prio bands {len(classes)} priomap {' '.join(map(str, bands))}"
-    ]
+    priomap = " ".join(map(str, bands))
+    lines += [f"qdisc add {device} parent 1:1 handle 2: prio bands {len(classes)} priomap {priomap}"]
     for place in range(len(classes)):
         lines += _class(
             port, place, f"{device} parent 2:{len(classes) - place:x}", f"{0x20 + place:x}", dilate
@@ -76,8 +75,8 @@ def _class(port: dict[str, Any], place: int, where: str, handle: str, dilate: in
     if not cbs:
         return [f"qdisc add {where} handle {handle}: {fifo}"]
     idle = cbs["idle_slope_bps"] // dilate
-    # The kernel takes a frame's time from the interface's rate, not the port's: with this send slope, and credit
-    # for as long a frame as there is, frames are spaced as the idle slope says whatever that rate is.
+    # The kernel takes a frame's time from the interface's rate, not the port's: with this send slope, and
+    # credit for as long a frame as there is, frames are spaced as the idle slope says whatever that rate is.
     send = idle - VETH_BPS
     high = -(-cbs["hi_credit_bits"] // 8)
     return [
@@ -98,7 +97,7 @@ def _taprio(plan: dict[str, Any], number: int, dilate: int) -> tuple[str, str]:
         entries = guarded(entries, guards(plan, number, dilate))
     mapping = " ".join(str(port["pcp_to_class"][min(priority, 7)]) for priority in range(16))
     queues = " ".join(f"1@{place}" for place in range(count))
-    # A base time in the past is moved on by whole cycles: so the list is in force well before the first frame.
+    # A base time in the past is moved on by whole cycles: the list is in force well before the first frame.
     base = gates["base_time_ns"] * dilate % cycle - (2_000_000_000 // cycle) * cycle
     listed = " ".join(f"sched-entry S {mask:02x} {interval}" for mask, interval in entries)
     return (
@@ -108,7 +107,7 @@ def _taprio(plan: dict[str, Any], number: int, dilate: int) -> tuple[str, str]:
 
 
 def guards(plan: dict[str, Any], number: int, dilate: int) -> list[int]:
-    """By class: how long before its gate closes its longest frame must begin, in ns, beyond what taprio knows.
+    """By class: how long before its gate closes its longest frame must begin, in ns; less taprio's part.
 
     taprio holds a frame back that would not end in time at the interface's rate, not at the port's.
     """

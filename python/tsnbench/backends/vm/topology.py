@@ -109,7 +109,8 @@ def _bridge(plan: dict[str, Any], node: int, own: Namespace) -> None:
     for port, found in sorted(priorities.items()):
         own.tc += [f"qdisc add dev p{port} clsact"]
         own.tc += [
-            f"filter add dev p{port} ingress protocol 802.1Q flower vlan_prio {pcp} action skbedit priority {pcp}"
+            f"filter add dev p{port} ingress protocol 802.1Q flower vlan_prio {pcp}"
+            f" action skbedit priority {pcp}"
             for pcp in sorted(found)
             if pcp
         ]
