@@ -120,6 +120,8 @@ def test_what_cannot_be_run_is_refused_by_name(tmp_path):
     found = refusals(plan.document)
     assert "port switch -> robot: preemption" in found
     assert any("saturating" in line for line in found)
+    host = plan.document | {"streams": [plan.document["streams"][0] | {"socket": {"mode": "x"}}]}
+    assert "stream loop: socket" in refusals(host)
     plain = _plan(tmp_path, STAR.replace("SHAPER", GATES))
     assert refusals(plain.document) == []
     assert refusals(plain.document | {"something": [1]}) == ["the plan: something"]

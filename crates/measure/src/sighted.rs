@@ -93,10 +93,11 @@ fn read(
         };
         *count += 1;
         let moved = match (tap.stage, tap.point) {
-            (Stage::Send, _) | (Stage::Rx, Point::End) => 0,
             (Stage::Tx, Point::Start) => BEFORE_FRAME,
             (Stage::Tx, Point::End) => BEFORE_FRAME + i128::from(octets),
             (Stage::Rx, Point::Start) => -i128::from(octets),
+            // The last bit in; and inside a host there is no wire to reckon with.
+            _ => 0,
         };
         let t_ns = packet.t_ns.and_then(|t_ns| {
             let real = i128::from(t_ns) - i128::from(captures.epoch_ns);

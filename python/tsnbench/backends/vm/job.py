@@ -51,7 +51,7 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int) -> 
                 lines.append(f"run {space} {program} /job/{space}.{program}")
     lines += ["say captures begin", "dumps="]
     for number, tap in enumerate(plan["taps"]):
-        if tap["stage"] == "send":
+        if tap["stage"] not in ("tx", "rx"):
             continue
         node = plan["ports"][tap["port"]]["node"]
         direction = "in" if tap["stage"] == "rx" else "out"
