@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
@@ -18,6 +18,8 @@ from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.errors import BackendError
 from tsnbench.runs import Run
 
+FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
+"""Runs that several tests look at; gone with the process."""
 HOP_US = 12
 """What a hop may take beyond the simulator's."""
 STAR = """
@@ -74,7 +76,8 @@ def _guests() -> None:
 @cache
 def _runs(text: str, dilate: int = 1) -> tuple[Run, Run]:
     """In the simulator and in the guest."""
-    folder = Path(mkdtemp(prefix="tsnbench-test-"))
+    folder = Path(FOLDER.name) / str(len(list(Path(FOLDER.name).iterdir())))
+    folder.mkdir()
     path = folder / "scenario.yaml"
     path.write_text(text)
     plan = load(path).plan()
