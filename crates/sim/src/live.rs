@@ -80,3 +80,29 @@ impl Iterator for Releases {
         Some(Release { at_ns, port: source.port, pcp: source.pcp, frame })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Simulation;
+    use tsn_observation::Sighting;
+    use tsn_plan::{Pattern, Plan, Stage};
+
+    #[test]
+    fn what_is_released_live_is_what_the_simulator_releases() {
+        let mut plan = Plan::read(include_str!("../tests/plans/one-hop.json")).unwrap();
+        plan.hash = None;
+        plan.streams[0].pattern = Pattern::Poisson { mean_interval_ps: 30_000_000 };
+        plan.taps[0].stage = Stage::Send;
+        plan.taps[0].port = plan.streams[0].route[0].port;
+        let mut sightings: Vec<Sighting> = Vec::new();
+        Simulation::new(&plan).unwrap().run(&mut sightings, &mut crate::unwatched).unwrap();
+        let simulated = sightings.iter().filter(|sighting| sighting.tap == 0);
+        let simulated: Vec<_> = simulated.map(|one| (one.t_ns, one.seq, one.octets)).collect();
+        let live = Releases::new(&plan, plan.streams[0].talker).unwrap();
+        let live: Vec<_> = live.map(|one| (Some(one.at_ns), one.frame.seq, one.frame.octets)).collect();
+        assert!(live.len() > 3);
+        assert_eq!(live, simulated);
+        assert_eq!(Releases::new(&plan, plan.streams[0].listeners[0].node).unwrap().count(), 0);
+    }
+}
