@@ -82,5 +82,9 @@ fn talk(arguments: &Arguments) -> Result<(), Error> {
         let sent = socket.send(release.pcp, &octets);
         log.sent(release.frame.stream, now - due, sent.is_ok());
     }
+    // To end a process takes a while, in which the others would be late.
+    let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
+    let end_ns = arguments.epoch_ns.saturating_add(end_ns.saturating_mul(arguments.dilate));
+    system::sleep_until(end_ns).map_err(|error| Error::System("CLOCK_TAI", error))?;
     log.write(&arguments.log).map_err(|error| Error::File(arguments.log.clone(), error))
 }

@@ -74,10 +74,10 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int) -> 
         "now=$(date +%s); [ $((EPOCH / 1000000000)) -gt $now ] || fail the set-up took too long",
         "sleep $((EPOCH / 1000000000 - now - 1))",
         "say measuring",
-        "cat /proc/net/softnet_stat >/results/softnet-before; head -1 /proc/stat >/results/cpu-before",
+        "cat /proc/net/softnet_stat >/results/softnet-before; cat /proc/uptime >/results/cpu-before",
         # `date +%s` is up to a second behind.
         f"usleep {whole_us + 1_000_000}",
-        "head -1 /proc/stat >/results/cpu-after; cat /proc/net/softnet_stat >/results/softnet-after",
+        "cat /proc/uptime >/results/cpu-after; cat /proc/net/softnet_stat >/results/softnet-after",
         "for talker in $talkers; do wait $talker || fail a talker; done",
         "say captures end",
         "kill -TERM $dumps; wait $dumps",
