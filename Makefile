@@ -64,6 +64,8 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null \
 	  || { echo 'tsnbench needs a stable Rust toolchain (cargo); see https://rustup.rs' >&2; exit 2; }
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet >/dev/null
+	cargo build --release --locked --quiet -p tsn-traffic --target-dir target
+	install -m755 target/release/tsnbench-traffic python/tsnbench/tsnbench-traffic
 	@touch $@
 
 # Writes the lock file anew; `uv` is needed for this only.
@@ -71,9 +73,12 @@ lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
 	  pyproject.toml requirements/build.in --output-file requirements/build.lock
 
+# What runs guests with a Linux kernel of their own; the kernel itself is downloaded when it is needed.
+GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox-static ethtool tcpdump zstd
+
 # Programs that some tests look at the results with. Without root these tests are skipped with the reason.
 packages:
-	@sh .ci/packages chromium tshark
+	@sh .ci/packages chromium tshark yanglint:libyang2-tools $(GUEST_PACKAGES)
 
 clean:
-	rm -rf $(VENV) target python/tsnbench/_native*.so
+	rm -rf $(VENV) target python/tsnbench/_native*.so python/tsnbench/tsnbench-traffic

@@ -240,3 +240,16 @@ def test_bounds_hold_for_the_run(tmp_path: Path) -> None:
     for path in measures["paths"]:
         assert path["delay"]["max"] <= upper[path["stream"], path["listener"]]
     assert "no bound because" in tsnbench("plan", UCC, "--bounds").stdout
+
+
+def test_what_no_guest_can_run_is_said_before_one_starts(tmp_path: Path) -> None:
+    scenario = tmp_path / "small.yaml"
+    scenario.write_text(SMALL.replace("LIMIT", "1 ms"))
+    found = tsnbench("run", GATES, "--only", "port=priority", "--on", "vm", "--into", tmp_path / "run")
+    assert found.returncode == 2
+    assert "stream files: a saturating talker" in found.stderr
+    assert not (tmp_path / "run").exists()
+    found = tsnbench("run", scenario, "--on", "moon")
+    assert (found.returncode, "expected simulation or vm, found moon" in found.stderr) == (2, True)
+    found = tsnbench("run", scenario, "--dilate", "10")
+    assert (found.returncode, "--dilate: only for --on vm" in found.stderr) == (2, True)

@@ -27,6 +27,7 @@ pub mod offset;
 pub mod pair;
 pub mod report;
 pub mod run;
+pub mod sighted;
 pub mod stat;
 pub mod tally;
 

@@ -3,7 +3,8 @@
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use tsn_measure::{Error, captures, report::Measures, run};
+use tsn_measure::{Error, captures, report::Measures, run, sighted};
+use tsn_plan::Plan;
 
 /// Measures a run folder; returns `tsnbench-measures/1` as JSON.
 #[pyfunction]
@@ -26,6 +27,34 @@ fn measure_captures(
     json(py.detach(|| captures::measure(&tx, &rx, &options, frames.as_deref())))
 }
 
+/// Writes a run's observations from captures at the Plan's taps (see [`sighted::Captures`]); returns what was found as
+/// JSON. `clock` is how the capturing clock is called, `missing` why taps without a capture have no stamps.
+#[pyfunction]
+fn observe_captures(
+    py: Python<'_>,
+    plan_json: &str,
+    captures_json: &str,
+    into: PathBuf,
+    clock: &str,
+    missing: &str,
+) -> PyResult<String> {
+    let captures: sighted::Captures = options(captures_json)?;
+    let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mut legend = tsn_sim::record::legend(&plan);
+    for (tap, number) in legend.taps.iter_mut().zip(0..) {
+        clock.clone_into(&mut tap.clock);
+        if captures.files.iter().all(|(captured, _)| *captured != number) {
+            tap.missing = Some(missing.to_owned());
+        }
+    }
+    let found = py.detach(|| sighted::observe(&plan, &legend, &captures, &into));
+    let found = found.map_err(|error| match error {
+        Error::File { .. } => PyOSError::new_err(error.to_string()),
+        other => PyValueError::new_err(other.to_string()),
+    })?;
+    serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 fn options<T: for<'a> serde::Deserialize<'a>>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("options: {error}")))
 }
@@ -40,5 +69,6 @@ fn json(measures: Result<Measures, Error>) -> PyResult<String> {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure_run, module)?)?;
-    module.add_function(wrap_pyfunction!(measure_captures, module)?)
+    module.add_function(wrap_pyfunction!(measure_captures, module)?)?;
+    module.add_function(wrap_pyfunction!(observe_captures, module)?)
 }

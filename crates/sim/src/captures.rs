@@ -21,8 +21,8 @@ pub(crate) struct Captures {
 
 /// What all frames of a stream share.
 #[derive(Debug)]
-struct Template {
-    frame: FrameSpec,
+pub(crate) struct Template {
+    pub(crate) frame: FrameSpec,
     /// First intended release and period in ns, where frames have a timetable.
     timetable: Option<(i64, i64)>,
 }
@@ -80,7 +80,7 @@ impl Sink for Captures {
 }
 
 impl Template {
-    fn new(plan: &Plan, stream: &Stream, number: u32) -> io::Result<Self> {
+    pub(crate) fn new(plan: &Plan, stream: &Stream, number: u32) -> io::Result<Self> {
         let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
         let mac = |text: &str| text.parse::<Mac>().map_err(|error| wrong(error.to_string()));
         let ipv4 = |text: &str| {

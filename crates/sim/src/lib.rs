@@ -48,6 +48,7 @@ mod event;
 mod fault;
 mod hosts;
 mod learning;
+pub mod live;
 mod logarithm;
 mod network;
 mod policing;

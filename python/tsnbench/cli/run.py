@@ -13,6 +13,7 @@ import typer
 from tsnbench.cli.output import Exit, data, fail, print_json, print_table, talk, told
 
 if TYPE_CHECKING:
+    from tsnbench.backends.protocol import Backend
     from tsnbench.planning.document import Plan
     from tsnbench.runs.campaign import Outcome
 
@@ -29,13 +30,19 @@ def run(
         str | None, typer.Option(help="Instead of the scenario's: 200ms.", show_default=False)
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Instead of the scenario's.", show_default=False)] = None,
+    on: Annotated[
+        str, typer.Option(help="Where: simulation, or vm (a guest's Linux kernel).")
+    ] = "simulation",
+    dilate: Annotated[
+        int, typer.Option(help="On vm: run so many times slower; results are in the scenario's time.")
+    ] = 1,
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
     figures: Annotated[str, typer.Option(help="Also write figures: svg,pdf,png.")] = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Run again, whatever is in the folder.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON on stdout.")] = False,
 ) -> None:
-    """Plan, simulate, measure, judge and report a scenario; all runs of it where it is a sweep."""
+    """Plan, run, measure, judge and report a scenario; all runs of it where it is a sweep."""
     from tsnbench.planning import plan as make_plan
     from tsnbench.runs.campaign import Options, about_run, folder_of, report_all, run_one, selected, shortened
     from tsnbench.scenario import load_variants
@@ -43,6 +50,7 @@ def run(
     kinds = tuple(kind for kind in figures.split(",") if kind)
     if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
         fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    backend = _backend(on, dilate)
     options = Options(pcap=pcap, force=force, figures=kinds, report=report)
     with told():
         scenarios = selected(load_variants(file), only or [])
@@ -56,13 +64,38 @@ def run(
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
             with _progress(f"{label} ({number}/{len(plans)})", plan) as progress:
                 about = about_run(scenario, file, duration, seed)
-                outcomes.append(run_one(plan, folder_of(scenario, into), options, progress, about=about))
+                about["command"] += _elsewhere(on, dilate)
+                outcomes.append(
+                    run_one(plan, folder_of(scenario, into), options, progress, on=backend, about=about)
+                )
         where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json)
     talk.print(f"run folder: {into}", markup=False, soft_wrap=True)
     if where is not None:
         talk.print(f"report: {where}", markup=False, soft_wrap=True)
     raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)
+
+
+def _backend(on: str, dilate: int) -> Backend:
+    """The backend of ``--on``."""
+    if on == "vm":
+        from tsnbench.backends.vm.backend import VirtualMachine
+
+        return VirtualMachine(dilate)
+    if on != "simulation":
+        fail(Exit.INPUT_WRONG, f"--on: expected simulation or vm, found {on}")
+    if dilate != 1:
+        fail(Exit.INPUT_WRONG, "--dilate: only for --on vm")
+    from tsnbench.backends.simulation import Simulation
+
+    return Simulation()
+
+
+def _elsewhere(on: str, dilate: int) -> list[str]:
+    """The part of the command that says where it ran, where that is not the simulator."""
+    if on == "simulation":
+        return []
+    return ["--on", on, *(["--dilate", str(dilate)] if dilate != 1 else [])]
 
 
 def _duration(text: str | None) -> int | None:

@@ -74,12 +74,13 @@ def run_one(
     from tsnbench.runs import Run
     from tsnbench.runs.manifest import note
 
-    run = None if options.force else _finished(plan, into, options)
+    backend = on or Simulation()
+    run = None if options.force else _finished(plan, into, options, backend)
     reused = run is not None
     if run is None:
         _clear(into, options)
         try:
-            run = (on or Simulation()).execute(plan, into, pcap=options.pcap, progress=progress)
+            run = backend.execute(plan, into, pcap=options.pcap, progress=progress)
         finally:
             note(into, about or {})
     measured = reused and (into / "measures.json").exists()
@@ -159,7 +160,7 @@ def write_json(path: Path, value: Any) -> None:
     part.replace(path)
 
 
-def _finished(plan: Plan, into: Path, options: Options) -> Run | None:
+def _finished(plan: Plan, into: Path, options: Options, on: Backend) -> Run | None:
     """The run that is already in ``into``, when it is complete, of this Plan, and has what is asked for."""
     from tsnbench import __version__
     from tsnbench.runs import Run
@@ -170,6 +171,8 @@ def _finished(plan: Plan, into: Path, options: Options) -> Run | None:
     manifest = run.manifest
     same = manifest.get("plan") == plan.hash and manifest.get("versions", {}).get("tsnbench") == __version__
     if not same or manifest.get("state") != "complete":
+        return None
+    if (manifest.get("backend"), manifest.get("dilate", 1)) != (on.name, getattr(on, "dilate", 1)):
         return None
     if options.pcap and not (into / "captures").exists():
         return None

@@ -18,12 +18,15 @@ PLAN = "plan.json"
 COUNTERS = "counters.json"
 OBSERVATIONS = "observations.parquet"
 CLOCK_ERROR = "clock_error.parquet"
+KERNEL = "kernel.json"
+"""What a real kernel said of its qdiscs and interfaces at the end."""
 OURS = {
     manifest.NAME,
     PLAN,
     COUNTERS,
     OBSERVATIONS,
     CLOCK_ERROR,
+    KERNEL,
     "captures",
     "measures.json",
     "frames.parquet",

@@ -1,0 +1,139 @@
+"""The same Plan on a real Linux kernel: a guest in QEMU, one processor, time counted in instructions."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.backends.protocol import Progress
+from tsnbench.backends.vm import initramfs, job, kernel, machine, results, traffic
+from tsnbench.backends.vm.refusals import refusals
+from tsnbench.errors import BackendError, InputError
+from tsnbench.runs import manifest
+from tsnbench.runs.folder import begin, end
+from tsnbench.runs.manifest import State
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+    from tsnbench.runs import Run
+
+
+def unavailable() -> str | None:
+    """Why this machine cannot run guests; None where it can."""
+    gone = sorted(set(initramfs.missing_tools().values()))
+    if shutil.which(machine.QEMU) is None:
+        gone.append("qemu-system-x86")
+    if gone:
+        return f"packages are missing: {', '.join(gone)}"
+    try:
+        traffic.program()
+        kernel.find()
+    except BackendError as error:
+        return str(error).partition("\n")[0]
+    return None
+
+
+class VirtualMachine:
+    """Runs a Plan in a guest of its own. Nothing of this machine's network is touched."""
+
+    name = "vm"
+
+    def __init__(self, dilate: int = 1) -> None:
+        self.dilate = dilate
+        """How many times slower the experiment runs in the guest; all results are in the Plan's time."""
+
+    def prepare(self, plan: Plan, folder: Path) -> None:
+        """Make the run folder, in state ``running``.
+
+        Raises:
+            InputError: the Plan has what a guest cannot run.
+            FolderError: something else is in the way.
+        """
+        if self.dilate < 1:
+            raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
+        if found := refusals(plan.document):
+            more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
+            listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
+            raise InputError(
+                f"{plan.name}: --on vm cannot run all of this plan:\n{listed}\nhint: run it in the simulator"
+            )
+        if why := unavailable():
+            raise BackendError(f"--on vm: {why}")
+        begin(plan, folder, backend=self.name)
+
+    def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
+        """Boot, run, bring back; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
+        try:
+            facts = self._run(plan, folder, pcap, progress)
+        except KeyboardInterrupt:
+            end(folder, State.INTERRUPTED)
+            raise
+        except BaseException as error:
+            end(folder, State.FAILED, str(error))
+            raise
+        manifest.note(folder, {"dilate": self.dilate, "guest": facts})
+        end(folder, State.COMPLETE)
+
+    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> dict[str, Any]:
+        document, text = plan.document, plan.to_json()
+        guest = kernel.find()
+        image, image_hash = initramfs.bake(guest, traffic.program())
+        load = os.getloadavg()[0]
+        # Emulation takes some ten times as long as the guest thinks, more on a loaded machine.
+        guest_s = (document["duration_ns"] + document["drain_ns"]) * self.dilate / 1e9
+        limit_s = 120 + math.ceil(40 * guest_s)
+        tell = progress or (lambda passed, hops: None)
+        back = machine.run(
+            guest.image,
+            image,
+            job.files(document, text, self.dilate),
+            document["seed"] % (1 << 32),
+            limit_s,
+            lambda: tell(0, 0),
+        )
+        seen = results.check(back, document, self.dilate)
+        results.observe(back, document, text, folder, self.dilate, pcap)
+        listed = {
+            name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
+        }
+        (folder / "kernel.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        return {
+            "kernel": guest.release,
+            "kernel_package_sha256": guest.sha256,
+            "image_sha256": image_hash,
+            "qemu": _qemu_version(),
+            "seed": document["seed"] % (1 << 32),
+            "host_load": round(load, 2),
+            **seen,
+        }
+
+    def collect(self, folder: Path) -> Run:
+        """The run as one can work with it."""
+        from tsnbench.runs import Run
+
+        return Run.open(folder)
+
+    def restore(self) -> None:
+        """Nothing to put back: all that was changed was in the guest, and it is gone."""
+
+    def execute(
+        self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
+    ) -> Run:
+        """Prepare, run, collect and restore."""
+        folder = Path(into)
+        try:
+            self.prepare(plan, folder)
+            self.run(plan, folder, pcap=pcap, progress=progress)
+            return self.collect(folder)
+        finally:
+            self.restore()
+
+
+def _qemu_version() -> str:
+    said = subprocess.run([machine.QEMU, "--version"], capture_output=True, text=True, check=False).stdout
+    return said.partition("\n")[0].removeprefix("QEMU emulator version ")

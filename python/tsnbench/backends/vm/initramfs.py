@@ -1,0 +1,187 @@
+"""The guest's file system: tools of this machine with their libraries, and the modules that networks need."""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from tsnbench.backends.vm import cache
+from tsnbench.backends.vm.cpio import Archive
+from tsnbench.backends.vm.kernel import Kernel
+from tsnbench.errors import BackendError
+
+TOOLS = {
+    "busybox": "busybox-static",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "bridge": "iproute2",
+    "ethtool": "ethtool",
+    "tcpdump": "tcpdump",
+}
+"""Program and the package that has it."""
+
+MODULES = (
+    "virtio_blk",
+    "veth",
+    "8021q",
+    "bridge",
+    "dummy",
+    "sch_ingress",
+    "sch_htb",
+    "sch_prio",
+    "sch_netem",
+    "sch_cbs",
+    "sch_etf",
+    "sch_mqprio",
+    "sch_taprio",
+    "cls_flower",
+    "cls_matchall",
+    "act_mirred",
+    "act_skbedit",
+    "act_gate",
+    "act_police",
+)
+
+INIT = """#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/tools:/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir -p /run /tmp /results
+mount -t tmpfs -o size=75% tmpfs /results
+echo 0 >/proc/sys/kernel/printk
+for module in $(cat /modules/order); do insmod /modules/$module.ko || echo "no module $module"; done
+/tools/ip link set lo up
+/bin/busybox sh /job/job.sh >/results/job.log 2>&1
+echo $? >/results/job.status
+cd /results
+tar -cf /dev/vda . 2>/dev/console
+sync
+poweroff -f
+"""
+
+
+def missing_tools() -> dict[str, str]:
+    """Programs that are not here, and their packages."""
+    return {tool: package for tool, package in TOOLS.items() if _program(tool) is None}
+
+
+def bake(kernel: Kernel, traffic: Path) -> tuple[Path, str]:
+    """The image for a kernel, from the cache where its inputs have not changed; and its SHA-256.
+
+    Raises:
+        BackendError: a tool or a module is missing.
+    """
+    programs = {tool: _program(tool) for tool in TOOLS}
+    gone = [f"{tool} ({TOOLS[tool]})" for tool, path in programs.items() if path is None]
+    if gone:
+        raise BackendError(f"programs are missing: {', '.join(gone)}\nhint: apt-get install the packages")
+    found = {tool: path for tool, path in programs.items() if path is not None} | {
+        "tsnbench-traffic": traffic
+    }
+    order = closure(kernel.modules, MODULES)
+    libraries = {library for tool, path in found.items() if tool != "busybox" for library in _libraries(path)}
+    inputs = hashlib.sha256()
+    for path in [*found.values(), *sorted(libraries)]:
+        inputs.update(f"{path}\0{cache.sha256(path)}\0".encode())
+    inputs.update(f"{kernel.sha256}\0{' '.join(order)}\0{INIT}".encode())
+    folder = cache.folder() / "images"
+    folder.mkdir(exist_ok=True)
+    image = folder / f"{kernel.release}-{inputs.hexdigest()[:16]}.cpio"
+    if not image.exists():
+        archive = Archive()
+        for name in ("bin", "dev", "proc", "sys", "modules", "job", "lib", "lib64"):
+            archive.directory(name)
+        archive.device("dev/console", 5, 1)
+        archive.file("init", INIT.encode(), 0o755)
+        for tool, path in found.items():
+            archive.file(f"{'bin' if tool == 'busybox' else 'tools'}/{tool}", path.read_bytes(), 0o755)
+        for library in sorted(libraries):
+            archive.file(str(library).lstrip("/"), library.read_bytes(), 0o755)
+        for name in order:
+            archive.file(f"modules/{name}.ko", _module(kernel.modules, name), 0o644)
+        archive.file("etc/passwd", b"root:x:0:0:root:/:/bin/sh\n", 0o644)
+        archive.file("etc/group", b"root:x:0:\n", 0o644)
+        archive.file("modules/order", ("\n".join(order) + "\n").encode(), 0o644)
+        part = image.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(archive.finish())
+        part.replace(image)
+    return image, cache.sha256(image)
+
+
+def closure(modules: Path, wanted: tuple[str, ...]) -> list[str]:
+    """The modules and all that they need, in the order in which they are loaded.
+
+    Raises:
+        BackendError: the kernel has no such module.
+    """
+    table = _dependencies(modules)
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        if name in order:
+            return
+        if name not in table:
+            raise BackendError(f"the guest's kernel has no module {name}")
+        for needed in table[name]:
+            add(needed)
+        order.append(name)
+
+    built_in = _built_in(modules)
+    for name in wanted:
+        if name not in built_in:
+            add(name)
+    return order
+
+
+def _dependencies(modules: Path) -> dict[str, list[str]]:
+    """From the modules themselves: an unpacked package has no ``modules.dep``."""
+    table = {}
+    for path in modules.rglob("*.ko*"):
+        table[path.name.split(".ko")[0].replace("-", "_")] = path
+    wanted: dict[str, list[str]] = {}
+    pending = [name for name in MODULES if name in table]
+    while pending:
+        name = pending.pop()
+        if name in wanted:
+            continue
+        needed = re.search(rb"(?:^|\0)depends=([^\0]*)\0", _read(table[name]))
+        names = needed[1].decode().split(",") if needed and needed[1] else []
+        wanted[name] = [one.replace("-", "_") for one in names]
+        pending += [one for one in wanted[name] if one in table]
+    return wanted
+
+
+def _built_in(modules: Path) -> set[str]:
+    text = modules / "modules.builtin"
+    lines = text.read_text(encoding="utf-8").split() if text.exists() else []
+    return {Path(line).name.split(".ko")[0].replace("-", "_") for line in lines}
+
+
+def _module(modules: Path, name: str) -> bytes:
+    path = next(
+        path for path in modules.rglob("*.ko*") if path.name.split(".ko")[0].replace("-", "_") == name
+    )
+    return _read(path)
+
+
+def _read(path: Path) -> bytes:
+    octets = path.read_bytes()
+    return lzma.decompress(octets) if path.suffix == ".xz" else octets
+
+
+def _program(name: str) -> Path | None:
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin:/usr/bin:/bin")
+    return Path(found).resolve() if found else None
+
+
+def _libraries(program: Path) -> set[Path]:
+    """What the program's loader would load, and the loader."""
+    text = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
+    return {Path(path) for path in re.findall(r"(?:=> |^\s*)(/\S+) \(0x", text, re.MULTILINE)}

@@ -1,0 +1,142 @@
+"""The emulated machine: one processor, time counted in instructions, no network, one disk for results."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import signal
+import subprocess
+import tarfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from tsnbench.backends.vm.cpio import Archive
+from tsnbench.errors import BackendError
+
+QEMU = "qemu-system-x86_64"
+MEMORY_MB = 1024
+RESULTS_MB = 600
+"""What a run may bring back."""
+CLOCK = "2026-01-01T00:00:00"
+"""What the guest's clock says at boot, whenever that is."""
+
+
+def command(kernel: Path, image: Path, results: Path, seed: int) -> list[str]:
+    """The whole command line; ``seed`` is QEMU's."""
+    return [
+        QEMU,
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        # Without an accelerator and with one processor, guest time is a count of instructions.
+        *("-accel", "tcg", "-smp", "1", "-m", str(MEMORY_MB)),
+        *("-icount", "shift=0,sleep=off", "-seed", str(seed)),
+        *("-rtc", f"base={CLOCK},clock=vm", "-cpu", "max,-rdrand,-rdseed"),
+        *("-net", "none", "-serial", "stdio", "-monitor", "none"),
+        *("-drive", f"file={results},format=raw,if=virtio,cache=unsafe"),
+        *("-kernel", str(kernel), "-initrd", str(image)),
+        "-append",
+        "console=ttyS0 quiet panic=-1 nokaslr mitigations=off ipv6.disable=1 random.trust_bootloader=on "
+        "tsc=reliable rcupdate.rcu_expedited=1 audit=0",
+    ]
+
+
+def run(
+    kernel: Path,
+    image: Path,
+    job: Mapping[str, bytes],
+    seed: int,
+    limit_s: float,
+    watch: Callable[[], None] = lambda: None,
+) -> dict[str, bytes]:
+    """Boot, run ``/job/job.sh`` with the job's files beside it, and give back what is then in ``/results``.
+
+    Raises:
+        BackendError: the machine did not start, or brought nothing back in time.
+    """
+    if shutil.which(QEMU) is None:
+        raise BackendError(f"{QEMU} is missing\nhint: apt-get install qemu-system-x86")
+    extra = Archive()
+    for name, content in job.items():
+        extra.file(f"job/{name}", content, 0o644)
+    with _memory("image") as whole, _memory("results") as results, _memory("console") as console:
+        with image.open("rb") as base:
+            shutil.copyfileobj(base, whole)
+        whole.write(bytes(-whole.tell() % 512) + extra.finish())
+        whole.flush()
+        results.truncate(RESULTS_MB << 20)
+        words = command(kernel, _path(whole), _path(results), seed)
+        said = _boot(words, [whole, results], console, limit_s, watch)
+        results.seek(0)
+        try:
+            with tarfile.open(fileobj=results) as archive:
+                return {
+                    member.name.removeprefix("./"): _content(archive, member)
+                    for member in archive
+                    if member.isfile()
+                }
+        except (tarfile.TarError, OSError) as error:
+            raise BackendError(
+                f"the guest brought nothing back ({error}); its last words:\n{said}"
+            ) from error
+
+
+def _memory(name: str) -> BinaryIO:
+    """A file without a name on any disk: it is gone with the last process that has it open."""
+    return os.fdopen(os.memfd_create(name), "w+b")
+
+
+def _path(file: BinaryIO) -> Path:
+    return Path(f"/proc/self/fd/{file.fileno()}")
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member) or io.BytesIO()
+    return file.read()
+
+
+def _boot(
+    words: list[str], files: list[BinaryIO], console: BinaryIO, limit_s: float, watch: Callable[[], None]
+) -> str:
+    """Until the guest switches itself off; whatever happens, the process is gone afterwards."""
+    process = subprocess.Popen(
+        [*_pinned(), *words],
+        stdin=subprocess.DEVNULL,
+        stdout=console,
+        stderr=console,
+        start_new_session=True,
+        pass_fds=[file.fileno() for file in files],
+    )
+    try:
+        end = time.monotonic() + limit_s
+        while process.poll() is None:
+            watch()
+            if time.monotonic() > end:
+                raise BackendError(
+                    f"the guest has not finished after {limit_s:.0f} s; its last words:\n{_said(console)}"
+                )
+            time.sleep(0.1)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    if process.returncode:
+        raise BackendError(f"{QEMU} failed:\n{_said(console)}")
+    return _said(console)
+
+
+def _said(console: BinaryIO) -> str:
+    """The last lines of a console."""
+    console.seek(0)
+    return "\n".join(console.read().decode(errors="replace").splitlines()[-5:])
+
+
+def _pinned() -> list[str]:
+    """On one core, the last one that we may use; and gone when this process is, even when it is killed."""
+    words = []
+    if shutil.which("setpriv"):
+        words += ["setpriv", "--pdeathsig", "KILL"]
+    if hasattr(os, "sched_getaffinity") and shutil.which("taskset"):
+        words += ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+    return words

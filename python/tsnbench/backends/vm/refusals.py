@@ -1,0 +1,101 @@
+"""What of a Plan this backend cannot run: said before anything starts, never run wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tsnbench.backends.vm.shaping import QUEUES
+
+NODE = {"name", "kind", "processing_ns", "ipv4"}
+PORT = {
+    "name", "node", "peer", "mac", "rate_bps", "propagation_ps", "pcp_to_class", "classes", "gates",
+}  # fmt: skip
+CLASS = {"limit_frames", "cbs"}
+CBS = {"idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits", "linux"}
+GATES = {"base_time_ns", "cycle_ns", "entries", "unguarded"}
+ENTRY = {"open", "interval_ns"}
+STREAM = {
+    "name", "group", "talker", "pcp", "vid", "destination_mac", "destination_ipv4", "udp_port", "pattern",
+    "size", "start_ns", "stop_ns", "route", "listeners", "requirements",
+}  # fmt: skip
+PLAN = {
+    "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",
+    "hash",
+}  # fmt: skip
+"""What is understood. Whatever else a Plan holds is refused by its name: nothing is left out unsaid."""
+
+MOST_PORTS = 60
+MOST_FRAME = 1518
+"""Octets of an untagged frame: what fits the interfaces' 1500 octets."""
+
+
+def refusals(plan: dict[str, Any]) -> list[str]:
+    """One line per thing, each once."""
+    return list(dict.fromkeys(_all(plan)))
+
+
+def _all(plan: dict[str, Any]) -> Iterator[str]:
+    yield from _strange("the plan", plan, PLAN)
+    if len(plan["ports"]) > MOST_PORTS:
+        yield f"{len(plan['ports'])} ports: at most {MOST_PORTS}"
+    for node in plan["nodes"]:
+        yield from _strange(f"node {node['name']}", node, NODE)
+    for port in plan["ports"]:
+        yield from _port(port)
+    for stream in plan["streams"]:
+        yield from _stream(stream)
+    yield from _addresses(plan)
+
+
+def _port(port: dict[str, Any]) -> Iterator[str]:
+    where = f"port {port['name']}"
+    yield from _strange(where, port, PORT)
+    if len(port["classes"]) > QUEUES:
+        yield f"{where}: more than {QUEUES} classes"
+    for own in port["classes"]:
+        yield from _strange(where, own, CLASS)
+        yield from _strange(where, own.get("cbs") or {}, CBS)
+    gates = port.get("gates") or {}
+    yield from _strange(where, gates, GATES)
+    for entry in gates.get("entries", ()):
+        yield from _strange(where, entry, ENTRY)
+
+
+def _stream(stream: dict[str, Any]) -> Iterator[str]:
+    where = f"stream {stream['name']}"
+    yield from _strange(where, stream, STREAM)
+    if stream["pattern"]["kind"] == "saturating":
+        yield f"{where}: a saturating talker (give it a rate)"
+    if len(stream["listeners"]) > 1:
+        yield f"{where}: more than one listener"
+    if sum(hop.get("parent") is None for hop in stream["route"]) > 1:
+        yield f"{where}: leaves its talker by several ports"
+    if stream.get("vid") is None and stream["pcp"]:
+        yield f"{where}: a priority without a VLAN tag, which a bridge cannot see"
+    size = stream["size"]
+    largest = size["most_per_frame"] + size["overhead"] if size["kind"] == "units" else size["octets"]
+    largest = max(largest) if isinstance(largest, list) else largest
+    if largest > MOST_FRAME + (4 if stream.get("vid") is not None else 0):
+        yield f"{where}: frames of more than {MOST_FRAME} octets"
+
+
+def _addresses(plan: dict[str, Any]) -> Iterator[str]:
+    """A bridge sends an address of a VLAN one way, whoever sent the frame."""
+    ways: dict[tuple[int, str, int | None], int] = {}
+    for stream in plan["streams"]:
+        for hop in stream["route"]:
+            if hop.get("parent") is None:
+                continue
+            node = plan["ports"][hop["port"]]["node"]
+            key = (node, stream["destination_mac"], stream.get("vid"))
+            if ways.setdefault(key, hop["port"]) != hop["port"]:
+                name = plan["nodes"][node]["name"]
+                what = f"another stream to the same address leaves {name} by another port"
+                yield f"stream {stream['name']}: {what}"
+
+
+def _strange(where: str, part: dict[str, Any], known: set[str]) -> Iterator[str]:
+    for key in part:
+        if key not in known and part[key] not in (None, [], {}):
+            yield f"{where}: {key}"

@@ -1,0 +1,241 @@
+"""What the guest brought back, as a run folder has it: observations, counters, and whether to trust them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from tsnbench.errors import BackendError
+
+BUSIEST = 0.9
+"""Of the guest's one processor: above this, delays are those of the processor."""
+SHORTEST_S = 0.2
+"""Of a shorter run it is not said; late talkers and lost frames are."""
+LATEST_NS = 1_000_000
+"""A talker that is later than this was kept from its work."""
+NO_SEND = "the kernel does not say when a talker's frame reaches its queue"
+
+
+def check(back: dict[str, bytes], plan: dict[str, Any], dilate: int) -> dict[str, Any]:
+    """How busy the guest was.
+
+    Raises:
+        BackendError: the set-up was refused, frames were lost uncounted, or the guest was saturated.
+    """
+    log = _text(back, "job.log").strip()
+    if _text(back, "job.status").strip() != "0":
+        raise BackendError(f"the guest's kernel did not do what was asked:\n{log[-1500:]}")
+    for number in range(len(plan["ports"])):
+        _read_back(back, plan, number, dilate)
+    busy = _busy(back, plan["duration_ns"] * dilate / 1e9)
+    if busy is not None and busy > BUSIEST:
+        raise BackendError(
+            f"the guest's processor was busy {busy:.0%} of the time: its delays would be the processor's\n"
+            "hint: stretch time with --dilate 10, or let talkers talk less"
+        )
+    dropped = _softnet(back, "after") - _softnet(back, "before")
+    if dropped:
+        raise BackendError(f"the guest's kernel dropped {dropped} frames before its qdiscs saw them")
+    for number, tap in enumerate(plan["taps"]):
+        if f"tap-{number}.pcap" not in back:
+            continue
+        said = _text(back, f"tap-{number}.log")
+        if _captured(said) is None or "No space" in said:
+            raise BackendError(f"the capture at {tap['name']} broke off: {said.strip()[-200:]}")
+        lost = re.search(r"(\d+) packets? dropped by kernel", said)
+        if lost and int(lost[1]):
+            raise BackendError(f"the capture at {tap['name']} lost {lost[1]} frames")
+    late = {
+        plan["streams"][int(stream)]["name"]: {"most_ns": int(most), "mean_ns": int(mean)}
+        for stream, (_, _, most, mean) in _talked(back).items()
+    }
+    for stream, facts in late.items():
+        if facts["most_ns"] > LATEST_NS:
+            raise BackendError(
+                f"the talker of {stream} was up to {facts['most_ns'] / 1e6:.1f} ms late\n"
+                "hint: stretch time with --dilate 10, or let talkers talk less"
+            )
+    return {"processor_busy": busy, "talkers_late": late}
+
+
+def _read_back(back: dict[str, bytes], plan: dict[str, Any], number: int, dilate: int) -> None:
+    """The shapers that the kernel had at the end are those that were meant.
+
+    Raises:
+        BackendError: they are not.
+    """
+    port = plan["ports"][number]
+    there = _qdiscs(back, plan, number)
+    root: dict[str, Any] = next((one for one in there.values() if one.get("root")), {})
+    meant = "taprio" if port.get("gates") else "htb"
+    if root.get("kind") != meant:
+        raise BackendError(f"{port['name']}: the kernel has {root.get('kind')} where {meant} was meant")
+    if port.get("gates"):
+        cycle = root["options"].get("cycle_time")
+        if cycle != port["gates"]["cycle_ns"] * dilate:
+            raise BackendError(f"{port['name']}: the kernel's gates did not run (cycle {cycle} ns)")
+    for place, own in enumerate(port["classes"]):
+        found = there.get(f"{0x20 + place:x}:", {}).get("kind")
+        meant = "cbs" if own.get("cbs") else "pfifo"
+        if found != meant:
+            raise BackendError(f"{port['name']}: class {place} has {found} where {meant} was meant")
+
+
+def observe(
+    back: dict[str, bytes], plan: dict[str, Any], text: str, folder: Path, dilate: int, pcap: bool
+) -> None:
+    """Writes ``observations.parquet`` and ``counters.json``; the captures stay where they are asked for.
+
+    Raises:
+        BackendError: they cannot be read.
+    """
+    from tsnbench import _native
+
+    captures = folder / "captures"
+    captures.mkdir()
+    files = []
+    for number, tap in enumerate(plan["taps"]):
+        octets = back.get(f"tap-{number}.pcap")
+        if octets is not None:
+            words = "-".join(re.findall(r"[\w.]+", tap["name"]))[:60]
+            path = captures / f"{number:02}-{words}.pcap"
+            path.write_bytes(octets)
+            files.append((number, str(path)))
+    asked = {"epoch_ns": int(_text(back, "epoch")), "dilate": dilate, "files": files}
+    try:
+        sighted = json.loads(
+            _native.observe_captures(
+                text, json.dumps(asked), str(folder / "observations.parquet"), "guest", NO_SEND
+            )
+        )
+    except (OSError, ValueError) as error:
+        raise BackendError(f"the guest's captures cannot be used: {error}") from error
+    read = sum(map(sum, sighted["frames"])) + sighted["foreign"]
+    captured = sum(_captured(_text(back, f"tap-{number}.log")) or 0 for number, _ in files)
+    if read != captured:
+        raise BackendError(f"of {captured} captured frames {read} can be read")
+    if not pcap:
+        for _, written in files:
+            Path(written).unlink()
+        captures.rmdir()
+    counted = counters(back, plan, sighted["frames"])
+    (folder / "counters.json").write_text(json.dumps(counted, indent=2) + "\n", encoding="utf-8")
+
+
+def counters(back: dict[str, bytes], plan: dict[str, Any], frames: list[list[int]]) -> dict[str, Any]:
+    """As the simulator's: what talkers, queues and listeners counted."""
+    talked = _talked(back)
+    ports = [_port(back, plan, number) for number in range(len(plan["ports"]))]
+    taps = {(tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])}
+    streams = []
+    for number, stream in enumerate(plan["streams"]):
+        released, refused, _, _ = talked.get(str(number), (0, 0, 0, 0))
+        delivered = {}
+        for listener in stream["listeners"]:
+            last = plan["ports"][stream["route"][listener["route"]]["port"]]["peer"]
+            if (last, "rx") in taps:
+                delivered[plan["nodes"][listener["node"]]["name"]] = frames[taps[last, "rx"]][number]
+        # At the talker's port only its own streams are, so what left there is known where there is a tap.
+        first = taps.get((stream["route"][0]["port"], "tx"))
+        gone = released - frames[first][number] if first is not None else refused
+        arrived = sum(delivered.values())
+        lost = max(0, released - gone - arrived) if delivered else 0
+        streams.append(
+            {
+                "name": stream["name"],
+                "released": released,
+                "replicated": 0,
+                "dropped_at_talker": max(0, gone),
+                "dropped_in_network": lost,
+                "delivered": delivered,
+            }
+        )
+    return {
+        "simulated_ns": plan["duration_ns"] + plan["drain_ns"],
+        "events": 0,
+        "frame_hops": sum(own["sent_frames"] for port in ports for own in port["classes"]),
+        "interrupted": False,
+        "in_network_at_end": 0,
+        "ports": ports,
+        "streams": streams,
+    }
+
+
+def _port(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str, Any]:
+    """The queues of a port by class: their handles are 20: and up (see :mod:`shaping`)."""
+    port = plan["ports"][number]
+    there = _qdiscs(back, plan, number)
+    classes = []
+    for place in range(len(port["classes"])):
+        one = there.get(f"{0x20 + place:x}:", {})
+        packets, octets = one.get("packets", 0), one.get("bytes", 0)
+        dropped = one.get("drops", 0)
+        # The kernel counted what a frame costs on the wire; FCS belongs to the frame, the rest does not.
+        frame = octets - 20 * packets
+        classes.append(
+            {
+                "class": place,
+                "enqueued_frames": packets + one.get("qlen", 0),
+                "enqueued_octets": frame,
+                "dropped_frames": dropped,
+                "dropped_octets": 0,
+                "sent_frames": packets,
+                "sent_octets": frame,
+                "most_frames": 0,
+                "most_octets": 0,
+            }
+        )
+    return {"port": port["name"], "dropped_faults": 0, "classes": classes}
+
+
+def _qdiscs(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str, Any]:
+    """A port's qdiscs by handle."""
+    listed = read_json(_text(back, f"qdisc-n{plan['ports'][number]['node']}.json"))
+    return {one["handle"]: one for one in listed if one.get("dev") == f"p{number}"}
+
+
+def read_json(text: str) -> Any:
+    """What ``tc -j`` or ``ip -j`` printed; iproute2 6.1 gives a taprio list to come no key."""
+    return json.loads(re.sub(r'(":-?\d+,)\{"base_time"', r'\1"admin":{"base_time"', text) or "[]")
+
+
+def _talked(back: dict[str, bytes]) -> dict[str, tuple[int, int, int, int]]:
+    """By stream: frames, of which refused, latest and mean lateness in ns."""
+    found = {}
+    for name, content in back.items():
+        if name.startswith("talk-"):
+            for line in content.decode().splitlines():
+                stream, frames, refused, most, mean = line.split()
+                found[stream] = (int(frames), int(refused), int(most), int(mean))
+    return found
+
+
+def _captured(said: str) -> int | None:
+    """How many frames tcpdump says that it took."""
+    found = re.search(r"(\d+) packets? captured", said)
+    return int(found[1]) if found else None
+
+
+def _busy(back: dict[str, bytes], talking_s: float) -> float | None:
+    """The share of the time in which talkers talk that the processor worked; rather too little than too much.
+
+    Both readings are taken a second before that time and after it, in steps of 10 ms: None for short runs.
+    """
+    if talking_s < SHORTEST_S:
+        return None
+    before, after = (
+        [float(word) for word in _text(back, f"cpu-{when}").split()] for when in ("before", "after")
+    )
+    passed, idle = (late - early for early, late in zip(before, after, strict=True))
+    return round(max(0.0, passed - idle - 0.03) / talking_s, 3)
+
+
+def _softnet(back: dict[str, bytes], when: str) -> int:
+    """Second column: dropped because the backlog was full."""
+    return sum(int(line.split()[1], 16) for line in _text(back, f"softnet-{when}").splitlines())
+
+
+def _text(back: dict[str, bytes], name: str) -> str:
+    return back.get(name, b"").decode(errors="replace")

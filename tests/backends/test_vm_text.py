@@ -1,0 +1,171 @@
+"""What a guest is told, without a guest: qdiscs, bridges, gates that close early, refusals, images."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tsnbench import load
+from tsnbench.backends.vm import kernel, results
+from tsnbench.backends.vm.cpio import Archive
+from tsnbench.backends.vm.job import files
+from tsnbench.backends.vm.refusals import refusals
+from tsnbench.backends.vm.shaping import guarded, guards, shape
+from tsnbench.backends.vm.topology import build
+from tsnbench.planning.document import Plan
+
+STAR = """
+name: star
+duration: 20 ms
+network:
+  stations: [controller, disk, robot]
+  bridges: [switch]
+  links: {rate: 100 Mbit/s, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
+streams:
+  loop: {from: controller, to: robot, pcp: 6, period: 1 ms, payload: 100 B}
+  files: {from: disk, to: robot, pcp: 0, period: 200 us, payload: 1000 B}
+shapers:
+  switch -> robot: SHAPER
+"""
+GATES = """
+    queues: {classes: {6: 1, 0: 0}}
+    gates: {cycle: 1 ms, entries: [{open: [6], for: 200 us}, {open: [0], for: 800 us}]}
+"""
+
+
+def _plan(tmp_path: Path, text: str) -> Plan:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(text)
+    return load(path).plan()
+
+
+def _port(plan: Plan, name: str) -> int:
+    return next(n for n, port in enumerate(plan.document["ports"]) if port["name"] == name)
+
+
+def test_a_port_holds_back_as_a_mac_does_and_its_highest_class_goes_first(tmp_path):
+    plan = _plan(tmp_path, STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}"))
+    number = _port(plan, "switch -> robot")
+    lines = shape(plan.document, number, 1)
+    assert (
+        lines[0]
+        == f"qdisc add dev p{number} stab overhead 24 linklayer ethernet root handle 1: htb default 1"
+    )
+    assert "rate 100000000bit" in lines[1]
+    assert "prio bands 2 priomap 1 1 1 1 1 1 0 " in lines[2]
+    assert f"qdisc add dev p{number} parent 2:2 handle 20: pfifo limit 1000" in lines
+    assert "rate 10000000bit" in shape(plan.document, number, 10)[1]
+
+
+def test_taprio_is_told_again_when_all_below_it_is_there(tmp_path):
+    plan = _plan(tmp_path, STAR.replace("SHAPER", GATES))
+    lines = shape(plan.document, _port(plan, "switch -> robot"), 1)
+    assert lines[0].endswith("clockid CLOCK_TAI")
+    assert " root handle 100: taprio num_tc 2 map 0 0 0 0 0 0 1 " in lines[0]
+    assert lines[-1].startswith("qdisc change")
+    assert all("taprio" not in line for line in lines[1:-1])
+
+
+def test_gates_close_early_by_what_taprio_does_not_know(tmp_path):
+    plan = _plan(tmp_path, STAR.replace("SHAPER", GATES))
+    number = _port(plan, "switch -> robot")
+    # 8 + 150 octets at 100 Mbit/s, less what they take at 10 Gbit/s; and 8 + 1050.
+    assert guards(plan.document, number, 1) == [83_793, 12_513]
+    assert guards(plan.document, number, 10) == [845_553, 126_273]
+
+
+def test_a_guarded_list():
+    assert guarded([(2, 200), (1, 800)], [0, 0]) == [(2, 200), (1, 800)]
+    assert guarded([(2, 2000), (1, 8000)], [500, 300]) == [(2, 1700), (0, 300), (1, 7500), (0, 500)]
+    # Open over the end of the cycle, and always open.
+    assert guarded([(3, 1000), (2, 4000), (3, 1000)], [500, 300]) == [(3, 500), (2, 4500), (3, 1000)]
+    # Too short for its longest frame: never open.
+    assert guarded([(2, 1000), (1, 1000)], [2000, 0]) == [(2, 1000), (0, 1000)]
+    for entries in ([(1, 1000), (2, 700), (5, 2300)], [(7, 400), (0, 300), (1, 3300)]):
+        for early in ([0, 0, 0], [150, 250, 0], [399, 1, 777]):
+            found = guarded(entries, early)
+            assert sum(interval for _, interval in found) == 4000
+
+
+def test_bridges_know_addresses_and_priorities(tmp_path):
+    plan = _plan(tmp_path, STAR.replace("SHAPER", GATES))
+    switch = build(plan.document, 1)["n3"]
+    robot = plan.document["streams"][0]["destination_mac"]
+    out, into = _port(plan, "switch -> robot"), _port(plan, "switch -> controller")
+    assert f"fdb add {robot} dev p{out} master static vlan 100" in switch.bridge
+    assert {f"vlan add vid 100 dev p{out}", f"vlan add vid 100 dev p{into}"} <= set(switch.bridge)
+    assert (
+        f"filter add dev p{into} ingress protocol 802.1Q flower vlan_prio 6 action skbedit priority 6"
+        in switch.tc
+    )
+
+
+def test_each_direction_of_a_link_is_serialised(tmp_path):
+    plan = _plan(tmp_path, STAR.replace("SHAPER", GATES))
+    wires = build(plan.document, 10)["wires"]
+    rates = [line for line in wires.tc if "netem" in line]
+    assert len(rates) == len(plan.document["ports"])
+    assert all(line.endswith("rate 10000000bit 12") for line in rates)
+
+
+def test_what_cannot_be_run_is_refused_by_name(tmp_path):
+    plan = _plan(
+        tmp_path,
+        STAR.replace("SHAPER", "{preemption: {express: [6]}}").replace(
+            "period: 200 us, payload: 1000 B", "saturating: true, payload: 1000 B"
+        ),
+    )
+    found = refusals(plan.document)
+    assert "port switch -> robot: preemption" in found
+    assert any("saturating" in line for line in found)
+    host = plan.document | {"streams": [plan.document["streams"][0] | {"socket": {"mode": "x"}}]}
+    assert "stream loop: socket" in refusals(host)
+    plain = _plan(tmp_path, STAR.replace("SHAPER", GATES))
+    assert refusals(plain.document) == []
+    assert refusals(plain.document | {"something": [1]}) == ["the plan: something"]
+
+
+def test_a_job_is_a_shell_script(tmp_path):
+    plan = _plan(tmp_path, STAR.replace("SHAPER", GATES))
+    job = files(plan.document, plan.to_json(), 1)
+    checked = subprocess.run(["sh", "-n"], input=job["job.sh"], capture_output=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    assert job["plan.json"].decode() == plan.to_json()
+
+
+def test_an_archive_is_one(tmp_path):
+    archive = Archive()
+    archive.file("job/a/b.sh", b"echo hello\n", 0o755)
+    archive.file("job/c", b"", 0o644)
+    content = archive.finish()
+    again = Archive()
+    again.file("job/a/b.sh", b"echo hello\n", 0o755)
+    again.file("job/c", b"", 0o644)
+    assert again.finish() == content
+    listed = subprocess.run(["cpio", "-t", "--quiet"], input=content, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("cpio is not installed")
+    assert listed.stdout.decode().split() == ["job", "job/a", "job/a/b.sh", "job/c"]
+
+
+def test_the_newest_kernel_of_the_preferred_series():
+    names = [
+        "linux-image-6.1.0-99-amd64-unsigned",
+        "linux-image-6.12.9+deb12-amd64-unsigned",
+        "linux-image-6.12.117+deb12-amd64-unsigned",
+        "linux-image-6.12.118+deb12-rt-amd64-unsigned",
+        "linux-image-6.12.118+deb12-cloud-amd64-unsigned",
+        "linux-image-6.12.118+deb12-amd64",
+        "linux-image-7.0.1-amd64-unsigned",
+    ]
+    assert kernel.newest(names) == names[2]
+    assert kernel.newest(names[:1]) == names[0]
+    assert kernel.newest(names[3:]) is None
+
+
+def test_a_list_that_is_yet_to_begin_can_be_read():
+    text = '[{"kind":"taprio","options":{"cycle_time_extension":0,{"base_time":5,"schedule":[]}}}]'
+    assert results.read_json(text)[0]["options"]["admin"] == {"base_time": 5, "schedule": []}
+    assert results.read_json("") == []
