@@ -208,7 +208,8 @@ impl Plan {
             )?;
         }
         if let Some(redundancy) = &stream.redundancy {
-            self.check_redundancy(stream, redundancy, path)?;
+            self.check_redundancy(stream, redundancy, &path)?;
+            self.check_rewriting(stream, redundancy, &path)?;
         }
         Ok(())
     }

@@ -101,15 +101,17 @@ impl Plan {
                 continue;
             };
             let acting = self.acting(stream);
-            let alike = |other: &Stream| match recovery.identification {
-                Identification::Null => {
-                    (&stream.destination_mac, stream.vid) == (&other.destination_mac, other.vid)
+            // Others may show other VLANs on parts of their way.
+            let shows = |other: &Stream, vid: Option<u16>| other.pairs().any(|pair| pair.1 == vid);
+            let alike = |other: &Stream| match &recovery.identification {
+                Identification::Null | Identification::Active(_) => {
+                    stream.pairs().any(|own| other.pairs().any(|pair| pair == own))
                 }
-                Identification::SourceMac => (stream.talker, stream.vid) == (other.talker, other.vid),
+                Identification::SourceMac => stream.talker == other.talker && shows(other, stream.vid),
                 Identification::Ip => {
                     stream.destination_ipv4 == other.destination_ipv4
-                        && (stream.talker, stream.udp_port, stream.vid)
-                            == (other.talker, other.udp_port, other.vid)
+                        && (stream.talker, stream.udp_port) == (other.talker, other.udp_port)
+                        && shows(other, stream.vid)
                 }
             };
             let found = self.streams.iter().enumerate().find(|(other, own)| {
@@ -150,11 +152,12 @@ impl Plan {
 }
 
 impl Identification {
-    fn what(self) -> &'static str {
+    fn what(&self) -> &'static str {
         match self {
             Self::Null => "null identification (destination address and VLAN)",
             Self::SourceMac => "source-mac identification (source address and VLAN)",
             Self::Ip => "ip identification",
+            Self::Active(_) => "active identification (destination address and VLAN)",
         }
     }
 }

@@ -24,12 +24,24 @@ impl Simulation<'_> {
             None => Instant::from_ps(self.now.ps()),
             Some(timing) => timing.clock(node).there(self.now),
         };
+        let oscillator = self.timing.as_ref().map(|timing| *timing.oscillator(node));
+        // Rates are the oscillator's: no step of the clock fills or empties a bucket.
+        let counted =
+            oscillator.map_or(self.now, |oscillator| Instant::from_ps(oscillator.there(self.now).ps()));
+        let at = |eligible: Instant| match oscillator {
+            Some(oscillator) if eligible > counted => {
+                oscillator.back(Instant::from_ps(eligible.ps())).max(self.now)
+            }
+            _ => eligible.max(self.now),
+        };
         let header = HEADER + if hop.vid == 0 { 0 } else { TAG };
         let received =
             Received { octets: frame.octets, sdu_octets: frame.octets.saturating_sub(header), yellow };
         let table = police.tables.get_mut(filtered.table as usize)?;
-        match table.receive(self.now, local, filtered.filter as usize, received) {
-            Verdict::Pass { ipv, yellow, eligible } => Some(Passed { ipv, yellow, eligible }),
+        match table.receive(counted, local, filtered.filter as usize, received) {
+            Verdict::Pass { ipv, yellow, eligible } => {
+                Some(Passed { ipv, yellow, eligible: eligible.map(at) })
+            }
             Verdict::Drop => {
                 self.tallies[hop.stream as usize].dropped_in_network += 1;
                 None
