@@ -49,6 +49,34 @@ impl Simulation<'_> {
         }
     }
 
+    /// A frame will be in a queue that a stream gate has chosen.
+    pub(super) fn note_turn(&mut self, frame: Frame, queued: Instant) {
+        let hop = self.network.hops[frame.hop as usize];
+        let at = self.shown(self.network.links[hop.port as usize].node, queued);
+        if let Some(police) = &mut self.police {
+            police.turns.queue(frame.hop, frame.seq, at);
+        }
+    }
+
+    /// A frame leaves by a port, from such a queue or another.
+    pub(super) fn take_turn(&mut self, port: u32, class: u8, frame: Frame, first_bit: Instant) {
+        if self.police.is_none() {
+            return;
+        }
+        let at = self.shown(self.network.links[port as usize].node, first_bit);
+        if let Some(police) = &mut self.police {
+            police.turns.leave(self.plan, (frame.hop, frame.seq), (port, class), at);
+        }
+    }
+
+    /// What a node's clock shows at a moment.
+    fn shown(&self, node: u32, at: Instant) -> Instant {
+        match &self.timing {
+            None => at,
+            Some(timing) => Instant::from_ps(timing.clock(node).there(at).ps()),
+        }
+    }
+
     /// A frame goes to its queue, where it may have to wait until it is eligible.
     pub(super) fn queue_at(&mut self, queued: Instant, node: u32, frame: Frame, eligible: Option<Instant>) {
         match (eligible, &mut self.police) {
