@@ -70,7 +70,9 @@ def test_loads_and_reservations_are_those_of_the_class_that_copies_have() -> Non
     plain, tagged = 84 * 8 * 10_000, 90 * 8 * 10_000
     assert (found["t -> b1"], found["b1 -> b2"], found["b3 -> l"]) == ({5: plain}, {3: tagged}, {5: plain})
     shaped = {
-        name: {number: own["cbs"]["idle_slope_bps"] for number, own in enumerate(port["classes"]) if "cbs" in own}
+        name: {
+            number: own["cbs"]["idle_slope_bps"] for number, own in enumerate(port["classes"]) if "cbs" in own
+        }
         for name, port in ports.items()
     }
     assert (shaped["b1 -> b2"], shaped["b3 -> l"]) == ({3: tagged}, {})
@@ -83,7 +85,9 @@ def test_no_frame_exceeds_its_bound_and_the_class_on_the_way_decides(pcp: int, t
     found = run.measures()["paths"][0]
     least = smallest_delay_ns(made.document, made.document["streams"][0], 0)
     assert (found["count"]["received"], found["delay"]["min"]) == (100, least)
-    periodic = planned(f"{{active: {{pcp: {pcp}}}}}", (BESIDE % 4).replace("poisson: 400 Mbit/s", "count: 3, period: 40 us"))
+    periodic = planned(
+        f"{{active: {{pcp: {pcp}}}}}", (BESIDE % 4).replace("poisson: 400 Mbit/s", "count: 3, period: 40 us")
+    )
     run = periodic.run(on=Simulation(), into=tmp_path / "periodic")
     flow = bounds(periodic)["flows"][0]
     assert flow["upper_ns"] is not None
@@ -93,9 +97,7 @@ def test_no_frame_exceeds_its_bound_and_the_class_on_the_way_decides(pcp: int, t
 
 def test_a_class_below_waits_longer_for_sure() -> None:
     other = (BESIDE % 4).replace("poisson: 400 Mbit/s", "count: 3, period: 40 us")
-    uppers = [
-        bounds(planned(f"{{active: {{pcp: {pcp}}}}}", other))["flows"][0]["upper_ns"] for pcp in (3, 6)
-    ]
+    uppers = [bounds(planned(f"{{active: {{pcp: {pcp}}}}}", other))["flows"][0]["upper_ns"] for pcp in (3, 6)]
     assert uppers[0] > uppers[1]
 
 
@@ -119,7 +121,7 @@ def test_captures_have_what_is_on_the_wire(tmp_path: Path) -> None:
         assert rows == (plain if name.startswith(("t-b1", "b3-l")) else tagged), name
     assert len(seen) >= 2
     rows = run.observations().group_by("tap").agg(vids=pl.col("vid").unique())
-    assert {name: vids for name, vids in rows.rows()}["b1 -> b2 tx"] == [200]
+    assert dict(rows.rows())["b1 -> b2 tx"] == [200]
 
 
 def test_streams_are_told_apart_by_what_copies_show() -> None:
@@ -131,7 +133,9 @@ def test_streams_are_told_apart_by_what_copies_show() -> None:
     with pytest.raises(PlanningErrors, match=r"active .* cannot tell s.1 and s.2 apart"):
         planned(active, "", "period:", "count: 2, period:")
     # One that goes by the source finds the talker's other stream in the VLAN of these copies.
-    same = "  o: {from: t, to: y, vlan: 200, period: 1 ms, frame: 200 B, frer: {identification: source-mac}}\n"
+    same = (
+        "  o: {from: t, to: y, vlan: 200, period: 1 ms, frame: 200 B, frer: {identification: source-mac}}\n"
+    )
     with pytest.raises(PlanningErrors, match=r"source-mac .* cannot tell o and s apart"):
         planned(active, same)
     planned(active, same.replace("vlan: 200", "vlan: 300"))

@@ -196,5 +196,5 @@ def test_intermediate_meetings_hold_back_what_one_way_repeats(individual: bool, 
         for own in json.loads((folder / "counters.json").read_text(encoding="utf-8"))["recoveries"]
     }
     held = 100 if individual else 0
-    # At a2 the second of each pair, and the copy from the other side; at b2 the copy from a2; l takes one of two.
+    # At a2 the second of each pair, and the copy from the other side; at b2 the copy from a2.
     assert found == {"a2": (100, 200, held, 0), "b2": (100, 100, 0, 0), "l": (100, 100, 0, 0)}

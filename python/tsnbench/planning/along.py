@@ -30,8 +30,8 @@ def priorities_along(
         pcp: of the talker.
         tables: by port of ingress, received to regenerated priority.
         copies: of each entry, 0 for the plain frame.
-        rewritten: of copies, where active identification changes it. Where they have met for the last time frames
-            get back the priority that they had.
+        rewritten: of copies, where active identification changes it. Where they have met for the last
+            time, frames get back the priority that they had.
     """
     found: list[int] = []
 

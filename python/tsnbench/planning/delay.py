@@ -137,7 +137,9 @@ def _smallest(
         if number in stored:
             continue
         whole = transmission_ps(BEFORE_STAMP + octets + tag, before["rate_bps"])
-        in_time = BEFORE_STAMP + octets + tag - cut_octets(document, before, after, octets + tag, pcps[number])
+        in_time = (
+            BEFORE_STAMP + octets + tag - cut_octets(document, before, after, octets + tag, pcps[number])
+        )
         delay -= whole - transmission_ps(in_time, before["rate_bps"])
     stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else sent[0]
     delay -= transmission_ps(stamped, first["rate_bps"])

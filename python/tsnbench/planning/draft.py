@@ -145,7 +145,7 @@ class Flow:
 
     @property
     def rewritten(self) -> Mapping[str, Any] | None:
-        """What copies show in place of their stream's own address, VLAN and priority; None where they do not."""
+        """What copies show in place of their stream's address, VLAN and priority; None where nothing."""
         return rewriting(self.redundancy)
 
 

@@ -117,9 +117,7 @@ def _paths(draft: Draft, flow: Flow, port: Port, leader: Port) -> Iterator[Path]
             if port.number not in numbers[:-1]:
                 continue
             passed = way[numbers.index(port.number) :]
-            ends = [
-                _path(draft, flow, passed, octets) for octets in (frames.smallest, frames.largest)
-            ]
+            ends = [_path(draft, flow, passed, octets) for octets in (frames.smallest, frames.largest)]
             yield min(first for first, _ in ends), max(last for _, last in ends)
 
 

@@ -30,7 +30,11 @@ def identify(draft: Draft) -> None:
             other for place, other in enumerate(draft.flows) if place != number and passing[place] & acting
         ]
         recovery["identification"] = next(
-            (name for name in FUNCTIONS if not any(_seen(name, flow) & _seen(name, other) for other in others)),
+            (
+                name
+                for name in FUNCTIONS
+                if not any(_seen(name, flow) & _seen(name, other) for other in others)
+            ),
             FUNCTIONS[-1],
         )
 

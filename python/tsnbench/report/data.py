@@ -315,7 +315,10 @@ def _counted(value: Mapping[str, Any]) -> Counted | None:
                     ClassCount(
                         int(own["class"]),
                         *(int(own[name]) for name in names),
-                        *(int(own.get(name, 0)) for name in ("over_max_sdu_frames", "transmission_overruns", "late_frames")),
+                        *(
+                            int(own.get(name, 0))
+                            for name in ("over_max_sdu_frames", "transmission_overruns", "late_frames")
+                        ),
                     )
                     for own in port["classes"]
                 ),

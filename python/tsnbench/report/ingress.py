@@ -37,7 +37,13 @@ def policed(counters: Mapping[str, Any]) -> tuple[Policed, ...]:
     for node in counters.get("policing") or ():
         name = str(node["node"])
         for own in node["filters"]:
-            kinds = ("matching_frames", "not_passing_sdu", "not_passing_frames", "yellow_frames", "red_frames")
+            kinds = (
+                "matching_frames",
+                "not_passing_sdu",
+                "not_passing_frames",
+                "yellow_frames",
+                "red_frames",
+            )
             matching, long, gate, yellow, red = (int(own[kind]) for kind in kinds)
             found.append(Policed(name, f"filter {own['filter']}", matching, long, gate, yellow, red))
         for own in node.get("groups") or ():

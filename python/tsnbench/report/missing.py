@@ -23,7 +23,10 @@ REASONS = {
 """Counts of the measures that take away from what was sent, and what each means."""
 
 
-_ON_THE_WAY = ("dropped by a full queue on the way", "dropped on the way, by a full queue, a filter or a scheduler")
+_ON_THE_WAY = (
+    "dropped by a full queue on the way",
+    "dropped on the way, by a full queue, a filter or a scheduler",
+)
 
 
 @dataclass(frozen=True)

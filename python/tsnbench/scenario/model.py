@@ -192,7 +192,7 @@ class Latent(Part):
 
 
 class ActiveIdentification(Part):
-    """What copies show in place of their stream's own; None: an address that is drawn, its VLAN, its priority."""
+    """What copies show in place of their stream's own; None: an address drawn, its VLAN and priority."""
 
     destination: str | None = None
     vlan: int | None = None

@@ -93,7 +93,8 @@ ACTIVE = Record(
     "active identification",
     {
         "destination": Field(
-            Text("a MAC address such as 02:cb:00:00:00:01"), "of copies; a locally administered one unless given"
+            Text("a MAC address such as 02:cb:00:00:00:01"),
+            "of copies; a locally administered one unless given",
         ),
         "vlan": Field(Count(1, 4094, "a VLAN identifier"), "of copies; the stream's unless given"),
         "pcp": Field(PCP, "of copies; the stream's unless given"),
@@ -126,7 +127,7 @@ FRER = Record(
                 text=Choice({"null": "null", "source-mac": "source-mac", "ip": "ip"}, "an identification"),
                 mapping=Record("an identification", {"active": Field(ACTIVE, "what copies show", "{}")}),
             ),
-            "null, source-mac or ip; the first that tells the stream apart unless given; {active: {vlan: 200}}",
+            "null, source-mac or ip, the first that tells the stream apart; or {active: {vlan: 200}}",
         ),
         "latent-errors": Field(
             Record(
