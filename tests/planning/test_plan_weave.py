@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -181,3 +182,19 @@ def test_the_first_identification_that_tells_streams_apart_is_taken(other: str, 
         text.replace("frer: {}}}", "frer: {}}") + f"  o: {{{other}, period: 1 ms, frame: 200 B}}\n"
     )
     assert made.document["streams"][0]["redundancy"]["recovery"]["identification"] == chosen
+
+
+@pytest.mark.parametrize("individual", [False, True])
+def test_intermediate_meetings_hold_back_what_one_way_repeats(individual: bool, tmp_path: Path) -> None:
+    """A link that doubles every frame: the way's own function tells, where it meets others half way."""
+    doubled = "{duplicate: 100 %, on: a1 -> a2, after: 10 us}"
+    made = planned(LADDER % f", individual: {str(individual).lower()}", doubled)
+    folder = tmp_path / "run"
+    assert counts(made, folder) == [(100, 100, 0)]
+    found = {
+        own["node"]: (own["passed"], own["discarded"], own["individual"], own["rogue"])
+        for own in json.loads((folder / "counters.json").read_text(encoding="utf-8"))["recoveries"]
+    }
+    held = 100 if individual else 0
+    # At a2 the second of each pair, and the copy from the other side; at b2 the copy from a2.
+    assert found == {"a2": (100, 200, held, 0), "b2": (100, 100, 0, 0), "l": (100, 100, 0, 0)}

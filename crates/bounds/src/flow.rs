@@ -155,7 +155,7 @@ fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Optio
     let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
     let processing = ps(plan.nodes[egress.node as usize].processing_ns).unwrap_or(LONGEST);
     let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
-    let cut = cut_short(plan, octets, after.pcp, ingress, egress);
+    let cut = cut_short(plan, octets, before.pcp, ingress, egress);
     let adds = before.shortest.saturating_add(processing).saturating_sub(cut);
     let opens = &openings[before.port][usize::from(before.class)];
     let gate = || {

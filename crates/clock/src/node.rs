@@ -59,6 +59,12 @@ impl NodeClock {
         &self.local
     }
 
+    /// The oscillator's count as a line that holds until the next change of its pace.
+    #[must_use]
+    pub fn free(&self) -> &ClockMap<True, Free> {
+        &self.free
+    }
+
     /// What is noted at `at` when the hardware needs `jitter` more than it should: the last tick that has passed.
     #[must_use]
     pub fn stamp(&self, at: Instant, jitter: Duration) -> Stamp {

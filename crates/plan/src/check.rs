@@ -209,7 +209,8 @@ impl Plan {
             )?;
         }
         if let Some(redundancy) = &stream.redundancy {
-            self.check_redundancy(stream, redundancy, path)?;
+            self.check_redundancy(stream, redundancy, &path)?;
+            self.check_rewriting(stream, redundancy, &path)?;
         }
         Ok(())
     }

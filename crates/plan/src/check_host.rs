@@ -77,9 +77,10 @@ impl Plan {
                 time(socket.advance_ns, || path("socket.advance_ns"))?;
             }
             // A saturating talker keeps frames in the hardware's queue: what holds frames back before has no say.
-            for hop in stream.route.iter().filter(|hop| saturating && hop.parent.is_none()) {
+            let priorities = if saturating { self.priorities(stream) } else { Vec::new() };
+            for (hop, pcp) in stream.route.iter().zip(priorities).filter(|(hop, _)| hop.parent.is_none()) {
                 let port = &self.ports[hop.port as usize];
-                let class = usize::from(port.pcp_to_class[usize::from(stream.pcp & 7)]);
+                let class = usize::from(port.pcp_to_class[usize::from(pcp & 7)]);
                 let child = port.qdisc.as_ref().and_then(|qdisc| qdisc.children.get(class));
                 let taprio = port.qdisc.as_ref().and_then(|qdisc| qdisc.taprio.as_ref());
                 let held = taprio.is_some_and(|taprio| taprio.mode == TaprioMode::Software)

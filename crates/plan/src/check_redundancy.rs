@@ -100,20 +100,31 @@ impl Plan {
             let Some(recovery) = stream.redundancy.as_ref().and_then(|own| own.recovery.as_ref()) else {
                 continue;
             };
-            let acting = self.acting(stream);
-            let alike = |other: &Stream| match recovery.identification {
-                Identification::Null => {
-                    (&stream.destination_mac, stream.vid) == (&other.destination_mac, other.vid)
+            let (made, meets) = self.acting(stream);
+            // Others may show other VLANs on parts of their way.
+            let shows = |other: &Stream, vid: Option<u16>| other.pairs().any(|pair| pair.1 == vid);
+            let own = (stream.destination_mac.as_str(), stream.vid);
+            let by_address = |other: &Stream| other.pairs().any(|pair| pair == own);
+            let by_ip = |other: &Stream| {
+                stream.destination_ipv4 == other.destination_ipv4
+                    && (stream.talker, stream.udp_port) == (other.talker, other.udp_port)
+                    && shows(other, stream.vid)
+            };
+            let passes =
+                |other: &Stream, acting: &[u32]| nodes(other).iter().any(|node| acting.contains(node));
+            let alike = |other: &Stream| match &recovery.identification {
+                Identification::Null => by_address(other),
+                // Where copies are made any other function may tell; where they meet, what they show has to.
+                Identification::Active(own) => {
+                    let shown = (own.destination_mac.as_str(), Some(own.vid));
+                    (passes(other, &made) && by_address(other) && by_ip(other))
+                        || (passes(other, &meets) && other.pairs().any(|pair| pair == shown))
                 }
-                Identification::SourceMac => (stream.talker, stream.vid) == (other.talker, other.vid),
-                Identification::Ip => {
-                    stream.destination_ipv4 == other.destination_ipv4
-                        && (stream.talker, stream.udp_port, stream.vid)
-                            == (other.talker, other.udp_port, other.vid)
-                }
+                Identification::SourceMac => stream.talker == other.talker && shows(other, stream.vid),
+                Identification::Ip => by_ip(other),
             };
             let found = self.streams.iter().enumerate().find(|(other, own)| {
-                *other != number && alike(own) && nodes(own).iter().any(|node| acting.contains(node))
+                *other != number && alike(own) && (passes(own, &made) || passes(own, &meets))
             });
             ensure(
                 found.is_none(),
@@ -131,9 +142,9 @@ impl Plan {
         Ok(())
     }
 
-    /// The nodes where a stream's copies are made or meet.
-    fn acting(&self, stream: &Stream) -> Vec<u32> {
-        let Some(redundancy) = &stream.redundancy else { return Vec::new() };
+    /// The nodes where a stream's copies are made, and where they meet.
+    fn acting(&self, stream: &Stream) -> (Vec<u32>, Vec<u32>) {
+        let Some(redundancy) = &stream.redundancy else { return <_>::default() };
         let peer = |entry: u32| {
             let port = &self.ports[stream.route[entry as usize].port as usize];
             self.ports[port.peer as usize].node
@@ -145,16 +156,17 @@ impl Plan {
             let first = *own > 0 && copy(hop.parent).unwrap_or(0) == 0;
             first.then(|| self.ports[hop.port as usize].node)
         });
-        meets.chain(made).collect()
+        (made.collect(), meets.collect())
     }
 }
 
 impl Identification {
-    fn what(self) -> &'static str {
+    fn what(&self) -> &'static str {
         match self {
             Self::Null => "null identification (destination address and VLAN)",
             Self::SourceMac => "source-mac identification (source address and VLAN)",
             Self::Ip => "ip identification",
+            Self::Active(_) => "active identification (destination address and VLAN)",
         }
     }
 }

@@ -31,6 +31,7 @@ mod port;
 mod ptp;
 mod read;
 mod redundancy;
+mod rewriting;
 mod stream;
 
 pub use bridging::{Buffer, Further};
@@ -46,7 +47,8 @@ pub use port::{Cbs, CbsLinux, Class, Node, NodeKind, Port, Preemption};
 pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
 pub use read::{PlanError, content_hash};
 pub use redundancy::{
-    Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Span,
+    Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Rewritten,
+    Span,
 };
 pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Scheduled, Size, Stream};
 

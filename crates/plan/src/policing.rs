@@ -181,7 +181,11 @@ impl Plan {
     pub fn priorities(&self, stream: &crate::Stream) -> Vec<u8> {
         let all = || stream.route.iter().chain(&stream.flood);
         let mut found: Vec<u8> = Vec::with_capacity(all().count());
-        for hop in all() {
+        for (entry, hop) in all().enumerate() {
+            if let Some(pcp) = self.rewritten_priority(stream, entry, &found) {
+                found.push(pcp);
+                continue;
+            }
             let before = hop.parent.and_then(|parent| Some((parent, *found.get(parent as usize)?)));
             found.push(match before {
                 None => stream.pcp,

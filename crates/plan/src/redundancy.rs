@@ -75,7 +75,8 @@ pub struct Recovery {
 /// A stream identification function. IEEE 802.1CB-2017, 6.4 to 6.7.
 ///
 /// A simulated frame knows its stream, so all identify alike; a Plan names the function for backends with real frames.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Active identification changes what frames show and how they are queued.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Identification {
     /// Destination address and VLAN.
@@ -84,6 +85,20 @@ pub enum Identification {
     SourceMac,
     /// Destination address, VLAN, addresses and ports of IP.
     Ip,
+    /// Destination address and VLAN, which are others while frames carry an R-TAG. IEEE 802.1CB-2017, 6.6.
+    Active(Rewritten),
+}
+
+/// What copies show in place of their stream's own, from where they are made to where they meet for the last time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rewritten {
+    /// Destination MAC address.
+    pub destination_mac: String,
+    /// VLAN identifier, 1 to 4094.
+    pub vid: u16,
+    /// Priority code point, 0 to 7.
+    pub pcp: u8,
 }
 
 /// Which sequence numbers count as seen.

@@ -23,6 +23,8 @@ pub(crate) struct Captures {
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) frame: FrameSpec,
+    /// The destination address of copies.
+    copied_to: Mac,
     /// First intended release and period in ns, where frames have a timetable.
     timetable: Option<(i64, i64)>,
 }
@@ -61,9 +63,10 @@ impl Sink for Captures {
         // A copy carries an R-TAG.
         let is_copy = sighting.copy > 0;
         let octets = sighting.octets.saturating_sub(if is_copy { R_TAG_OCTETS } else { 0 });
-        // Priorities may be regenerated on the way.
-        let tag = template.frame.tag.map(|tag| Tag { pcp: sighting.pcp, ..tag });
-        let frame = FrameSpec { octets, tag, seq: sighting.seq, intended_ns, ..template.frame };
+        // Priorities may be regenerated on the way, and active identification changes copies.
+        let tag = template.frame.tag.map(|tag| Tag { pcp: sighting.pcp, vid: sighting.vid, ..tag });
+        let destination = if is_copy { template.copied_to } else { template.frame.destination };
+        let frame = FrameSpec { octets, destination, tag, seq: sighting.seq, intended_ns, ..template.frame };
         tsn_wire::build::frame(&frame, &mut self.bytes).map_err(io::Error::other)?;
         if is_copy {
             let number = (sighting.seq & 0xffff) as u16;
@@ -113,7 +116,11 @@ impl Template {
             seq: 0,
             intended_ns: 0,
         };
-        Ok(Self { frame, timetable })
+        let copied_to = match stream.rewritten() {
+            None => frame.destination,
+            Some(rewritten) => mac(&rewritten.destination_mac)?,
+        };
+        Ok(Self { frame, copied_to, timetable })
     }
 }
 

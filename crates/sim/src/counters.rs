@@ -220,6 +220,9 @@ pub struct ClassCounters {
     /// Frames that were on the wire still when the class's gate closed (`TransmissionOverrun`).
     #[serde(skip_serializing_if = "none")]
     pub transmission_overruns: u64,
+    /// Frames of a cyclic queue that left after the turn that it had next when they came: they missed their cycle.
+    #[serde(skip_serializing_if = "none")]
+    pub late_frames: u64,
     pub sent_frames: u64,
     pub sent_octets: u64,
     pub most_frames: u64,
@@ -239,6 +242,7 @@ impl ClassCounters {
             dropped_octets,
             over_max_sdu_frames,
             transmission_overruns,
+            late_frames: 0,
             sent_frames,
             sent_octets,
             most_frames,

@@ -61,6 +61,7 @@ mod special;
 mod talker;
 mod timing;
 mod trace;
+mod turns;
 
 pub use counters::{
     ClassCounters, FaultCounters, FilterCounters, GateCounters, GroupCounters, InForce, PolicingCounters,

@@ -307,7 +307,7 @@ impl Network {
                 pcp: priorities[place],
                 timing: false,
                 floods: false,
-                vid: stream.vid.unwrap_or(0),
+                vid: stream.vid_on(place).unwrap_or(0),
                 branches: branches(&after[place]),
                 listeners: Part::new(from..self.listeners.len()),
             });

@@ -6,6 +6,7 @@
 use crate::event::Frame;
 use crate::network::Network;
 use crate::special::Special;
+use crate::turns::Turns;
 use std::collections::{BTreeSet, HashMap};
 use tsn_bridge::psfp::Psfp;
 use tsn_plan::{Plan, Policing};
@@ -41,6 +42,7 @@ pub(crate) struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Police {
     pub tables: Vec<Psfp>,
+    pub turns: Turns,
     /// A hop with another class or colour, by the hop and what is different.
     variants: HashMap<(u32, u8), u32>,
     /// Frames on their way to a queue or in it that are not eligible yet.
@@ -115,6 +117,10 @@ impl Police {
         }
         for (hop, ipv, yellow) in wanted {
             police.vary(plan, network, specials, hop, ipv, yellow);
+            if ipv.is_some() {
+                let chosen = police.next(hop, &Passed { ipv, yellow, eligible: None });
+                network.hops[chosen as usize].special = true;
+            }
         }
         Some(Box::new(police))
     }

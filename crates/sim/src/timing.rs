@@ -16,7 +16,7 @@ pub(crate) use sighted::legend;
 use tsn_clock::{Input, Machine, Message, NodeClock, Oscillator, Output, Profile, Stamp, Watch};
 use tsn_observation::ClockError;
 use tsn_plan::{ClockFault, Clocks, Gptp, Plan};
-use tsn_units::{ClockMap, Duration, Frequency, Instant, Local, True};
+use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
 
 /// First requests for a link's delay go out within this, so that time can be passed on soon.
 const FIRST_PDELAY_WITHIN_PS: u64 = 10_000_000_000;
@@ -213,6 +213,11 @@ impl Timing {
     #[inline]
     pub fn clock(&self, node: u32) -> &ClockMap<True, Local> {
         self.nodes[node as usize].clock.local()
+    }
+
+    /// What a node's oscillator counts, however its clock is steered.
+    pub fn oscillator(&self, node: u32) -> &ClockMap<True, Free> {
+        self.nodes[node as usize].clock.free()
     }
 
     /// A node's ports.

@@ -67,6 +67,49 @@ fn a_meter_lets_its_burst_and_its_rate_pass() {
     assert_eq!(counters.streams[0].delivered["n2"], 52);
 }
 
+fn free_running(plan: &tsn_plan::Plan, node: u32, deviation_ppt: i64) -> Clocks {
+    let clock = |own: u32| NodeClock {
+        offset_ns: 0,
+        deviation_ppt: if own == node { deviation_ppt } else { 0 },
+        changes: Vec::new(),
+        wander: None,
+        granularity_ns: 1,
+        jitter_ns: 0,
+    };
+    let nodes = (0..plan.nodes.len() as u32).map(clock).collect();
+    Clocks { nodes, record_ns: 1_000_000_000, gptp: None, faults: Vec::new() }
+}
+
+/// Meters and schedulers count what the oscillator of their node counts: ppm of it are ppm of their rate.
+#[test]
+fn rates_are_those_of_the_nodes_oscillator() {
+    // Slow, a frame finds 999.9 octets after one that was taken, and is too long; the next one finds a full bucket.
+    for (ppm, passes) in [(0, 100), (100, 100), (-100, 50)] {
+        let (mut net, line, _) = one_bridge(1_000);
+        // A frame per 100 us is the rate to the bit.
+        net.plan.policing = vec![Policing {
+            node: line[1],
+            filters: vec![StreamFilter { meter: Some(0), ..filter("cam") }],
+            meters: vec![meter(80_000_000, 1_000)],
+            ..Policing::default()
+        }];
+        net.plan.clocks = Some(free_running(&net.plan, line[1], ppm * 1_000_000));
+        let (_, counters) = run(&net.plan);
+        assert_conserved(&counters);
+        assert_eq!(counters.streams[0].delivered["n2"], passes, "{ppm} ppm");
+    }
+    for ppm in [-100, 0, 100] {
+        let (mut net, _) = two_streams(100_000_000, 10_000, true);
+        // The listener's clock is right.
+        let arrival = net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End);
+        net.plan.clocks = Some(free_running(&net.plan, 0, ppm * 1_000_000));
+        let (sightings, _) = run(&net.plan);
+        // 100 us by the node's count are 10 ns less in true time where it runs 100 ppm fast.
+        let left = stamps(&sightings, arrival, 0);
+        assert_eq!([left[1] - left[0], left[2] - left[0]], [1, 2].map(|n| n * (100_000 - ppm / 10)));
+    }
+}
+
 #[test]
 fn a_gate_passes_what_comes_while_it_is_open() {
     let (mut net, line, ends) = one_bridge(1_000);

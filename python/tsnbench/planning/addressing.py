@@ -29,6 +29,12 @@ def port_mac(node: int, port: int) -> str:
     return _mac((0x02 << 40) + (node + 1 << 16) + port + 1)
 
 
+def rewritten_mac(flow: int, group: bool) -> str:
+    """``02:cb:ff:ff:ff:ff`` with the flow's number, from 1: where copies go in place of their stream's own
+    destination; a group's address for several listeners."""
+    return _mac((0x02CB << 32) + (int(group) << 40) + flow + 1)
+
+
 def multicast_ipv4(group: int) -> str:
     """``239.192.0.1`` for the first group: organisation-local scope."""
     return _dotted((239 << 24) + (192 << 16) + group + 1)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Set
 from itertools import pairwise
 from typing import Any
 
+from tsnbench.planning.priorities import priorities_of
 from tsnbench.planning.redundancy import tag_octets
 from tsnbench.planning.sizes import sizes
 from tsnbench.scenario.sizes import PREAMBLE, START_DELIMITER
@@ -103,9 +104,10 @@ def smallest_delay_ps(
         points = stamped_points(document)
     if octets is None:
         octets = sizes(stream["size"]).largest
-    pcp = stream["pcp"]
+    priorities = priorities_of(document, stream)
+    pcps = {hop["port"]: pcp for hop, pcp in zip(stream["route"], priorities, strict=True)}
     stored = _stored(stream)
-    return min(_smallest(document, each, octets, pcp, points, stored) for each in ways(stream, listener))
+    return min(_smallest(document, each, octets, pcps, points, stored) for each in ways(stream, listener))
 
 
 def _stored(stream: Document) -> set[int]:
@@ -120,7 +122,7 @@ def _smallest(
     document: Document,
     passed: list[tuple[int, int]],
     octets: int,
-    pcp: int,
+    pcps: Mapping[int, int],
     points: Mapping[str, str],
     stored: Set[int],
 ) -> int:
@@ -135,7 +137,9 @@ def _smallest(
         if number in stored:
             continue
         whole = transmission_ps(BEFORE_STAMP + octets + tag, before["rate_bps"])
-        in_time = BEFORE_STAMP + octets + tag - cut_octets(document, before, after, octets + tag, pcp)
+        in_time = (
+            BEFORE_STAMP + octets + tag - cut_octets(document, before, after, octets + tag, pcps[number])
+        )
         delay -= whole - transmission_ps(in_time, before["rate_bps"])
     stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else sent[0]
     delay -= transmission_ps(stamped, first["rate_bps"])

@@ -6,9 +6,11 @@ Nodes, ports and flows are in the order in which the scenario names them; that o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tsnbench.planning.along import priorities_along, rewriting
 from tsnbench.planning.cbs import CreditBasedShaper
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.scenario import model
@@ -142,6 +144,11 @@ class Flow:
         copies = self.redundancy.get("copies")
         return int(copies[place]) if copies else 0
 
+    @property
+    def rewritten(self) -> Mapping[str, Any] | None:
+        """What copies show in place of their stream's address, VLAN and priority; None where nothing."""
+        return rewriting(self.redundancy)
+
 
 @dataclass
 class Policing:
@@ -202,14 +209,13 @@ class Draft:
 
     def priorities(self, flow: Flow) -> list[int]:
         """The priority with which a flow's frames leave by each entry of its route."""
-        found: list[int] = []
-        for hop in flow.route:
-            if hop.parent is None:
-                found.append(flow.stream.pcp)
-            else:
-                before = self.ports[flow.route[hop.parent].port]
-                found.append(self.regenerated(before.peer, found[hop.parent]))
-        return found
+        tables = {
+            int(table["port"]): table["pcp"] for own in self.policing.values() for table in own.regeneration
+        }
+        route = [(hop.parent, self.ports[hop.port].peer) for hop in flow.route]
+        copies = [flow.copy(place) for place in range(len(route))]
+        rewritten = flow.rewritten["pcp"] if flow.rewritten else None
+        return priorities_along(route, flow.stream.pcp, tables, copies, rewritten)
 
     def priority(self, flow: Flow, port: Port) -> int:
         """The priority with which a flow's frames leave by a port; by the first entry of its route there."""

@@ -81,8 +81,8 @@ def _follow(draft: Draft, port: Port, leader: Port) -> None:
     paths: dict[int, set[tuple[int, Path]]] = defaultdict(set)
     for flow in draft.flows:
         for path in _paths(draft, flow, port, leader):
-            traffic_class = port.pcp_to_class[flow.stream.pcp]
-            paths[traffic_class].add((leader.pcp_to_class[flow.stream.pcp], path))
+            traffic_class = port.pcp_to_class[draft.priority(flow, port)]
+            paths[traffic_class].add((leader.pcp_to_class[draft.priority(flow, leader)], path))
     if not paths:
         hint = f"name only ports whose streams pass on through {leader.name}"
         _problem(draft, port, f"a stream from here through {leader.name}", "none", hint)
@@ -117,13 +117,11 @@ def _paths(draft: Draft, flow: Flow, port: Port, leader: Port) -> Iterator[Path]
             if port.number not in numbers[:-1]:
                 continue
             passed = way[numbers.index(port.number) :]
-            ends = [
-                _path(draft, passed, octets, flow.stream.pcp) for octets in (frames.smallest, frames.largest)
-            ]
+            ends = [_path(draft, flow, passed, octets) for octets in (frames.smallest, frames.largest)]
             yield min(first for first, _ in ends), max(last for _, last in ends)
 
 
-def _path(draft: Draft, passed: list[tuple[int, int]], octets: int, pcp: int) -> Path:
+def _path(draft: Draft, flow: Flow, passed: list[tuple[int, int]], octets: int) -> Path:
     """From first bit out here to the queue there, and from last bit out here to last bit out there."""
     ports = [draft.ports[number] for number, _ in passed]
     whole = [
@@ -132,7 +130,7 @@ def _path(draft: Draft, passed: list[tuple[int, int]], octets: int, pcp: int) ->
     ]
     first = last = 0
     for (before, after), (_, tag) in zip(pairwise(ports), passed, strict=False):
-        in_time = _needed(draft, before, after, octets + tag, pcp)
+        in_time = _needed(draft, before, after, octets + tag, draft.priority(flow, before))
         on_link = transmission_ps(BEFORE_STAMP + in_time, before.rate_bps) + before.propagation_ps
         least, most = _processing_ns(draft.nodes[after.node])
         first += on_link + least * 1_000

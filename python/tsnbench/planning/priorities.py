@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tsnbench.planning.along import priorities_along, rewriting
 from tsnbench.planning.draft import Draft
 
 DEFAULT_CLASSES = (1, 0, 2, 3, 4, 5, 6, 7)
@@ -42,21 +43,18 @@ def assign_classes(draft: Draft) -> None:
 
 def priorities_of(document: Mapping[str, Any], stream: Mapping[str, Any]) -> list[int]:
     """The priority with which a stream's frames leave by each entry of its route; IEEE 802.1Q-2022, 6.9.4."""
-    pcp: int = stream["pcp"]
-    if "policing" not in document:
-        return [pcp] * len(stream["route"])
+    redundancy = stream.get("redundancy", {})
+    rewritten = rewriting(redundancy)
+    if "policing" not in document and not rewritten:
+        return [stream["pcp"]] * len(stream["route"])
     tables = {
-        table["port"]: table["pcp"] for own in document["policing"] for table in own.get("regeneration", ())
+        table["port"]: table["pcp"]
+        for own in document.get("policing", ())
+        for table in own.get("regeneration", ())
     }
-    found: list[int] = []
-    for hop in stream["route"]:
-        parent = hop.get("parent")
-        if parent is None:
-            found.append(pcp)
-            continue
-        ingress = document["ports"][stream["route"][parent]["port"]]["peer"]
-        found.append(tables[ingress][found[parent]] if ingress in tables else found[parent])
-    return found
+    route = [(hop.get("parent"), document["ports"][hop["port"]]["peer"]) for hop in stream["route"]]
+    pcp = rewritten["pcp"] if rewritten else None
+    return priorities_along(route, stream["pcp"], tables, redundancy.get("copies", ()), pcp)
 
 
 def _possible(pcp: int, traffic_class: int) -> bool:

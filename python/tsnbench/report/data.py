@@ -27,6 +27,7 @@ from tsnbench.report.facts import (
     Tap,
 )
 from tsnbench.report.faults import fault_spans
+from tsnbench.report.ingress import policed
 
 FILES = {
     "manifest.json": "nothing is known of when, where and with which versions it ran",
@@ -314,7 +315,10 @@ def _counted(value: Mapping[str, Any]) -> Counted | None:
                     ClassCount(
                         int(own["class"]),
                         *(int(own[name]) for name in names),
-                        *(int(own.get(name, 0)) for name in ("over_max_sdu_frames", "transmission_overruns")),
+                        *(
+                            int(own.get(name, 0))
+                            for name in ("over_max_sdu_frames", "transmission_overruns", "late_frames")
+                        ),
                     )
                     for own in port["classes"]
                 ),
@@ -325,6 +329,7 @@ def _counted(value: Mapping[str, Any]) -> Counted | None:
             (str(one["name"]), int(one["dropped_at_talker"]), int(one["dropped_in_network"]))
             for one in value["streams"]
         ),
+        policed=policed(value),
     )
 
 

@@ -186,6 +186,8 @@ class ClassCount:
     """Of the dropped frames, those larger than the class takes."""
     overruns: int = 0
     """Frames that were on the wire still when the gate closed."""
+    late: int = 0
+    """Frames of a cyclic queue that missed their cycle."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,27 @@ class PortCount:
     port: str
     faults: int
     classes: tuple[ClassCount, ...]
+
+
+@dataclass(frozen=True)
+class Policed:
+    """What a stream filter, a scheduler group or a cyclic queue did; None is what it does not count."""
+
+    where: str
+    what: str
+    frames: int | None
+    too_long: int | None = None
+    gate: int | None = None
+    """That a stream gate stopped."""
+    yellow: int | None = None
+    red: int | None = None
+    late: int | None = None
+    """That would have waited too long, or missed their cycle."""
+
+    @property
+    def stopped(self) -> int:
+        """Frames that did not pass, or not in time."""
+        return sum(number or 0 for number in (self.too_long, self.gate, self.red, self.late))
 
 
 @dataclass(frozen=True)
@@ -209,6 +232,7 @@ class Counted:
     ports: tuple[PortCount, ...]
     streams: tuple[tuple[str, int, int], ...]
     """(name, dropped at the talker, dropped on the way)."""
+    policed: tuple[Policed, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,12 @@ REASONS = {
 """Counts of the measures that take away from what was sent, and what each means."""
 
 
+_ON_THE_WAY = (
+    "dropped by a full queue on the way",
+    "dropped on the way, by a full queue, a filter or a scheduler",
+)
+
+
 @dataclass(frozen=True)
 class Gap:
     """How many frames something happened to."""
@@ -56,12 +62,15 @@ def gaps(run: RunFacts) -> list[Gap]:
         if at_talker:
             found.append(Gap(name, at_talker, "dropped at the talker, before the first link"))
         if on_the_way:
-            found.append(Gap(name, on_the_way, "dropped by a full queue on the way"))
+            found.append(Gap(name, on_the_way, _ON_THE_WAY[bool(run.counters.policed)]))
     for port in run.counters.ports:
         for own in port.classes:
             if own.overruns:
                 what = f"of class {own.traffic_class} were on the wire still when their gate closed"
                 found.append(Gap(port.port, own.overruns, what))
+            if own.late:
+                what = f"of cyclic queue {own.traffic_class} left later than in the cycle that was theirs"
+                found.append(Gap(port.port, own.late, what))
     told = any(group.counts.get("in_network_at_end") for group in run.groups)
     if run.counters.under_way and not told:
         found.append(Gap("all streams", run.counters.under_way, "still under way when the simulation ended"))

@@ -21,6 +21,7 @@ from tsnbench.report.figures.load import load_over_time, port_loads
 from tsnbench.report.figures.style import Drawing, inline
 from tsnbench.report.figures.time import delay_over_time
 from tsnbench.report.figures.topology import topology
+from tsnbench.report.ingress import ingress_rows, left_out
 from tsnbench.report.layout import MOST_NODES
 from tsnbench.report.missing import drops, gaps
 from tsnbench.report.ports import loads, over_time, tapped_ports
@@ -125,6 +126,8 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             against=against(run),
             gaps=gaps(run),
             drops=drops(run.counters),
+            ingress=ingress_rows(run.counters),
+            ingress_left_out=left_out(run.counters),
             definitions=definitions(run),
             provenance=provenance(run),
             command=command(run),

@@ -191,6 +191,14 @@ class Latent(Part):
     difference: int = 10
 
 
+class ActiveIdentification(Part):
+    """What copies show in place of their stream's own; None: an address drawn, its VLAN and priority."""
+
+    destination: str | None = None
+    vlan: int | None = None
+    pcp: int | None = None
+
+
 class Frer(Part):
     """Copies over several ways, and their elimination. IEEE 802.1CB-2017, 7."""
 
@@ -204,7 +212,7 @@ class Frer(Part):
     reset: Duration = 2_000_000_000
     individual: bool = False
     latent: Latent | None = None
-    identification: Literal["null", "source-mac", "ip"] | None = None
+    identification: Literal["null", "source-mac", "ip"] | ActiveIdentification | None = None
     """None: the first of them that tells the stream apart."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from tsnbench.scenario import model
@@ -50,6 +51,11 @@ def _frer(reading: Reading, net: Net, fields: Fields, way: Ways) -> model.Frer |
         reading.problem(at, path, "history only with vector recovery", "match")
     named = ("disjoint", "recovery", "history", "reset", "individual", "identification")
     settings = {name: written[name] for name in named if name in written}
+    if isinstance(settings.get("identification"), Fields):
+        active = _active(reading, written["identification"])
+        if active is None:
+            return None
+        settings["identification"] = active
     if "at" in written:
         named_at = written["at"] if isinstance(written["at"], list) else [written["at"]]
         settings["at"] = tuple(node for node in map(net.node, named_at) if node is not None)
@@ -61,6 +67,21 @@ def _frer(reading: Reading, net: Net, fields: Fields, way: Ways) -> model.Frer |
     if None in ways:
         return None
     return model.Frer(ways=tuple(each for each in ways if each is not None), **settings)
+
+
+def _active(reading: Reading, written: Fields) -> model.ActiveIdentification | None:
+    if written.bad or "active" not in written or written["active"].bad:
+        return None
+    active = written["active"]
+    settings = {name: active[name] for name in ("vlan", "pcp") if name in active}
+    if "destination" in active:
+        mac = str(active["destination"]).lower()
+        if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", mac):
+            expected = "a MAC address such as 02:cb:00:00:00:01"
+            reading.problem(active.at("destination"), active.path_of("destination"), expected, mac)
+            return None
+        settings["destination"] = mac
+    return model.ActiveIdentification(**settings)
 
 
 def _failover(written: Fields, way: Ways) -> model.Failover | None:

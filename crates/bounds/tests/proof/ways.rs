@@ -6,8 +6,8 @@ use proptest::sample::Index;
 use std::collections::HashMap;
 use tsn_bounds::Bounds;
 use tsn_plan::{
-    Active, Algorithm, Destination, Fault, Identification, Merge, Pattern, Plan, Recovery, Redundancy, Route,
-    Size, Span,
+    Active, Algorithm, Destination, Fault, Identification, Merge, Pattern, Plan, Recovery, Redundancy,
+    Rewritten, Route, Size, Span,
 };
 
 const RATES: [u64; 3] = [100_000_000, GIGABIT, 300_000_000];
@@ -143,12 +143,21 @@ fn add(net: &mut Net, number: usize, talk: &Talk, ring: &[u32], ends: &[u32]) {
         }
         Ways::Copies(history, reset_ns) => {
             let copy = |entry| u8::from(within(one, entry)) + 2 * u8::from(within(other, entry));
+            // Every other one shows another priority on its ways.
+            let identification = match (reset_ns / 7 % 16) as u8 {
+                pcp @ 0..8 => Identification::Active(Rewritten {
+                    destination_mac: format!("02:cb:00:00:00:{number:02x}"),
+                    vid: 200,
+                    pcp,
+                }),
+                _ => Identification::Null,
+            };
             let algorithm = history.map_or(Algorithm::Match, |history| Algorithm::Vector { history });
             Some(Box::new(Redundancy {
                 copies: (0..entries).map(copy).collect(),
                 merges,
                 recovery: Some(Recovery {
-                    identification: Identification::Null,
+                    identification,
                     algorithm,
                     reset_ns,
                     individual: false,

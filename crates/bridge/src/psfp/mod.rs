@@ -63,7 +63,8 @@ impl Psfp {
         }
     }
 
-    /// A frame has come in that matches a filter. Stream gates go by the node's clock, which shows `local`.
+    /// A frame has come in that matches a filter. Stream gates go by the node's clock, which shows `local`; meters and
+    /// schedulers by `now`, which the node's oscillator counts.
     pub fn receive(
         &mut self,
         now: Instant,

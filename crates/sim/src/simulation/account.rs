@@ -77,6 +77,13 @@ impl Simulation<'_> {
                 counters.gates = GateCounters::new(gates, self.local(port.node).ticked_ns(1));
             }
         }
+        if let Some(police) = &self.police {
+            for (counters, port) in ports.iter_mut().zip(0..) {
+                for own in &mut counters.classes {
+                    own.late_frames = police.turns.late(port, own.class);
+                }
+            }
+        }
         let (now, timing) = (self.now, &self.timing);
         let held = self.police.as_ref().map_or(0, |police| police.waiting() as u64);
         let policing = self.police.as_ref().map_or_else(Vec::new, |police| {

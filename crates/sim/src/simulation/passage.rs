@@ -32,6 +32,7 @@ impl Simulation<'_> {
         sink: &mut S,
     ) -> io::Result<()> {
         let bridge::Transmission { frame, first_bit, last_bit, .. } = *transmission;
+        self.take_turn(port, hop.class, frame, first_bit);
         let link = self.network.links[port as usize];
         if !frame.is_damaged() {
             let copy = self.specials.copy(frame.hop);
@@ -189,6 +190,9 @@ impl Simulation<'_> {
                 let octets = self.specials.octets(frame.octets, Some(frame.hop), next);
                 let next = self.police.as_ref().map_or(next, |police| police.next(next, &passed));
                 let frame = Frame { hop: next, octets, ..frame };
+                if passed.ipv.is_some() {
+                    self.note_turn(frame, queued);
+                }
                 match passed.eligible {
                     None => self.forward((ingress, queued), link.peer, frame),
                     Some(at) => self.queue_at(queued, link.peer, frame, Some(at + link.processing)),

@@ -24,16 +24,56 @@ impl Simulation<'_> {
             None => Instant::from_ps(self.now.ps()),
             Some(timing) => timing.clock(node).there(self.now),
         };
+        let oscillator = self.timing.as_ref().map(|timing| *timing.oscillator(node));
+        // Rates are the oscillator's: no step of the clock fills or empties a bucket.
+        let counted =
+            oscillator.map_or(self.now, |oscillator| Instant::from_ps(oscillator.there(self.now).ps()));
+        let at = |eligible: Instant| match oscillator {
+            Some(oscillator) if eligible > counted => {
+                oscillator.back(Instant::from_ps(eligible.ps())).max(self.now)
+            }
+            _ => eligible.max(self.now),
+        };
         let header = HEADER + if hop.vid == 0 { 0 } else { TAG };
         let received =
             Received { octets: frame.octets, sdu_octets: frame.octets.saturating_sub(header), yellow };
         let table = police.tables.get_mut(filtered.table as usize)?;
-        match table.receive(self.now, local, filtered.filter as usize, received) {
-            Verdict::Pass { ipv, yellow, eligible } => Some(Passed { ipv, yellow, eligible }),
+        match table.receive(counted, local, filtered.filter as usize, received) {
+            Verdict::Pass { ipv, yellow, eligible } => {
+                Some(Passed { ipv, yellow, eligible: eligible.map(at) })
+            }
             Verdict::Drop => {
                 self.tallies[hop.stream as usize].dropped_in_network += 1;
                 None
             }
+        }
+    }
+
+    /// A frame will be in a queue that a stream gate has chosen.
+    pub(super) fn note_turn(&mut self, frame: Frame, queued: Instant) {
+        let hop = self.network.hops[frame.hop as usize];
+        let at = self.shown(self.network.links[hop.port as usize].node, queued);
+        if let Some(police) = &mut self.police {
+            police.turns.queue(frame.hop, frame.seq, at);
+        }
+    }
+
+    /// A frame leaves by a port, from such a queue or another.
+    pub(super) fn take_turn(&mut self, port: u32, class: u8, frame: Frame, first_bit: Instant) {
+        if self.police.is_none() {
+            return;
+        }
+        let at = self.shown(self.network.links[port as usize].node, first_bit);
+        if let Some(police) = &mut self.police {
+            police.turns.leave(self.plan, (frame.hop, frame.seq), (port, class), at);
+        }
+    }
+
+    /// What a node's clock shows at a moment.
+    fn shown(&self, node: u32, at: Instant) -> Instant {
+        match &self.timing {
+            None => at,
+            Some(timing) => Instant::from_ps(timing.clock(node).there(at).ps()),
         }
     }
 

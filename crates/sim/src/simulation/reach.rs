@@ -53,7 +53,8 @@ impl Simulation<'_> {
     fn cut_short(&self, port: u32, frame: Frame, next: u32) -> Duration {
         let ingress = &self.plan.ports[port as usize];
         let egress = &self.plan.ports[self.network.hops[next as usize].port as usize];
-        let pcp = self.network.hops[next as usize].pcp;
+        // Whether it may be interrupted on its way in, its priority there says.
+        let pcp = self.network.hops[frame.hop as usize].pcp;
         let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
         let line = self.ports[port as usize].line();
         // Both counted from the first bit, so that what is in is rounded as every other time is.

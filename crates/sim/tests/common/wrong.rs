@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use tsn_plan::{Algorithm, Fault, Identification, LossModel, Merge, Recovery, Redundancy};
+use tsn_plan::{Algorithm, Fault, Identification, LossModel, Merge, Recovery, Redundancy, Rewritten};
 
 /// One fault, still without a place: kind, when (us), how long, how much, and which of a kind's ways.
 pub type Wrong = (u8, prop::sample::Index, u64, u64, u32, bool);
@@ -76,12 +76,21 @@ pub fn two_ways(rates: [u64; 2], others: &[(u8, u64, u32)]) -> Plan {
     let route = route.map(|(port, parent)| Route { port, parent }).to_vec();
     let listeners = vec![Destination { node: nodes[5], route: 5 }];
     let stream = net.tree("s", nodes[0], route, listeners, 3, periodic(100_000, 0), frame(800));
+    // Every other one shows another priority on its ways.
+    let identification = match others.first() {
+        Some((pcp, period, _)) if period % 2 == 0 => Identification::Active(Rewritten {
+            destination_mac: "02:cb:00:00:00:01".into(),
+            vid: 200,
+            pcp: pcp ^ 1,
+        }),
+        _ => Identification::Null,
+    };
     stream.redundancy = Some(Box::new(Redundancy {
         copies: vec![0, 1, 2, 1, 2, 0],
         merges: vec![Merge { from: vec![3, 4] }],
         active: Vec::new(),
         recovery: Some(Recovery {
-            identification: Identification::Null,
+            identification,
             algorithm: Algorithm::Vector { history: 64 },
             reset_ns: 2_000_000_000,
             individual: false,

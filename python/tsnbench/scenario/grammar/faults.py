@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tsnbench.scenario.grammar.clock_faults import CLOCK_FAULTS
-from tsnbench.scenario.grammar.common import NODE, NODES, SELECTOR, SPAN, TIME
+from tsnbench.scenario.grammar.common import NODE, NODES, PCP, SELECTOR, SPAN, TIME
 from tsnbench.scenario.grammar.shapers import GATE_LIST
 from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
@@ -89,6 +89,23 @@ FAULTS = ListOf(
     "faults",
     least=0,
 )
+ACTIVE = Record(
+    "active identification",
+    {
+        "destination": Field(
+            Text("a MAC address such as 02:cb:00:00:00:01"),
+            "of copies; a locally administered one unless given",
+        ),
+        "vlan": Field(Count(1, 4094, "a VLAN identifier"), "of copies; the stream's unless given"),
+        "pcp": Field(PCP, "of copies; the stream's unless given"),
+    },
+    slips={
+        **dict.fromkeys(("mac", "address", "to"), "did you mean destination?"),
+        **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
+        **dict.fromkeys(("priority", "prio"), "did you mean pcp?"),
+    },
+    empty=True,
+)
 FRER = Record(
     "seamless redundancy (FRER)",
     {
@@ -105,8 +122,12 @@ FRER = Record(
         "reset": Field(SPAN, "silence after which any number is taken; 2 s unless given"),
         "individual": Field(YES_NO, "true: each copy's way has a recovery function of its own as well"),
         "identification": Field(
-            Choice({"null": "null", "source-mac": "source-mac", "ip": "ip"}, "an identification"),
-            "null, source-mac or ip; the first that tells the stream apart unless given",
+            Either(
+                "null, source-mac, ip, or {active: …}",
+                text=Choice({"null": "null", "source-mac": "source-mac", "ip": "ip"}, "an identification"),
+                mapping=Record("an identification", {"active": Field(ACTIVE, "what copies show", "{}")}),
+            ),
+            "null, source-mac or ip, the first that tells the stream apart; or {active: {vlan: 200}}",
         ),
         "latent-errors": Field(
             Record(
