@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tsnbench.exports import export
 from tsnbench.planning import plan
-from tsnbench.scenario import load
+from tsnbench.scenario import load, read_scenario
 
 HERE = Path(__file__).parent
 
@@ -30,3 +30,24 @@ def test_copies_are_made_at_one_end_and_eliminated_at_the_other() -> None:
         assert [re.findall(r"<port>(\w+)</port>", tag)[0] for tag in tags] == ports
         assert all("<r-tag/>" in tag for tag in tags)
     assert "frer" not in files["detour/yang.xml"].split("<bridges")[1]
+
+
+ACTIVE = """\
+name: active
+duration: 10 ms
+network:
+  stations: [t, l]
+  bridges: [s, x, y, m]
+  links: {rate: 1 Gbit/s, between: [t-s, s-x, s-y, x-m, y-m, m-l]}
+streams:
+  b:
+    {from: t, to: l, pcp: 3, period: 1 ms, frame: 100 B, frer: {identification: {active: {vlan: 200, pcp: 6}}}}
+"""
+
+
+def test_copies_that_are_rewritten_say_what_they_show_and_what_they_are() -> None:
+    files = export(plan(read_scenario(ACTIVE)[0]).document, ["yang"]).files
+    (own, *_) = sections(files["s/yang.xml"], "dmac-vlan-stream-identification")
+    for part, vlan, priority in (("down", "200", "6"), ("up", "100", "3")):
+        (text,) = sections(own, part)
+        assert re.findall(r"<(?:vlan|priority)>(\d+)<", text) == [vlan, priority]

@@ -80,6 +80,14 @@ def _parameters(entry: xml.Element, network: Network, stream: dict[str, Any]) ->
         own = entry.add("smac-vlan-stream-identification")
         own.leaf("source-mac", xml.address(network.ports[first]["mac"]))
         own.leaf("tagged", tagged).leaf("vlan", vid)
+    elif isinstance(kind, dict):
+        # Below: what copies show; above: what the talker sends and the listener gets.
+        own = entry.add("dmac-vlan-stream-identification")
+        active = kind["active"]
+        down = own.add("down").leaf("destination-mac", xml.address(active["destination_mac"]))
+        down.leaf("tagged", tagged).leaf("vlan", active["vid"]).leaf("priority", active["pcp"])
+        up = own.add("up").leaf("destination-mac", xml.address(stream["destination_mac"]))
+        up.leaf("tagged", tagged).leaf("vlan", vid).leaf("priority", stream["pcp"])
     else:
         own = entry.add("ip-stream-identification")
         own.leaf("destination-mac", xml.address(stream["destination_mac"]))
