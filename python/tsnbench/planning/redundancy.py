@@ -143,8 +143,8 @@ def _frer_ways(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> list
         own = disjoint_ways(draft, flow.talker, node, frer.disjoint)
         if len(own) < frer.disjoint:
             to = f" to {draft.nodes[node].name}" if len(flow.listeners) > 1 else ""
-            hint = "ways share no node and no link but those at the ends: add links, or write paths: [[…], […]]"
-            found = f"at most {max(1, len(own))}"
+            hint = "ways share links at their ends only: add links, or write paths: [[…], […]]"
+            found = str(len(own)) if own else "one at most"
             _problem(draft, flow, "frer", f"{frer.disjoint} disjoint ways{to}", found, hint)
             return None
         ways.append(own)

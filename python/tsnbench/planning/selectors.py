@@ -54,7 +54,7 @@ def select(draft: Draft, text: str, path: str) -> Sequence[Port]:
 
 
 def as_written(draft: Draft, path: str) -> str:
-    """A path such as ``shapers.a -> b.gates`` by the selector that gives the port its setting: ``shapers.all.gates``."""
+    """A path such as ``shapers.a -> b.gates`` as the file says it: by the selector that gave the port its setting."""
     names = [node.name for node in draft.nodes]
     for port in draft.ports:
         head = f"shapers.{port.name}."
@@ -62,11 +62,10 @@ def as_written(draft: Draft, path: str) -> str:
             continue
         setting = re.split(r"[.\[]", path.removeprefix(head), maxsplit=1)[0].replace("-", "_")
         for text, shaper in reversed(draft.scenario.shapers.items()):
-            selector = parse(text)
-            if setting in shaper.model_fields_set and selector is not None:
-                if selector.matches(names[port.node], names[port.to], port.copy):
-                    written = text.replace("*", "all").replace(" #", "#")
-                    return f"shapers.{written}.{path.removeprefix(head)}"
+            selector = parse(text) if setting in shaper.model_fields_set else None
+            if selector is not None and selector.matches(names[port.node], names[port.to], port.copy):
+                written = text.replace("*", "all").replace(" #", "#")
+                return f"shapers.{written}.{path.removeprefix(head)}"
     return path
 
 

@@ -73,7 +73,9 @@ def _etf(document: Mapping[str, Any], stream: Mapping[str, Any]) -> Iterator[Dou
         if "parent" in hop or "qdisc" not in port:
             continue
         child = port["qdisc"]["children"][port["pcp_to_class"][stream["pcp"]]]
-        if child["kind"] != "etf" or child.get("skip_sock_check"):
+        unchecked = child.get("skip_sock_check", False)
+        given = unchecked and "taprio" in port["qdisc"]
+        if child["kind"] != "etf" or given or (unchecked and socket.get("txtime")):
             continue
         if not socket.get("txtime"):
             why, hint = "its frames carry no transmission time", "send: {txtime: true}"

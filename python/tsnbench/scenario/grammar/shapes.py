@@ -116,8 +116,8 @@ class Record:
         if self.empty and isinstance(found, Scalar) and found.plain and not found.text.strip():
             return Fields(found.place, path)
         if not isinstance(found, Mapping):
-            keys = ", ".join(list(self.fields)[:6])
-            hint = f"write {path.rsplit('.', 1)[-1]}: {self.example or f'{{key: value, …}} with keys such as {keys}'}"
+            how = self.example or f"{{key: value, …}} with keys such as {', '.join(list(self.fields)[:6])}"
+            hint = f"write {path.rsplit('.', 1)[-1]}: {how}"
             return reading.problem(found.place, path, self.expected, describe(found), hint)
         fields = Fields(found.place, path)
         for key, part in keys_of(reading, found, path):
