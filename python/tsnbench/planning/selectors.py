@@ -54,7 +54,7 @@ def select(draft: Draft, text: str, path: str) -> Sequence[Port]:
 
 
 def as_written(draft: Draft, path: str) -> str:
-    """A path such as ``shapers.a -> b.gates`` as the file says it: by the selector that gave the port its setting."""
+    """A path such as ``shapers.a -> b.gates`` as the file says it: by the selector that set it."""
     names = [node.name for node in draft.nodes]
     for port in draft.ports:
         head = f"shapers.{port.name}."
