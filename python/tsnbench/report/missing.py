@@ -56,7 +56,13 @@ def gaps(run: RunFacts) -> list[Gap]:
         if at_talker:
             found.append(Gap(name, at_talker, "dropped at the talker, before the first link"))
         if on_the_way:
-            found.append(Gap(name, on_the_way, "dropped by a full queue on the way"))
+            found.append(
+                Gap(
+                    name,
+                    on_the_way,
+                    "dropped on the way: by a full queue, for want of a window, or by a filter",
+                )
+            )
     for port in run.counters.ports:
         for own in port.classes:
             if own.overruns:

@@ -63,6 +63,8 @@ def quantity(value: float | None, unit: str) -> str:
         return span(value)
     if unit in ("bps", "bit/s"):
         return rate(value)
+    if unit == "ppm" and abs(value) >= 1_000:
+        value, unit = value / 10_000, "%"
     text = _trimmed(f"{value:.3f}").replace("-", MINUS)
     return f"{text}{THIN}{unit}" if unit else text
 
