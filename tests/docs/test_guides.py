@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDES = sorted((ROOT / "docs/guides").glob("*.md"))
+GUIDES = [
+    ROOT / f"docs/guides/{name}.md"
+    for name in ("getting-started", "faults", "clocks", "linux-hosts", "replay", "report")
+]
 BLOCK = re.compile(r"^```(sh|yaml|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRITTEN_AS = re.compile(r"here as `([a-z-]+\.yaml)`")
 
