@@ -56,7 +56,7 @@ def micros(ns: float | None) -> str:
 
 
 def signed(number: float) -> str:
-    """A mark on an axis that has both signs, in plain text: ``−10 000``."""
+    """A mark on an axis that has both signs, in plain text, not as a formula."""
     return f"{number:,.10g}".replace(",", THIN).replace("-", MINUS)
 
 
