@@ -41,7 +41,7 @@ network:
   links: {rate: 1 Gbit/s, between: [t-s, s-x, s-y, x-m, y-m, m-l]}
 streams:
   b:
-    {from: t, to: l, pcp: 3, period: 1 ms, frame: 100 B, frer: {identification: {active: {vlan: 200, pcp: 6}}}}
+    {from: t, to: l, pcp: 3, period: 1 ms, frame: 99 B, frer: {identification: {active: {vlan: 200, pcp: 6}}}}
 """
 
 

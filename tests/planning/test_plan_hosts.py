@@ -40,6 +40,29 @@ def test_the_default_is_for_stations_and_hosts_and_none_for_none() -> None:
     assert [node["name"] for node in nodes if "host" in node] == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("send", "etf", "why"),
+    [
+        ("advance: 500 us", "delta: 50 us", "carry no transmission time"),
+        ("advance: 500 us, txtime: true, clock: monotonic", "delta: 50 us", "another clock"),
+        ("advance: 500 us, txtime: true", "delta: 50 us, deadline: true", "goes by a deadline"),
+        ("advance: 500 us, txtime: true, deadline: true", "delta: 50 us, deadline: true", ""),
+        ("advance: 500 us", "delta: 50 us, skip-sock-check: true", "carry no transmission time"),
+        ("advance: 500 us, txtime: true, clock: monotonic", "delta: 50 us, skip-sock-check: true", ""),
+        ("advance: 500 us, txtime: true", "delta: 50 us", ""),
+    ],
+)
+def test_an_etf_that_drops_all_is_a_warning_and_drops_all(
+    send: str, etf: str, why: str, tmp_path: Path
+) -> None:
+    plan = document("{default: low-latency}", send, f"a -> s: {{qdisc: {{etf: {{3: {{{etf}}}}}}}}}")
+    warned = [warning.text for warning in plan.warnings if warning.kind == "etf-drops"]
+    assert len(warned) == bool(why)
+    assert all(why in text for text in warned)
+    (stream,) = plan.run(on=Simulation(), into=tmp_path / "run").counters["streams"]
+    assert (sum(stream["delivered"].values()) == 0) == bool(why)
+
+
 def test_load_makes_every_latency_of_every_profile_longer() -> None:
     for name, profile in catalogue.host_profiles().items():
         idle, busy = profile.loads["none"], profile.loads["same-cpu"]

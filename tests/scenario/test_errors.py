@@ -1,5 +1,7 @@
 """What a person reads when a scenario is wrong: ``tests/errors/*.yaml`` beside the words for it.
 
+Those in ``planned`` are read without a mistake, but cannot be planned.
+
 ``TSNBENCH_UPDATE=1 pytest tests/scenario/test_errors.py`` writes the words anew; read them then.
 """
 
@@ -10,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tsnbench.planning import PlanningErrors, plan
 from tsnbench.scenario import ScenarioErrors, load_variants
 
 FOLDER = Path(__file__).parent.parent / "errors"
 CASES = sorted(FOLDER.glob("*.yaml"))
+PLANNED = sorted(FOLDER.glob("planned/*.yaml"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
@@ -21,7 +25,21 @@ def test_wording(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER)
     with pytest.raises(ScenarioErrors) as raised:
         load_variants(case.name)
-    words = f"{raised.value}\n"
+    _compare(case, f"{raised.value}\n")
+
+
+@pytest.mark.parametrize("case", PLANNED, ids=lambda case: case.stem)
+def test_wording_of_planning(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(case.parent)
+    (scenario,) = load_variants(case.name)
+    with pytest.raises(PlanningErrors) as raised:
+        plan(scenario)
+    _compare(case, f"{raised.value}\n")
+    for problem in raised.value.problems:
+        assert problem.where.startswith(f"{case.name}:"), problem
+
+
+def _compare(case: Path, words: str) -> None:
     golden = case.with_suffix(".txt")
     if os.environ.get("TSNBENCH_UPDATE"):
         golden.write_text(words, encoding="utf-8")

@@ -3,31 +3,18 @@
 //! The slow port looks at every nanosecond at every gate, at whether preemptable frames are held back, and moves every
 //! credit. At 1 Gbit/s an octet takes 8 ns, so everything falls on a nanosecond.
 
+mod common;
+
+use common::{Arrivals, Packet, drive};
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use tsn_bridge::{Actions, EgressPort, Event, Frame, MergeCounters};
+use tsn_bridge::MergeCounters;
 use tsn_plan::{Cbs, CbsLinux, Class, GateEntry, Gates, MacOperation, Port, Preemption};
-use tsn_units::{Instant, Octets};
 
 const RATE: i64 = 1_000_000_000;
 const CLASSES: usize = 3;
 /// As long as what cannot be cut takes, with its gap.
 const ADVANCE: i64 = (123 + 20) * 8;
-
-#[derive(Copy, Clone, Debug)]
-struct Packet {
-    number: usize,
-    octets: u32,
-}
-
-impl Frame for Packet {
-    fn octets(&self) -> Octets {
-        Octets(self.octets)
-    }
-}
-
-/// (ns, class, octets), in order of time.
-type Arrivals = Vec<(i64, u8, u32)>;
 
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
@@ -40,43 +27,14 @@ struct Outcome {
 }
 
 fn machine(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
-    let mut machine: EgressPort<Packet> = EgressPort::new(port);
     let mut outcome = Outcome::default();
-    let mut wakes: Vec<i64> = Vec::new();
-    let mut arrivals = arrivals.iter().enumerate().peekable();
-    let mut actions = Actions::default();
-    loop {
-        let wake = wakes.iter().copied().min();
-        let arrival = arrivals.peek().map(|(_, (at, ..))| *at);
-        let (now, event) = match (arrival, wake) {
-            (Some(at), wake) if wake.is_none_or(|wake| at <= wake) => {
-                let (number, (_, class, octets)) = arrivals.next().unwrap();
-                let more = arrivals.peek().is_some_and(|(_, (next, ..))| *next == at);
-                (at, Event::Arrive { class: *class, frame: Packet { number, octets: *octets }, more })
-            }
-            (_, Some(wake)) => {
-                wakes.retain(|other| *other != wake);
-                (wake, Event::Wake)
-            }
-            (_, None) => break,
-        };
-        if now > until {
-            break;
-        }
-        machine.handle(Instant::from_ns(now), event, &mut actions);
-        if let Some(start) = actions.start {
+    let machine = drive(port, arrivals, until, |_, actions| {
+        if let Some(start) = &actions.start {
             let (first, last) = (start.first_bit.ps() / 1_000, start.last_bit.ps() / 1_000);
             outcome.sent.push((first, last, start.frame.number));
         }
-        if let Some(drop) = actions.dropped {
-            outcome.dropped.push(drop.frame.number);
-        }
-        if let Some(wake) = actions.wake {
-            assert_eq!(wake.ps() % 1_000, 0, "everything here falls on a nanosecond");
-            assert!(wake.ps() / 1_000 >= now);
-            wakes.push(wake.ps() / 1_000);
-        }
-    }
+        outcome.dropped.extend(actions.dropped.as_ref().map(|drop| drop.frame.number));
+    });
     let MergeCounters { preemptions, continuations, holds, .. } = machine.merge_counters().unwrap();
     outcome.sent.retain(|(_, last, _)| *last <= until);
     outcome.sent.sort_by_key(|(_, last, _)| *last);

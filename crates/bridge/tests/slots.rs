@@ -4,67 +4,24 @@
 //! moves every credit. At 1 Gbit/s, and with send slopes that are multiples of idle slopes, everything that happens
 //! falls on a nanosecond, so both must agree exactly.
 
+mod common;
+
+use common::{Arrivals, Packet, drive};
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use tsn_bridge::{Actions, EgressPort, Event, Frame};
 use tsn_plan::{Cbs, CbsLinux, Class, GateChange, GateEntry, Gates, IdleSlope, Port};
-use tsn_units::{Instant, Octets};
 
 const RATE: i64 = 1_000_000_000;
 
-#[derive(Copy, Clone, Debug)]
-struct Packet {
-    number: usize,
-    octets: u32,
-}
-
-impl Frame for Packet {
-    fn octets(&self) -> Octets {
-        Octets(self.octets)
-    }
-}
-
-/// (ns, class, octets), in order of time.
-type Arrivals = Vec<(i64, u8, u32)>;
 /// (ns of the start, frame), the frames dropped, and the overruns of every class.
 type Outcome = (Vec<(i64, usize)>, Vec<usize>, Vec<u64>);
 
 fn machine(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
-    let mut machine: EgressPort<Packet> = EgressPort::new(port);
     let (mut started, mut dropped) = (Vec::new(), Vec::new());
-    let mut wakes: Vec<i64> = Vec::new();
-    let mut arrivals = arrivals.iter().enumerate().peekable();
-    let mut actions = Actions::default();
-    loop {
-        let wake = wakes.iter().copied().min();
-        let arrival = arrivals.peek().map(|(_, (at, ..))| *at);
-        let (now, event) = match (arrival, wake) {
-            (Some(at), wake) if wake.is_none_or(|wake| at <= wake) => {
-                let (number, (_, class, octets)) = arrivals.next().unwrap();
-                let more = arrivals.peek().is_some_and(|(_, (next, ..))| *next == at);
-                (at, Event::Arrive { class: *class, frame: Packet { number, octets: *octets }, more })
-            }
-            (_, Some(wake)) => {
-                wakes.retain(|other| *other != wake);
-                (wake, Event::Wake)
-            }
-            (_, None) => break,
-        };
-        if now > until {
-            break;
-        }
-        machine.handle(Instant::from_ns(now), event, &mut actions);
-        if let Some(start) = actions.start {
-            started.push((now, start.frame.number));
-        }
-        if let Some(drop) = actions.dropped {
-            dropped.push(drop.frame.number);
-        }
-        if let Some(wake) = actions.wake {
-            assert_eq!(wake.ps() % 1_000, 0, "everything here falls on a nanosecond");
-            wakes.push(wake.ps() / 1_000);
-        }
-    }
+    let machine = drive(port, arrivals, until, |now, actions| {
+        started.extend(actions.start.as_ref().map(|start| (now, start.frame.number)));
+        dropped.extend(actions.dropped.as_ref().map(|drop| drop.frame.number));
+    });
     let overruns = machine.counters().map(|counters| counters.transmission_overruns).collect();
     (started, dropped, overruns)
 }

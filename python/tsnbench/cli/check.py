@@ -34,8 +34,10 @@ def check(
                 continue
         if not as_json:
             runs = "1 run" if len(plans) == 1 else f"{len(plans)} runs"
-            streams = len(plans[0].document["streams"])
-            data().print(f"{file}: ok: {runs}, {streams} flows", markup=False, soft_wrap=True)
+            flows = len(plans[0].document["streams"])
+            data().print(
+                f"{file}: ok: {runs}, {flows} flow{'' if flows == 1 else 's'}", markup=False, soft_wrap=True
+            )
             for warning in dict.fromkeys(str(w) for p in plans for w in p.warnings):
                 talk.print(f"{file}: warning: {warning}", markup=False, soft_wrap=True)
     if as_json:

@@ -153,4 +153,6 @@ def _quantity(value: float | None, unit: str) -> str:
         return f"{_micros(value)} us"
     if unit == "bit/s":
         return f"{value / 1e6:,.3f} Mbit/s"
+    if unit == "ppm" and abs(value) >= 10_000:
+        return f"{value / 10_000:,.6g} %"
     return f"{value:,.6g} {unit}"

@@ -13,6 +13,7 @@ from typing import Any
 from tsnbench.planning.along import priorities_along, rewriting
 from tsnbench.planning.cbs import CreditBasedShaper
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
+from tsnbench.planning.selectors import as_written
 from tsnbench.scenario import model
 
 
@@ -189,7 +190,10 @@ class Draft:
     problems: list[PlanningProblem] = field(default_factory=list)
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
-        self.problems.append(PlanningProblem(path, expected, found, hint, self.scenario.where(path)))
+        path = as_written(self, path)
+        problem = PlanningProblem(path, expected, found, hint, self.scenario.where(path))
+        if problem not in self.problems:  # the same at many ports of one selector
+            self.problems.append(problem)
 
     def raise_problems(self) -> None:
         """Ends planning where a pass has found problems.

@@ -94,7 +94,8 @@ def _mask(draft: Draft, port: Port, gates: model.Gates, numbers: Sequence[int], 
     wrong = [number for number, known in zip(numbers, classes, strict=True) if known is None]
     if wrong:
         expected = "priority code points 0 to 7" if gates.by == "pcp" else f"classes below {port.classes}"
-        draft.problem(path, expected, str(wrong[0]))
+        few = f"{port.name} has {port.classes} classes; by: pcp counts priority code points instead"
+        draft.problem(path, expected, str(wrong[0]), few if gates.by == "class" else None)
     return sum({1 << known for known in classes if known is not None})
 
 

@@ -21,6 +21,7 @@ MAIN, OTHER = 0, 1
 Spans = list[tuple[int, int]]
 Links = Mapping[tuple[int, int], list[int]]
 """(node, next node) to the ports between them, in order."""
+_NO_WAY = "add links, or write path: [sw3, sw4]"
 
 
 def tag_octets(stream: Mapping[str, Any], place: int) -> int:
@@ -142,7 +143,9 @@ def _frer_ways(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> list
         own = disjoint_ways(draft, flow.talker, node, frer.disjoint)
         if len(own) < frer.disjoint:
             to = f" to {draft.nodes[node].name}" if len(flow.listeners) > 1 else ""
-            _problem(draft, flow, "frer", f"{frer.disjoint} disjoint ways{to}", str(len(own)))
+            hint = "ways share links at their ends only: add links, or write paths: [[…], […]]"
+            found = str(len(own)) if own else "one at most"
+            _problem(draft, flow, "frer", f"{frer.disjoint} disjoint ways{to}", found, hint)
             return None
         ways.append(own)
     return ways
@@ -167,7 +170,7 @@ def _failover_ways(draft: Draft, flow: Flow, links: Links) -> list[list[int]] | 
     else:
         ways = list(disjoint_ways(draft, flow.talker, flow.listeners[0], 2))
     if len(ways) < 2:
-        _problem(draft, flow, "failover", "a second way that shares no link", "none")
+        _problem(draft, flow, "failover", "a second way that shares no link", "none", _NO_WAY)
         return None
     return [way for way in ways if way is not None]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tsnbench.planning.draft import Draft, Port
+if TYPE_CHECKING:
+    from tsnbench.planning.draft import Draft, Port
 
 _SELECTOR = re.compile(r"\s*(?P<node>\S+?)\s*->\s*(?P<to>[^\s#]+)\s*(?:#\s*(?P<copy>[1-9][0-9]{0,5}))?\s*")
 FORMS = "`a -> b`, `a -> *`, `* -> b`, `*` or `a -> b #2`"
@@ -49,6 +51,22 @@ def select(draft: Draft, text: str, path: str) -> Sequence[Port]:
         found = f"no node {unknown[0]!r}" if unknown else f"no link for {text!r}"
         draft.problem(path, "the name of a port", found, _neighbours(draft, selector))
     return ports
+
+
+def as_written(draft: Draft, path: str) -> str:
+    """A path such as ``shapers.a -> b.gates`` as the file says it: by the selector that set it."""
+    names = [node.name for node in draft.nodes]
+    for port in draft.ports:
+        head = f"shapers.{port.name}."
+        if not path.startswith(head):
+            continue
+        setting = re.split(r"[.\[]", path.removeprefix(head), maxsplit=1)[0].replace("-", "_")
+        for text, shaper in reversed(draft.scenario.shapers.items()):
+            selector = parse(text) if setting in shaper.model_fields_set else None
+            if selector is not None and selector.matches(names[port.node], names[port.to], port.copy):
+                written = text.replace("*", "all").replace(" #", "#")
+                return f"shapers.{written}.{path.removeprefix(head)}"
+    return path
 
 
 def _neighbours(draft: Draft, selector: Selector) -> str | None:

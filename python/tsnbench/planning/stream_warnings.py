@@ -14,7 +14,7 @@ Doubt = tuple[str, str, str]
 
 
 def stream_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
-    """Kinds: impossible-delay, impossible-rate, silent, untagged-priority."""
+    """Kinds: impossible-delay, impossible-rate, silent, untagged-priority, etf-drops."""
     points = stamped_points(document)
     for stream in document["streams"]:
         where = stream["group"]
@@ -28,6 +28,7 @@ def stream_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
             yield "untagged-priority", where, f"{text}: other bridges treat them as priority 0"
         yield from _delay(document, stream, points)
         yield from _rate(stream)
+        yield from _etf(document, stream)
 
 
 def _delay(
@@ -62,3 +63,26 @@ def _rate(stream: Mapping[str, Any]) -> Iterator[Doubt]:
     if offered < required:
         text = f"rate {words.rate(required)} can never hold: it sends {words.rate(offered)}"
         yield "impossible-rate", stream["group"], text
+
+
+def _etf(document: Mapping[str, Any], stream: Mapping[str, Any]) -> Iterator[Doubt]:
+    """Sockets whose frames the talker's own queueing discipline refuses, every one."""
+    socket = stream.get("socket", {})
+    for hop in stream["route"]:
+        port = document["ports"][hop["port"]]
+        if "parent" in hop or "qdisc" not in port:
+            continue
+        child = port["qdisc"]["children"][port["pcp_to_class"][stream["pcp"]]]
+        unchecked = child.get("skip_sock_check", False)
+        given = unchecked and "taprio" in port["qdisc"]
+        if child["kind"] != "etf" or given or (unchecked and socket.get("txtime")):
+            continue
+        if not socket.get("txtime"):
+            why, hint = "its frames carry no transmission time", "send: {txtime: true}"
+        elif socket.get("other_clock"):
+            why, hint = "its socket has another clock", "clock: tai"
+        elif bool(socket.get("deadline")) != bool(child.get("deadline")):
+            why, hint = "one of socket and etf goes by a deadline", "deadline: true on both sides, or on none"
+        else:
+            continue
+        yield "etf-drops", stream["group"], f"etf at {port['name']} drops all of it: {why} (write {hint})"

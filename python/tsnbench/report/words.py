@@ -55,6 +55,11 @@ def micros(ns: float | None) -> str:
     return f"{ns / 1e3:,.3f}".replace(",", THIN).replace("-", MINUS)
 
 
+def signed(number: float) -> str:
+    """A mark on an axis that has both signs, in plain text, not as a formula."""
+    return f"{number:,.10g}".replace(",", THIN).replace("-", MINUS)
+
+
 def quantity(value: float | None, unit: str) -> str:
     """A limit, a finding or a margin in its own unit."""
     if value is None:
@@ -63,6 +68,8 @@ def quantity(value: float | None, unit: str) -> str:
         return span(value)
     if unit in ("bps", "bit/s"):
         return rate(value)
+    if unit == "ppm" and abs(value) >= 10_000:
+        value, unit = value / 10_000, "%"
     text = _trimmed(f"{value:.3f}").replace("-", MINUS)
     return f"{text}{THIN}{unit}" if unit else text
 

@@ -66,14 +66,7 @@ class Run:
         """One row per sighting: tap, stage, clock, t_ns, missing, stream, seq, copy, octets, pcp, vid."""
         import polars as pl
 
-        path = self._written(folders.OBSERVATIONS)
-        try:
-            table = pl.read_parquet(path)
-            legend = json.loads(pl.read_parquet_metadata(path)[LEGEND_KEY])
-        except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-            raise FolderError(
-                self.folder, f"its {folders.OBSERVATIONS} cannot be read: {error}", self._hint()
-            ) from error
+        table, legend = self._table(folders.OBSERVATIONS, LEGEND_KEY)
 
         def named(column: str, names: list[str | None]) -> pl.Expr:
             values = pl.Series(names, dtype=pl.String)
@@ -107,16 +100,19 @@ class Run:
         """
         import polars as pl
 
-        path = self._written(folders.CLOCK_ERROR)
-        try:
-            table = pl.read_parquet(path)
-            names = json.loads(pl.read_parquet_metadata(path)[NODES_KEY])
-        except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-            raise FolderError(
-                self.folder, f"its {folders.CLOCK_ERROR} cannot be read: {error}", self._hint()
-            ) from error
+        table, names = self._table(folders.CLOCK_ERROR, NODES_KEY)
         values = pl.Series(names, dtype=pl.String)
         return table.with_columns(pl.lit(values).gather(pl.col("node")).alias("node"))
+
+    def _table(self, name: str, key: str) -> tuple[pl.DataFrame, Any]:
+        """A table of the folder, and what it says of itself under ``key``."""
+        import polars as pl
+
+        path = self._written(name)
+        try:
+            return pl.read_parquet(path), json.loads(pl.read_parquet_metadata(path)[key])
+        except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+            raise FolderError(self.folder, f"its {name} cannot be read: {error}", self._hint()) from error
 
     def frames(self) -> pl.DataFrame:
         """One row per sent frame and listener: path, seq, t_tx_ns, t_rx_ns, delay_ns, octets.

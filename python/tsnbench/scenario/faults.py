@@ -13,15 +13,16 @@ from tsnbench.scenario.network import Net
 from tsnbench.scenario.reading import Named, Reading, meant
 from tsnbench.scenario.selectors import selector
 from tsnbench.scenario.shapers import gate_list
+from tsnbench.scenario.units import DURATION
 
 _KINDS = ("down", "loss", "bit-errors", "babble", "delay", "reorder", "duplicate", "schedule")
 _OWNERS = (
-    ("on", ("loss", "bit-errors", "delay", "reorder", "duplicate", "schedule"), True),
-    ("every", ("babble",), True),
-    ("by", ("reorder",), True),
-    ("after", ("duplicate",), False),
+    ("on", ("loss", "bit-errors", "delay", "reorder", "duplicate", "schedule"), "sw1 -> sw2"),
+    ("every", ("babble",), "10 us"),
+    ("by", ("reorder",), "250 us"),
+    ("after", ("duplicate",), ""),
 )
-"""Keys that belong to some kinds only, and whether those need them."""
+"""Keys that belong to some kinds only, and an example where those need them."""
 _AFTER = 10_000
 """Until a duplicate follows, ns."""
 _RATE = re.compile(r"[0-9](\.[0-9]{1,12})?e-[0-9]{1,2}")
@@ -35,7 +36,8 @@ def faults(
     for fields in written:
         if isinstance(fields, Fields) and ends is not None and fields.get("at", 0) >= ends:
             at = fields.at("at"), fields.path_of("at")
-            reading.problem(*at, "a time within the run", "a later one", "see duration and drain")
+            late = f"{DURATION.text(fields['at'])}; the run ends at {DURATION.text(ends)}"
+            reading.problem(*at, "a time within the run", late, "duration and drain say when it ends")
     # Those of clocks are the clocks' own.
     written = [fields for fields in written if not clock_faults.of_clocks(fields)]
     found = (_fault(reading, net, fields, streams) for fields in written)
@@ -54,11 +56,12 @@ def _fault(
         return None
     kind = kinds[0]
     span = {"at": fields.get("at", 0), "duration": fields.get("for")}
-    for key, owners, needed in _OWNERS:
+    for key, owners, example in _OWNERS:
         if key in fields.places and kind not in owners:
             reading.problem(fields.at(key), fields.path_of(key), f"{key} only with {owners[0]}", kind)
-        if key not in fields.places and needed and kind in owners and key not in fields.bad:
-            reading.problem(fields.place, fields.path, f"the key {key} with {kind}", "none")
+        if key not in fields.places and example and kind in owners and key not in fields.bad:
+            hint = f"add {key}: {example}"
+            reading.problem(fields.place, fields.path, f"the key {key} with {kind}", "none", hint)
             return None
     if fields.bad:
         return None
@@ -82,7 +85,7 @@ def _fault(
 
 
 def _down(net: Net, text: Named, span: dict[str, Any]) -> model.LinkDown | model.NodeDown | None:
-    if "->" not in text and text not in ("all", "*"):
+    if "->" not in text and "--" not in text and text not in ("all", "*"):
         node = net.node(text)
         return None if node is None else model.NodeDown(node=node, **span)
     port = selector(net, text)

@@ -19,9 +19,11 @@ def selector(net: Net, text: Named) -> str | None:
     sides = [side.strip() for side in text.split("->")]
     if len(sides) != 2 or not all(sides):
         expected = "a port: node1 -> node2, node1 -> all, all -> node2 or all"
-        hint = (
-            f"write {text} -> all for every port of {text}" if text in net.nodes else "write node1 -> node2"
-        )
+        hint = "write node1 -> node2"
+        if text in net.nodes:
+            hint = f"write {text} -> all for every port of {text}"
+        elif "--" in text:
+            hint = f"write {text.replace('--', '->')}: a port is one end of a link"
         problem(text.place, text.path, expected, text, hint)
         return None
     (a, first), (b, second) = (numbered(side) for side in sides)

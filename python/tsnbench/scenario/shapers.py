@@ -255,7 +255,9 @@ def _open(reading: Reading, entry: Fields, key: str = "open") -> tuple[int, ...]
     if gates.isdigit() and len(gates) == 1 and int(gates) < 8:
         return (int(gates),)
     what = "PCPs whose gates are open" if key == "open" else "PCPs that interrupt the others"
-    reading.problem(gates.place, gates.path, f"{what}: [6, 5], all or none", gates)
+    closed = key == "open" and gates in ("closed", "nothing", "[]", "-")
+    hint = "write none" if closed else ""
+    reading.problem(gates.place, gates.path, f"{what}: [6, 5], all or none", gates, hint)
     return None
 
 

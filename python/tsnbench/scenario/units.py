@@ -49,6 +49,13 @@ class Dimension:
         worth, unit = max(fitting, key=lambda fit: fit[0], default=(Fraction(1), self.base))
         return f"{value // worth} {unit}"
 
+    def _with_unit(self, number: str, usual: str) -> str:
+        """A hint for a bare number; one below 1 is a share of all, as mathematics writes it."""
+        if "%" not in self.units:
+            return f"write {number}{usual}"
+        share = Fraction(number)
+        return f"write {float(share * 100):g}%" if share < 1 else f"write {number}% or {number}{usual}"
+
     @property
     def spellings(self) -> str:
         return ", ".join(unit for unit in self.units if unit not in ("µs", "μs"))
@@ -67,7 +74,7 @@ class Dimension:
         if divisor is not None and int(divisor) == 0:
             raise UnitError(self.expected, "a number cannot be divided by zero")
         if not unit:
-            raise UnitError(self.expected, f"write {text.strip()}{usual}")
+            raise UnitError(self.expected, self._with_unit(number, usual))
         if unit not in self.units:
             meant = self.aliases.get(unit) or self.aliases.get(unit.lower())
             bare = text.strip().removesuffix(unit).rstrip()

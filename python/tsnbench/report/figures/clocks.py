@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.report.clocks import MOST_CLOCKS, ClockRow
 from tsnbench.report.figures.style import COLOURS, DASHES, Drawing, Size
-from tsnbench.report.words import micros, printable, seconds_or_millis
+from tsnbench.report.words import micros, printable, seconds_or_millis, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,6 +29,7 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
             label = printable(row.node)
             at.plot(t, row.error, color=COLOURS[place], linestyle=DASHES[place], linewidth=0.9, label=label)
         at.set_yscale("symlog", linthresh=100)
+        at.yaxis.set_major_formatter(lambda ns, _: signed(ns))
         at.set_xlabel(f"true time ({unit})")
         at.set_ylabel("clock error (ns)")
         figure.legend(loc="outside lower center", ncols=3)

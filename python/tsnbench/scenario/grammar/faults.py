@@ -143,6 +143,7 @@ FRER = Record(
         ),
     },
     empty=True,
+    example="{disjoint: 2}",
 )
 FAILOVER = Record(
     "a way that stands by",
@@ -151,4 +152,5 @@ FAILOVER = Record(
         "after": Field(TIME, "from a link's failure until the other way forwards", "1 s"),
         "back": Field(TIME, "from its return until the first way forwards again; as after unless given"),
     },
+    example="{after: 1 s}",
 )

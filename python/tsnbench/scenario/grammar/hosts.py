@@ -63,6 +63,7 @@ HOSTS = Record(
             "node1",
         ),
     ),
+    example="{default: low-latency}",
 )
 SEND = Record(
     "how a talker sends",
@@ -81,6 +82,7 @@ SEND = Record(
             "how long from that instant on frames may leave: advance and window fit into the period",
         ),
     },
+    example="{advance: 500 us, txtime: true}",
 )
 _ETF = Record(
     "an etf",
@@ -110,6 +112,7 @@ QDISC = Record(
                 _ETF,
                 re.compile("(sr/)?[ABCD]|[0-7]"),
                 "an SR class (A, B, C, D) or a PCP from 0 to 7",
+                "write {A: {delta: 175 us}} or {6: {delta: 175 us}}",
             ),
             "earliest transmission time first, by class: {A: {delta: 175 us, offload: true}}",
         ),
@@ -120,6 +123,7 @@ QDISC = Record(
         "limit-frames": Field(Count(1, 1 << 24, "a number of frames"), "most frames in one queue; 1000"),
     },
     empty=True,
+    example="{taprio: software}, or {etf: {6: {delta: 175 us}}}",
 )
 STAGE_NAMES = ListOf(
     Choice({name: name for name in STAGES if name not in ("tx", "rx")}, "a stage"), "stages", least=0

@@ -51,6 +51,13 @@ NODE_OPTIONS = Record(
         "queues": Field(QUEUES, "queues of all ports of this node"),
     },
     empty=True,
+    slips={
+        "learning": "write forwarding: {learning: true}",
+        **dict.fromkeys(("cut-through", "mode"), "write forwarding: {mode: cut-through, after: 337 B}"),
+        **dict.fromkeys(("clock", "drift"), "write it under clocks:, beside network:"),
+        **dict.fromkeys(("profile", "wakeup", "host"), "write it under hosts:, beside network:"),
+        **dict.fromkeys(("gates", "cbs", "preemption"), "write it under shapers:, beside network:"),
+    },
 )
 NODE_LIST = Either(
     "names of nodes, or a mapping of names to options",

@@ -89,6 +89,7 @@ POLICING = ListOf(
             "stream": "did you mean streams?",
             "pcp": "did you mean priority?",
         },
+        example="[{at: cam -> sw1, max-sdu: 1000 B}]",
     ),
     "filters",
     least=0,
@@ -104,6 +105,7 @@ ATS = Record(
         ),
     },
     slips={"pcps": "did you mean pcp?", "cir": "did you mean rate?", "cbs": "did you mean burst?"},
+    example="{pcp: [6]}",
 )
 CQF = Record(
     "cyclic queuing and forwarding",
@@ -111,7 +113,7 @@ CQF = Record(
         "cycle": Field(SPAN, "how long each queue sends", "125 us"),
         "pcp": Field(PCPS, "the PCPs whose streams are queued cyclically", "[6]"),
         "classes": Field(
-            ListOf(Count(0, 7, "a traffic class"), "traffic classes", least=2, most=8),
+            ListOf(Count(0, 7, "a traffic class"), "two to eight traffic classes: [7, 6]", least=2, most=8),
             "the queues that take turns: two, or more where links and bridges are slow",
             "[7, 6]",
         ),
@@ -120,4 +122,5 @@ CQF = Record(
         ),
     },
     slips={"pcps": "did you mean pcp?", "queues": "did you mean classes?"},
+    example="{cycle: 125 us, pcp: [6], classes: [7, 6]}",
 )

@@ -117,6 +117,7 @@ GPTP = Record(
         "pdelay-interval": Field(_PACE, "time between measurements of a link's delay; 1 s unless given"),
         "sync-receipt-timeout": Field(_TIMEOUT, "so many intervals without a Sync; 3 unless given"),
     },
+    example="{grandmaster: node1}",
     slips={"delay": "gPTP measures link by link; write ptp: instead of gptp: for IEEE 1588"},
 )
 PTP = Record(
@@ -129,4 +130,5 @@ PTP = Record(
         "delay-interval": Field(_PACE, "time between measurements of the delay; 1 s unless given"),
         "transparent": Field(NODES, "nodes with transparent clocks; the others are boundary clocks"),
     },
+    example="{grandmaster: node1}",
 )

@@ -135,6 +135,7 @@ SHAPER = Record(
                         TIME, "how long before an entry the MAC is released; 0 unless given"
                     ),
                 },
+                example="{express: [7]}",
             ),
             "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
         ),

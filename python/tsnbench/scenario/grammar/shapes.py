@@ -102,6 +102,8 @@ class Record:
     """Whether nothing at all counts as no keys."""
     slips: Map[str, str] = field(default_factory=dict)
     """Keys that people write by mistake -> a hint."""
+    example: str = ""
+    """The whole mapping in its shortest form, for hints."""
 
     @property
     def expected(self) -> str:
@@ -114,8 +116,8 @@ class Record:
         if self.empty and isinstance(found, Scalar) and found.plain and not found.text.strip():
             return Fields(found.place, path)
         if not isinstance(found, Mapping):
-            keys = ", ".join(list(self.fields)[:6])
-            hint = f"write {path.rsplit('.', 1)[-1]}: {{key: value, …}} with keys such as {keys}"
+            how = self.example or f"{{key: value, …}} with keys such as {', '.join(list(self.fields)[:6])}"
+            hint = f"write {path.rsplit('.', 1)[-1]}: {how}"
             return reading.problem(found.place, path, self.expected, describe(found), hint)
         fields = Fields(found.place, path)
         for key, part in keys_of(reading, found, path):
