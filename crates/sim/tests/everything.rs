@@ -118,8 +118,7 @@ fn gates_are_kept(plan: &Plan, sightings: &[Sighting]) {
     }
     for (number, port) in plan.ports.iter().enumerate() {
         let Some(gates) = &port.gates else { continue };
-        let wrong =
-            |fault: &Fault| matches!(fault, Fault::Schedule { port, .. } if *port as usize == number);
+        let wrong = |fault: &Fault| matches!(fault, Fault::Schedule { port, .. } if *port as usize == number);
         if plan.faults.iter().any(wrong) || port.preemption.is_some() {
             continue;
         }
@@ -165,9 +164,13 @@ fn taps_are_in_order(plan: &Plan, sightings: &[Sighting]) {
 fn events_are_bounded(plan: &Plan, counters: &RunCounters) {
     let frames: u64 = counters.streams.iter().map(|one| one.released + one.replicated).sum();
     let span = plan.duration_ns + plan.drain_ns;
-    let entries: u64 = plan.ports.iter().filter_map(|port| port.gates.as_ref()).flat_map(|gates| gates.lists()).map(
-        |list| (span / list.cycle_ns + 1) * list.entries.len() as u64,
-    ).sum();
+    let entries: u64 = plan
+        .ports
+        .iter()
+        .filter_map(|port| port.gates.as_ref())
+        .flat_map(|gates| gates.lists())
+        .map(|list| (span / list.cycle_ns + 1) * list.entries.len() as u64)
+        .sum();
     let periods = span / 100_000 * (plan.nodes.len() + plan.ports.len()) as u64;
     let most = 20 * (counters.frame_hops + frames) + 4 * entries + 20 * periods + 1_000;
     assert!(counters.events <= most, "{} events, {most} at most", counters.events);
@@ -178,7 +181,13 @@ fn with_strangers(plan: &Plan) -> Plan {
     let mut net = Net { plan: plan.clone() };
     let [x, y] = ["x", "y"].map(|name| net.node(name, 1_000));
     net.link(x, y, GIGABIT, 0);
-    net.stream("stranger", &[x, y], 3, tsn_plan::Pattern::Poisson { mean_interval_ps: 20_000_000 }, frame(500));
+    net.stream(
+        "stranger",
+        &[x, y],
+        3,
+        tsn_plan::Pattern::Poisson { mean_interval_ps: 20_000_000 },
+        frame(500),
+    );
     if let Some(clocks) = &mut net.plan.clocks {
         let one = clocks.nodes[0].clone();
         clocks.nodes.extend([one.clone(), one]);
@@ -233,6 +242,68 @@ proptest! {
     }
 }
 
+/// Every number of a document.
+fn numbers(value: &mut serde_json::Value) -> Vec<&mut serde_json::Value> {
+    match value {
+        serde_json::Value::Number(_) => vec![value],
+        serde_json::Value::Array(all) => all.iter_mut().flat_map(numbers).collect(),
+        serde_json::Value::Object(all) => all.values_mut().flat_map(numbers).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Runs until it has handled some events.
+fn begin(plan: &Plan) {
+    let mut left = 3;
+    let mut watch = |_| {
+        left -= 1;
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let counters = tsn_sim::Simulation::new(plan).map(|run| run.run(&mut Vec::new(), &mut watch));
+    if let Ok(counters) = counters {
+        assert_conserved(&counters.unwrap());
+    }
+}
+
+/// Numbers that are on some edge.
+const EDGES: [i128; 14] = [
+    0,
+    1,
+    -1,
+    2,
+    255,
+    65_535,
+    65_536,
+    1_000_000,
+    864_000_000_000_000,
+    864_000_000_000_001,
+    4_294_967_295,
+    9_223_372_036_854_775_807,
+    -9_223_372_036_854_775_808,
+    18_446_744_073_709_551_615,
+];
+
+proptest! {
+    #![proptest_config(cases(150))]
+
+    /// With a number or two that make no sense, a text is refused, or it is a Plan that runs.
+    #[test]
+    fn a_hostile_number_is_refused_or_runs(
+        plan in anything::plan(), places in prop::collection::vec((any::<prop::sample::Index>(), 0..14_usize), 1..3),
+    ) {
+        let mut document = serde_json::to_value(&plan).unwrap();
+        let mut numbers = numbers(&mut document);
+        for (place, edge) in places {
+            let place = place.index(numbers.len());
+            let edge = EDGES[edge];
+            *numbers[place] = u64::try_from(edge).map_or_else(|_| (edge as i64).into(), Into::into);
+        }
+        if let Ok(plan) = Plan::read(&document.to_string()) {
+            begin(&plan);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(cases(4))]
 
@@ -265,10 +336,14 @@ fn pairs_that_meet() {
     for _ in 0..plans {
         let found = used(&anything::plan().new_tree(&mut runner).unwrap().current());
         for (one, row) in pairs.iter_mut().enumerate().filter(|(one, _)| found[*one]) {
-            row.iter_mut().enumerate().for_each(|(other, count)| *count += u32::from(found[one] && found[other]));
+            row.iter_mut()
+                .enumerate()
+                .for_each(|(other, count)| *count += u32::from(found[one] && found[other]));
         }
     }
-    println!("{plans} plans; of each mechanism: share of them in percent, then with which others it never meets,");
+    println!(
+        "{plans} plans; of each mechanism: share of them in percent, then with which others it never meets,"
+    );
     println!("then with which it meets less than half as often as by chance (percent of that)");
     for (one, row) in pairs.iter().enumerate() {
         let chance = |other: usize| f64::from(row[one]) * f64::from(pairs[other][other]) / f64::from(plans);
@@ -276,7 +351,9 @@ fn pairs_that_meet() {
             (0..MECHANISMS.len()).filter(|other| row[*other] == 0).map(|other| MECHANISMS[other]).collect();
         let seldom: Vec<String> = (0..MECHANISMS.len())
             .filter(|other| row[*other] > 0 && f64::from(row[*other]) < chance(*other) / 2.0)
-            .map(|other| format!("{} {:.0}", MECHANISMS[other], f64::from(row[other]) / chance(other) * 100.0))
+            .map(|other| {
+                format!("{} {:.0}", MECHANISMS[other], f64::from(row[other]) / chance(other) * 100.0)
+            })
             .collect();
         let share = f64::from(row[one]) / f64::from(plans) * 100.0;
         println!("{:16} {share:5.1} never: {never:?} seldom: {seldom:?}", MECHANISMS[one]);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use tsn_plan::{
     Active, Algorithm, Bmca, Buffer, Change, ClockFault, ClockQuality, Clocks, Delay, Fault, Further, Gptp,
-    Identification, Ieee1588, IdleSlope, LatentErrors, Learning, MacOperation, Merge, NodeClock, Policing,
+    Identification, IdleSlope, Ieee1588, LatentErrors, Learning, MacOperation, Merge, NodeClock, Policing,
     Preemption, Recovery, Regeneration, Span, StreamFilter, StreamGate, StreamGateEntry, Wander,
 };
 
@@ -48,13 +48,19 @@ fn detour() -> impl Strategy<Value = Detour> {
     let recovery =
         (prop::option::weighted(0.8, 1..80u32), 100_000..3_000_000u64, any::<bool>(), any::<bool>());
     let rate = prop::sample::select(&[100_000_000, GIGABIT][..]);
-    (any::<Index>(), any::<Index>(), rate, stands_by, recovery)
-        .prop_map(|(stream, hop, rate, stands_by, recovery)| Detour { stream, hop, rate, stands_by, recovery })
+    (any::<Index>(), any::<Index>(), rate, stands_by, recovery).prop_map(
+        |(stream, hop, rate, stands_by, recovery)| Detour { stream, hop, rate, stands_by, recovery },
+    )
 }
 
 fn extras() -> impl Strategy<Value = Vec<Extra>> {
-    let clock =
-        (-500_000..500_000i64, -100_000_000..100_000_000i64, 0..2_000_000u64, -300_000..300_000i64, any::<bool>());
+    let clock = (
+        -500_000..500_000i64,
+        -100_000_000..100_000_000i64,
+        0..2_000_000u64,
+        -300_000..300_000i64,
+        any::<bool>(),
+    );
     let gptp = (
         0..4u8,
         any::<u8>(),
@@ -70,10 +76,15 @@ fn extras() -> impl Strategy<Value = Vec<Extra>> {
     let all = vec![
         each(0.35, (any::<u8>(), 50_000..3_000_000u64).prop_map(|(mask, ns)| Extra::Learn(mask, ns)).boxed()),
         each(0.3, super::policing::policing().prop_map(Extra::Police).boxed()),
-        each(0.2, (any::<Index>(), 20_000..200_000u64).prop_map(|(node, ns)| Extra::Cyclic(node, ns)).boxed()),
+        each(
+            0.2,
+            (any::<Index>(), 20_000..200_000u64).prop_map(|(node, ns)| Extra::Cyclic(node, ns)).boxed(),
+        ),
         each(
             0.25,
-            (any::<Index>(), prop::array::uniform8(0..8u8)).prop_map(|(at, map)| Extra::Regenerate(at, map)).boxed(),
+            (any::<Index>(), prop::array::uniform8(0..8u8))
+                .prop_map(|(at, map)| Extra::Regenerate(at, map))
+                .boxed(),
         ),
         each(0.3, prop::collection::vec(preempt, 16).prop_map(Extra::Preempt).boxed()),
         each(0.6, any::<u8>().prop_map(Extra::Hold).boxed()),
@@ -149,7 +160,9 @@ fn add(plan: &mut Plan, extra: &Extra) {
             let table = Regeneration { port: port as u32, pcp: *pcp };
             match plan.policing.iter_mut().find(|policing| policing.node == node) {
                 Some(own) => own.regeneration.push(table),
-                None => plan.policing.push(Policing { node, regeneration: vec![table], ..Policing::default() }),
+                None => {
+                    plan.policing.push(Policing { node, regeneration: vec![table], ..Policing::default() })
+                }
             }
         }),
         Extra::Preempt(masks) => {
@@ -232,7 +245,8 @@ fn go_around(plan: &mut Plan, detour: &Detour) {
     own.merges.push(Merge { from: vec![hop as u32, others + 1] });
     if let Some((from_us, length_us)) = detour.stands_by {
         let (from_ns, until_ns) = (from_us * 1_000, (from_us + length_us) * 1_000);
-        let main = vec![Span { from_ns: 0, until_ns: from_ns }, Span { from_ns: until_ns, until_ns: duration * 2 }];
+        let main =
+            vec![Span { from_ns: 0, until_ns: from_ns }, Span { from_ns: until_ns, until_ns: duration * 2 }];
         own.active.push(Active { route: hop as u32, spans: main });
         own.active.push(Active { route: others, spans: vec![Span { from_ns, until_ns }] });
         if !own.copies.is_empty() {
@@ -251,7 +265,11 @@ fn go_around(plan: &mut Plan, detour: &Detour) {
             algorithm: history.map_or(Algorithm::Match, |history| Algorithm::Vector { history }),
             reset_ns,
             individual,
-            latent: latent.then_some(LatentErrors { period_ns: 1_000_000, reset_ns: 2_000_000, difference: 3 }),
+            latent: latent.then_some(LatentErrors {
+                period_ns: 1_000_000,
+                reset_ns: 2_000_000,
+                difference: 3,
+            }),
         });
     }
 }
@@ -280,9 +298,12 @@ fn learn(plan: &mut Plan, mask: u8, ageing_ns: u64) {
                     let other = plan.ports[plan.ports[port as usize].peer as usize].node;
                     [node, other].iter().all(|node| !plan.nodes[*node as usize].name.starts_with("by"))
                 };
-                let known: Vec<u32> = all.iter().filter(|hop| hop.parent == Some(place as u32)).map(|hop| hop.port).collect();
+                let known: Vec<u32> =
+                    all.iter().filter(|hop| hop.parent == Some(place as u32)).map(|hop| hop.port).collect();
                 if plan.nodes[node as usize].learning.is_some() {
-                    for port in (0..plan.ports.len() as u32).filter(|port| plan.ports[*port as usize].node == node) {
+                    for port in
+                        (0..plan.ports.len() as u32).filter(|port| plan.ports[*port as usize].node == node)
+                    {
                         if port != arrival && !known.contains(&port) && is_of_tree(port) {
                             all.push(Route { port, parent: Some(place as u32) });
                         }
@@ -302,7 +323,8 @@ fn cyclic(plan: &mut Plan, node: Index, cycle_ns: u64) {
     if plan.policing.iter().any(|policing| policing.node == node) {
         return;
     }
-    let entry = |ipv| StreamGateEntry { open: true, ipv: Some(ipv), interval_ns: cycle_ns, octets_max: Some(8_000) };
+    let entry =
+        |ipv| StreamGateEntry { open: true, ipv: Some(ipv), interval_ns: cycle_ns, octets_max: Some(8_000) };
     plan.policing.push(Policing {
         node,
         filters: vec![StreamFilter { gate: Some(0), ..super::policing::filter("cyclic") }],
@@ -365,7 +387,9 @@ fn clocks(plan: &mut Plan, all: &[(i64, i64, u64, i64, bool)]) {
 }
 
 fn gptp(plan: &mut Plan, extra: &Extra) {
-    let Extra::Gptp { kind, transparent, bmca, flags: [one_step, visible], pcp, wakeup_ns } = extra else { return };
+    let Extra::Gptp { kind, transparent, bmca, flags: [one_step, visible], pcp, wakeup_ns } = extra else {
+        return;
+    };
     let nodes = plan.nodes.len() as u32;
     // Every node hangs on one before it.
     let slave = |node: u32| {
