@@ -359,3 +359,16 @@ fn pairs_that_meet() {
         println!("{:16} {share:5.1} never: {never:?} seldom: {seldom:?}", MECHANISMS[one]);
     }
 }
+
+/// Of some hundred plans, the one with most mechanisms, for who fuzzes the reader of Plans.
+#[test]
+#[ignore = "writes fuzz/corpus/plan/everything.json"]
+fn a_seed_for_fuzzing() {
+    let mut runner = TestRunner::deterministic();
+    let plans = (0..2_000).map(|_| anything::plan().new_tree(&mut runner).unwrap().current());
+    let mechanisms = |plan: &Plan| used(plan).iter().filter(|used| **used).count();
+    let mut best = plans.max_by_key(mechanisms).unwrap();
+    best.taps.truncate(2);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/plan/everything.json");
+    std::fs::write(path, serde_json::to_string_pretty(&best).unwrap() + "\n").unwrap();
+}
