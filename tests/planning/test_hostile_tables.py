@@ -22,11 +22,14 @@ HOSTILE = settings(deadline=2_000, suppress_health_check=[HealthCheck.function_s
 
 
 def read(path: Path) -> None:
-    for read in (lambda: recording.read(model.Replay(file=str(path)), True), lambda: recording.read_times(path)):
+    for read in (
+        lambda: recording.read(model.Replay(file=str(path)), True),
+        lambda: recording.read_times(path),
+    ):
         try:
             found = read()
         except recording.RecordingError as error:
-            assert str(error)
+            assert str(error)  # noqa: PT017
         else:
             times = found.times_ns if isinstance(found, recording.Recording) else [time for time, _ in found]
             assert all(isinstance(time, int) and 0 <= time <= 1 << 62 for time in times)
@@ -53,7 +56,15 @@ def test_any_octets_are_read_or_refused(tmp_path: Path, octets: bytes, name: str
 
 @pytest.mark.parametrize(
     "values",
-    [[1, None], [1.0, 2.0], [True, False], [[1], [2]], [datetime.date(2020, 1, 1)] * 2, [b"1", b"2"], [-1, 1]],
+    [
+        [1, None],
+        [1.0, 2.0],
+        [True, False],
+        [[1], [2]],
+        [datetime.date(2020, 1, 1)] * 2,
+        [b"1", b"2"],
+        [-1, 1],
+    ],
     ids=str,
 )
 def test_any_type_of_column_is_read_or_refused(tmp_path: Path, values: list[object]) -> None:
@@ -71,7 +82,7 @@ def test_any_histogram_is_read_or_refused(text: str) -> None:
         try:
             bins = parse(text, thread)
         except CyclictestError as error:
-            assert str(error)
+            assert str(error)  # noqa: PT017
         else:
             assert bins
             assert all(start >= 0 and count > 0 for start, count in bins.items())
