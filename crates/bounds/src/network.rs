@@ -537,7 +537,9 @@ impl Upstream for Network<'_> {
             return None;
         }
         let before = &self.hops[hop.only_parent()?];
-        Some((before.port, before.class))
+        // Frames that get a tag here bring more than the link brought.
+        let grows = hop.sizes.zip(before.sizes).is_some_and(|(own, before)| own.smallest > before.smallest);
+        (!grows).then_some((before.port, before.class))
     }
 
     fn stream_name(&self, stream: usize) -> String {

@@ -53,12 +53,13 @@ impl Sizes {
                 Self { smallest: octets, largest: octets, unit: wire(octets), grain }
             }
             Size::List { octets } => {
-                let most = octets.iter().copied().max().unwrap_or(SMALLEST_FRAME);
+                let all = || octets.iter().map(|octets| octets.saturating_add(tag));
+                let most = all().max().unwrap_or(SMALLEST_FRAME);
                 Self {
-                    smallest: octets.iter().copied().min().unwrap_or(SMALLEST_FRAME),
+                    smallest: all().min().unwrap_or(SMALLEST_FRAME),
                     largest: most,
                     unit: wire(most),
-                    grain: octets.iter().fold(0, |grain, octets| {
+                    grain: all().fold(0, |grain, octets| {
                         common_divisor(grain, octets.saturating_add(PHY_OVERHEAD.0))
                     }),
                 }
@@ -116,6 +117,8 @@ mod tests {
         let tagged = Sizes::of(&Size::Units { octets: vec![0, 1001], most_per_frame: 1000, overhead: 46 }, 6);
         assert_eq!((tagged.smallest, tagged.largest), (70, 1_052));
         assert_eq!(tagged.unit, wire(1_052) + wire(70));
+        let listed = Sizes::of(&Size::List { octets: vec![100, 64] }, 6);
+        assert_eq!((listed.smallest, listed.largest, listed.unit), (70, 106, wire(106)));
         assert_eq!(units(&[1000, 2000]).grain, 1066);
         assert_eq!(units(&[1000, 500]).grain, 2);
     }

@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use tsn_bounds::{Bounds, FlowBounds, bounds};
-use tsn_plan::{Pattern, Size};
+use tsn_plan::{Pattern, Plan, Size};
 
 fn flow<'a>(bounds: &'a Bounds, name: &str) -> &'a FlowBounds {
     bounds.flows.iter().find(|flow| flow.stream == name).unwrap()
@@ -719,4 +719,19 @@ fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
     assert!(!bounded(&|port| gate(port, &|gates| gates.unguarded = true)));
     assert!(!bounded(&|port| gate(port, &|gates| gates.changes = vec![change(0, 0, &[(0x80, 100_000)])])));
     assert!(!bounded(&|port| port.classes[7].cbs.as_mut().unwrap().runs_while_closed = true));
+}
+
+/// A link brings frames back to back, a bridge adds a tag to each, and the next link of the same rate cannot keep up.
+#[test]
+fn what_a_link_brings_is_more_with_a_tag() {
+    let mut plan = common::wrong::two_ways([GIGABIT; 2], &[]);
+    plan.streams[0].pattern = Pattern::Saturating { backlog: 1 };
+    let backlog = |plan: &Plan, name: &str| {
+        let found = bounds(plan);
+        let port = found.ports.iter().find(|port| port.port == name).unwrap();
+        port.classes.iter().find(|class| class.class == 3).unwrap().backlog_octets
+    };
+    assert_eq!(backlog(&plan, "s -> x"), None);
+    plan.streams[0].redundancy.as_mut().unwrap().copies = vec![1, 1, 2, 1, 2, 0];
+    assert!(backlog(&plan, "s -> x").is_some());
 }

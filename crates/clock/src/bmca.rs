@@ -141,3 +141,38 @@ impl BestMaster {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(priority1: u8, identity: u32) -> SystemIdentity {
+        SystemIdentity { priority1, class: 248, accuracy: 0xfe, variance: 0x436a, priority2: 248, identity }
+    }
+
+    fn announce(root: SystemIdentity, steps_removed: u16, sender: u32) -> Announce {
+        let source = PortIdentity { clock: sender, port: 1 };
+        let vector = PriorityVector { root, steps_removed, source };
+        Announce { vector, path: vec![root.identity, sender] }
+    }
+
+    #[test]
+    fn the_better_way_is_followed_and_the_other_one_stands_by() {
+        let mut best = BestMaster::new(identity(200, 9), 3, &[0, 1]);
+        let root = identity(1, 1);
+        assert!(best.hear(0, &announce(root, 1, 3)) && best.hear(1, &announce(root, 1, 2)));
+        assert!(best.decide());
+        assert_eq!([0, 1, 2].map(|port| best.role(port)), [Role::Passive, Role::Slave, Role::Disabled]);
+        // A worse root is told of a better one.
+        assert!(best.hear(0, &announce(identity(100, 3), 0, 3)) && best.decide());
+        assert_eq!(best.role(0), Role::Master);
+    }
+
+    #[test]
+    fn what_one_has_said_oneself_is_not_heard() {
+        let mut best = BestMaster::new(identity(200, 9), 1, &[0]);
+        let mut told = announce(identity(1, 1), 2, 3);
+        told.path.insert(1, 9);
+        assert!(!best.hear(0, &told));
+    }
+}

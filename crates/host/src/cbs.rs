@@ -129,3 +129,25 @@ impl<T> CreditBasedQdisc<T> {
 fn nanoseconds(ns: i128) -> Duration {
     Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX / 8_000).min(i64::MAX / 8_000))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credit_is_lost_when_nothing_waits() {
+        let at = |us: i64| HostTime::from_ps(us * 1_000_000);
+        let numbers =
+            Numbers { idleslope: 500_000, sendslope: -500_000, hicredit: 10_000, locredit: -10_000 };
+        let mut cbs = CreditBasedQdisc::new(numbers, 1_000_000_000, 10);
+        let mut send =
+            |us: i64, item: char| cbs.enqueue(at(us), item, 1_000).is_ok().then(|| cbs.dequeue(at(us)));
+        // The second one goes with all the credit that there can be, and most of it is left behind it.
+        assert_eq!(
+            [(0, 'a'), (1_000, 'b'), (2_000, 'c')].map(|(us, item)| send(us, item)),
+            [Some(Some('a')), Some(Some('b')), Some(Some('c'))]
+        );
+        // So the third one has none, and who follows it waits for what it cost.
+        assert_eq!(send(2_008, 'd'), Some(None));
+    }
+}

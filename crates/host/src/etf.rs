@@ -94,3 +94,19 @@ impl<T> Etf<T> {
         self.queue.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_taken_for_before_what_was_handed_on() {
+        let at = |ns: i64| HostTime::from_ps(ns * 1_000);
+        let mut etf = Etf::new(Duration::from_ns(10), false, true);
+        assert!(etf.enqueue(at(0), Some(at(100)), None, 'a').is_ok());
+        assert_eq!(etf.dequeue(at(89)), None);
+        assert_eq!(etf.dequeue(at(90)), Some(Ok(('a', at(100)))));
+        assert_eq!(etf.enqueue(at(91), Some(at(99)), None, 'b'), Err(('b', DropCause::Late)));
+        assert!(etf.enqueue(at(91), Some(at(100)), None, 'c').is_ok());
+    }
+}

@@ -25,9 +25,11 @@
 //! is handed over ahead of time; what would arrive after the end of the run is not sighted and counts as still in
 //! the network. Within one tap, sightings come in order of time.
 //!
-//! Where copies of a stream meet (FRER), each copy's arrival is an event of its own: which one goes on depends on
-//! the order in which they arrive. These come before everything else of their instant (a phase 0), and the copy is
-//! sighted there, so that at such a port stamps of other streams may be handed over before an earlier copy's.
+//! Where copies of a stream meet (FRER), where a filter matches, a bridge learns or software receives, each arrival is
+//! an event of its own: what becomes of a frame depends on the order in which they arrive. These come before everything
+//! else of their instant (a phase 0), and the frame is sighted there, so that at such a port stamps of other streams may
+//! be handed over before an earlier frame's. Stages of a host's software are handed over as soon as they are known, in
+//! order for each stream.
 //!
 //! ```
 //! # fn main() -> Result<(), tsn_sim::SimError> {

@@ -392,3 +392,18 @@ fn faults_at_the_limits_are_survived() {
     let (_, counters) = done(&net.plan);
     assert_eq!(counters.in_network_at_end, 200);
 }
+
+#[test]
+fn a_node_that_goes_down_stamps_nothing_of_the_frame_that_is_cut() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, 100_000_000, 0);
+    net.stream("s", &path, 0, periodic(100_000, 0), frame(500));
+    // A frame takes 40.64 us: the second one is cut.
+    net.plan.faults.push(Fault::NodeDown { node: 0, from_ns: 120_000, until_ns: 121_000 });
+    let (start, end) = (net.tap(0, Stage::Tx, Point::Start), net.tap(0, Stage::Tx, Point::End));
+    let (sightings, counters) = run(&net.plan);
+    assert_conserved(&counters);
+    assert_eq!(counters.streams[0].lost_to_faults, 1);
+    assert_eq!(stamps(&sightings, start, 0)[..3], [640, 100_640, 200_640]);
+    assert_eq!(stamps(&sightings, end, 0)[..3], [40_640, 240_640, 340_640]);
+}

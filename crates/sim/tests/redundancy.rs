@@ -318,4 +318,23 @@ fn what_cannot_be_rewritten_is_refused() {
         assert!(found.contains(words), "{found}");
     }
     crossed(active("02:00:00:00:fe:01", 200, 6), 5).check().unwrap();
+#[test]
+fn at_the_instant_of_a_switch_one_way_forwards() {
+    let mut net = Net::new(400_000);
+    let nodes = ["t", "l"].map(|name| net.node(name, 0));
+    let ports = [net.link(nodes[0], nodes[1], GIGABIT, 0), net.link(nodes[0], nodes[1], GIGABIT, 0)];
+    let route = ports.map(|port| Route { port, parent: None }).to_vec();
+    let listeners = vec![Destination { node: nodes[1], route: 0 }];
+    let stream = net.tree("s", nodes[0], route, listeners, 0, periodic(100_000, 0), frame(500));
+    let active = [(0, 0, 200_000), (1, 200_000, 1_000_000)];
+    let span = |(route, from_ns, until_ns)| Active { route, spans: vec![Span { from_ns, until_ns }] };
+    stream.redundancy = Some(Box::new(Redundancy {
+        merges: vec![Merge { from: vec![0, 1] }],
+        active: active.map(span).to_vec(),
+        ..Redundancy::default()
+    }));
+    let (_, counters) = run(&net.plan);
+    assert_conserved(&counters);
+    let sent = |port: u32| counters.ports[port as usize].classes[0].sent_frames;
+    assert_eq!((ports.map(sent), counters.streams[0].replicated), ([2, 2], 0));
 }

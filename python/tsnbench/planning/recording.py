@@ -140,8 +140,8 @@ def _numbers(values: list[Any], column: str, worth: int) -> list[int]:
     found = []
     for row, value in enumerate(values, 1):
         try:
-            # A float is a binary fraction: what was meant cannot be told from it.
-            if isinstance(value, float):
+            # A float is a binary fraction: what was meant cannot be told from it. An empty cell is None.
+            if isinstance(value, bool) or not isinstance(value, int | str):
                 raise ValueError
             number = value * worth if isinstance(value, int) else _exact(value) * worth
         except (ValueError, TypeError, ZeroDivisionError):

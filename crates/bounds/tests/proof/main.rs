@@ -7,6 +7,7 @@
 #[path = "../../../sim/tests/common/mod.rs"]
 mod common;
 mod draw;
+mod everything;
 mod watch;
 mod ways;
 
@@ -118,6 +119,22 @@ fn no_frame_exceeds_its_bounds_in_senseless_plans() {
         panic!("{error}");
     }
     assert!(seen.borrow().ratios.len() > 100, "{}", seen.borrow());
+}
+
+/// Beside every mechanism that there is; most plans have something that no bound covers.
+#[test]
+fn no_frame_exceeds_its_bounds_beside_anything() {
+    let plans = std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+    let bounded = RefCell::new(0);
+    let outcome = runner(plans).run(&common::anything::plan(), |plan| {
+        let found = everything::watch(&plan, &bounds(&plan));
+        *bounded.borrow_mut() += found.map_err(|text| TestCaseError::fail(format!("{text}\n{plan:#?}")))?;
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    assert!(*bounded.borrow() > 1_000, "{} frames had a bound", bounded.borrow());
 }
 
 /// Several ways, babbling talkers, cut links; bound over longest delay of every bounded flow.

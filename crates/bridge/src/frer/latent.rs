@@ -78,6 +78,12 @@ mod tests {
         }
         // Tests at 10, 20, 30, 40, 50 ms; the reset at 35 ms takes the 20 missing ones for granted.
         assert_eq!([alarms[19], alarms[21], alarms[31], alarms[41], alarms[51]], [0, 1, 2, 3, 4]);
+        // A way that failed for 10 ms: the reset takes what was missing for granted, and the tests after it find nothing.
+        let mut detection = LatentErrorDetection::new(&parameters, 2);
+        for t in 0..60_u64 {
+            detection.advance(ms(t as i64), t, t.min(15).max(t.saturating_sub(10)));
+        }
+        assert_eq!(detection.alarms(), 2);
         let quiet = LatentErrors { difference: 1_000, ..parameters };
         let mut detection = LatentErrorDetection::new(&quiet, 2);
         detection.advance(ms(1_000), 500, 0);

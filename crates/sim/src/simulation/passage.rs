@@ -36,8 +36,11 @@ impl Simulation<'_> {
         let link = self.network.links[port as usize];
         if !frame.is_damaged() {
             let copy = self.specials.copy(frame.hop);
-            let timestamp_point = first_bit + link.until_timestamp_point;
-            self.sight(link.tx, hop, (frame, copy), timestamp_point, last_bit, sink)?;
+            // Who goes down meanwhile stamps nothing after that.
+            let stamped =
+                |at: Instant| if self.is_down(link.node, first_bit, at) { Instant::MAX } else { at };
+            let (start, end) = (stamped(first_bit + link.until_timestamp_point), stamped(last_bit));
+            self.sight(link.tx, hop, (frame, copy), start, end, sink)?;
         }
         let mut landing = Landing {
             frame,

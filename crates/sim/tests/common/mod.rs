@@ -1,6 +1,8 @@
 //! Plans as Rust values, and runs of them.
 #![allow(dead_code)]
 
+pub mod anything;
+pub mod mechanisms;
 pub mod policing;
 pub mod random;
 pub mod software;

@@ -226,7 +226,7 @@ fn way(parents: &[u32], from: u32, to: u32) -> Vec<u32> {
 pub struct Everywhere;
 
 impl Everywhere {
-    fn tap(net: &mut Net, port: u32) {
+    pub fn tap(net: &mut Net, port: u32) {
         for (stage, point) in [
             (Stage::Send, Point::End),
             (Stage::Tx, Point::Start),

@@ -1,0 +1,40 @@
+//! Bounds beside every other mechanism: where one is given, it holds.
+
+use crate::common::random::Everywhere;
+use crate::common::run;
+use crate::watch::{queues, tap_everywhere, within};
+use std::collections::HashMap;
+use tsn_bounds::Bounds;
+use tsn_plan::Plan;
+
+/// Holds every frame of a run against its bounds from its release; gives how many had an upper one.
+pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<u64, String> {
+    let mut plan = plan.clone();
+    tap_everywhere(&mut plan);
+    let (sightings, counters) = run(&plan);
+    if plan.clocks.is_some() {
+        // Stamps are not of one time.
+        return Ok(0);
+    }
+    let mut released: HashMap<(u32, u64), i64> = HashMap::new();
+    for one in sightings.iter().filter(|one| Everywhere::place(one.tap).1 == 0) {
+        let at = one.t_ns.unwrap_or(0);
+        released.entry((one.stream, one.seq)).and_modify(|first| *first = at.min(*first)).or_insert(at);
+    }
+    let mut bounded = 0;
+    let ends =
+        (0..).zip(&plan.streams).flat_map(|(number, one)| one.listeners.iter().map(move |end| (number, end)));
+    for ((number, listener), flow) in ends.zip(&bounds.flows) {
+        for one in sightings.iter().filter(|one| one.stream == number) {
+            let (port, place) = Everywhere::place(one.tap);
+            let arrives = place == 3 && plan.ports[port].node == listener.node;
+            let (true, Some(release)) = (arrives, released.get(&(number, one.seq))) else { continue };
+            bounded += u64::from(flow.release_upper_ps.is_some());
+            let taken = one.t_ns.unwrap_or(0) - release;
+            within(taken, flow.release_lower_ps, flow.release_upper_ps)
+                .map_err(|text| format!("{} #{} to {}: {text}", flow.stream, one.seq, flow.listener))?;
+        }
+    }
+    queues(bounds, &counters, |_, _, _| ())?;
+    Ok(bounded)
+}
