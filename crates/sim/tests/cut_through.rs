@@ -132,3 +132,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_may_be_interrupted_on_its_way_in_is_stored() {
+    let mut net = Net::new(1_000_000);
+    net.line(3, 0, GIGABIT, 0);
+    net.plan.nodes[1].cut_through_octets = Some(64);
+    net.port_mut(0, 1).preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
+    let [ingress, egress] = [net.port(0, 1), net.port(1, 2)].map(|port| &net.plan.ports[port as usize]);
+    assert_eq!([0, 7].map(|pcp| net.plan.octets_cut(1_000, pcp, ingress, egress)), [0, 936]);
+}

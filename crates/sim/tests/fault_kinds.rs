@@ -407,3 +407,18 @@ fn a_node_that_goes_down_stamps_nothing_of_the_frame_that_is_cut() {
     assert_eq!(stamps(&sightings, start, 0)[..3], [640, 100_640, 200_640]);
     assert_eq!(stamps(&sightings, end, 0)[..3], [40_640, 240_640, 340_640]);
 }
+
+#[test]
+fn a_talker_that_is_down_does_not_babble() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("s", &path, 0, periodic(1_000_000, 0), frame(100));
+    net.plan.faults = vec![
+        Fault::Babble { stream: 0, from_ns: 100_000, until_ns: 600_000, every_ns: 100_000 },
+        Fault::NodeDown { node: 0, from_ns: 250_000, until_ns: 450_000 },
+    ];
+    let (_, counters) = run(&net.plan);
+    assert_conserved(&counters);
+    // At 100, 200 and 500 us, and once by itself.
+    assert_eq!((counters.streams[0].released, counters.faults[0].frames), (4, 3));
+}
