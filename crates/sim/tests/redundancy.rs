@@ -318,6 +318,8 @@ fn what_cannot_be_rewritten_is_refused() {
         assert!(found.contains(words), "{found}");
     }
     crossed(active("02:00:00:00:fe:01", 200, 6), 5).check().unwrap();
+}
+
 #[test]
 fn at_the_instant_of_a_switch_one_way_forwards() {
     let mut net = Net::new(400_000);
