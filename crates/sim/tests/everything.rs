@@ -370,5 +370,5 @@ fn a_seed_for_fuzzing() {
     let mut best = plans.max_by_key(mechanisms).unwrap();
     best.taps.truncate(2);
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/plan/everything.json");
-    std::fs::write(path, serde_json::to_string_pretty(&best).unwrap() + "\n").unwrap();
+    std::fs::write(path, serde_json::to_string_pretty(&best).unwrap()).unwrap();
 }
