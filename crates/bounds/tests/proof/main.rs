@@ -124,7 +124,7 @@ fn no_frame_exceeds_its_bounds_in_senseless_plans() {
 /// Beside every mechanism that there is; most plans have something that no bound covers.
 #[test]
 fn no_frame_exceeds_its_bounds_beside_anything() {
-    let plans = std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+    let plans = std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
     let bounded = RefCell::new(0);
     let outcome = runner(plans).run(&common::anything::plan(), |plan| {
         let found = everything::watch(&plan, &bounds(&plan));
