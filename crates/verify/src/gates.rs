@@ -140,9 +140,10 @@ fn look(
                 return;
             }
         }
-        for (place, (start, end)) in passage.frames.iter().enumerate() {
-            // One that waits goes when its gate opens.
-            let early = if passage.waits() && place == 0 { 0 } else { passage.margin };
+        for (start, end) in &passage.frames {
+            // Those that wait go when their gate opens, one behind the other.
+            let most = if passage.waits() { start - passage.starts() } else { passage.margin };
+            let early = passage.margin.min(most);
             let (from, until) = (start - early + moved, end + passage.margin + moved);
             if let Some(at_ps) = table.first(bit, false, from, until) {
                 violations.push(Violation::Closed { stream, port: number, class, at_ps });

@@ -139,3 +139,13 @@ proptest! {
         simulated(&mut plan)?;
     }
 }
+
+/// The second frame of a burst that waits cannot go before its gate opens, however early the burst came.
+#[test]
+fn a_burst_that_waits_goes_when_its_gate_opens() {
+    let mut problem = problem(Shape::Tree, 7, 25, 2, vec![150_000, 250_000], 10_957_028_347_279_483_918);
+    problem.links.iter_mut().for_each(|link| link.margin_ps = 1_000_000);
+    let (placed, lists) = schedule(&problem);
+    let report = verify(&plan(&problem, &placed, &lists, 2_000_000), &Known::default());
+    assert!(report.violations.is_empty(), "{}", report.violations[0]);
+}
