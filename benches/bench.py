@@ -93,7 +93,8 @@ def bounding(folder: Path) -> list[Result]:
         for n in range(FLOWS)
         for pcp, period in [((7, 3, 2, 1, 0)[n % 5], (1_000, 2_000, 4_000, 5_000)[n % 4])]
     ]
-    head = ["name: bounds", "duration: 1 ms", f"network: {{line: {{hops: {HOPS}, kind: host}}}}", "streams:"]
+    line = f"network: {{rate: 1 Gbit/s, line: {{hops: {HOPS}, kind: host}}}}"
+    head = ["name: bounds", "duration: 1 ms", line, "streams:"]
     scenario.write_text("\n".join([*head, *streams]) + "\n", encoding="utf-8")
     file = folder / "bounds.json"
     file.write_text(plan(load(scenario)).to_json(), encoding="utf-8")
