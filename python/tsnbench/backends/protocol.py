@@ -18,6 +18,7 @@ class Backend(Protocol):
     """A place where Plans run: the simulator, the local kernel, other hosts.
 
     The four steps are apart for campaigns that share one machine; ``execute`` is all of them in order.
+    Whoever inherits writes the steps that are its own.
     """
 
     @property
@@ -40,7 +41,9 @@ class Backend(Protocol):
 
     def collect(self, folder: Path) -> Run:
         """The run as one can work with it."""
-        ...
+        from tsnbench.runs import Run
+
+        return Run.open(folder)
 
     def restore(self) -> None:
         """Leave the machine as it was; also after an error, and safe to repeat."""
@@ -50,4 +53,10 @@ class Backend(Protocol):
         self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
     ) -> Run:
         """Prepare, run, collect and, whatever happens, restore."""
-        ...
+        folder = Path(into)
+        try:
+            self.prepare(plan, folder)
+            self.run(plan, folder, pcap=pcap, progress=progress)
+            return self.collect(folder)
+        finally:
+            self.restore()

@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.backends.protocol import Progress
+from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError
 from tsnbench.runs.folder import begin, end
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
     from tsnbench.planning.document import Plan
-    from tsnbench.runs import Run
 
 
-class Simulation:
+class Simulation(Backend):
     """Runs a Plan in the simulator. It leaves nothing behind but the run folder."""
 
     name = "simulation"
@@ -48,23 +47,5 @@ class Simulation:
             raise
         end(folder, State.COMPLETE)
 
-    def collect(self, folder: Path) -> Run:
-        """The run as one can work with it."""
-        from tsnbench.runs import Run
-
-        return Run.open(folder)
-
     def restore(self) -> None:
         """Nothing to put back: the simulator changes nothing outside the run folder."""
-
-    def execute(
-        self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
-    ) -> Run:
-        """Prepare, run, collect and restore."""
-        folder = Path(into)
-        try:
-            self.prepare(plan, folder)
-            self.run(plan, folder, pcap=pcap, progress=progress)
-            return self.collect(folder)
-        finally:
-            self.restore()

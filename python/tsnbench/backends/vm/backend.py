@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.backends.protocol import Progress
+from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.backends.vm import initramfs, job, kernel, machine, results, traffic
 from tsnbench.backends.vm.refusals import refusals
 from tsnbench.errors import BackendError, InputError
@@ -20,7 +20,6 @@ from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
     from tsnbench.planning.document import Plan
-    from tsnbench.runs import Run
 
 
 def unavailable() -> str | None:
@@ -38,7 +37,7 @@ def unavailable() -> str | None:
     return None
 
 
-class VirtualMachine:
+class VirtualMachine(Backend):
     """Runs a Plan in a guest of its own. Nothing of this machine's network is touched."""
 
     name = "vm"
@@ -112,26 +111,8 @@ class VirtualMachine:
             **seen,
         }
 
-    def collect(self, folder: Path) -> Run:
-        """The run as one can work with it."""
-        from tsnbench.runs import Run
-
-        return Run.open(folder)
-
     def restore(self) -> None:
         """Nothing to put back: all that was changed was in the guest, and it is gone."""
-
-    def execute(
-        self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
-    ) -> Run:
-        """Prepare, run, collect and restore."""
-        folder = Path(into)
-        try:
-            self.prepare(plan, folder)
-            self.run(plan, folder, pcap=pcap, progress=progress)
-            return self.collect(folder)
-        finally:
-            self.restore()
 
 
 def _qemu_version() -> str:
