@@ -312,3 +312,38 @@ proptest! {
         prop_assert!(expected == found, "{found:?}\nnot {expected:?}");
     }
 }
+
+/// A frame that comes while another of its class is interrupted finds the credit that this one has gained.
+#[test]
+fn credit_gained_while_interrupted_is_kept() {
+    let shaper = Cbs {
+        idle_slope_bps: RATE / 2,
+        send_slope_bps: -RATE / 2,
+        hi_credit_bits: 20_000,
+        lo_credit_bits: -1_000_000,
+        linux: CbsLinux::default(),
+        runs_while_closed: false,
+    };
+    let classes = vec![Class::default(), Class { cbs: Some(shaper), ..Class::default() }, Class::default()];
+    let port = Port {
+        name: "a -> b".into(),
+        node: 0,
+        peer: 1,
+        mac: String::new(),
+        rate_bps: RATE as u64,
+        propagation_ps: 0,
+        pcp_to_class: [0; 8],
+        classes,
+        gates: None,
+        preemption: Some(Preemption { express: 0b100, ..Preemption::default() }),
+        qdisc: None,
+    };
+    // Express, the frame that gains credit behind it, two that interrupt this one, and one more of its class.
+    let arrivals =
+        vec![(0, 2, 1_522), (1, 1, 1_500), (13_136, 2, 1_522), (13_137, 2, 1_522), (30_000, 1, 100)];
+    let found = machine(&port, &arrivals, 120_000);
+    assert_eq!(found, slow(&port, &arrivals, 120_000));
+    assert_eq!(found.preemptions, 1);
+    let [.., (_, before, _), (last, ..)] = found.sent[..] else { panic!("{found:?}") };
+    assert_eq!(last - before, 12 * 8, "there is credit left: it goes behind the gap");
+}
