@@ -146,6 +146,21 @@ fn what_is_in_the_software_of_a_node_that_goes_down_is_lost() {
 }
 
 #[test]
+fn a_thread_that_was_behind_begins_anew_after_an_outage() {
+    let mut net = Net::new(4_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    // Three periods a frame: after 1.5 ms the thread has work until 4.5 ms.
+    set_host(&mut net, 0, json!({"send": constant(300)}));
+    net.stream("s", &path, 0, periodic(100_000, 0), frame(500));
+    net.plan.faults.push(Fault::NodeDown { node: 0, from_ns: 1_510_000, until_ns: 1_520_000 });
+    let tx = net.tap(0, Stage::Tx, Point::Start);
+    let (sightings, counters) = run(&net.plan);
+    assert_conserved(&counters);
+    let after = stamps(&sightings, tx, 0).into_iter().find(|at| *at > 1_520 * US);
+    assert_eq!(after, Some((1_600 + 300) * US + POINT));
+}
+
+#[test]
 fn a_flooded_frame_does_not_get_into_the_kernel_of_a_station_that_it_is_not_for() {
     let mut net = Net::new(1_000_000);
     let nodes = ["bridge", "talker", "listener", "other"].map(|name| net.node(name, 0));
