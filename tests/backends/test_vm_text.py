@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from tsnbench import load
-from tsnbench.backends.vm import kernel, results
+from tsnbench.backends.kernel import results
+from tsnbench.backends.kernel.job import files
+from tsnbench.backends.kernel.refusals import refusals
+from tsnbench.backends.kernel.shaping import guarded, guards, shape
+from tsnbench.backends.kernel.topology import build
+from tsnbench.backends.vm import kernel
 from tsnbench.backends.vm.cpio import Archive
-from tsnbench.backends.vm.job import files
-from tsnbench.backends.vm.refusals import refusals
-from tsnbench.backends.vm.shaping import guarded, guards, shape
-from tsnbench.backends.vm.topology import build
 from tsnbench.planning.document import Plan
 
 STAR = """

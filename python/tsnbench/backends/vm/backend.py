@@ -10,9 +10,10 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.backends.kernel import job, results, traffic
+from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.protocol import Backend, Progress
-from tsnbench.backends.vm import initramfs, job, kernel, machine, results, traffic
-from tsnbench.backends.vm.refusals import refusals
+from tsnbench.backends.vm import initramfs, kernel, machine
 from tsnbench.errors import BackendError, InputError
 from tsnbench.runs import manifest
 from tsnbench.runs.folder import begin, end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tsnbench.backends.vm.shaping import QUEUES
+from tsnbench.backends.kernel.shaping import QUEUES
 
 NODE = {"name", "kind", "processing_ns", "ipv4"}
 PORT = {

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from tsnbench.backends.vm.shaping import QUEUES, bits, shape
+from tsnbench.backends.kernel.shaping import QUEUES, bits, shape
 
 WIRES = "wires"
 PREAMBLE_AND_FCS = 12

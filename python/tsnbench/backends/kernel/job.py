@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tsnbench.backends.vm.topology import Namespace, build, name
+from tsnbench.backends.kernel.topology import Namespace, build, name
 
 LEAD_S = 2
 """From the end of the set-up to the Plan's zero."""
