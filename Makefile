@@ -71,7 +71,7 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 # Writes the lock file anew; `uv` is needed for this only.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
-	  pyproject.toml requirements/build.in --output-file requirements/build.lock
+	  --all-extras pyproject.toml requirements/build.in --output-file requirements/build.lock
 
 # What runs guests with a Linux kernel of their own; the kernel itself is downloaded when it is needed.
 GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox-static ethtool tcpdump zstd
