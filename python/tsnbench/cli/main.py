@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from tsnbench.cli import check, importing, measure, plan, report, run
+from tsnbench.cli import check, compare, importing, measure, plan, report, run
 
 app = typer.Typer(
     name="tsnbench",
@@ -22,6 +22,7 @@ app.add_typer(importing.app, name="import")
 app.command("run")(run.run)
 app.command("measure")(measure.measure)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
 
 
 @app.callback(invoke_without_command=True)

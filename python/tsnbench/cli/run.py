@@ -54,7 +54,7 @@ def run(
     options = Options(pcap=pcap, force=force, figures=kinds, report=report)
     with told():
         scenarios = selected(load_variants(file), only or [])
-        scenarios = [shortened(scenario, _duration(duration), seed) for scenario in scenarios]
+        scenarios = [shortened(scenario, duration_ns("--duration", duration), seed) for scenario in scenarios]
         plans = [make_plan(scenario) for scenario in scenarios]
         into = into or Path("runs") / scenarios[0].name
         outcomes: list[Outcome] = []
@@ -98,8 +98,8 @@ def _elsewhere(on: str, dilate: int) -> list[str]:
     return ["--on", on, *(["--dilate", str(dilate)] if dilate != 1 else [])]
 
 
-def _duration(text: str | None) -> int | None:
-    """Nanoseconds of ``--duration``."""
+def duration_ns(option: str, text: str | None) -> int | None:
+    """Nanoseconds of an option such as ``--duration``."""
     if text is None:
         return None
     from tsnbench.errors import InputError
@@ -108,7 +108,7 @@ def _duration(text: str | None) -> int | None:
     try:
         return DURATION.parse(text)
     except UnitError as error:
-        raise InputError(f"--duration: expected {error.expected}, found {text}\nhint: {error.hint}") from None
+        raise InputError(f"{option}: expected {error.expected}, found {text}\nhint: {error.hint}") from None
 
 
 def _tell(outcomes: list[Outcome], as_json: bool) -> None:

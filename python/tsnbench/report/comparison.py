@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tsnbench.report import words
 from tsnbench.report.definitions import definitions
@@ -20,41 +21,44 @@ def drawings(runs: Sequence[RunFacts]) -> list[Drawing]:
     return figures.drawings(Sweep(runs))
 
 
-def render(runs: Sequence[RunFacts], drawn: Sequence[Drawing]) -> str:
-    """The whole HTML file."""
+def render(
+    runs: Sequence[RunFacts],
+    drawn: Sequence[Drawing],
+    template: str = "comparison.html",
+    **more: Any,
+) -> str:
+    """The whole HTML file; ``more`` is what another template says beside or instead."""
     sweep = Sweep(runs)
     names = list(dict.fromkeys(run.network.name for run in sweep.runs))
     titles = list(dict.fromkeys(run.title for run in sweep.runs))
     missing = [(label, gaps(run), run.absent) for label, run in zip(sweep.labels, sweep.runs, strict=True)]
-    return (
-        environment()
-        .get_template("comparison.html")
-        .render(
-            about=titles[0] if len(titles) == 1 else "",
-            title=" and ".join(names[:3]) + (" and others" if len(names) > 3 else ""),
-            sweep=sweep,
-            outcome=sweep.outcome(),
-            all_met=sweep.all_met(),
-            facts=headline(sweep),
-            charts=charts(drawn),
-            missing=[part for part in missing if part[1] or part[2]],
-            warnings=[
-                (label, text)
-                for label, run in zip(sweep.labels, sweep.runs, strict=True)
-                for text in run.warnings
-            ],
-            complete=[label for label, *lacks in missing if not any(lacks)],
-            incomplete=[
-                (label, run.state)
-                for label, run in zip(sweep.labels, sweep.runs, strict=True)
-                if run.state != "complete"
-            ],
-            definitions=definitions(sweep.runs[0]),
-            provenance=_provenance(sweep),
-            commands=commands(sweep.runs),
-            quantity=words.quantity,
-        )
-    )
+    parts = {
+        "kind": f"tsnbench report of {len(sweep.runs)} runs",
+        "about": titles[0] if len(titles) == 1 else "",
+        "title": " and ".join(names[:3]) + (" and others" if len(names) > 3 else ""),
+        "sweep": sweep,
+        "outcome": sweep.outcome(),
+        "all_met": sweep.all_met(),
+        "facts": headline(sweep),
+        "charts": charts(drawn),
+        "missing": [part for part in missing if part[1] or part[2]],
+        "warnings": [
+            (label, text)
+            for label, run in zip(sweep.labels, sweep.runs, strict=True)
+            for text in run.warnings
+        ],
+        "complete": [label for label, *lacks in missing if not any(lacks)],
+        "incomplete": [
+            (label, run.state)
+            for label, run in zip(sweep.labels, sweep.runs, strict=True)
+            if run.state != "complete"
+        ],
+        "definitions": definitions(sweep.runs[0]),
+        "provenance": _provenance(sweep),
+        "commands": commands(sweep.runs),
+        "quantity": words.quantity,
+    }
+    return environment().get_template(template).render(parts | more)
 
 
 def headline(sweep: Sweep) -> list[tuple[str, str]]:

@@ -97,6 +97,21 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
 
 
+def gather_captured(measures: Mapping[str, Any], frames: Path, like: RunFacts) -> RunFacts:
+    """What captures say, of streams that another run's Plan knows."""
+    flows = _told_apart(_flows(measures, like.network))
+    return RunFacts(
+        manifest={"backend": "captures", "state": "complete", "title": like.title},
+        network=replace(like.network, hash="", taps=()),
+        flows=flows,
+        groups=_told_apart(_groups(measures, flows)),
+        offset=measures.get("offset"),
+        frames=frames,
+        warnings=_warnings(measures.get("source") or {}),
+        absent=("captures have no Plan, counters or verdict of their own",),
+    )
+
+
 def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
     """The file, if it is a table with these columns; what is left of a broken one is as good as none."""
     import polars as pl

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from tsnbench.compare.sides import called
 from tsnbench.report.curves import Curve, curve_of
 from tsnbench.report.facts import Judged, Measure, RunFacts
 from tsnbench.report.words import worst
@@ -38,6 +39,12 @@ class Along:
     measures: tuple[Measure | None, ...]
     limit_ns: float | None
     """Its highest delay allowed, where all runs agree on one."""
+
+    @property
+    def bound_ns(self) -> int | None:
+        """The worst case, where all Plans that have one agree on it."""
+        bounds = {m.bound.upper_ns for m in self.measures if m and m.bound and m.bound.upper_ns is not None}
+        return bounds.pop() if len(bounds) == 1 else None
 
 
 class Sweep:
@@ -74,6 +81,8 @@ class Sweep:
         """Only what differs: a parameter that is the same in all runs tells nothing."""
         parts = [f"{key} {value}" for key, value in run.network.variant.items() if key in self.varying]
         one_scenario = len({other.network.name for other in self.runs}) == 1
+        if len({called(other.manifest) for other in self.runs}) > 1:
+            parts.append(called(run.manifest))
         return ", ".join(parts if one_scenario and parts else [run.network.name, *parts])
 
     @cached_property

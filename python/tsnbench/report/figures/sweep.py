@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from tsnbench.report.bounds import drawn
 from tsnbench.report.curves import Curve
+from tsnbench.report.facts import Bound
 from tsnbench.report.figures.distributions import delay_axis, draw_boxes, draw_ccdf, log_share
-from tsnbench.report.figures.style import COLOURS, DASHES, LIMIT, MARKERS, Drawing, Size, axis_of, columns_for
+from tsnbench.report.figures.style import (
+    COLOURS,
+    DASHES,
+    INK,
+    LIMIT,
+    MARKERS,
+    Drawing,
+    Size,
+    axis_of,
+    columns_for,
+)
 from tsnbench.report.sweep import MOST_OVERLAID, Along, Sweep, spread
 from tsnbench.report.words import micros, printable, shortened
 
@@ -77,6 +89,7 @@ def along_axis(sweep: Sweep) -> Drawing:
             at.axhline(
                 along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"
             )
+        draw_bound(at, along, "y", highest)
         delay_axis(at, "y", min(stat.median for _, stat in there) / 1e3, highest)
         if not sweep.axis.numeric:
             at.set_xlim(-0.6, len(sweep.runs) - 0.4)
@@ -143,7 +156,9 @@ def overlay(sweep: Sweep) -> Drawing:
             line.set_label(shortened(sweep.axis.ticks[kept[n]], 40))
         log_share(at, bottom)
         at.set_ylabel("frames later")
-        delay_axis(at, "x", min(c.box.low for _, c in there), max(c.box.high for _, c in there))
+        highest = max(c.box.high for _, c in there)
+        right = draw_bound(at, along, "x", highest) or highest
+        delay_axis(at, "x", min(c.box.low for _, c in there), max(highest, right))
 
     def draw(size: Size) -> Figure:
         figure, axes = _grid(sweep, size, 2.1, fill)
@@ -160,6 +175,15 @@ def overlay(sweep: Sweep) -> Drawing:
         "",
         draw,
     )
+
+
+def draw_bound(at: Axes, along: Along, which: Literal["x", "y"], highest: float) -> float | None:
+    """The worst case as a line, where it is near; where it is, in µs."""
+    if along.bound_ns is None or (where := drawn(Bound(along.bound_ns), highest)) is None:
+        return None
+    line = at.axvline if which == "x" else at.axhline
+    line(where, color=INK, linewidth=1.1, linestyle=(0, (1, 1.5)), label="worst-case bound")
+    return where
 
 
 def _shade(place: int, many: int) -> Any:

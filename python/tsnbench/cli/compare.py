@@ -1,0 +1,101 @@
+"""``tsnbench compare``: the same streams in several runs, side by side and frame by frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tsnbench.cli.output import Exit, data, fail, print_json, print_table, talk, told
+
+if TYPE_CHECKING:
+    from tsnbench.compare import Comparison
+
+
+def compare(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders; the first is what others are held against.", show_default=False),
+    ],
+    to: Annotated[
+        Path | None, typer.Option(help="Write compare.html into this folder.", show_default=False)
+    ] = None,
+    figures: Annotated[str, typer.Option(help="With --to, also write figures: svg,pdf,png.")] = "",
+    tx: Annotated[
+        list[Path] | None,
+        typer.Option(help="Capture at the talker, of one run more; may be repeated.", show_default=False),
+    ] = None,
+    rx: Annotated[
+        list[Path] | None,
+        typer.Option(help="Capture at the listener, of one run more; may be repeated.", show_default=False),
+    ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(help="A stream of the captures is one of the runs: theirs=ours.", show_default=False),
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(help="Tolerance for times instead of the derived one: 20us.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON on stdout.")] = False,
+) -> None:
+    """Hold runs of a simulation, of kernels, and captures against the first run, and all against the bound.
+
+    Exit code 1 where a quantity differs by more than its tolerance.
+    """
+    from tempfile import TemporaryDirectory
+
+    from tsnbench.cli.run import duration_ns
+    from tsnbench.compare import captured, opened
+    from tsnbench.compare import compare as hold_together
+
+    kinds = tuple(kind for kind in figures.split(",") if kind)
+    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
+        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    if bool(tx) != bool(rx):
+        fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
+    names = dict(word.partition("=")[::2] for word in rename or [])
+    if wrong := [word for word in rename or [] if "=" not in word]:
+        fail(Exit.INPUT_WRONG, f"--rename: expected theirs=ours, found {wrong[0]}")
+    with told(), TemporaryDirectory(prefix="tsnbench-compare-") as scratch:
+        limit = duration_ns("--within", within)
+        sides = [opened(folder) for folder in folders]
+        if tx and rx:
+            sides.append(captured(tx, rx, Path(scratch), names))
+        found = hold_together(sides, within_ns=limit)
+        page = None
+        if to is not None:
+            from tsnbench.report.side_by_side import write_comparison
+
+            page = write_comparison(found, to, kinds)
+        if as_json:
+            print_json(found.document())
+        else:
+            _tell(found)
+    if page is not None:
+        talk.print(f"comparison: {page}", markup=False, soft_wrap=True)
+    raise typer.Exit(Exit.MET if found.agrees else Exit.REQUIREMENT_FAILED)
+
+
+def _tell(found: Comparison) -> None:
+    """One table, and a line for each quantity."""
+    from tsnbench.compare.tables import agreement_table, gate_table, side_table
+
+    labels = [side.label for side in found.sides]
+    for place, lines in found.plans:
+        talk.print(
+            f"{labels[place]} ran another Plan than {labels[0]}: {'; '.join(lines)}",
+            markup=False,
+            soft_wrap=True,
+        )
+    print_table(side_table(found))
+    if found.gates:
+        print_table(gate_table(found))
+    print_table(agreement_table(found))
+    differ = sum(not one.agrees for one in found.agreements)
+    data().print(
+        f"{len(found.agreements) - differ} of {len(found.agreements)} quantities agree with {labels[0]}",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,186 @@
+"""Does a run agree with the first one, within what can be told apart?
+
+Every tolerance says where it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tsnbench.compare.frames import Spread
+from tsnbench.compare.sides import Side
+
+HOP_NS = 15_000
+"""What a hop takes a kernel's processor at most, and the simulator does not model (see LIMITATIONS)."""
+REPETITION_NS = 50
+"""How far repetitions in a guest are apart where nobody measured it (see LIMITATIONS)."""
+STATISTICS = ("min", "median", "p99")
+"""Of the delay. The maximum is one frame's: now and then a kernel does something else for some 40 us."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of a tolerance: how far the second may be below and above the first for this reason."""
+
+    below_ns: float
+    above_ns: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One quantity of one stream, of a run (``second``) against another (``first``)."""
+
+    stream: str
+    listener: str
+    first: int
+    second: int
+    quantity: str
+    unit: str
+    found_first: float
+    found_second: float
+    terms: tuple[Term, ...]
+
+    @property
+    def difference(self) -> float:
+        """Second less first."""
+        return self.found_second - self.found_first
+
+    @property
+    def below(self) -> float:
+        """How far the second may be below the first."""
+        return sum(term.below_ns for term in self.terms)
+
+    @property
+    def above(self) -> float:
+        """How far it may be above."""
+        return sum(term.above_ns for term in self.terms)
+
+    @property
+    def agrees(self) -> bool:
+        """The difference is within the tolerance."""
+        return -self.below <= self.difference <= self.above
+
+
+def agreements(
+    sides: Sequence[Side],
+    intervals: Sequence[Mapping[tuple[str, str], Spread | None]],
+    within_ns: float | None,
+) -> Iterator[Agreement]:
+    """Every run after the first against it, stream by stream; ``within_ns`` stands for all reasons."""
+    found = [_by_key(side) for side in sides]
+    for second in range(1, len(sides)):
+        for key, path in found[0].items():
+            other = found[second].get(key)
+            if other is None:
+                continue
+            for name in STATISTICS:
+                one, two = ((part["delay"] or {}).get(name) for part in (path, other))
+                if one is None or two is None:
+                    continue
+                values = [(own.get(key) or {}).get("delay") for own in found]
+                each = [None if value is None else float(value[name]) for value in values]
+                terms = _terms(sides, second, path, each, within_ns)
+                yield Agreement(*key, 0, second, f"delay {name}", "ns", float(one), float(two), terms)
+            paces = [own.get(key) for own in intervals]
+            if paces[0] is not None and (pace := paces[second]) is not None:
+                each = [None if one is None else float(one.median) for one in paces]
+                terms = _terms(sides, second, None, each, within_ns)
+                yield Agreement(*key, 0, second, "interval median", "ns", paces[0].median, pace.median, terms)
+            lost = [float(own[key]["count"]["lost"]) if key in own else None for own in found]
+            again = _repetition(sides, (0, second), lost)
+            reason = "frames, measured repetition" if again else "no frame more or less"
+            yield Agreement(
+                *key,
+                0,
+                second,
+                "lost",
+                "frames",
+                lost[0] or 0,
+                lost[second] or 0,
+                (Term(again or 0, again or 0, reason),),
+            )
+
+
+def _by_key(side: Side) -> dict[tuple[str, str], Mapping[str, Any]]:
+    return {(path["stream"], path["listener"]): path for path in side.measures["paths"]}
+
+
+def _terms(
+    sides: Sequence[Side],
+    second: int,
+    path: Mapping[str, Any] | None,
+    each: Sequence[float | None],
+    within_ns: float | None,
+) -> tuple[Term, ...]:
+    if within_ns is not None:
+        return (Term(within_ns, within_ns, "as asked for"),)
+    pair = (sides[0], sides[second])
+    stamps = 2 * sum(granularity(side) for side in pair)
+    terms = [Term(stamps, stamps, "two stamps of each run")]
+    again = _repetition(sides, (0, second), each)
+    if again is not None:
+        terms.append(Term(again, again, "measured repetition: runs of the same kind differ by so much"))
+    elif any(side.is_kernel for side in pair):
+        least = max(REPETITION_NS / side.dilate for side in pair if side.is_kernel)
+        terms.append(
+            Term(least, least, "a kernel's repetition (compare two runs of a kind to have it measured)")
+        )
+    if path is not None:
+        hops = max(1, _hops(pair, path))
+        later = [HOP_NS * hops / side.dilate if side.is_kernel else 0.0 for side in pair]
+        # A frame that leaves its talker later waits less for a gate, or behind another frame.
+        less = [HOP_NS / side.dilate if side.is_kernel else 0.0 for side in pair]
+        if any(later):
+            reason = f"the kernel's own time, which no Plan has: later in {hops} hops, or at the talker alone"
+            terms.append(Term(later[0] + less[1], later[1] + less[0], reason))
+    return tuple(terms)
+
+
+def granularity(side: Side) -> float:
+    """The coarsest clock that stamped its frames, in ns."""
+    nodes = (((side.plan or {}).get("clocks") or {}).get("nodes")) or []
+    coarse = [node.get("timestamp_granularity_ns", 0) for node in nodes if isinstance(node, Mapping)]
+    return float(max([1, *coarse]))
+
+
+def _repetition(sides: Sequence[Side], pair: tuple[int, int], each: Sequence[float | None]) -> float | None:
+    """How far runs of the same kind as either of the two are apart; None where there is no second one."""
+    found = []
+    for place in pair:
+        own = [
+            value
+            for side, value in zip(sides, each, strict=True)
+            if side.kind == sides[place].kind and value is not None
+        ]
+        if len(own) > 1:
+            found.append(max(own) - min(own))
+    return sum(found) if found else None
+
+
+def _hops(pair: Sequence[Side], path: Mapping[str, Any]) -> int:
+    """Links on the way to the listener, the longest way where there are several."""
+    for side in pair:
+        plan = side.plan
+        if plan is None:
+            continue
+        for stream in plan["streams"]:
+            if stream["name"] != path["stream"]:
+                continue
+            ways = [
+                _way(stream["route"], listener["route"])
+                for listener in stream["listeners"]
+                if plan["nodes"][listener["node"]]["name"] == path["listener"]
+            ]
+            return max(ways, default=1)
+    return 1
+
+
+def _way(route: Sequence[Mapping[str, Any]], entry: int) -> int:
+    count = 0
+    at: int | None = entry
+    while at is not None and count <= len(route):
+        count, at = count + 1, route[at].get("parent")
+    return count

@@ -1,0 +1,208 @@
+"""All that two or more runs have in common, and in what they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from tsnbench.compare.agreement import Agreement, agreements
+from tsnbench.compare.frames import Joined, Spread, intervals, joined
+from tsnbench.compare.gates import Conformance, conformance
+from tsnbench.compare.plans import differences
+from tsnbench.compare.sides import Side, told_apart
+from tsnbench.errors import InputError
+
+FORMAT = "tsnbench-compare/1"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One stream at one listener in one run; delays in ns."""
+
+    stream: str
+    listener: str
+    side: int
+    sent: int
+    received: int
+    lost: int
+    delay: Mapping[str, Any] | None
+    spread_ns: float | None
+    interval: Spread | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs in the order given; the others are held against the first."""
+
+    sides: tuple[Side, ...]
+    bounds: Mapping[tuple[str, str], tuple[int | None, str]]
+    """By stream and listener: the first Plan's bound in ns, or None and the reason."""
+    within_ns: float | None = None
+
+    @cached_property
+    def plans(self) -> list[tuple[int, list[str]]]:
+        """(run, what differs in its Plan from the first one's); empty where all ran the same Plan."""
+        first = self.sides[0].plan
+        found = []
+        for place, side in enumerate(self.sides):
+            if first is None or side.plan is None or side.plan.get("hash") == first.get("hash"):
+                continue
+            found.append((place, differences(first, side.plan)))
+        return found
+
+    @cached_property
+    def streams(self) -> list[tuple[str, str]]:
+        """(stream, listener) of any run."""
+        return list(
+            dict.fromkeys(
+                (path["stream"], path["listener"]) for side in self.sides for path in side.measures["paths"]
+            )
+        )
+
+    @cached_property
+    def intervals(self) -> list[Mapping[tuple[str, str], Spread | None]]:
+        """Per run."""
+        return [intervals(side) for side in self.sides]
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Stream by stream, run by run; a run without the stream has no row."""
+        found = []
+        paths = [{(p["stream"], p["listener"]): p for p in side.measures["paths"]} for side in self.sides]
+        for key in self.streams:
+            for place, own in enumerate(paths):
+                if (path := own.get(key)) is not None:
+                    count = path["count"]
+                    found.append(
+                        Row(
+                            *key,
+                            place,
+                            count["sent"],
+                            count["received"],
+                            count["lost"],
+                            path["delay"],
+                            path["spread"],
+                            self.intervals[place].get(key),
+                        )
+                    )
+        return found
+
+    @cached_property
+    def joined(self) -> list[Joined]:
+        """Every run after the first against it."""
+        return [
+            one
+            for place, side in enumerate(self.sides)
+            if place
+            for one in joined((0, self.sides[0]), (place, side))
+        ]
+
+    @cached_property
+    def gates(self) -> list[Conformance]:
+        """Gated ports with a tap, run by run."""
+        return [one for place, side in enumerate(self.sides) for one in conformance(place, side)]
+
+    @cached_property
+    def agreements(self) -> list[Agreement]:
+        """Every quantity of every stream."""
+        return list(agreements(self.sides, self.intervals, self.within_ns))
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why anything is tolerated, each reason once; tables call them by letters."""
+        return list(dict.fromkeys(term.reason for one in self.agreements for term in one.terms))
+
+    def letters(self, one: Agreement) -> str:
+        """The reasons of one tolerance: ``a, c``."""
+        return ", ".join(letter(self.reasons.index(term.reason)) for term in one.terms)
+
+    @cached_property
+    def beyond(self) -> list[tuple[Row, int]]:
+        """Rows with a frame later than the bound, and by how much."""
+        found = []
+        for row in self.rows:
+            upper = self.bounds.get((row.stream, row.listener), (None, ""))[0]
+            if upper is not None and row.delay is not None and row.delay["max"] > upper:
+                found.append((row, row.delay["max"] - upper))
+        return found
+
+    @property
+    def agrees(self) -> bool:
+        """Nothing differs by more than its tolerance."""
+        return all(one.agrees for one in self.agreements)
+
+    def document(self) -> dict[str, Any]:
+        """For machines: ``tsnbench-compare/1``."""
+        return {
+            "format": FORMAT,
+            "agrees": self.agrees,
+            "runs": [
+                {
+                    "label": side.label,
+                    "backend": side.backend,
+                    "folder": None if side.folder is None else str(side.folder),
+                    "plan": (side.plan or {}).get("hash"),
+                    "dilate": side.dilate,
+                    "kernel": ((side.manifest or {}).get("guest") or {}).get("kernel"),
+                }
+                for side in self.sides
+            ],
+            "plans_differ": [{"run": place, "differences": lines} for place, lines in self.plans],
+            "streams": [{**asdict(row), "delay": row.delay} for row in self.rows],
+            "bounds": [
+                {"stream": stream, "listener": listener, "upper_ns": upper, "reason": reason}
+                for (stream, listener), (upper, reason) in self.bounds.items()
+            ],
+            "frames": [asdict(one) for one in self.joined],
+            "gates": [asdict(one) for one in self.gates],
+            "agreements": [
+                {**asdict(one), "difference": one.difference, "agrees": one.agrees} for one in self.agreements
+            ],
+        }
+
+
+def letter(place: int) -> str:
+    """a, b, …; a name of its own however many there are."""
+    return chr(ord("a") + place) if place < 26 else f"z{place}"
+
+
+def compare(sides: Sequence[Side], within_ns: float | None = None) -> Comparison:
+    """Hold runs against the first of them.
+
+    Raises:
+        InputError: fewer than two, or no stream that the first shares with any other.
+    """
+    if len(sides) < 2:
+        raise InputError(f"compare: expected at least two runs, found {len(sides)}")
+    named = told_apart(sides)
+    found = Comparison(named, _bounds(named), within_ns)
+    mine = {path["stream"] for path in named[0].measures["paths"]}
+    for side in named[1:]:
+        theirs = {path["stream"] for path in side.measures["paths"]}
+        if not mine & theirs:
+            raise InputError(
+                f"compare: {named[0].label} and {side.label} have no stream in common\n"
+                f"hint: one has {_few(mine)}; the other has {_few(theirs)}"
+            )
+    return found
+
+
+def _few(names: set[str]) -> str:
+    listed = sorted(names)
+    return ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
+
+
+def _bounds(sides: Sequence[Side]) -> dict[tuple[str, str], tuple[int | None, str]]:
+    """The worst case from the first Plan that there is."""
+    import json
+
+    from tsnbench import _native
+
+    for side in sides:
+        if side.plan is not None and side.folder is not None:
+            text = (side.folder / "plan.json").read_text(encoding="utf-8")
+            flows = json.loads(_native.bounds(text))["flows"]
+            return {(f["stream"], f["listener"]): (f["upper_ns"], f["reason"] or "") for f in flows}
+    return {}

@@ -1,0 +1,148 @@
+"""Do frames keep to their gates? Departures against the Plan's gate control list.
+
+IEEE 802.1Q-2022, 8.6.8.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.compare.sides import Side
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PREAMBLE = 8
+"""Octets before the bit that a stamp means."""
+ROUNDING_NS = 2
+"""Stamps are rounded to ns."""
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """One class of one gated port in one run, where the port has a tap."""
+
+    side: int
+    port: str
+    traffic_class: int
+    frames: int
+    outside: int
+    """Of them those that began while their gate was closed, or were on the wire when it closed."""
+    early_ns: int
+    """How long before its gate opens the earliest frame began; 0 where none did."""
+    late_ns: int
+    """How long after its gate had closed the latest frame's last bit left; 0 where none did."""
+    opening_ns: int | None
+    """The least time from the gate's opening to a frame's first bit."""
+
+
+def conformance(number: int, side: Side) -> list[Conformance]:
+    """Every gated port with a tap where frames leave. Lists that change have no place here: none is given."""
+    if side.plan is None or side.folder is None:
+        return []
+    return list(_ports(number, side, side.plan))
+
+
+def _ports(number: int, side: Side, plan: Mapping[str, Any]) -> Iterator[Conformance]:
+    import polars as pl
+
+    from tsnbench.runs import Run
+
+    taps = _taps(plan)
+    if not taps or plan.get("clocks") or side.folder is None:
+        return
+    seen = Run.open(side.folder).observations().filter(pl.col("t_ns").is_not_null())
+    for place, tap in taps.items():
+        port = plan["ports"][place]
+        gates = port["gates"]
+        if gates.get("changes"):
+            continue
+        left = seen.filter(pl.col("tap") == tap["name"])
+        octet_ns = 8e9 / port["rate_bps"]
+        stamped = pl.col("octets") if tap["point"] == "end" else pl.lit(0)
+        on_the_way = round(port["propagation_ps"] / 1000) if tap["stage"] == "rx" else 0
+        left = left.select(
+            own=pl.col("pcp")
+            .fill_null(0)
+            .replace_strict(dict(enumerate(port["pcp_to_class"])), return_dtype=pl.Int64),
+            begin=pl.col("t_ns") - ((stamped + PREAMBLE) * octet_ns).round(0).cast(pl.Int64) - on_the_way,
+            wire=((pl.col("octets") + PREAMBLE) * octet_ns).round(0).cast(pl.Int64),
+        )
+        for (own,), table in sorted(left.partition_by("own", as_dict=True).items()):
+            spans = open_spans(gates, int(own))
+            if spans is not None:
+                yield _class(number, port["name"], int(own), gates, spans, table)
+
+
+def _taps(plan: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    """By gated port, the tap where its frames leave, or else the one at the other end of its link."""
+    found = {}
+    for stage in ("rx", "tx"):
+        for tap in plan["taps"]:
+            port = tap["port"] if stage == "tx" else plan["ports"][tap["port"]]["peer"]
+            if tap["stage"] == stage and plan["ports"][port].get("gates"):
+                found[port] = tap
+    return found
+
+
+def open_spans(gates: Mapping[str, Any], own: int) -> list[tuple[int, int]] | None:
+    """(opens, closes) in ns within the cycle, the last may pass its end; None where the gate never closes."""
+    cycle, start = gates["cycle_ns"], 0
+    spans: list[tuple[int, int]] = []
+    for entry in gates["entries"]:
+        end = min(start + entry["interval_ns"], cycle)
+        if entry["open"] >> own & 1 and end > start:
+            if spans and spans[-1][1] == start:
+                spans[-1] = (spans[-1][0], end)
+            else:
+                spans.append((start, end))
+        start = end
+    if spans == [(0, cycle)]:
+        return None
+    if len(spans) > 1 and spans[0][0] == 0 and spans[-1][1] == cycle:
+        spans = [*spans[1:-1], (spans[-1][0], cycle + spans[0][1])]
+    return spans
+
+
+def _class(
+    number: int,
+    port: str,
+    own: int,
+    gates: Mapping[str, Any],
+    spans: list[tuple[int, int]],
+    table: pl.DataFrame,
+) -> Conformance:
+    cycle = gates["cycle_ns"]
+    outside, early, late, opening = 0, 0, 0, None
+    for begin, wire in table.select("begin", "wire").iter_rows():
+        at = (begin - gates["base_time_ns"]) % cycle
+        before, after, since = _distance(at, wire, spans, cycle)
+        outside += max(before, after) > ROUNDING_NS
+        early, late = max(early, before), max(late, after)
+        if since is not None:
+            opening = since if opening is None else min(opening, since)
+    return Conformance(
+        number,
+        port,
+        own,
+        table.height,
+        outside,
+        early if early > ROUNDING_NS else 0,
+        late if late > ROUNDING_NS else 0,
+        opening,
+    )
+
+
+def _distance(at: int, wire: int, spans: list[tuple[int, int]], cycle: int) -> tuple[int, int, int | None]:
+    """(ns before opening, ns after closing, ns since opening where it began in a window)."""
+    best: tuple[int, int, int | None] | None = None
+    for opens, closes in spans:
+        for start in (at, at + cycle, at - cycle):
+            if opens <= start < closes:
+                return 0, max(0, start + wire - closes), start - opens
+            found = (opens - start, 0, None) if start < opens else (0, start + wire - closes, None)
+            if best is None or max(found[:2]) < max(best[:2]):
+                best = found
+    return best or (0, 0, None)

@@ -1,0 +1,57 @@
+"""What differs in two Plans, in words that name the place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+MOST = 12
+"""Differences that are named; the others are counted."""
+NO_DIFFERENCE = {"hash", "format", "bounds"}
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """One line per place where they differ, at most :data:`MOST` and one that counts the others."""
+    found = list(dict.fromkeys(_differ("", one, other)))
+    more = len(found) - MOST
+    return found[:MOST] + ([f"and {more} more differences"] if more > 0 else [])
+
+
+def _differ(where: str, one: Any, other: Any) -> Iterator[str]:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in dict.fromkeys([*one, *other]):
+            if key not in NO_DIFFERENCE:
+                yield from _differ(_at(where, key), one.get(key), other.get(key))
+    elif isinstance(one, list) and isinstance(other, list):
+        yield from _lists(where, one, other)
+    elif one != other:
+        yield f"{where}: {_said(one)} against {_said(other)}"
+
+
+def _lists(where: str, one: list[Any], other: list[Any]) -> Iterator[str]:
+    """Things with names are the same where their names are, whatever their place."""
+    if all(isinstance(part, Mapping) and "name" in part for part in [*one, *other]):
+        here, there = ({part["name"]: part for part in parts} for parts in (one, other))
+        for name in dict.fromkeys([*here, *there]):
+            if name not in there:
+                yield f"{where} {name}: in the first only"
+            elif name not in here:
+                yield f"{where} {name}: in the second only"
+            else:
+                yield from _differ(f"{where} {name}", here[name], there[name])
+    elif len(one) != len(other):
+        yield f"{where}: {len(one)} against {len(other)} entries"
+    else:
+        for place, (left, right) in enumerate(zip(one, other, strict=True)):
+            yield from _differ(f"{where} {place}", left, right)
+
+
+def _at(where: str, key: str) -> str:
+    return f"{where}, {key}" if where else key
+
+
+def _said(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"

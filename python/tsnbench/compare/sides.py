@@ -1,0 +1,147 @@
+"""One run among those that are compared: what it was run on, and its frames under their streams' names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KERNELS = ("vm", "netns")
+"""Backends whose frames pass real software."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run; without a folder and Plan it is known from captures alone."""
+
+    label: str
+    backend: str
+    measures: Mapping[str, Any]
+    frames: pl.DataFrame
+    """stream, listener, seq, t_tx_ns, t_rx_ns, delay_ns, octets: one row per sent frame and listener."""
+    plan: Mapping[str, Any] | None = None
+    manifest: Mapping[str, Any] | None = None
+    folder: Path | None = None
+    table: Path | None = None
+    """One row per frame, of captures."""
+
+    @property
+    def is_kernel(self) -> bool:
+        """Its frames passed a real kernel."""
+        return self.backend in KERNELS
+
+    @property
+    def dilate(self) -> int:
+        """How many times slower it ran; its figures are in the Plan's time."""
+        return int((self.manifest or {}).get("dilate", 1))
+
+    @property
+    def kind(self) -> tuple[str, int, str]:
+        """Runs of one kind are repetitions of each other."""
+        return self.backend, self.dilate, str((self.plan or {}).get("hash") or "")
+
+
+def opened(folder: Path | str) -> Side:
+    """The run in a folder, measured if nobody has.
+
+    Raises:
+        InputError: it is no run folder, or did not come to an end.
+    """
+    from tsnbench.runs import Run
+
+    run = Run.open(folder)
+    if run.state.value != "complete":
+        raise InputError(f"{folder}: expected a complete run, found one that is {run.state.value}")
+    measures = run.measures()
+    return Side(
+        label=called(run.manifest),
+        backend=str(run.manifest.get("backend")),
+        measures=measures,
+        frames=_named(run.frames(), measures),
+        plan=run.plan.document,
+        manifest=run.manifest,
+        folder=Path(folder),
+    )
+
+
+def captured(
+    tx: Sequence[Path], rx: Sequence[Path], into: Path, names: Mapping[str, str] | None = None
+) -> Side:
+    """What captures of both ends say; ``names`` call their streams as the other runs do.
+
+    The table of frames is written into the folder ``into``.
+
+    Raises:
+        MeasureError: a file is no readable capture.
+        InputError: a stream that is renamed is not there.
+    """
+    import polars as pl
+
+    from tsnbench.measure import measure_captures
+
+    table = into / "captured-frames.parquet"
+    measures = measure_captures(list(tx), list(rx), offset="auto", frames=table)
+    frames = pl.read_parquet(table)
+    there = {path["stream"] for path in measures["paths"]}
+    if unknown := sorted(set(names or {}) - there):
+        raise InputError(
+            f"--rename: the captures have no stream {', '.join(unknown)}\n"
+            f"hint: they have {', '.join(sorted(there)[:12])}"
+        )
+    for path in [*measures["paths"], *measures["groups"]]:
+        path["stream"] = (names or {}).get(path["stream"], path["stream"])
+        path["group"] = (names or {}).get(path["group"], path["group"])
+    return Side("captures", "captures", measures, _named(frames, measures), table=table)
+
+
+def told_apart(sides: Sequence[Side]) -> tuple[Side, ...]:
+    """Runs that would be called the same get what differs, or a number."""
+    variants = [(side.plan or {}).get("variant") or {} for side in sides]
+    differ = [
+        key
+        for key in dict.fromkeys(key for variant in variants for key in variant)
+        if len({str(variant.get(key)) for variant in variants}) > 1
+    ]
+    labels = [
+        ", ".join([side.label, *(f"{key} {variant[key]}" for key in differ if key in variant)])
+        for side, variant in zip(sides, variants, strict=True)
+    ]
+    numbered = [
+        label if labels.count(label) == 1 else f"{label} ({labels[: place + 1].count(label)})"
+        for place, label in enumerate(labels)
+    ]
+    return tuple(replace(side, label=label) for side, label in zip(sides, numbered, strict=True))
+
+
+def called(manifest: Mapping[str, Any]) -> str:
+    """What a run was run on, in few words."""
+    backend = str(manifest.get("backend"))
+    if backend == "simulation":
+        return "simulator"
+    guest = manifest.get("guest") or {}
+    kernel = str(guest.get("kernel") or (manifest.get("machine") or {}).get("kernel") or "").partition("+")[0]
+    slower = f", {manifest['dilate']} times slower" if manifest.get("dilate", 1) != 1 else ""
+    return f"Linux {kernel} ({backend}{slower})" if backend in KERNELS else backend
+
+
+def _named(frames: pl.DataFrame, measures: Mapping[str, Any]) -> pl.DataFrame:
+    """With names instead of the numbers of paths."""
+    import polars as pl
+
+    paths = measures["paths"]
+    number = frames["path"].cast(pl.Int64)
+    stream, listener = (
+        pl.Series(key, [path[key] for path in paths], dtype=pl.String).gather(number)
+        for key in ("stream", "listener")
+    )
+    return frames.select(
+        stream,
+        listener,
+        *(pl.col(name).cast(pl.Int64) for name in ("seq", "t_tx_ns", "t_rx_ns", "delay_ns", "octets")),
+    )

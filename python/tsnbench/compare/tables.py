@@ -1,0 +1,92 @@
+"""A comparison as tables for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tsnbench.compare.agreement import Agreement
+from tsnbench.compare.comparison import Comparison, letter
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def side_table(found: Comparison) -> Table:
+    """Delay, interval and loss, run under run; times in us."""
+    heads = ["sent", "lost", "min", "median", "p99", "max", "spread", "interval"]
+    table = _table("delay and median interval, us", ["stream", "run"], heads)
+    for key in found.streams:
+        for row in found.rows:
+            if (row.stream, row.listener) != key:
+                continue
+            delay = [_us((row.delay or {}).get(name)) for name in ("min", "median", "p99", "max")]
+            table.add_row(
+                row.stream,
+                found.sides[row.side].label,
+                f"{row.sent:,}",
+                f"{row.lost:,}",
+                *delay,
+                _us(row.spread_ns),
+                _us(row.interval.median if row.interval else None),
+            )
+        upper, reason = found.bounds.get(key, (None, ""))
+        if upper is not None:
+            table.add_row(key[0], "worst-case bound", "", "", "", "", "", _us(upper), "", "")
+        elif reason:
+            table.add_row(key[0], f"no bound: {reason}")
+    return table
+
+
+def gate_table(found: Comparison) -> Table:
+    """How departures keep to their gates."""
+    heads = ["frames", "not in a window", "early by", "late by", "after opening"]
+    table = _table("gates, us", ["port", "class", "run"], heads)
+    for one in sorted(found.gates, key=lambda one: (one.port, -one.traffic_class, one.side)):
+        table.add_row(
+            one.port,
+            str(one.traffic_class),
+            found.sides[one.side].label,
+            f"{one.frames:,}",
+            f"{one.outside:,}",
+            *(_us(value) for value in (one.early_ns, one.late_ns, one.opening_ns)),
+        )
+    return table
+
+
+def agreement_table(found: Comparison) -> Table:
+    """One line per quantity."""
+    table = _table("agreement", ["stream", "run", "quantity", "agrees"], ["difference", "tolerance"])
+    table.add_column("because")
+    for one in found.agreements:
+        table.add_row(
+            one.stream,
+            found.sides[one.second].label,
+            one.quantity,
+            "YES" if one.agrees else "NO",
+            _amount(one, one.difference),
+            f"{_amount(one, -one.below)} to {_amount(one, one.above)}",
+            found.letters(one),
+        )
+    table.caption = "\n".join(f"{letter(place)}: {reason}" for place, reason in enumerate(found.reasons))
+    table.caption_justify = "left"
+    return table
+
+
+def _table(title: str, left: list[str], right: list[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _amount(one: Agreement, value: float) -> str:
+    return f"{value / 1000:+,.3f} us" if one.unit == "ns" else f"{value:+,.0f} {one.unit}"
+
+
+def _us(ns: float | None) -> str:
+    return "\u2013" if ns is None else f"{ns / 1000:,.3f}"
