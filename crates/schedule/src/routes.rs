@@ -9,6 +9,8 @@ pub(crate) const WHOLE: i64 = 1_000_000;
 
 /// No way leads there.
 const FAR: u32 = u32::MAX;
+/// No link.
+const NONE: u32 = u32::MAX;
 
 /// The network as neighbours, and what its links carry.
 #[derive(Clone, Debug)]
@@ -24,6 +26,44 @@ pub(crate) struct Routes {
     depth: Vec<u32>,
     /// By node that frames are for: hops from every node that forwards.
     hops: HashMap<u32, Vec<u32>>,
+    search: Search,
+}
+
+/// What one search for a cheapest way notes, kept from one to the next: by node, valid where `round` is its own.
+#[derive(Clone, Debug, Default)]
+struct Search {
+    round: u32,
+    rounds: Vec<u32>,
+    cost: Vec<i64>,
+    by: Vec<u32>,
+    next: BinaryHeap<(Reverse<i64>, u32)>,
+}
+
+impl Search {
+    fn begin(&mut self, nodes: usize) {
+        if self.rounds.len() != nodes || self.round == u32::MAX {
+            *self = Self { rounds: vec![0; nodes], cost: vec![0; nodes], by: vec![NONE; nodes], ..Self::default() };
+        }
+        self.round += 1;
+        self.next.clear();
+    }
+
+    /// A cheaper way to a node; false where one as cheap is known.
+    fn reach(&mut self, node: u32, cost: i64, by: u32) -> bool {
+        let at = node as usize;
+        if self.rounds[at] == self.round && self.cost[at] <= cost {
+            return false;
+        }
+        (self.rounds[at], self.cost[at], self.by[at]) = (self.round, cost, by);
+        self.next.push((Reverse(cost), node));
+        true
+    }
+
+    /// The link by which a node is reached.
+    fn by(&self, node: u32) -> Option<u32> {
+        let at = node as usize;
+        (self.rounds[at] == self.round && self.by[at] != NONE).then_some(self.by[at])
+    }
 }
 
 fn lists(nodes: usize, ends: impl Iterator<Item = u32> + Clone) -> (Vec<u32>, Vec<u32>) {
@@ -48,7 +88,7 @@ impl Routes {
         let (first_out, out) = lists(problem.nodes.len(), problem.links.iter().map(|link| link.from));
         let (first_in, into) = lists(problem.nodes.len(), problem.links.iter().map(|link| link.to));
         let (load, hops) = (vec![0; problem.links.len()], HashMap::new());
-        let mut routes = Self { first_out, out, first_in, into, load, depth: Vec::new(), hops };
+        let mut routes = Self { first_out, out, first_in, into, load, depth: Vec::new(), hops, search: Search::default() };
         routes.depth = routes.depths(problem);
         routes
     }
@@ -182,26 +222,24 @@ impl Routes {
 
     /// Grows a tree to one more listener by the cheapest way: a hop costs one, and more where links carry much.
     fn reach(
-        &self,
+        &mut self,
         problem: &Problem,
         talker: u32,
         listener: u32,
         attempt: u32,
         tree: &mut Tree,
     ) -> Option<()> {
-        let mut cost: HashMap<u32, i64> = HashMap::new();
-        let mut by: HashMap<u32, u32> = HashMap::new();
-        let mut next = BinaryHeap::new();
-        cost.insert(talker, 0);
-        next.push((Reverse(0), talker));
+        let mut search = std::mem::take(&mut self.search);
+        search.begin(problem.nodes.len());
+        search.reach(talker, 0, NONE);
         for entry in tree.iter() {
             let node = problem.links[entry.link as usize].to;
-            if problem.nodes[node as usize].forwards && cost.insert(node, 0).is_none() {
-                next.push((Reverse(0), node));
+            if problem.nodes[node as usize].forwards {
+                search.reach(node, 0, NONE);
             }
         }
-        while let Some((Reverse(so_far), node)) = next.pop() {
-            if cost[&node] < so_far {
+        while let Some((Reverse(so_far), node)) = search.next.pop() {
+            if search.cost[node as usize] < so_far {
                 continue;
             }
             if node == listener {
@@ -213,20 +251,16 @@ impl Routes {
                     continue;
                 }
                 let load = self.load[*link as usize].min(WHOLE) * i64::from(attempt);
-                let through = so_far + WHOLE + load;
-                if cost.get(&to).is_none_or(|known| through < *known) {
-                    cost.insert(to, through);
-                    by.insert(to, *link);
-                    next.push((Reverse(through), to));
-                }
+                search.reach(to, so_far + WHOLE + load, *link);
             }
         }
         let mut way = Vec::new();
         let mut node = listener;
-        while let Some(link) = by.get(&node) {
-            way.push(*link);
-            node = problem.links[*link as usize].from;
+        while let Some(link) = search.by(node) {
+            way.push(link);
+            node = problem.links[link as usize].from;
         }
+        self.search = search;
         if way.is_empty() {
             return None;
         }
