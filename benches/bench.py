@@ -1,4 +1,4 @@
-"""What ``make bench`` measures: simulating, starting and measuring, on one core. Slow is no failure.
+"""What ``make bench`` measures: simulating, starting, measuring and scheduling, on one core. Slow is no failure.
 
 Prints a table and writes all single results as JSON (``runs/bench.json``; another file as first argument).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -114,6 +115,53 @@ def measuring(folder: Path) -> list[Result]:
     return rows
 
 
+def scheduling(which: str = "") -> list[Result]:
+    """Schedules with gate lists and proof, by families of problems (``crates/verify/examples/schedules.rs``)."""
+    cargo = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "tsn-verify", "--example", "schedules"]
+    subprocess.run([*cargo, "--target-dir", "target"], check=True, cwd=ROOT)
+    core = ["taskset", "-c", "0"] if shutil.which("taskset") else []
+    command = [*core, str(ROOT / "target/release/examples/schedules"), *([which] if which else [])]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def schedule_lines(targets: list[list[Result]], families: list[Result]) -> list[str]:
+    """What has a target, medians; and every family, with the share of streams that was placed."""
+    lines = ["", "Scheduling, one core: search, gate lists, proof by the independent checker"]
+    lines.append(
+        f"{'network':14} {'streams':>8} {'placed':>8} {'search s':>9} {'gates s':>8} {'proof s':>8} "
+        f"{'together s':>11} {'one more us':>12} {'explained us':>13}"
+    )
+    for runs in zip(*targets, strict=True):
+        own = list(runs)
+        parts = [median(own, key) for key in ("solve_s", "gates_s", "proof_s")]
+        lines.append(
+            f"{own[0]['shape']:8} {own[0]['bridges']:>5,} {own[0]['streams']:>8,} {own[0]['placed']:>8,} "
+            f"{parts[0]:>9.3f} {parts[1]:>8.3f} {parts[2]:>8.3f} {sum(parts):>11.3f} "
+            f"{1e6 * median(own, 'add_s'):>12.0f} {1e6 * median(own, 'explain_s'):>13.0f}"
+        )
+    lines += [
+        "",
+        "Families on 64 bridges, 8 stations each: streams, share placed, busiest link, search + gates + proof",
+        f"{'':36} {'1,000 streams':>25}   {'links of up to 90 %':>33}",
+    ]
+    for few, many in zip(families[::2], families[1::2], strict=True):
+        periods = "-".join(f"{ns / 1e6:g}" for ns in (few["periods_ns"][0], few["periods_ns"][-1]))
+        octets = "-".join(map(str, few["octets"]))
+        cells = (_placed(one) for one in (few, many))
+        slack = "period" if few["deadline"] == "period" else "none"
+        lines.append(f"{few['shape']:5} {periods:>7} ms {octets:>8} B slack {slack:6} {'  '.join(cells)}")
+    wrong = sum(one["violations"] + one["links_without_a_list"] for one in families)
+    lines.append(f"links without a gate list, and what the checker found wrong, over all: {wrong}")
+    return lines
+
+
+def _placed(one: Result) -> str:
+    seconds = one["solve_s"] + one["gates_s"] + one["proof_s"]
+    share = 100 * one["placed"] / one["streams"]
+    return f"{one['streams']:>7,} {share:>6.1f} % {one['busiest_ppm'] / 1e4:>4.0f} % {seconds:>6.3f} s"
+
+
 def machine() -> Result:
     """What the figures depend on; no name of the machine."""
     model = "unknown"
@@ -166,6 +214,7 @@ def tables(results: Result) -> str:
     timed += [run for row in results["measuring"] for run in row["runs"]]
     waited = sum(run["wall_s"] for run in timed) / sum(run["cpu_s"] for run in timed) - 1
     lines += ["", f"per second of processor time; wall time was {100 * waited:.0f} % longer"]
+    lines += schedule_lines(results["scheduling"], results["families"])
     lines += [f"medians of {REPEATS}; {results['machine']['cpu']}, Python {results['machine']['python']}"]
     return "\n".join(lines)
 
@@ -180,6 +229,8 @@ def main() -> None:
             "by_size": by_size(folder),
             "bounding": bounding(folder),
             "measuring": measuring(folder),
+            "scheduling": [scheduling() for _ in range(REPEATS)],
+            "families": scheduling("all"),
         }
     into.parent.mkdir(parents=True, exist_ok=True)
     into.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")

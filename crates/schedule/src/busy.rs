@@ -5,7 +5,8 @@
 #[derive(Clone, Debug)]
 pub(crate) struct Busy {
     period: i64,
-    /// Starts, ascending, in `[0, period)`.
+    /// Starts, ascending, in `[0, period)`: apart from the rest, because they are what is searched.
+    starts: Vec<i64>,
     intervals: Vec<Interval>,
     /// No interval is longer.
     longest: i64,
@@ -14,14 +15,16 @@ pub(crate) struct Busy {
 /// Half open, in ps; does not reach beyond the period.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Interval {
-    start: i64,
-    end: i64,
+    len: u32,
     stream: u32,
 }
 
+/// What is longer is entered in parts, so that intervals stay small.
+const LONGEST: i64 = 1 << 31;
+
 impl Busy {
     pub fn new(period: i64) -> Self {
-        Self { period, intervals: Vec::new(), longest: 0 }
+        Self { period, starts: Vec::new(), intervals: Vec::new(), longest: 0 }
     }
 
     pub fn period(&self) -> i64 {
@@ -41,10 +44,10 @@ impl Busy {
         }
         let mut point = at;
         // What starts behind `at - longest` may reach to `at`, also what wraps is stored in two parts.
-        let mut place = self.intervals.partition_point(|interval| interval.start <= at - self.longest);
+        let mut place = self.starts.partition_point(|start| *start <= at - self.longest);
         let mut turn = 0;
         loop {
-            let Some(interval) = self.intervals.get(place) else {
+            let (Some(start), Some(interval)) = (self.starts.get(place), self.intervals.get(place)) else {
                 if turn > self.period || self.intervals.is_empty() || point + len <= turn + self.period {
                     return (point - at < self.period).then_some(point);
                 }
@@ -53,10 +56,10 @@ impl Busy {
                 place = 0;
                 continue;
             };
-            if interval.start + turn >= point + len {
+            if start + turn >= point + len {
                 return (point - at < self.period).then_some(point);
             }
-            point = point.max(interval.end + turn);
+            point = point.max(start + i64::from(interval.len) + turn);
             if point - at >= self.period {
                 return None;
             }
@@ -66,25 +69,37 @@ impl Busy {
 
     /// Takes `[start, start + len)` of a stream whose period has `gcd` in common with this one.
     pub fn insert(&mut self, start: i64, len: i64, gcd: i64, stream: u32) {
-        self.each_part(start, len, gcd, |list, start, end| {
-            let place = list.intervals.partition_point(|interval| interval.start < start);
-            list.intervals.insert(place, Interval { start, end, stream });
-            list.longest = list.longest.max(end - start);
+        self.each_part(start, len, gcd, |list, start, len| {
+            let place = list.starts.partition_point(|known| *known < start);
+            list.starts.insert(place, start);
+            list.intervals.insert(place, Interval { len, stream });
+            list.longest = list.longest.max(i64::from(len));
         });
     }
 
     /// Gives back what [`Self::insert`] took.
     pub fn remove(&mut self, start: i64, len: i64, gcd: i64, stream: u32) {
-        self.each_part(start, len, gcd, |list, start, end| {
-            let from = list.intervals.partition_point(|interval| interval.start < start);
-            let gone = Interval { start, end, stream };
-            if let Some(place) = list.intervals[from..].iter().position(|interval| *interval == gone) {
+        self.each_part(start, len, gcd, |list, start, len| {
+            let from = list.starts.partition_point(|known| *known < start);
+            let same = list.starts[from..].iter().take_while(|known| **known == start).count();
+            let gone = Interval { len, stream };
+            let found = list.intervals[from..from + same].iter().position(|interval| *interval == gone);
+            if let Some(place) = found {
+                list.starts.remove(from + place);
                 list.intervals.remove(from + place);
             }
         });
     }
 
-    fn each_part(&mut self, start: i64, len: i64, gcd: i64, mut each: impl FnMut(&mut Self, i64, i64)) {
+    fn each_part(&mut self, start: i64, len: i64, gcd: i64, mut each: impl FnMut(&mut Self, i64, u32)) {
+        let mut each = |list: &mut Self, start: i64, end: i64| {
+            let mut from = start;
+            while from < end {
+                let part = (end - from).min(LONGEST);
+                each(list, from, part as u32);
+                from += part;
+            }
+        };
         if len >= gcd {
             return each(self, 0, self.period);
         }
@@ -103,9 +118,10 @@ impl Busy {
     /// Whose intervals meet `[start, start + len)`, `start` in `[0, period)`.
     pub fn meets(&self, start: i64, len: i64, mut found: impl FnMut(u32)) {
         let mut within = |start: i64, end: i64| {
-            let from = self.intervals.partition_point(|interval| interval.start <= start - self.longest);
-            for interval in self.intervals[from..].iter().take_while(|interval| interval.start < end) {
-                if interval.end > start {
+            let from = self.starts.partition_point(|known| *known <= start - self.longest);
+            let within = self.starts[from..].iter().take_while(|known| **known < end);
+            for (known, interval) in within.zip(&self.intervals[from..]) {
+                if known + i64::from(interval.len) > start {
                     found(interval.stream);
                 }
             }
@@ -119,7 +135,7 @@ impl Busy {
 
     /// Where intervals end: from there on others may fit.
     pub fn ends(&self) -> impl Iterator<Item = i64> {
-        self.intervals.iter().map(|interval| interval.end)
+        self.starts.iter().zip(&self.intervals).map(|(start, interval)| start + i64::from(interval.len))
     }
 }
 

@@ -77,6 +77,13 @@ pub struct Engine {
     pub(crate) looks: u64,
 }
 
+/// What is placed, and what it takes.
+pub(crate) struct Taken {
+    lines: Vec<Line>,
+    load: Vec<i64>,
+    placed: Vec<Option<Placed>>,
+}
+
 impl Engine {
     /// An empty network for a problem that was checked.
     #[must_use]
@@ -146,6 +153,16 @@ impl Engine {
         }
         self.routes.load.fill(0);
         self.placed.fill(None);
+    }
+
+    /// All that is placed, to come back to.
+    pub(crate) fn taken(&self) -> Taken {
+        Taken { lines: self.lines.clone(), load: self.routes.load.clone(), placed: self.placed.clone() }
+    }
+
+    /// Comes back to it.
+    pub(crate) fn restore(&mut self, taken: Taken) {
+        (self.lines, self.routes.load, self.placed) = (taken.lines, taken.load, taken.placed);
     }
 
     /// Places a stream as an earlier plan did.

@@ -42,7 +42,12 @@ struct Search {
 impl Search {
     fn begin(&mut self, nodes: usize) {
         if self.rounds.len() != nodes || self.round == u32::MAX {
-            *self = Self { rounds: vec![0; nodes], cost: vec![0; nodes], by: vec![NONE; nodes], ..Self::default() };
+            *self = Self {
+                rounds: vec![0; nodes],
+                cost: vec![0; nodes],
+                by: vec![NONE; nodes],
+                ..Self::default()
+            };
         }
         self.round += 1;
         self.next.clear();
@@ -88,7 +93,8 @@ impl Routes {
         let (first_out, out) = lists(problem.nodes.len(), problem.links.iter().map(|link| link.from));
         let (first_in, into) = lists(problem.nodes.len(), problem.links.iter().map(|link| link.to));
         let (load, hops) = (vec![0; problem.links.len()], HashMap::new());
-        let mut routes = Self { first_out, out, first_in, into, load, depth: Vec::new(), hops, search: Search::default() };
+        let mut routes =
+            Self { first_out, out, first_in, into, load, depth: Vec::new(), hops, search: Search::default() };
         routes.depth = routes.depths(problem);
         routes
     }

@@ -92,24 +92,31 @@ const KEPT: u32 = 1_000;
 pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refusal)>, u64) {
     let kept = engine.placed().to_vec();
     let fixed: HashSet<u32> = (0..kept.len()).filter(|n| kept[*n].is_some()).map(|n| n as u32).collect();
-    let mut refused = Vec::new();
-    let mut waiting = Vec::new();
+    let mut refused: Vec<(u32, Refusal)> = Vec::new();
+    let mut waiting: Vec<u32> = Vec::new();
     let orders = [by_period, by_area, by_size];
     for (attempt, order) in orders.iter().enumerate() {
         let order = order(engine.problem());
-        let before = attempt.checked_sub(1).map(|_| (engine.placed().to_vec(), std::mem::take(&mut waiting)));
-        put_all(engine, &kept);
-        refused.clear();
+        let before = (attempt > 0).then(|| {
+            let all = (engine.taken(), std::mem::take(&mut refused), std::mem::take(&mut waiting));
+            put_all(engine, &kept);
+            all
+        });
+        let most = before.as_ref().map_or(usize::MAX, |(_, _, left)| left.len());
         for number in order.into_iter().filter(|number| !fixed.contains(number)) {
             match engine.place_no_wait(number, effort.ways) {
                 Ok(()) => {}
                 Err(Refusal::NoRoom) => waiting.push(number),
                 Err(reason) => refused.push((number, reason)),
             }
+            if waiting.len() >= most {
+                // No better than what is known.
+                break;
+            }
         }
-        if let Some((placed, left)) = before.filter(|(_, left)| left.len() <= waiting.len()) {
-            waiting = left;
-            put_all(engine, &placed);
+        if let Some((taken, known, left)) = before.filter(|_| waiting.len() >= most) {
+            (refused, waiting) = (known, left);
+            engine.restore(taken);
         }
         if waiting.is_empty() {
             break;
