@@ -4,6 +4,7 @@ mod bounds;
 mod measure;
 mod plan;
 mod schedule;
+mod schedule_exact;
 mod sim;
 mod trace;
 
@@ -16,6 +17,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     measure::register(module)?;
     plan::register(module)?;
     schedule::register(module)?;
+    schedule_exact::register(module)?;
     sim::register(module)?;
     trace::register(module)
 }

@@ -50,6 +50,13 @@ pub enum Refusal {
         /// What it takes of it, ps.
         needs_ps: i64,
     },
+    /// Its delay varies by more than it may: its ways take times that differ, or clocks do.
+    Jitter {
+        /// The slowest way's delay without the fastest one's, ps.
+        spread_ps: i64,
+        /// By how much clocks make it vary, ps.
+        margins_ps: i64,
+    },
     /// Others are in the way at every point of its release window.
     NoRoom,
     /// What was to be kept is none for this stream any more: way, times or release.
@@ -259,7 +266,8 @@ impl Engine {
             tree.iter().map(|entry| self.problem.links[entry.link as usize].queues).min().unwrap_or(1);
         let mut looks = 0;
         let mut found = None;
-        for queue in 0..queues {
+        let own = stream.queue.map_or(0..queues, |queue| queue.min(queues - 1)..(queue + 1).min(queues));
+        for queue in own {
             let one = match fit {
                 Fit::NoWait => {
                     let period = stream.period_ns * 1_000;
@@ -326,6 +334,10 @@ impl Engine {
         let delay = shape.delay + shape.late;
         if delay > stream.deadline_ns * 1_000 {
             return Err(Refusal::Deadline { smallest_ps: delay });
+        }
+        let jitter = shape.spread + 2 * shape.late;
+        if stream.jitter_ns.is_some_and(|limit| jitter > limit * 1_000) {
+            return Err(Refusal::Jitter { spread_ps: shape.spread, margins_ps: 2 * shape.late });
         }
         let period = stream.period_ns * 1_000;
         match shape.uses.iter().find(|part| part.len > period) {

@@ -36,6 +36,8 @@ pub enum Reason {
         hops: Vec<Hop>,
         rate_bps: Option<u64>,
     },
+    /// Its delay varies by more than it may, whoever else is there.
+    Jitter { stream: u32, limit_ns: i64, spread_ps: i64, margins_ps: i64 },
     /// Two that must share a link meet there in some period, whatever their releases.
     Pair { link: u32, streams: [u32; 2], needs_ps: [i64; 2], common_ps: i64 },
     /// Those that must take a link need more than there is of it.
@@ -134,6 +136,10 @@ fn alone(problem: &Problem, routes: &mut Routes, number: u32, stream: &Stream, r
         Refusal::Frame { link, octets, most } => Reason::Frame { stream: number, link, octets, most },
         Refusal::Period { link, needs_ps } => {
             Reason::Period { stream: number, link, needs_ps, period_ns: stream.period_ns }
+        }
+        Refusal::Jitter { spread_ps, margins_ps } => {
+            let limit_ns = stream.jitter_ns.unwrap_or(0);
+            Reason::Jitter { stream: number, limit_ns, spread_ps, margins_ps }
         }
         Refusal::Deadline { smallest_ps } => {
             let tree = routes.tree(problem, stream, 0).unwrap_or_default();

@@ -159,6 +159,9 @@ impl Family {
                 latest_ns: period_ns - 1,
                 tree: None,
                 copies: 1,
+                more_octets: Vec::new(),
+                jitter_ns: None,
+                queue: None,
             };
             let Some(tree) = routes.tree(problem, &stream, 0) else { continue };
             let shape = crate::shape::Shape::new(problem, &stream, &tree, &[]);

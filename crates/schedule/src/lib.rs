@@ -9,6 +9,7 @@
 //! - [`Engine`]: keeps what is placed, takes streams in and out one at a time.
 //! - [`Placed`]: what was decided for one stream: release, way, queue, and when its frames leave every node.
 //! - [`gate_lists`]: every link's gate control list, or why its hardware can have none.
+//! - [`ways`]: possible ways with the times of every hop, for engines that search in another way.
 //! - [`explain`]: why streams were refused, as data; a [`Reason`] displays as a sentence.
 //!
 //! Times are in integer picoseconds. A frame that arrives at a node goes on at once (no-wait) where that is
@@ -27,6 +28,7 @@ mod routes;
 mod shape;
 mod solve;
 mod wait;
+mod ways;
 mod words;
 
 pub use engine::{Engine, Placed, Refusal};
@@ -34,3 +36,4 @@ pub use explain::{Depth, Hop, Reason, Share, explain};
 pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
 pub use solve::{Effort, Outcome, solve, solve_keeping};
+pub use ways::{Step, Way, ways};

@@ -94,9 +94,19 @@ pub struct Stream {
     /// The way, where it is not free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// Over how many disjoint ways copies go to the listener (IEEE 802.1CB); one listener only, if more than 1.
+    /// Over how many disjoint ways copies go to the listener (IEEE 802.1CB); one listener only, if more than 1 and
+    /// `tree` is not given.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub copies: u8,
+    /// What copies' tags add to a frame, octets by entry of `tree`; nothing where it is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_octets: Vec<u32>,
+    /// By how much the delay at a listener may vary, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_ns: Option<i64>,
+    /// Its queue, where that is not free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u8>,
 }
 
 fn one() -> u8 {
@@ -220,8 +230,22 @@ impl Problem {
         if !node(stream.talker) || stream.listeners.is_empty() || !stream.listeners.iter().all(|n| node(*n)) {
             return Err("talker or listeners are no nodes");
         }
-        if stream.copies == 0 || stream.copies > 8 || (stream.copies > 1 && stream.listeners.len() > 1) {
-            return Err("copies are not 1 to 8, or go to several listeners");
+        let several = stream.copies > 1 && stream.listeners.len() > 1 && stream.tree.is_none();
+        if stream.copies == 0 || stream.copies > 8 || several {
+            return Err("copies are not 1 to 8, or go to several listeners by ways that are free");
+        }
+        let tags = stream.more_octets.len();
+        if tags > 0 && stream.tree.as_ref().is_none_or(|tree| tree.len() != tags) {
+            return Err("tags are not as many as entries of the way");
+        }
+        if stream.more_octets.iter().any(|octets| *octets > 1 << 10) {
+            return Err("a tag has more than 1024 octets");
+        }
+        if stream.jitter_ns.is_some_and(|limit| !(0..=LONGEST_PERIOD_NS).contains(&limit)) {
+            return Err("the jitter is not between 0 and 1 s");
+        }
+        if stream.queue.is_some_and(|queue| queue > 7) {
+            return Err("the queue is not 0 to 7");
         }
         if stream.listeners.contains(&stream.talker) {
             return Err("the talker listens to itself");

@@ -24,13 +24,15 @@ pub(crate) struct Shape {
     pub delay: i64,
     /// How much later that can be, because clocks differ: the margin of the last link.
     pub late: i64,
+    /// By how much more a listener's slowest way takes than its fastest, where the stream limits that, ps.
+    pub spread: i64,
 }
 
 impl Shape {
     /// Frames go on at once wherever nothing of their own stream is before them; those of one period stay together.
     /// `floors`, by entry and as far as given: no first bit out before this, ps from the release.
     pub fn new(problem: &Problem, stream: &Stream, tree: &[TreeEntry], floors: &[i64]) -> Self {
-        let mut shape = Self { uses: Vec::with_capacity(tree.len()), delay: 0, late: 0 };
+        let mut shape = Self { uses: Vec::with_capacity(tree.len()), delay: 0, late: 0, spread: 0 };
         // Last bits in at the end of every entry, frame by frame.
         let frames = stream.frames.len();
         let mut arrivals: Vec<i64> = Vec::with_capacity(tree.len() * frames);
@@ -45,9 +47,11 @@ impl Shape {
             let arrived = ready(0, &arrivals);
             let first = arrived.max(floors.get(place).copied().unwrap_or(i64::MIN));
             let mut free = first;
+            let tag = stream.more_octets.get(place).copied().unwrap_or(0);
             for (number, octets) in stream.frames.iter().enumerate() {
+                let octets = octets + tag;
                 let start = ready(number, &arrivals).max(free);
-                free = start + wire_time(Octets(*octets), link.rate()).ps();
+                free = start + wire_time(Octets(octets), link.rate()).ps();
                 let whole = Octets(octets + PREAMBLE.0 + START_FRAME_DELIMITER.0);
                 arrivals.push(start + link.rate().time(whole).ps() + link.propagation_ps);
             }
@@ -59,6 +63,17 @@ impl Shape {
             if stream.listeners.contains(&link.to) {
                 shape.delay = shape.delay.max(arrivals.last().copied().unwrap_or(0));
                 shape.late = shape.late.max(link.margin_ps);
+            }
+        }
+        if stream.jitter_ns.is_some() && stream.copies > 1 {
+            for listener in &stream.listeners {
+                let ends = tree
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, entry)| problem.links[entry.link as usize].to == *listener);
+                let lasts = ends.map(|(place, _)| arrivals[place * frames + frames - 1]);
+                let (most, least) = (lasts.clone().max().unwrap_or(0), lasts.min().unwrap_or(0));
+                shape.spread = shape.spread.max(most - least);
             }
         }
         shape

@@ -232,6 +232,7 @@ impl Search {
         let attempt = self.draws.next_u32() % self.ways.max(1);
         let tree = engine.way(number, attempt)?;
         let stream = &engine.problem().streams[number as usize];
+        let queue = stream.queue.unwrap_or(0);
         let shape = Shape::new(engine.problem(), stream, &tree, &[]);
         engine.possible(stream, &shape).ok()?;
         let mut points = engine.candidates(number, &shape);
@@ -244,7 +245,7 @@ impl Search {
         let mut best: Option<(u64, i64, Vec<u32>)> = None;
         for point in points {
             let mut met = Vec::new();
-            engine.conflicts(number, &shape, point * 1_000, 0, |other| met.push(other));
+            engine.conflicts(number, &shape, point * 1_000, queue, |other| met.push(other));
             met.sort_unstable();
             met.dedup();
             let price = met
@@ -256,7 +257,7 @@ impl Search {
             }
         }
         let (_, point, met) = best?;
-        Some((engine.placed_by(&tree, &shape, 0, point * 1_000), met))
+        Some((engine.placed_by(&tree, &shape, queue, point * 1_000), met))
     }
 }
 

@@ -87,6 +87,29 @@ impl fmt::Display for Reason {
                     None => f.write_str(", and no faster link helps"),
                 }
             }
+            Self::Jitter { stream, limit_ns, spread_ps, margins_ps } => {
+                let (limit, all) =
+                    (Time(limit_ns * 1_000), Time((spread_ps + margins_ps + 999) / 1_000 * 1_000));
+                write!(f, "stream {stream} may jitter by {limit}, and ")?;
+                match (*spread_ps, *margins_ps) {
+                    (0, clocks) => write!(f, "clocks that differ make {} of it", Time(clocks))?,
+                    (ways, 0) => write!(f, "its ways take times that differ by {}", Time(ways))?,
+                    (ways, clocks) => {
+                        write!(
+                            f,
+                            "its ways take times that differ by {}, clocks make {} more",
+                            Time(ways),
+                            Time(clocks)
+                        )?;
+                    }
+                }
+                write!(f, "; a jitter of {all} works")?;
+                f.write_str(match (*spread_ps, *margins_ps) {
+                    (0, _) => ", or a smaller margin",
+                    (_, 0) => ", or ways that are more alike",
+                    _ => ", or ways that are more alike and a smaller margin",
+                })
+            }
             Self::Pair { link, streams: [a, b], needs_ps: [x, y], common_ps } => write!(
                 f,
                 "streams {a} and {b} must both take link {link}, for {} and {}, together more than {}, the greatest common divisor of their periods: they meet whatever their releases; make one period a multiple of the other, or send less",

@@ -36,6 +36,9 @@ fn stream(talker: u32, listener: u32, period_ns: i64, octets: u32) -> Stream {
         latest_ns: period_ns - 1,
         tree: None,
         copies: 1,
+        more_octets: Vec::new(),
+        jitter_ns: None,
+        queue: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Gates: open for who is planned, closed for who is to wait, and closed for everybody else.
 
-use crate::walk::Passage;
+use crate::walk::{Passage, priority};
 use crate::{Report, Unfit, Violation};
 use std::collections::HashMap;
 use tsn_plan::{Gates, Plan, Port};
@@ -166,9 +166,9 @@ fn others(plan: &Plan, passages: &[Passage]) -> Vec<Others> {
         all[passage.port as usize].scheduled |= 1 << passage.class;
     }
     for (number, stream) in plan.streams.iter().enumerate().filter(|(_, stream)| stream.scheduled.is_none()) {
-        for hop in stream.route.iter().chain(&stream.flood) {
+        for (entry, hop) in stream.route.iter().chain(&stream.flood).enumerate() {
             let own = &mut all[hop.port as usize];
-            let class = plan.ports[hop.port as usize].pcp_to_class[usize::from(stream.pcp & 7)];
+            let class = plan.ports[hop.port as usize].pcp_to_class[usize::from(priority(stream, entry) & 7)];
             own.foreign |= 1 << class;
             own.streams.insert(class, number as u32);
         }

@@ -2,7 +2,7 @@
 
 use crate::cut::frames;
 use crate::{Report, Unfit, Violation};
-use tsn_plan::{NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream};
+use tsn_plan::{Identification, NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
 /// A stream's frames at one egress port, by one of the ways that they may come by. Times of the first period, ps.
@@ -94,7 +94,7 @@ fn walk(
         if planned.len() != ways.len() {
             return Err(Unfit::Times);
         }
-        let class = port.pcp_to_class[usize::from(stream.pcp & 7)];
+        let class = port.pcp_to_class[usize::from(priority(stream, entry) & 7)];
         let mut arrivals = Vec::new();
         for (ready, planned) in ways.iter().zip(planned) {
             let start = release + i64::try_from(*planned).unwrap_or(i64::MAX / 4);
@@ -141,6 +141,16 @@ fn walk(
     }
     required(stream, number, release, &behind, report);
     Ok(())
+}
+
+/// What a frame shows at an entry: copies may have a priority of their own. IEEE 802.1CB-2017, 6.6.
+pub(crate) fn priority(stream: &Stream, entry: usize) -> u8 {
+    let Some(own) = stream.redundancy.as_deref() else { return stream.pcp };
+    let copy = own.copies.get(entry).is_some_and(|copy| *copy > 0);
+    match own.recovery.as_ref().map(|recovery| &recovery.identification) {
+        Some(Identification::Active(rewritten)) if copy => rewritten.pcp,
+        _ => stream.pcp,
+    }
 }
 
 /// Entries in an order in which nobody comes before whom it follows: an entry that meets another may stand behind what

@@ -65,6 +65,9 @@ fn waiting() -> Plan {
         latest_ns: 0,
         tree: None,
         copies: 1,
+        more_octets: Vec::new(),
+        jitter_ns: None,
+        queue: None,
     };
     let nodes = vec![station, station, station, bridge];
     of(&Problem { nodes, links, streams: vec![stream(0), stream(1)], granularity_ns: 1 })

@@ -6,13 +6,16 @@ no code.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tsnbench.planning.copies import expanded, gathered
 from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
+from tsnbench.planning.kept import keep
+from tsnbench.planning.scheduled_queues import give_queue, queues_of
+from tsnbench.planning.search import search
 from tsnbench.planning.sizes import frames_of
 from tsnbench.scenario import model
 
@@ -25,10 +28,9 @@ def schedule_flows(draft: Draft) -> None:
     for flow in flows:
         _check(draft, flow)
     draft.raise_problems()
-    problem = _problem(draft, flows)
-    from tsnbench import _native
-
-    found = json.loads(_native.schedule(json.dumps(problem), "{}"))
+    queues = queues_of(draft, flows)
+    problem = _problem(draft, flows, queues)
+    found = search(draft.scenario.schedule, problem)
     said: set[tuple[str, ...]] = set()
     for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
         # Two streams that meet do so on all links that they share, and so do their flows.
@@ -42,7 +44,10 @@ def schedule_flows(draft: Draft) -> None:
     draft.raise_problems()
     for flow, placed in zip(flows, found["outcome"]["placed"], strict=True):
         _release(draft, flow, placed)
-    _open(draft, flows, found["gates"])
+        give_queue(draft, flow, queues[placed["queue"]])
+    _open(draft, flows, queues, found["gates"])
+    draft.raise_problems()
+    keep(draft)
 
 
 def prove(document: Mapping[str, Any], text: str) -> list[str]:
@@ -81,8 +86,9 @@ def _check(draft: Draft, flow: Flow) -> None:
         draft.problem(f"{path}.jitter", "releases without jitter in a scheduled stream", "jitter")
     if flow.size["kind"] != "frame" and len(set(flow.size["octets"])) != 1:
         draft.problem(f"{path}.scheduled", "data units of one size", "several sizes", "write payload: 1000 B")
-    if flow.redundancy:
-        draft.problem(f"{path}.scheduled", "a scheduled stream with one way", "several ways")
+    if flow.redundancy.get("active"):
+        hint = "write frer in place of failover: the times of all its copies are planned"
+        draft.problem(f"{path}.scheduled", "a scheduled stream without failover", "failover", hint)
     for place, hop in enumerate(flow.route):
         port = draft.ports[hop.port]
         node = draft.nodes[port.node]
@@ -100,7 +106,7 @@ def _check(draft: Draft, flow: Flow) -> None:
             )
 
 
-def _problem(draft: Draft, flows: list[Flow]) -> dict[str, Any]:
+def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> dict[str, Any]:
     """In the words of ``crates/schedule``: every port is a link."""
     own = draft.scenario.schedule
     limits = {
@@ -120,17 +126,17 @@ def _problem(draft: Draft, flows: list[Flow]) -> dict[str, Any]:
                 "rate_bps": port.rate_bps,
                 "propagation_ps": port.propagation_ps,
                 "margin_ps": own.margin * 1_000,
-                "queues": 1,
+                "queues": len(queues),
                 "limits": limits,
             }
             for port in draft.ports
         ],
-        "streams": [_stream(draft, flow) for flow in flows],
+        "streams": [_stream(draft, flow, queues) for flow in flows],
         "granularity_ns": own.granularity,
     }
 
 
-def _stream(draft: Draft, flow: Flow) -> dict[str, Any]:
+def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> dict[str, Any]:
     pattern, required = flow.stream.pattern, flow.stream.requires.delay
     assert isinstance(pattern, model.Periodic)
     if flow.size["kind"] == "frame":
@@ -140,19 +146,30 @@ def _stream(draft: Draft, flow: Flow) -> dict[str, Any]:
         frames = [octets for octets, count in parts for _ in range(count)]
     # An offset that is written is kept; otherwise any is as good.
     first = (flow.start_ns + pattern.offset) % pattern.period
-    free = not _offset_written(draft, flow)
-    way = None if draft.scenario.schedule.ways == "free" and flow.stream.via is None else flow.route
+    free, window = not _offset_written(flow), flow.stream.release
+    earliest, latest = (0, pattern.period - 1) if free else (first, first)
+    if window is not None:
+        earliest = window.earliest
+        latest = pattern.period - 1 if window.latest is None else window.latest
+    own = draft.scenario.schedule
+    fixed = own.ways == "shortest" or flow.stream.via is not None or bool(flow.redundancy)
+    copies = expanded(flow) if flow.redundancy else None
+    way: Sequence[Hop] = flow.route if copies is None else copies.tree
+    limits = [limit.limit for limit in flow.stream.requires.jitter]
     return {
         "talker": flow.talker,
         "listeners": list(flow.listeners),
         "period_ns": pattern.period,
         "frames": frames,
         "deadline_ns": pattern.period if required is None else required,
-        "earliest_ns": 0 if free else first,
-        "latest_ns": pattern.period - 1 if free else first,
+        "earliest_ns": earliest,
+        "latest_ns": latest,
+        **({} if own.pcps else {"queue": queues.index(flow.stream.pcp)}),
+        **({"jitter_ns": min(limits)} if limits else {}),
+        **({} if copies is None else {"copies": copies.most, "more_octets": copies.more_octets}),
         **(
             {}
-            if way is None
+            if not fixed
             else {
                 "tree": [
                     {"link": hop.port, **({} if hop.parent is None else {"parent": hop.parent})}
@@ -163,7 +180,7 @@ def _stream(draft: Draft, flow: Flow) -> dict[str, Any]:
     }
 
 
-def _offset_written(draft: Draft, flow: Flow) -> bool:
+def _offset_written(flow: Flow) -> bool:
     pattern = flow.stream.pattern
     return isinstance(pattern, model.Periodic) and pattern.offset > 0
 
@@ -172,32 +189,36 @@ def _release(draft: Draft, flow: Flow, placed: Mapping[str, Any]) -> None:
     pattern = flow.stream.pattern
     assert isinstance(pattern, model.Periodic)
     flow.pattern["offset_ns"] = (placed["offset_ns"] - flow.start_ns) % pattern.period
-    flow.route = tuple(Hop(entry["link"], entry.get("parent")) for entry in placed["tree"])
-    last = {draft.ports[hop.port].to: place for place, hop in enumerate(flow.route)}
-    flow.ends = tuple(last[listener] for listener in flow.listeners)
+    if flow.redundancy:
+        starts = gathered(flow, placed["starts_ps"])
+    else:
+        flow.route = tuple(Hop(entry["link"], entry.get("parent")) for entry in placed["tree"])
+        last = {draft.ports[hop.port].to: place for place, hop in enumerate(flow.route)}
+        flow.ends = tuple(last[listener] for listener in flow.listeners)
+        starts = [[start] for start in placed["starts_ps"]]
     margin = draft.scenario.schedule.margin * 1_000
     flow.scheduled = {
-        "starts_ps": [[start] for start in placed["starts_ps"]],
+        "starts_ps": starts,
         **({"margin_ps": margin} if margin else {}),
     }
 
 
-def _open(draft: Draft, flows: list[Flow], lists: list[Mapping[str, Any]]) -> None:
-    """Gates of the ports that scheduled frames take: their class alone while they pass, else the rest."""
-    classes: dict[int, set[int]] = defaultdict(set)
+def _open(
+    draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Mapping[str, Any]]
+) -> None:
+    """Gates of the ports that scheduled frames take: their classes alone while they pass, else the rest."""
+    classes: dict[int, dict[int, int]] = defaultdict(dict)
     for flow in flows:
+        queue = queues.index(flow.stream.pcp)
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
-            classes[hop.port].add(draft.ports[hop.port].pcp_to_class[pcp])
+            port = draft.ports[hop.port]
+            traffic = port.pcp_to_class[pcp]
+            if classes[hop.port].setdefault(traffic, queue) != queue:
+                pcps = f"PCP {queues[classes[hop.port][traffic]]} and PCP {queues[queue]} share class {traffic}"
+                draft.problem("schedule", f"a class for each queue of scheduled streams at {port.name}", pcps)
     by_link = {found["link"]: found for found in lists}
     for number, own in sorted(classes.items()):
-        port = draft.ports[number]
-        if len(own) > 1:
-            text = ", ".join(map(str, sorted(own)))
-            draft.problem(
-                "schedule", f"one class for all scheduled streams at {port.name}", f"classes {text}"
-            )
-        else:
-            _gates(port, next(iter(own)), by_link[number])
+        _gates(draft.ports[number], own, by_link[number])
     for flow in draft.flows:
         if flow.stream.scheduled or flow.number:
             continue
@@ -213,11 +234,13 @@ def _open(draft: Draft, flows: list[Flow], lists: list[Mapping[str, Any]]) -> No
                 break
 
 
-def _gates(port: Port, traffic_class: int, found: Mapping[str, Any]) -> None:
-    rest = ((1 << port.classes) - 1) & ~(1 << traffic_class)
+def _gates(port: Port, classes: Mapping[int, int], found: Mapping[str, Any]) -> None:
+    """``classes``: traffic class to queue."""
+    rest = ((1 << port.classes) - 1) & ~sum(1 << traffic for traffic in classes)
     entries = (
         (
-            (1 << traffic_class if entry["queues"] else 0) | (rest if entry["others"] else 0),
+            sum(1 << traffic for traffic, queue in classes.items() if entry["queues"] >> queue & 1)
+            | (rest if entry["others"] else 0),
             entry["interval_ns"],
         )
         for entry in found["entries"]

@@ -17,6 +17,7 @@ from tsnbench.scenario import (
     model,
     network,
     policing,
+    schedule,
     shapers,
     source,
     streams,
@@ -170,7 +171,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     filters = policing.build(reading, net, top.get("policing", []), built)
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)
-    planned = {key: top["schedule"][key] for key in top["schedule"].places} if "schedule" in top else {}
+    planned = schedule.build(reading, top["schedule"]) if "schedule" in top else model.Schedule()
     software = hosts.build(reading, net, top["hosts"]) if "hosts" in top else {}
     if top.bad or reading.problems:
         return None
@@ -181,7 +182,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         shapers=shaped,
         faults=broken,
         policing=filters,
-        schedule=model.Schedule(**{key.replace("-", "_"): value for key, value in planned.items()}),
+        schedule=planned,
         taps=tapped,
         clocks=timed,
         hosts=software,

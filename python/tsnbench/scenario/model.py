@@ -234,6 +234,13 @@ class Send(Part):
     window: Duration | None = None
 
 
+class Release(Part):
+    """A window of a period. ``latest``: None for its end."""
+
+    earliest: Duration = 0
+    latest: Duration | None = None
+
+
 class Stream(Part):
     talker: Name
     listeners: tuple[Name, ...]
@@ -254,6 +261,8 @@ class Stream(Part):
     send: Send | None = None
     scheduled: bool = False
     """Whether its releases and gates are planned, so that it meets nobody."""
+    release: Release | None = None
+    """In which window of its period; scheduled streams only."""
     start: Duration = 0
     stop: Duration | None = None
     requires: Requirements = Requirements()
@@ -672,6 +681,16 @@ class Schedule(Part):
     shortest_interval: Duration = 1
     most_entries: int = 1024
     longest_cycle: Duration = 1_000_000_000
+    pcps: tuple[Annotated[int, Field(ge=0, le=7)], ...] = ()
+    """Each scheduled stream gets one of these in place of its own; empty: each keeps its own."""
+    keep_ppm: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    """Of every link with planned gates, for all others together."""
+    keep_rates: dict[int, BitRate] = {}
+    """By PCP, on links that its streams take."""
+    engine: Literal["heuristic", "exact", "both"] = "both"
+    time: Duration = 10_000_000_000
+    """Deterministic: counted in the exact engine's work."""
+    objective: Literal["fewest-entries", "shortest-delay", "most-bandwidth-left"] | None = None
 
 
 class Scenario(Part):

@@ -14,6 +14,7 @@ from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.redundancy import redundancy
 from tsnbench.scenario.replay import replay
 from tsnbench.scenario.requirements import requirements, sr_class
+from tsnbench.scenario.schedule import release
 
 _WHEN = ("period", "poisson", "saturating", "replay")
 _SIZE = ("frame", "phy", "payload", "units")
@@ -95,6 +96,7 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
         failover=failover,
         send=send(written),
         scheduled=fields.get("scheduled", False),
+        release=release(reading, fields),
         start=start,
         stop=stop,
         requires=requires,

@@ -16,6 +16,7 @@ from tsnbench.scenario.grammar.common import (
 from tsnbench.scenario.grammar.faults import FAILOVER, FRER
 from tsnbench.scenario.grammar.hosts import SEND
 from tsnbench.scenario.grammar.replay import REPLAY
+from tsnbench.scenario.grammar.schedule import RELEASE
 from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Average, Count, Quantity, Text
 from tsnbench.scenario.units import SHARE, SIZE
@@ -98,6 +99,9 @@ STREAM = Record(
         "pattern": Field(Text("the name of a catalogue pattern"), "engine/cc-1ms, flextest/theta-high, …"),
         **TRAFFIC,
         "scheduled": Field(YES_NO, "true: its releases, and gates on its way, are planned"),
+        "release": Field(
+            RELEASE, "when in the period a scheduled stream is released: {earliest: 100 us, latest: 200 us}"
+        ),
         "start": Field(TIME, "no release before this"),
         "stop": Field(SPAN, "no release at or after this"),
         "frer": Field(FRER, "copies over several ways: {disjoint: 2}, or {paths: [[sw1], [sw2]]}"),

@@ -1,0 +1,64 @@
+//! What another engine needs of a schedule's problem, and the proof that what it found is a schedule.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+use tsn_schedule::{Engine, GateList, Placed, Problem, Reason, Refusal, gate_lists, ways};
+
+fn refuse(error: &dyn std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Up to `most` ways of every stream of a problem (JSON) with the times of every hop, as JSON.
+///
+/// Raises ValueError where the problem is none.
+#[pyfunction]
+fn schedule_ways(py: Python<'_>, problem_json: &str, most: u32) -> PyResult<String> {
+    let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;
+    problem.check().map_err(|error| refuse(&error))?;
+    let found = py.detach(|| ways(&problem, most));
+    serde_json::to_string(&found).map_err(|error| refuse(&error))
+}
+
+#[derive(Serialize)]
+struct Taken {
+    /// Who could not be placed so, and why.
+    refused: Vec<(u32, Refusal)>,
+    gates: Vec<GateList>,
+    reasons: Vec<Reason>,
+    sentences: Vec<String>,
+}
+
+/// Places the streams of a problem (JSON) as they are said to be (JSON); gives who cannot be, and every link's list, as JSON.
+///
+/// Raises ValueError where the problem is none.
+#[pyfunction]
+fn schedule_placed(py: Python<'_>, problem_json: &str, placed_json: &str) -> PyResult<String> {
+    let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;
+    let placed: Vec<Option<Placed>> = serde_json::from_str(placed_json).map_err(|error| refuse(&error))?;
+    problem.check().map_err(|error| refuse(&error))?;
+    let taken = py.detach(|| {
+        let mut engine = Engine::new(problem);
+        let mut refused = Vec::new();
+        for (number, placed) in placed.into_iter().enumerate() {
+            if let Some(Err(refusal)) = placed.map(|placed| engine.keep(number as u32, placed)) {
+                refused.push((number as u32, refusal));
+            }
+        }
+        let (mut gates, mut reasons) = (Vec::new(), Vec::new());
+        for list in gate_lists(engine.problem(), engine.placed()) {
+            match list {
+                Ok(list) => gates.push(list),
+                Err(refusal) => reasons.push(Reason::Gates { refusal }),
+            }
+        }
+        let sentences = reasons.iter().map(ToString::to_string).collect();
+        Taken { refused, gates, reasons, sentences }
+    });
+    serde_json::to_string(&taken).map_err(|error| refuse(&error))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(schedule_ways, module)?)?;
+    module.add_function(wrap_pyfunction!(schedule_placed, module)?)
+}

@@ -1,0 +1,28 @@
+"""Queues of scheduled streams: one for each priority that they have, or may be given.
+
+While a frame waits in a queue, no other scheduled frame passes it: more queues let more of them wait.
+IEEE 802.1Q-2022, 8.6.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tsnbench.planning.draft import Draft, Flow
+
+
+def queues_of(draft: Draft, flows: Iterable[Flow]) -> list[int]:
+    """The PCP of each queue: those that the scenario offers, or those that streams have, the highest first."""
+    offered = draft.scenario.schedule.pcps
+    return list(offered) if offered else sorted({flow.stream.pcp for flow in flows}, reverse=True)
+
+
+def give_queue(draft: Draft, flow: Flow, pcp: int) -> None:
+    """Its frames have the PCP of their queue from now on."""
+    if flow.stream.pcp == pcp:
+        return
+    if flow.stream.vid is None:
+        hint = "give it a VLAN, or leave it out of the scheduled streams"
+        draft.problem(f"streams.{flow.group}", "a tagged stream, where PCPs are planned", "vlan: none", hint)
+        return
+    flow.stream = flow.stream.model_copy(update={"pcp": pcp})
