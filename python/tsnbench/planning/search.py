@@ -4,17 +4,105 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
+from tsnbench.planning.exact.budget import Answer
+from tsnbench.planning.exact.engine import Outcome, solve
+from tsnbench.planning.exact.words import impossible, unknown
 from tsnbench.scenario import model
 
 Found = Mapping[str, Any]
 """``outcome`` (``placed``, ``refused``), ``gates``, ``reasons`` and the same as ``sentences``."""
+MISSING = {"kind": "engine"}
+NO_ORTOOLS = "the exact engine is not here: ortools is missing; install the extra: pip install 'tsnbench[exact]'"
+CERTAIN = ("pair", "link")
+"""Reasons that no search can change."""
 
 
 def search(wanted: model.Schedule, problem: Mapping[str, Any]) -> Found:
     """A schedule for a problem in the words of ``crates/schedule``, or reasons why there is none."""
     from tsnbench import _native
 
-    found: Found = json.loads(_native.schedule(json.dumps(problem), "{}"))
-    return found
+    text = json.dumps(problem)
+    found: Found = json.loads(_native.schedule(text, "{}"))
+    asked = wanted.engine == "exact" or wanted.objective is not None
+    here = find_spec("ortools") is not None
+    if asked and not here:
+        return {**found, "reasons": [MISSING], "sentences": [NO_ORTOOLS]}
+    if wanted.engine == "heuristic" or not here or not (asked or _stuck(found)) or not _open(found):
+        return found
+    objective = wanted.objective
+    short_of_entries = any(_entries(reason) for reason in found["reasons"])
+    if objective is None and short_of_entries:
+        objective = "fewest-entries"
+    placed = found["outcome"]["placed"]
+    outcome = solve(problem, placed, wanted.time / 1e9, objective)
+    if outcome.answer is Answer.FOUND:
+        return _taken(problem, text, outcome, found, wanted.objective)
+    reason, sentence = (
+        impossible(outcome) if outcome.answer is Answer.IMPOSSIBLE else unknown(outcome, wanted.time)
+    )
+    if outcome.answer is Answer.UNKNOWN:
+        kept = list(zip(found["reasons"], found["sentences"], strict=True))
+        return {
+            **found,
+            "reasons": [reason, *(own for own, _ in kept)],
+            "sentences": [sentence, *(own for _, own in kept)],
+        }
+    return {**found, "reasons": [reason], "sentences": [sentence]}
+
+
+def _stuck(found: Found) -> bool:
+    """Whether the heuristic has no schedule, and another search may."""
+    return bool(found["reasons"])
+
+
+def _open(found: Found) -> bool:
+    """Whether nothing that is certain stands against a schedule."""
+    refused = all(refusal["kind"] == "no-room" for _, refusal in found["outcome"]["refused"])
+    reasons = [reason for reason in found["reasons"] if reason["kind"] in CERTAIN]
+    gates = [reason for reason in found["reasons"] if reason["kind"] == "gates" and not _entries(reason)]
+    return refused and not reasons and not gates
+
+
+def _entries(reason: Mapping[str, Any]) -> bool:
+    return bool(reason["kind"] == "gates" and reason["refusal"]["kind"] in ("entries", "early"))
+
+
+def _taken(
+    problem: Mapping[str, Any], text: str, outcome: Outcome, found: Found, objective: str | None
+) -> Found:
+    """What was found, once the first engine has looked at it; or what it found itself, where that is no worse."""
+    from tsnbench import _native
+
+    placed = [outcome.placed[number] for number in range(len(problem["streams"]))]
+    taken = json.loads(_native.schedule_placed(text, json.dumps(placed)))
+    if taken["refused"]:
+        # Both engines have the same notion of a schedule, so this is a mistake of one of them.
+        number, refusal = taken["refused"][0]
+        raise AssertionError(f"stream {number} cannot be where it was placed: {refusal['kind']}")
+    before = found["outcome"]["placed"]
+    if not found["reasons"] and None not in before and objective is not None:
+        new, old = _cost(problem, placed, taken, objective), _cost(problem, before, found, objective)
+        if new > old or taken["reasons"]:
+            return found
+    return {
+        "outcome": {"placed": placed, "refused": []},
+        "gates": taken["gates"],
+        "reasons": taken["reasons"],
+        "sentences": taken["sentences"],
+    }
+
+
+def _cost(problem: Mapping[str, Any], placed: Any, found: Found, objective: str) -> float:
+    if objective == "shortest-delay":
+        return float(sum(own["delay_ps"] for own in placed))
+    if objective == "fewest-entries":
+        return float(sum(len(gates["entries"]) for gates in found["gates"]))
+    cost = 0.0
+    for gates in found["gates"]:
+        lost = 1542 * 8e9 / problem["links"][gates["link"]]["rate_bps"]
+        free = (max(0.0, entry["interval_ns"] - lost) for entry in gates["entries"] if entry["others"])
+        cost += 1 - sum(free) / gates["cycle_ns"]
+    return cost

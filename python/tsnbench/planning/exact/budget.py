@@ -1,0 +1,40 @@
+"""Time that the exact engine has: counted in its work, so that the same problem always gives the same answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Answer(Enum):
+    FOUND = "found"
+    IMPOSSIBLE = "impossible"
+    UNKNOWN = "unknown"
+
+
+@dataclass
+class Budget:
+    """Deterministic seconds."""
+
+    left: float
+
+    def solve(self, model: Any, most: float | None = None, *, best: bool = False) -> tuple[Answer, Any]:
+        """Solves a constraint model within what is left, at most ``most`` of it; gives the solver with its values.
+
+        Args:
+            best: whether a solution is an answer only if it is proved to be the best one; else any is.
+        """
+        from ortools.sat.python import cp_model
+
+        solver: Any = cp_model.CpSolver()
+        limits = solver.parameters
+        limits.num_workers = 1
+        limits.random_seed = 1
+        limits.max_deterministic_time = max(0.0, self.left if most is None else min(most, self.left))
+        status = solver.solve(model)
+        self.left -= solver.deterministic_time
+        if status == cp_model.INFEASIBLE:
+            return Answer.IMPOSSIBLE, solver
+        found = (cp_model.OPTIMAL,) if best else (cp_model.OPTIMAL, cp_model.FEASIBLE)
+        return (Answer.FOUND if status in found else Answer.UNKNOWN), solver

@@ -1,0 +1,39 @@
+"""What the exact engine has to say where it has no schedule, as data and as a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench.planning.exact.engine import Outcome
+from tsnbench.planning.words import time
+
+
+def impossible(outcome: Outcome) -> tuple[dict[str, Any], str]:
+    """There is no schedule: who finds none together."""
+    conflict = outcome.conflict
+    assert conflict is not None
+    numbers = conflict.streams
+    reason = {"kind": "impossible", "stream": numbers[0], "streams": numbers, "minimal": conflict.minimal}
+    who = f"stream {numbers[0]} alone has" if len(numbers) == 1 else f"streams {_listed(numbers)} have"
+    ways = "" if outcome.all_ways else " by the ways that were tried"
+    if len(numbers) == 1:
+        hint = "give it a wider window of release or a later deadline"
+    elif conflict.minimal:
+        hint = "without any one of them the others have one"
+    else:
+        hint = "fewer of them may be enough for that"
+    return reason, f"proved: {who} no schedule{ways}, also if frames wait; {hint}"
+
+
+def unknown(outcome: Outcome, limit: int) -> tuple[dict[str, Any], str]:
+    """Nothing was found and nothing proved."""
+    return (
+        {"kind": "unknown"},
+        f"none was found within {time(limit)} of the exact engine, and none was proved to be impossible; "
+        "give it more: schedule: {time: 60 s}",
+    )
+
+
+def _listed(numbers: list[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} and {last}" if most else last
