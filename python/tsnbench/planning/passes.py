@@ -31,6 +31,7 @@ from tsnbench.planning.routes import route_flows
 from tsnbench.planning.schedule import prove, schedule_flows
 from tsnbench.planning.sizes import size_flows
 from tsnbench.planning.taps import place_taps
+from tsnbench.planning.window_plan import plan_windows
 from tsnbench.scenario.model import Scenario
 
 PASSES: tuple[Callable[[Draft], None], ...] = (
@@ -50,6 +51,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     set_phases,
     schedule_flows,
     open_gates,
+    plan_windows,
     follow_gates,
     place_filters,
     queue_cyclically,

@@ -172,6 +172,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)
     planned = schedule.build(reading, top["schedule"]) if "schedule" in top else model.Schedule()
+    windows = {key: top["windows"][key] for key in top["windows"].places} if "windows" in top else {}
     software = hosts.build(reading, net, top["hosts"]) if "hosts" in top else {}
     if top.bad or reading.problems:
         return None
@@ -183,6 +184,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         faults=broken,
         policing=filters,
         schedule=planned,
+        windows=model.Windows(**{key.replace("-", "_"): value for key, value in windows.items()}),
         taps=tapped,
         clocks=timed,
         hosts=software,

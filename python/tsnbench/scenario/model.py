@@ -314,6 +314,12 @@ class Follow(Part):
     margin: Duration = 0
 
 
+class Planned(Part):
+    """Windows that the planner makes from what the streams require."""
+
+    kind: Literal["planned"] = "planned"
+
+
 class CbsClass(Part):
     """One class under credit-based shaping. Bandwidth from the streams that cross the port unless given."""
 
@@ -376,7 +382,7 @@ class Shaper(Part):
     queues: Queues | None = None
     cbs: tuple[CbsClass, ...] | None = None
     """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
-    gates: Gates | Follow | None = None
+    gates: Gates | Follow | Planned | None = None
     preemption: Preemption | None = None
     ats: Ats | None = None
     cqf: Cqf | None = None
@@ -693,6 +699,19 @@ class Schedule(Part):
     objective: Literal["fewest-entries", "shortest-delay", "most-bandwidth-left"] | None = None
 
 
+class Windows(Part):
+    """How windows are planned."""
+
+    cycle: Duration | None = None
+    margin: Duration = 0
+    """By how much nodes' clocks may differ."""
+    guard_band: bool = False
+    granularity: Duration = 1
+    shortest_interval: Duration = 1
+    most_entries: int = 1024
+    longest_cycle: Duration = 1_000_000_000
+
+
 class Scenario(Part):
     name: Name
     title: str = ""
@@ -706,6 +725,7 @@ class Scenario(Part):
     faults: tuple[Fault, ...] = ()
     policing: tuple[Filter | Regeneration, ...] = ()
     schedule: Schedule = Schedule()
+    windows: Windows = Windows()
     taps: Taps = Taps()
     clocks: Clocks | None = None
     hosts: dict[Name, Host] = {}

@@ -100,8 +100,10 @@ def _pcp(reading: Reading, name: Named) -> int | None:
     return None
 
 
-def _gates(reading: Reading, net: Net, fields: Fields) -> model.Gates | model.Follow | None:
+def _gates(reading: Reading, net: Net, fields: Fields) -> model.Gates | model.Follow | model.Planned | None:
     written = fields["gates"]
+    if written == "plan":
+        return model.Planned()
     if isinstance(written, Fields):
         if written.bad:
             return None

@@ -120,8 +120,12 @@ SHAPER = Record(
             "credit-based shapers: [A, B], from-streams, or {A: 100 Mbit/s}; highest class first",
         ),
         "gates": Field(
-            Either("a gate control list", text=Text("the name of a catalogue gate list"), mapping=GATE_LIST),
-            "gate control list: {cycle: …, entries: […]} or {pattern: flextest/gcl-2, slot: 45 us}",
+            Either(
+                "a gate control list",
+                text=Text("the name of a catalogue gate list, or plan"),
+                mapping=GATE_LIST,
+            ),
+            "gate control list: {cycle: …, entries: […]}, {pattern: flextest/gcl-2, slot: 45 us}, or plan",
         ),
         "preemption": Field(
             Record(

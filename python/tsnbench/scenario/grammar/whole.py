@@ -15,6 +15,7 @@ from tsnbench.scenario.grammar.shapers import SHAPER, TAPS
 from tsnbench.scenario.grammar.shapes import Field, MapOf, Record
 from tsnbench.scenario.grammar.streams import STREAM
 from tsnbench.scenario.grammar.values import Count, Quantity, Text
+from tsnbench.scenario.grammar.windows import WINDOWS
 from tsnbench.scenario.units import DURATION
 
 SCENARIO = Record(
@@ -46,6 +47,7 @@ SCENARIO = Record(
             POLICING, "what nodes do with frames as they come in: [{at: cam -> sw1, meter: {…}}]"
         ),
         "schedule": Field(SCHEDULE, "how scheduled streams are planned: {margin: 500 ns}"),
+        "windows": Field(WINDOWS, "how windows are planned where gates are to plan: {cycle: 1 ms}"),
         "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
         "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
         "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),

@@ -1,0 +1,121 @@
+"""One class at one port: where its window goes, and when what comes has left through it.
+
+IEEE 802.1Q-2022, 8.6.8.4. A window is long enough if it empties the queue of all that came since the
+window before, whatever came when; so no frame waits for more than one. docs/concepts/windows.md derives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tsnbench.planning.window_units import Unit, Wire
+
+
+@dataclass(frozen=True)
+class Window:
+    """Open in [``opens``, ``closes``) of every cycle; what has come until ``cut`` leaves through it."""
+
+    opens: int
+    cut: int
+    closes: int
+
+    @property
+    def length(self) -> int:
+        return self.closes - self.opens
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A data unit behind a window: when its first frame starts and its last bit is out."""
+
+    starts: int
+    ends: int
+    waits: int
+    """Most from the queue to the last bit."""
+
+
+@dataclass(frozen=True)
+class Coming:
+    """A data unit and how long it takes the port."""
+
+    unit: Unit
+    wire: Wire
+
+
+def turns(coming: Coming, cut: int, cycle: int) -> int:
+    """How many of a data unit's kind come between two cuts, at most."""
+    unit = coming.unit
+    if not unit.known:
+        return unit.count
+    return unit.count * (1 + _up(unit.last - cut, cycle) - _up(unit.first - cut, cycle))
+
+
+def need(every: Sequence[Coming], cut: int, cycle: int) -> int:
+    """How long the port takes for all that comes between two cuts, gaps included."""
+    return sum(turns(coming, cut, cycle) * coming.wire.whole for coming in every)
+
+
+def passing(every: Sequence[Coming], window: Window, cycle: int) -> list[Passed]:
+    """When each data unit goes, at the earliest and the latest.
+
+    The gap behind an earlier frame may reach into the window, but the one behind the last frame need not be in it.
+    """
+    whole = need(every, window.cut, cycle)
+    return [_passing(number, every, window, cycle, whole) for number in range(len(every))]
+
+
+def _passing(
+    number: int, every: Sequence[Coming], window: Window, cycle: int, whole: int
+) -> Passed:
+    unit, wire = every[number].unit, every[number].wire
+    if not unit.known:
+        waits = cycle - (window.cut - window.opens) + whole
+        return Passed(window.opens, window.cut + whole, waits)
+    starts = _starts(number, every, window, cycle)
+    turn = _up(unit.last - window.cut, cycle)
+    opens = window.opens + turn * cycle
+    if turns(every[number], window.cut, cycle) > unit.count:
+        # It may come on either side of a cut.
+        late = max(unit.last, opens) + whole
+        worst = max(window.opens + (turn - 1) * cycle - unit.first, cycle - (window.cut - window.opens))
+        return Passed(starts, late, max(worst, 0) + whole)
+    before = window.cut + (turn - 1) * cycle
+    ahead = sum(
+        min(_between(other, before, unit.last, cycle), turns(other, window.cut, cycle)) * other.wire.whole
+        for place, other in enumerate(every)
+        if place != number
+    )
+    own = ahead + unit.count * wire.whole
+    return Passed(starts, max(unit.last, opens) + own, max(opens - unit.first, 0) + own)
+
+
+def _between(other: Coming, before: int, until: int, cycle: int) -> int:
+    """How many of a kind may come behind one instant and until another."""
+    unit = other.unit
+    if not unit.known:
+        return unit.count
+    return unit.count * max(0, (until - unit.first) // cycle - (before - unit.last) // cycle)
+
+
+def _starts(number: int, every: Sequence[Coming], window: Window, cycle: int) -> int:
+    """When a data unit's first frame may start at the earliest."""
+    unit = every[number].unit
+    last = (unit.first - window.opens) // cycle
+    closed = window.closes + last * cycle
+    if unit.first < closed:
+        return unit.first
+    opens = window.opens + (last + 1) * cycle
+    # Whatever surely came since the window before closed, and before this one, goes first.
+    ahead = 0
+    for place, other in enumerate(every):
+        if place == number or not other.unit.known:
+            continue
+        turn = (unit.first - 1 - other.unit.last) // cycle
+        if other.unit.first + turn * cycle >= closed:
+            ahead += other.unit.count * other.wire.least
+    return opens + ahead
+
+
+def _up(span: int, cycle: int) -> int:
+    return -(-span // cycle)

@@ -1,0 +1,182 @@
+"""Why windows cannot be planned: sentences with numbers, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tsnbench.planning import ptp_room, words
+from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps
+from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.load import flow_rate
+from tsnbench.planning.sizes import sizes
+from tsnbench.planning.window_lists import spans_of_rest
+from tsnbench.planning.window_network import Demands, Outcome, ports_of
+from tsnbench.planning.window_units import gap_ps, wire
+from tsnbench.scenario import model
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Something that windows for one cycle do not keep."""
+
+    path: str
+    expected: str
+    found: str
+    hint: str
+
+
+def say(draft: Draft, wrong: list[Broken], outcome: Outcome) -> None:
+    """As mistakes of the scenario."""
+    for one in dict.fromkeys(wrong):
+        draft.problem(one.path, one.expected, f"{one.found}, with a cycle of {_ns(outcome.cycle_ns)}", one.hint)
+
+
+def too_full(draft: Draft, port: Port, classes: Set[int]) -> bool:
+    """Whether the classes with windows ask for more than a port has, whatever the cycle."""
+    asked = Fraction(0)
+    for flow, tagged in draft.flows_through()[port.number]:
+        pattern = flow.stream.pattern
+        own = port.pcp_to_class[draft.priority(flow, port)]
+        if own in classes and isinstance(pattern, model.Periodic):
+            asked += Fraction(wire(flow, port, tagged).whole, pattern.period * 1_000)
+    if asked < 1:
+        return False
+    draft.problem(
+        f"shapers.{port.name}.gates",
+        f"classes with windows that ask for less than all of {port.name}",
+        f"{float(asked):.0%} of its time",
+        "fewer or smaller frames, longer periods, or a faster link",
+    )
+    return True
+
+
+def broken(draft: Draft, demands: Demands, outcome: Outcome) -> list[Broken]:
+    """What does not hold; empty where all does."""
+    found = [*_full(draft, outcome)]
+    if found:
+        return found
+    for (number, _), arrived in outcome.arrived.items():
+        found += _late(draft.flows[number], arrived.most, arrived.least, arrived.spread)
+    for number, windows in ports_of(outcome.windows).items():
+        found += _rest(draft, outcome, draft.ports[number], set(windows))
+    return found
+
+
+def _full(draft: Draft, outcome: Outcome) -> list[Broken]:
+    found = []
+    for (number, traffic_class), long in outcome.full.items():
+        port = draft.ports[number]
+        others = [window for (other, _), window in outcome.windows.items() if other == number]
+        taken = sum(window.length for window in others)
+        beside = f", of which other classes' windows take {_ps(taken)}" if taken else ""
+        found.append(
+            Broken(
+                f"shapers.{port.name}.gates",
+                f"a window for class {traffic_class} at {port.name}",
+                f"{_ps(long)} that it needs of {_ns(outcome.cycle_ns)}{beside}",
+                "a cycle that is a multiple of the periods, fewer streams, or a faster link",
+            )
+        )
+    return found
+
+
+def _late(flow: Flow, most: int | None, least: int, spread: int) -> list[Broken]:
+    requires, path = flow.stream.requires, f"streams.{flow.group}.requires"
+    limits = [("delay", requires.delay)] + [(f"delay p{share / 10_000:g}", at) for share, at in requires.percentiles.items()]
+    found = []
+    for name, limit in limits:
+        if limit is not None and most is not None and most > limit * 1_000:
+            small = least > limit * 1_000
+            hint = (
+                f"no window helps: it takes {_ps(least)} at least; a faster link, or a smaller frame"
+                if small
+                else "a shorter cycle, an offset that is the window's, or fewer streams in its class"
+            )
+            found.append(Broken(f"{path}.{name}", f"windows that bring it within {_ns(limit)}", f"up to {_ps(most)}", hint))
+    for kind in requires.jitter:
+        varies = spread if kind.kind == "interval" else min(spread, (most - least) if most is not None else spread)
+        if varies > kind.limit * 1_000:
+            hint = "fewer streams in its class, frames of one size, or scheduled: true"
+            found.append(
+                Broken(
+                    f"{path}.jitter",
+                    f"windows that keep its jitter within {_ns(kind.limit)}",
+                    f"up to {_ps(varies)}",
+                    hint,
+                )
+            )
+    return found
+
+
+def _rest(draft: Draft, outcome: Outcome, port: Port, classes: Set[int]) -> list[Broken]:
+    """Whoever has no window must find room for a frame, and PTP for its messages."""
+    cycle = outcome.cycle_ns * 1_000
+    windows = [window for (number, _), window in outcome.windows.items() if number == port.number]
+    spans = spans_of_rest(windows, cycle)
+    guard = left_to_rest(draft, port, classes) if draft.scenario.windows.guard_band else 0
+    longest = max((length for _, length in spans), default=0) - guard
+    found: list[Broken] = []
+    path = f"shapers.{port.name}.gates"
+    hint = "a longer cycle, or fewer streams with windows"
+    frames = left_to_rest(draft, port, classes, default=0)
+    if frames > longest:
+        found.append(
+            Broken(path, f"{_ps(frames)} for a frame of the other classes at {port.name}", _ps(max(0, longest)), hint)
+        )
+    clocks = draft.scenario.clocks
+    if clocks is not None and clocks.gptp is not None and port.pcp_to_class[clocks.gptp.pcp] not in classes:
+        room = ptp_room.together_ps(port.rate_bps)
+        if room > longest:
+            found.append(
+                Broken(path, f"{_ps(room)} for PTP's messages at {port.name}", _ps(max(0, longest)), hint)
+            )
+    free = sum(max(0, length - guard) for _, length in spans)
+    asked = _asked(draft, port, classes)
+    if asked * cycle > free * port.rate_bps:
+        left = Fraction(free * port.rate_bps, cycle)
+        found.append(
+            Broken(
+                path,
+                f"{words.rate(asked)} that streams of the other classes at {port.name} require",
+                words.rate(left),
+                hint,
+            )
+        )
+    return found
+
+
+def _asked(draft: Draft, port: Port, classes: Set[int]) -> Fraction:
+    """PHY bit/s that streams without a window require, or send where they require that nothing is lost."""
+    asked = Fraction(0)
+    for flow, tagged in draft.flows_through()[port.number]:
+        if port.pcp_to_class[draft.priority(flow, port)] in classes:
+            continue
+        requires = flow.stream.requires
+        if requires.rate is not None:
+            own = sizes(flow.size)
+            asked += requires.rate * own.phy_bits / own.frame_bits
+        elif requires.loss_ppm is not None:
+            asked += flow_rate(flow.pattern, flow.size, 6 if tagged else 0) or Fraction(0)
+    return asked
+
+
+def left_to_rest(draft: Draft, port: Port, classes: Set[int], default: int | None = None) -> int:
+    """How long the longest frame of the other classes takes; a full frame's time where there is none."""
+    own = [
+        wire(flow, port, tagged).frame + gap_ps(port)
+        for flow, tagged in draft.flows_through()[port.number]
+        if port.pcp_to_class[draft.priority(flow, port)] not in classes
+    ]
+    if own:
+        return max(own)
+    return transmission_ps(BEFORE_STAMP + 1522 + 12, port.rate_bps) if default is None else default
+
+
+def _ns(time: int) -> str:
+    return words.time(time)
+
+
+def _ps(time: int) -> str:
+    return words.time(-(-time // 1_000))

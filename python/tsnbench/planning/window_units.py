@@ -1,0 +1,164 @@
+"""What passes a class of a port in every cycle, and when it comes: the demands that windows are made for.
+
+IEEE 802.1Q-2022, 8.6.8.4. All times are ps from where offsets are counted from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps
+from tsnbench.planning.draft import Draft, Flow, Node, Port
+from tsnbench.planning.redundancy import R_TAG
+from tsnbench.planning.sizes import frames_of
+from tsnbench.scenario import model
+
+INTER_FRAME_GAP = 12
+MOST_UNITS = 1_000
+"""Data units of one flow in a cycle: beyond, a cycle is too long to be looked at unit by unit."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A data unit that comes once per cycle: in [``first``, ``last``] and every cycle after."""
+
+    flow: int
+    """Place in the draft's flows; ``hop`` is one in its route."""
+    hop: int
+    first: int
+    last: int
+    known: bool = True
+    """False where it comes at any time: ``first`` and ``last`` then mean nothing."""
+    count: int = 1
+    """So many come together."""
+    spent: int | None = 0
+    """Most that its frames took from the talker's port to here; None where that is not known."""
+    sent: tuple[int, int] | None = None
+    """When the first bit left the talker's port, at the earliest and the latest."""
+    fastest: int = 0
+    """Least that a frame takes from there to here."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How long a flow's data unit takes a port, in ps."""
+
+    whole: int
+    """The largest data unit, with preambles and gaps."""
+    least: int
+    """The smallest one."""
+    first: int
+    """From the first bit of its preamble to the last bit of the smallest frame."""
+    frame: int
+    """The same of the largest frame."""
+
+
+def wire(flow: Flow, port: Port, tagged: bool) -> Wire:
+    """A flow at a port."""
+    tag = R_TAG if tagged else 0
+    units = [[octets + tag for octets in unit] for unit in data_units(flow.size)]
+    rate = port.rate_bps
+
+    def whole(unit: list[int]) -> int:
+        return sum(transmission_ps(BEFORE_STAMP + octets + INTER_FRAME_GAP, rate) for octets in unit)
+
+    frames = [octets for unit in units for octets in unit]
+    return Wire(
+        whole=max(map(whole, units)),
+        least=min(map(whole, units)),
+        first=transmission_ps(BEFORE_STAMP + min(frames), rate),
+        frame=transmission_ps(BEFORE_STAMP + max(frames), rate),
+    )
+
+
+def data_units(size: dict[str, Any]) -> list[list[int]]:
+    """The frames of every size of data unit, in octets."""
+    if size["kind"] == "frame":
+        return [[size["octets"]]]
+    if size["kind"] == "list":
+        return [[octets] for octets in sorted(set(size["octets"]))]
+    return [
+        [octets for octets, count in frames_of(unit, size["most_per_frame"], size["overhead"]) for _ in range(count)]
+        for unit in sorted(set(size["octets"]))
+    ]
+
+
+def gap_ps(port: Port) -> int:
+    """What follows a frame: it may reach into a window."""
+    return transmission_ps(INTER_FRAME_GAP, port.rate_bps)
+
+
+def released(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
+    """A periodic flow's data units of one cycle as they reach the talker's queue; None where it has too many."""
+    flow = draft.flows[number]
+    pattern = flow.stream.pattern
+    assert isinstance(pattern, model.Periodic)
+    least, most = _software(draft, flow)
+    begin = (flow.start_ns + pattern.offset) * 1_000
+    early, late = begin + least * 1_000, begin + (pattern.jitter + most) * 1_000
+    period, cycle = pattern.period * 1_000, cycle_ns * 1_000
+    if cycle % period == 0:
+        if cycle // period > MOST_UNITS:
+            return None
+        return [
+            Unit(number, 0, early + turn * period, late + turn * period) for turn in range(cycle // period)
+        ]
+    if period % cycle == 0:
+        return [Unit(number, 0, early, late)]
+    count = -(-(cycle + late - early) // period)
+    return None if count > MOST_UNITS else [Unit(number, 0, 0, 0, known=False, count=count)]
+
+
+def processing(node: Node, draft: Draft) -> tuple[int, int]:
+    """Least and most that a node takes from a frame's last bit in to its queue, ps."""
+    least = most = node.processing_ns
+    if node.further is not None:
+        most = node.processing_ns + _furthest(node.further)
+    host = draft.scenario.hosts.get(node.name)
+    for stage in ("kernel-rx", "qdisc", "driver", "tx") if host else ():
+        low, high = span(host.latencies.get(stage) if host else None)
+        least, most = least + low, most + high
+    return least * 1_000, most * 1_000
+
+
+def _furthest(further: dict[str, Any]) -> int:
+    """Most that comes on top of a node's least processing time, ns."""
+    if "up_to_ns" in further:
+        return int(further["up_to_ns"])
+    return max((int(value) for value in further.get("ns", further.get("values_ns", [0]))), default=0)
+
+
+def _software(draft: Draft, flow: Flow) -> tuple[int, int]:
+    """From the instant that is meant to the port's queue: least and most, ns."""
+    node = draft.nodes[flow.talker]
+    host = draft.scenario.hosts.get(node.name)
+    if host is None:
+        return 0, 0
+    send = flow.stream.send
+    advance = send.advance if send is not None else 0
+    spans = [span(host.latencies.get(stage)) for stage in ("wakeup", "send", "qdisc", "driver", "tx")]
+    low, high = sum(low for low, _ in spans) - advance, sum(high for _, high in spans) - advance
+    qdisc = draft.ports[flow.route[0].port].shaper.qdisc
+    etf = qdisc.etf.get(flow.stream.pcp) if qdisc is not None else None
+    if send is not None and send.txtime and etf is not None and etf.offload:
+        # The card holds the frame until the instant that is meant.
+        low, high = 0, max(high, 0)
+    return low, high
+
+
+def span(latency: model.Latency | None) -> tuple[int, int]:
+    """Least and most of a latency, ns."""
+    if latency is None:
+        return 0, 0
+    if isinstance(latency, model.Constant):
+        return latency.ns, latency.ns
+    if isinstance(latency, model.Uniform):
+        return latency.low, latency.high
+    met = [value for value, count in zip(latency.values, latency.counts, strict=True) if count]
+    return min(met), max(met) + latency.width
+
+
+def moved(unit: Unit, first: int, last: int, spent: int | None, margin: int) -> Unit:
+    """The same data unit at its next queue, by another clock."""
+    return replace(unit, first=first - margin, last=last + margin, spent=spent)

@@ -1,0 +1,173 @@
+"""Planned windows hold what they promise: random networks, simulated, beside the bounds and a check of the lists."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from planning_networks import links
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.planning import plan
+from tsnbench.planning.bounds import bounds
+from tsnbench.planning.document import Plan
+from tsnbench.planning.errors import PlanningErrors
+from tsnbench.scenario import model
+
+MS = 1_000_000
+LINE = "a-s1 b-s1 s1-s2 s2-s3 s3-c s3-d s2-e"
+RING = "a-s1 b-s2 c-s3 d-s4 s1-s2 s2-s3 s3-s4 s4-s1 e-s4"
+STATIONS = "abcde"
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> model.Network:
+    text = draw(st.sampled_from([LINE, RING]))
+    names = sorted({end for pair in text.split() for end in pair.split("-")})
+    nodes = {}
+    for name in names:
+        if name in STATIONS:
+            nodes[name] = model.Node(kind="station")
+            continue
+        further = draw(st.sampled_from([0, 0, 0, 700, 5_000]))
+        nodes[name] = model.Node(
+            kind="bridge",
+            processing=draw(st.sampled_from([0, 1_500])),
+            spread=model.Spread(up_to=further) if further else None,
+        )
+    rate = draw(st.sampled_from([100_000_000, 1_000_000_000]))
+    return model.Network(nodes=nodes, links=links(text, rate=rate, cable=draw(st.sampled_from([0, 10_000]))))
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> dict[str, model.Stream]:
+    made: dict[str, model.Stream] = {}
+    for number in range(draw(st.integers(1, 6))):
+        talker, listener = draw(st.permutations(STATIONS))[:2]
+        period = draw(st.sampled_from([250_000, 500_000, 1_000_000, 2_000_000]))
+        jitter = draw(st.sampled_from([0, 0, 3_000, 50_000]))
+        wants_jitter = draw(st.sampled_from([None, None, 400, 40_000]))
+        made[f"s{number}"] = model.Stream(
+            talker=talker,
+            listeners=(listener,),
+            pcp=draw(st.sampled_from([7, 6, 5])),
+            pattern=model.Periodic(
+                period=period, jitter=jitter, offset=draw(st.integers(0, 200)) * 1_000
+            ),
+            size=draw(
+                st.sampled_from(
+                    [
+                        model.FixedSize(octets=128),
+                        model.FixedSize(octets=600),
+                        model.UnitSizes(octets=(100, 700)),
+                        model.UnitSizes(octets=(3_000,)),
+                    ]
+                )
+            ),
+            requires=model.Requirements(
+                delay=draw(st.sampled_from([300_000, 1_000_000, 3_000_000])),
+                jitter=() if wants_jitter is None else (model.JitterLimit(kind="delay-step-abs", limit=wants_jitter),),
+                loss_ppm=0,
+            ),
+        )
+    if draw(st.booleans()):
+        made["files"] = model.Stream(
+            talker=draw(st.sampled_from("ab")),
+            listeners=(draw(st.sampled_from("cde")),),
+            pcp=0,
+            pattern=model.Saturating(),
+            size=model.FixedSize(octets=1522),
+        )
+    return made
+
+
+def _lists_hold(document: dict[str, Any], windows: model.Windows) -> None:
+    """Each class with a window is open alone, in one piece per cycle; entries are as the hardware takes them."""
+    lists = [port["gates"] for port in document["ports"] if "gates" in port]
+    assert lists
+    assert len({gates["cycle_ns"] for gates in lists}) == 1
+    for gates in lists:
+        entries = [(entry["open"], entry["interval_ns"]) for entry in gates["entries"]]
+        assert sum(interval for _, interval in entries) == gates["cycle_ns"]
+        for _, interval in entries:
+            assert interval >= windows.shortest_interval
+            assert interval % windows.granularity == 0
+        alone = [mask for mask, _ in entries if mask.bit_count() == 1]
+        if gates["cycle_ns"] == entries[0][1]:
+            continue
+        assert all(one != other for (one, _), (other, _) in pairwise(entries))
+        for mask in alone:
+            own = [other for other, _ in entries if other & mask]
+            assert len(own) == 1 or own.count(mask) != len(own) or len(set(own)) == 1
+
+
+def _seen(made: Plan) -> pl.DataFrame:
+    with tempfile.TemporaryDirectory() as folder:
+        run = Simulation().execute(made, Path(folder) / "run")
+        seen = run.observations().select("stream", "seq", "stage", "tap", "t_ns")
+        counters = run.counters
+    for stream in counters["streams"]:
+        if not stream["stream"].startswith("files"):
+            assert stream["dropped_in_network"] == 0, stream
+    tx = seen.filter(pl.col("stage") == "tx").group_by("stream", "seq").agg(tx=pl.col("t_ns").min())
+    rx = seen.filter(pl.col("stage") == "rx").group_by("stream", "seq").agg(rx=pl.col("t_ns").max())
+    return tx.join(rx, on=["stream", "seq"]).with_columns(delay=pl.col("rx") - pl.col("tx")).sort("stream", "seq")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    networks(),
+    streams(),
+    st.sampled_from([(1, 1), (1_000, 1), (100, 5_000)]),
+    st.booleans(),
+    st.sampled_from(["all", "s*"]),
+)
+def test_what_is_required_is_kept(
+    network: model.Network,
+    every: dict[str, model.Stream],
+    hardware: tuple[int, int],
+    guard_band: bool,
+    where: str,
+) -> None:
+    ports = (
+        ["* -> *"]
+        if where == "all"
+        else [f"{node} -> *" for node, own in network.nodes.items() if own.kind == "bridge"]
+    )
+    scenario = model.Scenario(
+        name="windows",
+        duration=12 * MS,
+        network=network,
+        streams=every,
+        shapers={port: model.Shaper(gates=model.Planned()) for port in ports},
+        windows=model.Windows(granularity=hardware[0], shortest_interval=hardware[1], guard_band=guard_band),
+    )
+    try:
+        made = plan(scenario)
+    except PlanningErrors as error:
+        event("refused: " + error.problems[0].path.split(".")[-1])
+        return
+    event("planned")
+    _lists_hold(made.document, scenario.windows)
+    frames = _seen(made)
+    upper = {flow["flow"]: flow["upper_ns"] for flow in bounds(made)["flows"]}
+    for name, stream in every.items():
+        own = frames.filter(pl.col("stream") == name)
+        if name == "files":
+            continue
+        assert own.height
+        requires = stream.requires
+        greatest = own["delay"].max()
+        assert requires.delay is None or greatest <= requires.delay, (name, greatest)
+        if upper.get(name) is not None:
+            assert greatest <= upper[name]
+            event("bounded")
+        for limit in requires.jitter:
+            steps = own["delay"].diff().abs().drop_nulls()
+            # A stamp is a whole nanosecond.
+            assert not steps.len() or steps.max() <= limit.limit + 1, (name, steps.max())
