@@ -22,6 +22,10 @@ TOOLS = {
     "bridge": "iproute2",
     "ethtool": "ethtool",
     "tcpdump": "tcpdump",
+    "ptp4l": "linuxptp",
+    "phc2sys": "linuxptp",
+    "phc_ctl": "linuxptp",
+    "pmc": "linuxptp",
 }
 """Program and the package that has it."""
 
@@ -42,6 +46,8 @@ MODULES = (
     "cls_flower",
     "cls_matchall",
     "act_mirred",
+    "act_vlan",
+    "act_gact",
     "act_skbedit",
     "act_gate",
     "act_police",
@@ -53,6 +59,7 @@ export PATH=/tools:/bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
+mount -t debugfs debug /sys/kernel/debug
 mkdir -p /run /tmp /results
 mount -t tmpfs -o size=75% tmpfs /results
 echo 0 >/proc/sys/kernel/printk
@@ -72,8 +79,10 @@ def missing_tools() -> dict[str, str]:
     return {tool: package for tool, package in TOOLS.items() if _program(tool) is None}
 
 
-def bake(kernel: Kernel, traffic: Path) -> tuple[Path, str]:
+def bake(kernel: Kernel, traffic: Path, device: Path | None = None) -> tuple[Path, str]:
     """The image for a kernel, from the cache where its inputs have not changed; and its SHA-256.
+
+    ``device``: a module that is loaded behind all others.
 
     Raises:
         BackendError: a tool or a module is missing.
@@ -91,6 +100,8 @@ def bake(kernel: Kernel, traffic: Path) -> tuple[Path, str]:
     for path in [*found.values(), *sorted(libraries)]:
         inputs.update(f"{path}\0{cache.sha256(path)}\0".encode())
     inputs.update(f"{kernel.sha256}\0{' '.join(order)}\0{INIT}".encode())
+    if device is not None:
+        inputs.update(f"{device.stem}\0{cache.sha256(device)}".encode())
     folder = cache.folder() / "images"
     folder.mkdir(exist_ok=True)
     image = folder / f"{kernel.release}-{inputs.hexdigest()[:16]}.cpio"
@@ -108,6 +119,11 @@ def bake(kernel: Kernel, traffic: Path) -> tuple[Path, str]:
             archive.file(f"modules/{name}.ko", _module(kernel.modules, name), 0o644)
         archive.file("etc/passwd", b"root:x:0:0:root:/:/bin/sh\n", 0o644)
         archive.file("etc/group", b"root:x:0:\n", 0o644)
+        if device is not None:
+            # Without the hash that the cache names it with.
+            name = device.stem.partition("-")[0]
+            archive.file(f"modules/{name}.ko", device.read_bytes(), 0o644)
+            order.append(name)
         archive.file("modules/order", ("\n".join(order) + "\n").encode(), 0o644)
         part = image.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(archive.finish())

@@ -1,0 +1,120 @@
+"""The guest's network device: a kernel module of our own, built against the headers of the guest's kernel.
+
+Headers are Debian's packages, downloaded beside the kernel's and unpacked, never installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tsnbench.backends.vm import cache
+from tsnbench.backends.vm.kernel import Kernel
+from tsnbench.errors import BackendError
+
+NAME = "tsnport"
+SOURCES = Path(__file__).parent / "module"
+PROGRAMS = {"gcc": "gcc", "make": "make", "dpkg-deb": "dpkg"}
+"""What builds it, and the packages that have it."""
+
+
+def missing_tools() -> list[str]:
+    """Packages of programs that are not here."""
+    return sorted({package for program, package in PROGRAMS.items() if shutil.which(program) is None})
+
+
+def packages(release: str) -> list[str]:
+    """Those that a module for this kernel needs: its configuration, all that is common, and what builds."""
+    version, _, flavour = release.rpartition("-")
+    if not version or flavour != "amd64":
+        raise BackendError(f"the guest's kernel is not Debian's: {release}")
+    return [f"linux-headers-{release}", f"linux-headers-{version}-common", f"linux-kbuild-{version}"]
+
+
+def module(kernel: Kernel) -> Path:
+    """The built module, from the cache where its inputs have not changed.
+
+    Raises:
+        BackendError: headers cannot be had, or it cannot be built.
+    """
+    if gone := missing_tools():
+        raise BackendError(f"packages are missing: {', '.join(gone)}")
+    debs = _headers(kernel)
+    inputs = hashlib.sha256(f"{kernel.release}\0{_compiler()}\0".encode())
+    for path in [*sorted(SOURCES.iterdir()), *debs]:
+        if path.is_file():
+            inputs.update(f"{path.name}\0{cache.sha256(path)}\0".encode())
+    folder = cache.folder() / "modules"
+    folder.mkdir(exist_ok=True)
+    built = folder / f"{NAME}-{kernel.release}-{inputs.hexdigest()[:16]}.ko"
+    if not built.exists():
+        with tempfile.TemporaryDirectory(dir=folder, prefix="part-") as part:
+            _build(Path(part), debs, kernel.release).replace(built)
+    return built
+
+
+def _compiler() -> str:
+    said = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False).stdout
+    return said.partition("\n")[0]
+
+
+def _headers(kernel: Kernel) -> list[Path]:
+    folder = cache.folder() / "kernel"
+    # Of the same build as the kernel's own package, whose name ends with its version.
+    version = kernel.image.parents[1].name.rpartition("_")[0].rpartition("_")[2]
+    found = []
+    for name in packages(kernel.release):
+        there = sorted(folder.glob(f"{name}_*.deb"))
+        same = [path for path in there if path.name.startswith(f"{name}_{version}_")]
+        found.append((same or there or [_download(folder, name)])[-1])
+    return found
+
+
+def _download(folder: Path, name: str) -> Path:
+    hint = f"put the Debian package {name} into {folder}"
+    if not shutil.which("apt-get"):
+        raise BackendError(f"{name} cannot be downloaded: apt-get is missing\nhint: {hint}")
+    with tempfile.TemporaryDirectory(dir=folder, prefix="part-") as part:
+        got = subprocess.run(
+            ["apt-get", "-qq", "download", name], cwd=part, capture_output=True, text=True, check=False
+        )
+        files = list(Path(part).glob("*.deb"))
+        if got.returncode or not files:
+            raise BackendError(
+                f"{name} cannot be downloaded: {got.stderr.strip()}\nhint: apt-get update, or {hint}"
+            )
+        return Path(files[0].replace(folder / files[0].name))
+
+
+def _build(part: Path, debs: list[Path], release: str) -> Path:
+    tree = part / "tree"
+    for deb in debs:
+        done = subprocess.run(["dpkg-deb", "-x", deb, tree], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise BackendError(f"{deb}: cannot be unpacked: {done.stderr.strip()}\nhint: delete it")
+    headers = tree / "usr/src" / f"linux-headers-{release}"
+    first = headers / "Makefile"
+    # Packages expect to be installed; these are not.
+    text = first.read_text(encoding="utf-8")
+    first.write_text(re.sub(r"(?<=\s)/usr/src/", f"{tree}/usr/src/", text), encoding="utf-8")
+    # Only type information for debuggers is made from it, by a program that need not be there.
+    (headers / "vmlinux").unlink(missing_ok=True)
+    sources = part / NAME
+    shutil.copytree(SOURCES, sources)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    done = subprocess.run(
+        ["make", "-s", "-C", headers, f"M={sources}", "CC=gcc", "CROSS_COMPILE=", "modules"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    built = sources / f"{NAME}.ko"
+    if done.returncode or not built.exists():
+        raise BackendError(f"the module {NAME} cannot be built:\n{(done.stdout + done.stderr)[-1500:]}")
+    return built

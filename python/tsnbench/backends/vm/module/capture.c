@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Captures at the wire itself, as files of pcap with ns: out, the first bit of the preamble; in, the last bit.
+ *
+ * They cost no process, and their stamps are those of the wire, not those of whoever comes to look.
+ */
+
+#include <linux/vmalloc.h>
+
+#include "tsnport.h"
+
+#define PAGES (128u << 20 >> PAGE_SHIFT)	/* at most, of one capture */
+#define SNAP 96u				/* octets of a frame that are kept */
+
+struct file_header {
+	u32 magic;
+	u16 major, minor;
+	u32 zone, accuracy, snap, link;
+} __packed;
+
+struct frame_header {
+	u32 seconds, nanoseconds, kept, octets;
+} __packed;
+
+static void put(struct tsn_tape *tape, const void *from, u32 octets)
+{
+	while (octets) {
+		u32 inside = offset_in_page(tape->octets);
+		u32 part = min_t(u32, octets, PAGE_SIZE - inside);
+
+		memcpy(page_address(tape->pages[tape->octets >> PAGE_SHIFT]) + inside, from, part);
+		from += part;
+		octets -= part;
+		tape->octets += part;
+	}
+}
+
+/* Whether there is memory for so much more. */
+static bool room(struct tsn_tape *tape, u32 octets)
+{
+	u64 first = tape->octets >> PAGE_SHIFT, last = (tape->octets + octets - 1) >> PAGE_SHIFT;
+
+	for (; first <= last; first++) {
+		if (first >= PAGES)
+			return false;
+		if (!tape->pages[first])
+			tape->pages[first] = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
+		if (!tape->pages[first])
+			return false;
+	}
+	return true;
+}
+
+void tsn_tape_write(struct tsn_tape *tape, const struct sk_buff *skb, s64 at_ps)
+{
+	struct frame_header header;
+	u8 start[SNAP];
+	s64 wall_ns;
+	s32 rest;
+
+	if (!READ_ONCE(tape->pages))
+		return;
+	wall_ns = tsn_wall_ns(at_ps);
+	header.seconds = div_s64_rem(wall_ns, NSEC_PER_SEC, &rest);
+	header.nanoseconds = rest;
+	header.kept = min(skb->len, SNAP);
+	/* The check sequence is on the wire, but not in what is captured of it, as everywhere. */
+	header.octets = skb->len;
+	if (skb_copy_bits(skb, 0, start, header.kept))
+		return;
+	spin_lock_bh(&tape->lock);
+	if (room(tape, sizeof(header) + header.kept)) {
+		put(tape, &header, sizeof(header));
+		put(tape, start, header.kept);
+		tape->frames++;
+	} else {
+		tape->lost++;
+	}
+	spin_unlock_bh(&tape->lock);
+}
+
+static int start_get(void *data, u64 *value)
+{
+	*value = !!((struct tsn_tape *)data)->pages;
+	return 0;
+}
+
+static int start_set(void *data, u64 value)
+{
+	const struct file_header header = { 0xa1b23c4d, 2, 4, 0, 0, SNAP, 1 };
+	struct tsn_tape *tape = data;
+	struct page **pages;
+
+	if (!value || tape->pages)
+		return value ? 0 : -EINVAL;
+	pages = vzalloc(array_size(PAGES, sizeof(*pages)));
+	if (!pages)
+		return -ENOMEM;
+	spin_lock_bh(&tape->lock);
+	tape->pages = pages;
+	if (room(tape, sizeof(header)))
+		put(tape, &header, sizeof(header));
+	spin_unlock_bh(&tape->lock);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(start_file, start_get, start_set, "%llu\n");
+
+static ssize_t read(struct file *file, char __user *to, size_t octets, loff_t *from)
+{
+	struct tsn_tape *tape = file->private_data;
+	u64 whole = READ_ONCE(tape->octets);
+	u32 inside = offset_in_page(*from);
+
+	if (*from < 0 || *from >= whole)
+		return 0;
+	octets = min3(octets, (size_t)(whole - *from), (size_t)(PAGE_SIZE - inside));
+	if (copy_to_user(to, page_address(tape->pages[*from >> PAGE_SHIFT]) + inside, octets))
+		return -EFAULT;
+	*from += octets;
+	return octets;
+}
+
+static const struct file_operations pcap_file = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = read,
+	.llseek = default_llseek,
+};
+
+static void files(struct tsn_tape *tape, const char *name, struct dentry *above)
+{
+	struct dentry *folder = debugfs_create_dir(name, above);
+
+	debugfs_create_file_unsafe("start", 0600, folder, tape, &start_file);
+	debugfs_create_file("pcap", 0400, folder, tape, &pcap_file);
+	debugfs_create_u64("frames", 0400, folder, &tape->frames);
+	debugfs_create_u64("lost", 0400, folder, &tape->lost);
+}
+
+void tsn_tape_folder(struct tsn_port *port)
+{
+	files(&port->tx, "tx", port->folder);
+	files(&port->rx, "rx", port->folder);
+}
+
+void tsn_tape_prepare(struct tsn_tape *tape)
+{
+	spin_lock_init(&tape->lock);
+}
+
+void tsn_tape_free(struct tsn_tape *tape)
+{
+	u32 page;
+
+	for (page = 0; tape->pages && page < PAGES && tape->pages[page]; page++)
+		__free_page(tape->pages[page]);
+	vfree(tape->pages);
+}

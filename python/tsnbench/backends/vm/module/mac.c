@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a port sends and when, and what its peer then gets. IEEE 802.3-2022, 4.2; 802.1Q-2022, 8.6.8. */
+
+#include "tsnport.h"
+
+/* The next frame: the one that may begin first; at the same moment, of the highest queue. */
+static struct sk_buff *choose(struct tsn_port *port, s64 *begin_ps)
+{
+	struct sk_buff *chosen = NULL;
+	int number;
+
+	for (number = TSN_QUEUES - 1; number >= 0; number--) {
+		struct sk_buff *skb = skb_peek(&port->queue[number].ring);
+		struct tsn_note *note;
+		s64 at;
+
+		if (!skb)
+			continue;
+		note = tsn_note(skb);
+		at = max(note->ready_ps, port->free_ps);
+		if (note->launch_ns)
+			at = max(at, tsn_clock_when(port->clock, note->launch_ns));
+		at = tsn_gates_open(port, number, at,
+				    tsn_duration(port, TSN_PREAMBLE + skb->len + ETH_FCS_LEN));
+		if (at != TSN_NEVER && (!chosen || at < *begin_ps)) {
+			chosen = skb;
+			*begin_ps = at;
+		}
+	}
+	return chosen;
+}
+
+static void begin(struct tsn_port *port, struct sk_buff *skb, s64 at_ps)
+{
+	struct tsn_note *note = tsn_note(skb);
+	u32 octets = TSN_PREAMBLE + skb->len + ETH_FCS_LEN;
+
+	__skb_unlink(skb, &port->queue[note->queue].ring);
+	note->begin_ps = at_ps;
+	port->sending = skb;
+	port->end_ps = at_ps + tsn_duration(port, octets);
+	port->free_ps = at_ps + tsn_duration(port, octets + TSN_GAP);
+	tsn_tape_write(&port->tx, skb, at_ps);
+}
+
+static void deliver(struct tsn_port *port, struct sk_buff *skb)
+{
+	s64 arrives_ps = tsn_note(skb)->arrives_ps;
+
+	tsn_tape_write(&port->rx, skb, arrives_ps);
+	dev_sw_netstats_rx_add(port->dev, skb->len);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	skb->protocol = eth_type_trans(skb, port->dev);
+	netif_rx(skb);
+}
+
+/* Everything that has arrived goes up; the timer is for what has not. */
+static void arrive(struct tsn_port *port)
+{
+	struct sk_buff *skb;
+
+	spin_lock(&port->arriving);
+	while ((skb = skb_peek(&port->wire))) {
+		if (tsn_note(skb)->arrives_ps > tsn_now()) {
+			tsn_arm(&port->arrival, tsn_note(skb)->arrives_ps);
+			break;
+		}
+		__skb_unlink(skb, &port->wire);
+		deliver(port, skb);
+	}
+	spin_unlock(&port->arriving);
+}
+
+/* A frame of its own for the peer: the sender's stamps lie in the memory that the sender's copies share. */
+static void to_peer(struct tsn_port *port, struct sk_buff *sent)
+{
+	struct tsn_port *peer = port->peer;
+	struct tsn_note *note = tsn_note(sent);
+	struct sk_buff *skb;
+
+	if (!peer || !netif_running(peer->dev) || !netif_carrier_ok(port->dev))
+		return;
+	skb = netdev_alloc_skb_ip_align(peer->dev, sent->len);
+	if (!skb) {
+		peer->dev->stats.rx_dropped++;
+		return;
+	}
+	skb_copy_bits(sent, 0, skb_put(skb, sent->len), sent->len);
+	tsn_note(skb)->arrives_ps = port->end_ps + port->delay_ps;
+	if (peer->stamps.rx_filter != HWTSTAMP_FILTER_NONE) {
+		s64 point_ps = note->begin_ps + tsn_duration(port, TSN_PREAMBLE) + port->delay_ps;
+
+		skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(tsn_clock_stamp(peer->clock, point_ps));
+	}
+	spin_lock(&peer->arriving);
+	__skb_queue_tail(&peer->wire, skb);
+	spin_unlock(&peer->arriving);
+	arrive(peer);
+}
+
+/* The last bit is out. */
+static void finish(struct tsn_port *port)
+{
+	struct sk_buff *skb = port->sending;
+	struct tsn_note *note = tsn_note(skb);
+	struct tsn_queue *queue = &port->queue[note->queue];
+
+	if (skb_shinfo(skb)->tx_flags & SKBTX_IN_PROGRESS) {
+		struct skb_shared_hwtstamps stamps = {};
+		s64 point_ps = note->begin_ps + tsn_duration(port, TSN_PREAMBLE);
+
+		stamps.hwtstamp = ns_to_ktime(tsn_clock_stamp(port->clock, point_ps));
+		skb_tstamp_tx(skb, &stamps);
+		port->stamped++;
+	}
+	port->sending = NULL;
+	queue->frames++;
+	queue->octets += skb->len + ETH_FCS_LEN;
+	queue->used--;
+	dev_sw_netstats_tx_add(port->dev, 1, skb->len);
+	to_peer(port, skb);
+	dev_consume_skb_any(skb);
+	netif_tx_wake_queue(netdev_get_tx_queue(port->dev, note->queue));
+}
+
+/* Works off all that is due. The port is locked. */
+void tsn_mac_run(struct tsn_port *port)
+{
+	for (;;) {
+		s64 now_ps = tsn_now();
+		struct sk_buff *skb;
+		s64 at_ps;
+
+		if (port->sending) {
+			if (port->end_ps > now_ps) {
+				tsn_arm(&port->timer, port->end_ps);
+				return;
+			}
+			finish(port);
+		}
+		tsn_gates_advance(port, now_ps);
+		skb = choose(port, &at_ps);
+		if (!skb)
+			return;
+		if (at_ps > now_ps) {
+			tsn_arm(&port->timer, at_ps);
+			return;
+		}
+		begin(port, skb, at_ps);
+	}
+}
+
+static enum hrtimer_restart on_timer(struct hrtimer *timer)
+{
+	struct tsn_port *port = container_of(timer, struct tsn_port, timer);
+
+	spin_lock(&port->lock);
+	tsn_mac_run(port);
+	spin_unlock(&port->lock);
+	return HRTIMER_NORESTART;
+}
+
+static enum hrtimer_restart on_arrival(struct hrtimer *timer)
+{
+	arrive(container_of(timer, struct tsn_port, arrival));
+	return HRTIMER_NORESTART;
+}
+
+static netdev_tx_t start_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct tsn_port *port = *(struct tsn_port **)netdev_priv(dev);
+	u32 number = skb_get_queue_mapping(skb);
+	struct tsn_queue *queue = &port->queue[number];
+	struct tsn_note *note = tsn_note(skb);
+	u32 largest;
+
+	if (skb_put_padto(skb, ETH_ZLEN)) {
+		dev->stats.tx_dropped++;
+		return NETDEV_TX_OK;
+	}
+	spin_lock_bh(&port->lock);
+	largest = tsn_gates_max_sdu(port, number);
+	if (largest && skb->len > largest + ETH_HLEN + (eth_type_vlan(eth_hdr(skb)->h_proto) ? VLAN_HLEN : 0)) {
+		queue->oversize++;
+		dev->stats.tx_dropped++;
+		spin_unlock_bh(&port->lock);
+		dev_kfree_skb_any(skb);
+		return NETDEV_TX_OK;
+	}
+	if (port->stamps.tx_type == HWTSTAMP_TX_ON && skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP)
+		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
+	skb_tx_timestamp(skb);
+	memset(note, 0, sizeof(*note));
+	note->queue = number;
+	note->ready_ps = tsn_now();
+	if (queue->launch && skb->tstamp) {
+		note->launch_ns = ktime_to_ns(skb->tstamp);
+		if (tsn_clock_when(port->clock, note->launch_ns) < note->ready_ps)
+			queue->late++;
+	}
+	__skb_queue_tail(&queue->ring, skb);
+	if (++queue->used >= port->ring)
+		netif_tx_stop_queue(netdev_get_tx_queue(dev, number));
+	tsn_mac_run(port);
+	spin_unlock_bh(&port->lock);
+	return NETDEV_TX_OK;
+}
+
+/* Without traffic classes all frames are equal, and stay in order. */
+static u16 select_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *other)
+{
+	return netdev_get_num_tc(dev) ? netdev_pick_tx(dev, skb, other) : 0;
+}
+
+static void link_state(struct tsn_port *port)
+{
+	bool up = port->peer && netif_running(port->dev) && netif_running(port->peer->dev);
+	struct tsn_port *ends[] = { port, port->peer };
+	int end;
+
+	for (end = 0; end < ARRAY_SIZE(ends); end++) {
+		if (!ends[end])
+			continue;
+		if (up)
+			netif_carrier_on(ends[end]->dev);
+		else
+			netif_carrier_off(ends[end]->dev);
+	}
+}
+
+static int open(struct net_device *dev)
+{
+	link_state(*(struct tsn_port **)netdev_priv(dev));
+	netif_tx_start_all_queues(dev);
+	return 0;
+}
+
+/* Nothing is kept of what a port has when it goes down. */
+void tsn_mac_stop(struct tsn_port *port)
+{
+	int number;
+
+	hrtimer_cancel(&port->timer);
+	hrtimer_cancel(&port->arrival);
+	spin_lock_bh(&port->lock);
+	for (number = 0; number < TSN_QUEUES; number++) {
+		__skb_queue_purge(&port->queue[number].ring);
+		port->queue[number].used = 0;
+	}
+	kfree_skb(port->sending);
+	port->sending = NULL;
+	spin_lock(&port->arriving);
+	__skb_queue_purge(&port->wire);
+	spin_unlock(&port->arriving);
+	spin_unlock_bh(&port->lock);
+}
+
+static int stop(struct net_device *dev)
+{
+	struct tsn_port *port = *(struct tsn_port **)netdev_priv(dev);
+
+	netif_tx_stop_all_queues(dev);
+	netif_carrier_off(dev);
+	if (port->peer)
+		netif_carrier_off(port->peer->dev);
+	tsn_mac_stop(port);
+	return 0;
+}
+
+static int hwtstamp_get(struct net_device *dev, struct kernel_hwtstamp_config *config)
+{
+	*config = (*(struct tsn_port **)netdev_priv(dev))->stamps;
+	return 0;
+}
+
+static int hwtstamp_set(struct net_device *dev, struct kernel_hwtstamp_config *config,
+			struct netlink_ext_ack *extack)
+{
+	struct tsn_port *port = *(struct tsn_port **)netdev_priv(dev);
+
+	if (config->tx_type != HWTSTAMP_TX_OFF && config->tx_type != HWTSTAMP_TX_ON) {
+		NL_SET_ERR_MSG(extack, "frames are stamped, not written to: no one-step");
+		return -ERANGE;
+	}
+	if (config->rx_filter != HWTSTAMP_FILTER_NONE)
+		config->rx_filter = HWTSTAMP_FILTER_ALL;
+	spin_lock_bh(&port->lock);
+	port->stamps.tx_type = config->tx_type;
+	port->stamps.rx_filter = config->rx_filter;
+	spin_unlock_bh(&port->lock);
+	return 0;
+}
+
+const struct net_device_ops tsn_netdev_ops = {
+	.ndo_open = open,
+	.ndo_stop = stop,
+	.ndo_start_xmit = start_xmit,
+	.ndo_select_queue = select_queue,
+	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_validate_addr = eth_validate_addr,
+	.ndo_setup_tc = tsn_setup_tc,
+	.ndo_hwtstamp_get = hwtstamp_get,
+	.ndo_hwtstamp_set = hwtstamp_set,
+};
+
+void tsn_mac_prepare(struct tsn_port *port)
+{
+	int number;
+
+	spin_lock_init(&port->lock);
+	spin_lock_init(&port->arriving);
+	__skb_queue_head_init(&port->wire);
+	for (number = 0; number < TSN_QUEUES; number++)
+		__skb_queue_head_init(&port->queue[number].ring);
+	hrtimer_init(&port->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	port->timer.function = on_timer;
+	hrtimer_init(&port->arrival, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	port->arrival.function = on_arrival;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A virtual TSN network device: pairs of ports with a wire between them.
+ *
+ * Moments are true time in ps since the module was loaded: the raw monotonic clock, which nothing steers.
+ * What a port does happens at exact moments; the timers that work them off may come late and change nothing
+ * of that, for a frame counts from the moment at which it was handed over.
+ */
+#ifndef TSNPORT_H
+#define TSNPORT_H
+
+#include <linux/debugfs.h>
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/net_tstamp.h>
+#include <linux/netdevice.h>
+#include <linux/ptp_clock_kernel.h>
+#include <linux/spinlock.h>
+#include <net/pkt_cls.h>
+#include <net/pkt_sched.h>
+
+#define TSN_QUEUES 8
+#define TSN_PREAMBLE 8	/* octets: preamble and start frame delimiter, IEEE 802.3-2022, 3.1.1 */
+#define TSN_GAP 12	/* octets between frames, IEEE 802.3-2022, 4.4.2 */
+#define TSN_NEVER S64_MAX
+#define TSN_LABEL 16
+
+/* A PTP hardware clock. Ports with the same label share one. */
+struct tsn_clock {
+	struct list_head list;
+	char label[TSN_LABEL];
+	spinlock_t lock;
+	s64 from_ps;		/* true time at which it showed ... */
+	s64 ns;			/* ... this, ... */
+	s64 ps;			/* ... and this beyond, 0 to 999 */
+	s64 error;		/* of its oscillator, in 2^-48 */
+	s64 adjusted;		/* by its user, in 2^-48 */
+	s64 rate;		/* both together: what it gains on true time */
+	s32 error_ppb;
+	u32 granularity_ns;
+	struct ptp_clock_info info;
+	struct ptp_clock *ptp;
+	struct dentry *folder;
+};
+
+/* IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9: a gate control list. */
+struct tsn_gates {
+	s64 start_ns;		/* by the port's clock: ConfigChangeTime */
+	s64 cycle_ns;
+	s64 extension_ns;
+	u32 max_sdu[TSN_QUEUES];	/* octets, 0: any */
+	unsigned int count;
+	struct {
+		u32 open;	/* bit per queue */
+		s64 ns;
+	} entry[];
+};
+
+/* What passed a point of a port, as a capture file (pcap with ns). */
+struct tsn_tape {
+	spinlock_t lock;
+	struct page **pages;	/* NULL: nothing is captured */
+	u64 octets;
+	u64 frames;
+	u64 lost;
+};
+
+struct tsn_queue {
+	struct sk_buff_head ring;
+	unsigned int used;	/* frames in the ring, and the one that is being sent */
+	bool launch;		/* frames have a launch time (etf offload) */
+	u64 frames;
+	u64 octets;
+	u64 late;		/* frames whose launch time had passed */
+	u64 oversize;
+};
+
+struct tsn_port {
+	struct list_head list;
+	struct net_device *dev;
+	struct tsn_port *peer;
+	struct tsn_clock *clock;
+	u64 rate_bps;
+	s64 delay_ps;		/* of the wire towards the peer */
+	u32 ring;		/* frames that a queue holds, with the one that is being sent */
+	u32 unguarded;		/* whether a frame may begin that does not end before its gate closes */
+	spinlock_t lock;	/* of all that follows */
+	struct tsn_queue queue[TSN_QUEUES];
+	struct hrtimer timer;
+	struct sk_buff *sending;
+	s64 end_ps;		/* when the last bit of what is being sent is out */
+	s64 free_ps;		/* when the next frame may begin */
+	struct tsn_gates *oper;
+	struct tsn_gates *admin;
+	struct kernel_hwtstamp_config stamps;
+	spinlock_t arriving;	/* of what follows */
+	struct sk_buff_head wire;
+	struct hrtimer arrival;
+	u64 stamped;
+	struct tsn_tape tx;
+	struct tsn_tape rx;
+	struct dentry *folder;
+};
+
+/* What a port notes of a frame while it has it. */
+struct tsn_note {
+	s64 ready_ps;		/* handed over */
+	s64 begin_ps;		/* first bit of the preamble out */
+	s64 launch_ns;		/* by the port's clock; 0: at once */
+	s64 arrives_ps;		/* last bit in, at the peer */
+	u32 queue;
+};
+
+static inline struct tsn_note *tsn_note(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct tsn_note) > sizeof(skb->cb));
+	return (struct tsn_note *)skb->cb;
+}
+
+/* How long so many octets take on a port's wire. */
+static inline s64 tsn_duration(const struct tsn_port *port, u32 octets)
+{
+	return div64_u64((u64)octets * 8 * PSEC_PER_SEC, port->rate_bps);
+}
+
+/* main.c */
+extern struct dentry *tsn_folder;
+s64 tsn_now(void);
+s64 tsn_wall_ns(s64 ps);
+void tsn_arm(struct hrtimer *timer, s64 at_ps);
+void tsn_clock_changed(struct tsn_clock *clock);
+
+/* mac.c */
+extern const struct net_device_ops tsn_netdev_ops;
+void tsn_mac_prepare(struct tsn_port *port);
+void tsn_mac_run(struct tsn_port *port);
+void tsn_mac_stop(struct tsn_port *port);
+
+/* clock.c */
+struct tsn_clock *tsn_clock_get(const char *label);
+void tsn_clocks_put(void);
+void tsn_clock_show(struct tsn_clock *clock, s64 at_ps, s64 *ns, s64 *ps);
+s64 tsn_clock_stamp(struct tsn_clock *clock, s64 at_ps);
+s64 tsn_clock_when(struct tsn_clock *clock, s64 ns);
+s64 tsn_clock_span(struct tsn_clock *clock, s64 ps);
+
+/* gates.c */
+s64 tsn_gates_open(struct tsn_port *port, unsigned int queue, s64 from_ps, s64 need_ps);
+void tsn_gates_advance(struct tsn_port *port, s64 now_ps);
+u32 tsn_gates_max_sdu(const struct tsn_port *port, unsigned int queue);
+
+/* offload.c */
+int tsn_setup_tc(struct net_device *dev, enum tc_setup_type type, void *data);
+
+/* ethtool.c */
+extern const struct ethtool_ops tsn_ethtool_ops;
+
+/* capture.c */
+void tsn_tape_prepare(struct tsn_tape *tape);
+void tsn_tape_write(struct tsn_tape *tape, const struct sk_buff *skb, s64 at_ps);
+void tsn_tape_folder(struct tsn_port *port);
+void tsn_tape_free(struct tsn_tape *tape);
+
+#endif
