@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tsnbench.backends.kernel import ports
 from tsnbench.backends.kernel.topology import Namespace, build, name
+from tsnbench.backends.kernel.wire import Wire, dilated
 
 LEAD_S = 2
 """From the end of the set-up to the Plan's zero."""
@@ -29,10 +31,10 @@ EPOCH=$(( ($(date +%s) + LEAD) * 1000000000 ))
 """
 
 
-def files(plan: dict[str, Any], text: str, dilate: int) -> dict[str, bytes]:
+def files(plan: dict[str, Any], text: str, dilate: int, wire: Wire = Wire.VETH) -> dict[str, bytes]:
     """Everything under ``/job``; ``text`` is the Plan as it is hashed."""
-    spaces = build(plan, dilate)
-    found = {"plan.json": text.encode(), "job.sh": _script(plan, spaces, dilate).encode()}
+    spaces = build(plan, dilate, wire)
+    found = {"plan.json": text.encode(), "job.sh": _script(plan, spaces, dilate, wire).encode()}
     for space, own in spaces.items():
         for program, lines in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
             if lines:
@@ -40,27 +42,18 @@ def files(plan: dict[str, Any], text: str, dilate: int) -> dict[str, bytes]:
     return found
 
 
-def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int) -> str:
+def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wire: Wire) -> str:
     # Setting up takes the guest some 10 ms a port.
     lead = LEAD_S + len(plan["ports"]) // 20
     lines = [_HEAD.replace("LEAD", str(lead))]
     lines += [f"ip netns add {space} || fail namespace {space}" for space in spaces]
+    if wire is Wire.TSNPORT:
+        lines += _ports(dilated(plan, dilate))
     for space, own in spaces.items():
         for program, told in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
             if told:
                 lines.append(f"run {space} {program} /job/{space}.{program}")
-    lines += ["say captures begin", "dumps="]
-    for number, tap in enumerate(plan["taps"]):
-        if tap["stage"] not in ("tx", "rx"):
-            continue
-        node = plan["ports"][tap["port"]]["node"]
-        direction = "in" if tap["stage"] == "rx" else "out"
-        lines.append(
-            f"/tools/ip netns exec {name(node)} tcpdump -Z root -n -i p{tap['port']} -Q {direction}"
-            f" -s {SNAP_OCTETS} -B 8192 --time-stamp-precision=nano"
-            f" -w /results/tap-{number}.pcap 2>/results/tap-{number}.log &"
-            ' dumps="$dumps $!"'
-        )
+    lines += _captures(plan, wire)
     lines += ["say talkers begin", "talkers="]
     for node in sorted({stream["talker"] for stream in plan["streams"]}):
         there = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
@@ -80,7 +73,7 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int) -> 
         "cat /proc/uptime >/results/cpu-after; cat /proc/net/softnet_stat >/results/softnet-after",
         "for talker in $talkers; do wait $talker || fail a talker; done",
         "say captures end",
-        "kill -TERM $dumps; wait $dumps",
+        *_captured(plan, wire),
     ]
     for space in spaces:
         lines.append(f"tc -n {space} -j -s qdisc show >/results/qdisc-{space}.json")
@@ -89,3 +82,53 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int) -> 
     lines += ["uname -r >/results/kernel", f"echo '{json.dumps(facts)}' >/results/facts.json"]
     lines.append("echo $EPOCH >/results/epoch")
     return "\n".join(lines) + "\n"
+
+
+def _ports(plan: dict[str, Any]) -> list[str]:
+    """The guest's own device: each port in its namespace, told what tc has no word for."""
+    lines = [
+        f'echo "{link}" >/sys/module/tsnport/parameters/link || fail link {link}'
+        for link in ports.links(plan)
+    ]
+    lines += [
+        f"ip link set p{number} netns {name(port['node'])} || fail port {number}"
+        for number, port in enumerate(plan["ports"])
+    ]
+    lines += [f"echo {value} >{ports.CONTROL}/{file} || fail {file}" for file, value in ports.control(plan)]
+    return lines
+
+
+def _captures(plan: dict[str, Any], wire: Wire) -> list[str]:
+    """The device captures by itself; on other interfaces a program does."""
+    if wire is Wire.TSNPORT:
+        return []
+    lines = ["say captures begin", "dumps="]
+    for number, tap in _taps(plan):
+        node = plan["ports"][tap["port"]]["node"]
+        direction = "in" if tap["stage"] == "rx" else "out"
+        lines.append(
+            f"/tools/ip netns exec {name(node)} tcpdump -Z root -n -i p{tap['port']} -Q {direction}"
+            f" -s {SNAP_OCTETS} -B 8192 --time-stamp-precision=nano"
+            f" -w /results/tap-{number}.pcap 2>/results/tap-{number}.log &"
+            ' dumps="$dumps $!"'
+        )
+    return lines
+
+
+def _captured(plan: dict[str, Any], wire: Wire) -> list[str]:
+    if wire is Wire.VETH:
+        return ["kill -TERM $dumps; wait $dumps"]
+    lines = []
+    for number, tap in _taps(plan):
+        there = f"{ports.CONTROL}/p{tap['port']}/{tap['stage']}"
+        lines += [
+            f"cat {there}/pcap >/results/tap-{number}.pcap || fail capture {number}",
+            # As tcpdump says it.
+            f'echo "$(cat {there}/frames) packets captured, $(cat {there}/lost) packets dropped by kernel"'
+            f" >/results/tap-{number}.log",
+        ]
+    return lines
+
+
+def _taps(plan: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    return [(number, tap) for number, tap in enumerate(plan["taps"]) if tap["stage"] in ("tx", "rx")]

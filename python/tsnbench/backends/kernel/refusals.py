@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tsnbench.backends.kernel import ports
 from tsnbench.backends.kernel.shaping import QUEUES
+from tsnbench.backends.kernel.wire import Wire
 
 NODE = {"name", "kind", "processing_ns", "ipv4"}
 PORT = {
@@ -30,31 +32,41 @@ MOST_FRAME = 1518
 """Octets of an untagged frame: what fits the interfaces' 1500 octets."""
 
 
-def refusals(plan: dict[str, Any]) -> list[str]:
+OWN_DEVICE = {"plan": {"policing"}, "node": {"host"}, "port": {"qdisc"}, "class": {"max_sdu_octets"}}
+"""What is understood besides on ports that gates, launch times and the usual root qdiscs know."""
+
+
+def refusals(plan: dict[str, Any], wire: Wire = Wire.VETH) -> list[str]:
     """One line per thing, each once."""
-    return list(dict.fromkeys(_all(plan)))
+    return list(dict.fromkeys(_all(plan, OWN_DEVICE if wire is Wire.TSNPORT else {})))
 
 
-def _all(plan: dict[str, Any]) -> Iterator[str]:
-    yield from _strange("the plan", plan, PLAN)
+def _all(plan: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
+    none: set[str] = set()
+    yield from _strange("the plan", plan, PLAN | more.get("plan", none))
     if len(plan["ports"]) > MOST_PORTS:
         yield f"{len(plan['ports'])} ports: at most {MOST_PORTS}"
     for node in plan["nodes"]:
-        yield from _strange(f"node {node['name']}", node, NODE)
+        yield from _strange(f"node {node['name']}", node, NODE | more.get("node", none))
     for port in plan["ports"]:
-        yield from _port(port)
+        yield from _port(port, more)
+    if more and plan.get("policing"):
+        yield from ports.lost(plan)
     for stream in plan["streams"]:
         yield from _stream(stream)
     yield from _addresses(plan)
 
 
-def _port(port: dict[str, Any]) -> Iterator[str]:
+def _port(port: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
+    none: set[str] = set()
     where = f"port {port['name']}"
-    yield from _strange(where, port, PORT)
+    yield from _strange(where, port, PORT | more.get("port", none))
     if len(port["classes"]) > QUEUES:
         yield f"{where}: more than {QUEUES} classes"
     for own in port["classes"]:
-        yield from _strange(where, own, CLASS)
+        yield from _strange(where, own, CLASS | more.get("class", none))
+        if own.get("max_sdu_octets") and not port.get("gates"):
+            yield f"{where}: max_sdu_octets without gates (mqprio has no such limit)"
         yield from _strange(where, own.get("cbs") or {}, CBS)
     gates = port.get("gates") or {}
     yield from _strange(where, gates, GATES)

@@ -7,7 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from tsnbench.backends.kernel import ports
+from tsnbench.backends.kernel.wire import Wire, dilated
 from tsnbench.errors import BackendError
+from tsnbench.linux import compare, qdiscs, read_qdiscs
 
 BUSIEST = 0.9
 """Of the guest's one processor: above this, delays are those of the processor."""
@@ -18,7 +21,9 @@ LATEST_NS = 1_000_000
 NO_SEND = "the kernel does not say when a talker's frame reaches its queue"
 
 
-def check(back: dict[str, bytes], plan: dict[str, Any], dilate: int) -> dict[str, Any]:
+def check(
+    back: dict[str, bytes], plan: dict[str, Any], dilate: int, wire: Wire = Wire.VETH
+) -> dict[str, Any]:
     """How busy the guest was.
 
     Raises:
@@ -27,8 +32,11 @@ def check(back: dict[str, bytes], plan: dict[str, Any], dilate: int) -> dict[str
     log = _text(back, "job.log").strip()
     if _text(back, "job.status").strip() != "0":
         raise BackendError(f"the guest's kernel did not do what was asked:\n{log[-1500:]}")
-    for number in range(len(plan["ports"])):
-        _read_back(back, plan, number, dilate)
+    if wire is Wire.TSNPORT:
+        _compare(back, dilated(plan, dilate))
+    else:
+        for number in range(len(plan["ports"])):
+            _read_back(back, plan, number, dilate)
     busy = _busy(back, plan["duration_ns"] * dilate / 1e9)
     if busy is not None and busy > BUSIEST:
         raise BackendError(
@@ -83,8 +91,32 @@ def _read_back(back: dict[str, bytes], plan: dict[str, Any], number: int, dilate
             raise BackendError(f"{port['name']}: class {place} has {found} where {meant} was meant")
 
 
+def _compare(back: dict[str, bytes], plan: dict[str, Any]) -> None:
+    """The same for the device's own qdiscs, to the last number.
+
+    Raises:
+        BackendError: something is not as it was meant.
+    """
+    how = ports.profile(plan, int(_text(back, "epoch")))
+    for node in range(len(plan["nodes"])):
+        found = read_qdiscs(json.dumps(read_json(_text(back, f"qdisc-n{node}.json"))))
+        for number, port in enumerate(plan["ports"]):
+            if port["node"] != node:
+                continue
+            own = ports.port(plan, number)
+            meant = qdiscs.children(own, how)
+            if unlike := compare(f"p{number}", qdiscs.root(own, how), meant, found):
+                raise BackendError(f"{port['name']}: " + "; ".join(map(str, unlike)))
+
+
 def observe(
-    back: dict[str, bytes], plan: dict[str, Any], text: str, folder: Path, dilate: int, pcap: bool
+    back: dict[str, bytes],
+    plan: dict[str, Any],
+    text: str,
+    folder: Path,
+    dilate: int,
+    pcap: bool,
+    wire: Wire = Wire.VETH,
 ) -> None:
     """Writes ``observations.parquet`` and ``counters.json``; the captures stay where they are asked for.
 
@@ -120,14 +152,16 @@ def observe(
         for _, written in files:
             Path(written).unlink()
         captures.rmdir()
-    counted = counters(back, plan, sighted["frames"])
+    counted = counters(back, plan, sighted["frames"], wire)
     (folder / "counters.json").write_text(json.dumps(counted, indent=2) + "\n", encoding="utf-8")
 
 
-def counters(back: dict[str, bytes], plan: dict[str, Any], frames: list[list[int]]) -> dict[str, Any]:
+def counters(
+    back: dict[str, bytes], plan: dict[str, Any], frames: list[list[int]], wire: Wire = Wire.VETH
+) -> dict[str, Any]:
     """As the simulator's: what talkers, queues and listeners counted."""
     talked = _talked(back)
-    ports = [_port(back, plan, number) for number in range(len(plan["ports"]))]
+    listed = [_port(back, plan, number, wire) for number in range(len(plan["ports"]))]
     taps = {(tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])}
     streams = []
     for number, stream in enumerate(plan["streams"]):
@@ -155,25 +189,31 @@ def counters(back: dict[str, bytes], plan: dict[str, Any], frames: list[list[int
     return {
         "simulated_ns": plan["duration_ns"] + plan["drain_ns"],
         "events": 0,
-        "frame_hops": sum(own["sent_frames"] for port in ports for own in port["classes"]),
+        "frame_hops": sum(own["sent_frames"] for port in listed for own in port["classes"]),
         "interrupted": False,
         "in_network_at_end": 0,
-        "ports": ports,
+        "ports": listed,
         "streams": streams,
     }
 
 
-def _port(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str, Any]:
-    """The queues of a port by class: their handles are 20: and up (see :mod:`shaping`)."""
+def _port(back: dict[str, bytes], plan: dict[str, Any], number: int, wire: Wire) -> dict[str, Any]:
+    """The queues of a port by class: by handles from 20: up (see :mod:`shaping`), or by parent."""
     port = plan["ports"][number]
     there = _qdiscs(back, plan, number)
+    by_parent = {one["parent"].rpartition(":")[2]: one for one in there.values() if _below_root(one)}
     classes = []
     for place in range(len(port["classes"])):
-        one = there.get(f"{0x20 + place:x}:", {})
+        if wire is Wire.TSNPORT:
+            one = by_parent.get(f"{place + 1:x}", {})
+            counted = ports.OVERHEAD if one.get("kind") == "cbs" and not port.get("qdisc") else 0
+        else:
+            one = there.get(f"{0x20 + place:x}:", {})
+            counted = ports.OVERHEAD
         packets, octets = one.get("packets", 0), one.get("bytes", 0)
         dropped = one.get("drops", 0)
-        # The kernel counted what a frame costs on the wire; FCS belongs to the frame, the rest does not.
-        frame = octets - 20 * packets
+        # What the kernel counted may hold all that a frame costs on the wire; only FCS belongs to the frame.
+        frame = octets + (4 - counted) * packets
         classes.append(
             {
                 "class": place,
@@ -191,9 +231,15 @@ def _port(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str
 
 
 def _qdiscs(back: dict[str, bytes], plan: dict[str, Any], number: int) -> dict[str, Any]:
-    """A port's qdiscs by handle."""
+    """A port's qdiscs by handle; those that nobody named, by parent."""
     listed = read_json(_text(back, f"qdisc-n{plan['ports'][number]['node']}.json"))
-    return {one["handle"]: one for one in listed if one.get("dev") == f"p{number}"}
+    mine = [one for one in listed if one.get("dev") == f"p{number}"]
+    return {one["handle"] if one["handle"] != "0:" else one.get("parent", "0:"): one for one in mine}
+
+
+def _below_root(one: dict[str, Any]) -> bool:
+    major, _, minor = str(one.get("parent", "")).partition(":")
+    return major in ("", str(qdiscs.HANDLE)) and bool(minor)
 
 
 def read_json(text: str) -> Any:

@@ -10,7 +10,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from tsnbench.backends.kernel import ports
 from tsnbench.backends.kernel.shaping import QUEUES, bits, shape
+from tsnbench.backends.kernel.wire import Wire, dilated
 
 WIRES = "wires"
 PREAMBLE_AND_FCS = 12
@@ -34,8 +36,10 @@ def name(node: int) -> str:
     return f"n{node}"
 
 
-def build(plan: dict[str, Any], dilate: int) -> dict[str, Namespace]:
+def build(plan: dict[str, Any], dilate: int, wire: Wire = Wire.VETH) -> dict[str, Namespace]:
     """Every namespace by name; the wires come first, and make all interfaces."""
+    if wire is Wire.TSNPORT:
+        return _own_device(dilated(plan, dilate))
     spaces: dict[str, Namespace] = {WIRES: Namespace()}
     spaces |= {name(number): Namespace() for number in range(len(plan["nodes"]))}
     _links(plan, dilate, spaces)
@@ -45,6 +49,22 @@ def build(plan: dict[str, Any], dilate: int) -> dict[str, Namespace]:
         own = spaces[name(port["node"])]
         own.ip += [f"link set p{number} up"]
         own.tc += shape(plan, number, dilate)
+    return spaces
+
+
+def _own_device(plan: dict[str, Any]) -> dict[str, Namespace]:
+    """The ports are there already, each in its namespace."""
+    spaces = {name(number): Namespace() for number in range(len(plan["nodes"]))}
+    for number, port in enumerate(plan["ports"]):
+        spaces[name(port["node"])].ip += [f"link set p{number} address {port['mac']}"]
+    for number in _forwarding(plan):
+        _bridge(plan, number, spaces[name(number)], priorities=False)
+    for number, port in enumerate(plan["ports"]):
+        own = spaces[name(port["node"])]
+        own.ip += [f"link set p{number} up"]
+        own.tc += ports.shape(plan, number)
+    for number in range(len(plan["nodes"])):
+        spaces[name(number)].tc += ports.arriving(plan, number)
     return spaces
 
 
@@ -80,18 +100,18 @@ def _forwarding(plan: dict[str, Any]) -> list[int]:
     return sorted(passed)
 
 
-def _bridge(plan: dict[str, Any], node: int, own: Namespace) -> None:
+def _bridge(plan: dict[str, Any], node: int, own: Namespace, *, priorities: bool = True) -> None:
     """802.1Q with static entries alone; a tag's priority becomes the kernel's, which its qdiscs look at.
 
     IEEE 802.1Q-2022, 8.8.1 and 6.9.3.
     """
-    ports = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
+    members = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
     own.ip += ["link add br0 type bridge vlan_filtering 1 stp_state 0 mcast_snooping 0 ageing_time 0"]
-    own.ip += [f"link set p{number} master br0" for number in ports]
+    own.ip += [f"link set p{number} master br0" for number in members]
     own.ip += ["link set br0 up"]
     entries: dict[tuple[str, int], int] = {}
     vlans: set[tuple[int, int]] = set()
-    priorities: dict[int, set[int]] = defaultdict(set)
+    seen: dict[int, set[int]] = defaultdict(set)
     for stream in plan["streams"]:
         vid = stream.get("vid")
         for hop in stream["route"]:
@@ -101,12 +121,12 @@ def _bridge(plan: dict[str, Any], node: int, own: Namespace) -> None:
             entries[stream["destination_mac"], vid or UNTAGGED] = hop["port"]
             if vid is not None:
                 vlans |= {(vid, arrives), (vid, hop["port"])}
-                priorities[arrives].add(stream["pcp"])
+                seen[arrives].add(stream["pcp"])
     own.bridge += [f"vlan add vid {vid} dev p{port}" for vid, port in sorted(vlans)]
     own.bridge += [
         f"fdb add {mac} dev p{port} master static vlan {vid}" for (mac, vid), port in sorted(entries.items())
     ]
-    for port, found in sorted(priorities.items()):
+    for port, found in sorted(seen.items()) if priorities else ():
         own.tc += [f"qdisc add dev p{port} clsact"]
         own.tc += [
             f"filter add dev p{port} ingress protocol 802.1Q flower vlan_prio {pcp}"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel import job, results, traffic
 from tsnbench.backends.kernel.refusals import refusals
+from tsnbench.backends.kernel.wire import Wire
 from tsnbench.backends.protocol import Backend, Progress
-from tsnbench.backends.vm import initramfs, kernel, machine
+from tsnbench.backends.vm import cache, device, initramfs, kernel, machine
 from tsnbench.errors import BackendError, InputError
 from tsnbench.runs import manifest
 from tsnbench.runs.folder import begin, end
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 def unavailable() -> str | None:
     """Why this machine cannot run guests; None where it can."""
-    gone = sorted(set(initramfs.missing_tools().values()))
+    gone = sorted({*initramfs.missing_tools().values(), *device.missing_tools()})
     if shutil.which(machine.QEMU) is None:
         gone.append("qemu-system-x86")
     if gone:
         return f"packages are missing: {', '.join(gone)}"
     try:
         traffic.program()
-        kernel.find()
+        device.module(kernel.find())
     except BackendError as error:
         return str(error).partition("\n")[0]
     return None
@@ -43,9 +44,11 @@ class VirtualMachine(Backend):
 
     name = "vm"
 
-    def __init__(self, dilate: int = 1) -> None:
+    def __init__(self, dilate: int = 1, wire: Wire = Wire.TSNPORT) -> None:
         self.dilate = dilate
         """How many times slower the experiment runs in the guest; all results are in the Plan's time."""
+        self.wire = wire
+        """Which interfaces stand for the Plan's ports."""
 
     def prepare(self, plan: Plan, folder: Path) -> None:
         """Make the run folder, in state ``running``.
@@ -56,7 +59,7 @@ class VirtualMachine(Backend):
         """
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
-        if found := refusals(plan.document):
+        if found := refusals(plan.document, self.wire):
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
             raise InputError(
@@ -82,7 +85,8 @@ class VirtualMachine(Backend):
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> dict[str, Any]:
         document, text = plan.document, plan.to_json()
         guest = kernel.find()
-        image, image_hash = initramfs.bake(guest, traffic.program())
+        module = device.module(guest)
+        image, image_hash = initramfs.bake(guest, traffic.program(), module)
         load = os.getloadavg()[0]
         # Emulation takes some ten times as long as the guest thinks, more on a loaded machine.
         guest_s = (document["duration_ns"] + document["drain_ns"]) * self.dilate / 1e9
@@ -91,13 +95,13 @@ class VirtualMachine(Backend):
         back = machine.run(
             guest.image,
             image,
-            job.files(document, text, self.dilate),
+            job.files(document, text, self.dilate, self.wire),
             document["seed"] % (1 << 32),
             limit_s,
             lambda: tell(0, 0),
         )
-        seen = results.check(back, document, self.dilate)
-        results.observe(back, document, text, folder, self.dilate, pcap)
+        seen = results.check(back, document, self.dilate, self.wire)
+        results.observe(back, document, text, folder, self.dilate, pcap, self.wire)
         listed = {
             name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
         }
@@ -106,6 +110,8 @@ class VirtualMachine(Backend):
             "kernel": guest.release,
             "kernel_package_sha256": guest.sha256,
             "image_sha256": image_hash,
+            "wire": self.wire.value,
+            "device_sha256": cache.sha256(module),
             "qemu": _qemu_version(),
             "seed": document["seed"] % (1 << 32),
             "host_load": round(load, 2),

@@ -217,6 +217,14 @@ static int index_get(void *data, u64 *value)
 }
 DEFINE_DEBUGFS_ATTRIBUTE(index_file, index_get, NULL, "%llu\n");
 
+/* TAI less UTC, whole seconds; two readings are a moment apart. */
+static s64 tai_ahead(void)
+{
+	s64 real_ns = ktime_get_real_ns();
+
+	return div_s64(ktime_to_ns(ktime_get_clocktai()) - real_ns + NSEC_PER_SEC / 2, NSEC_PER_SEC) * NSEC_PER_SEC;
+}
+
 /* The clock of this label; made when it is asked for first. It starts with the system's TAI. */
 struct tsn_clock *tsn_clock_get(const char *label)
 {
@@ -233,7 +241,8 @@ struct tsn_clock *tsn_clock_get(const char *label)
 	spin_lock_init(&clock->lock);
 	clock->granularity_ns = 1;
 	clock->from_ps = tsn_now();
-	clock->ns = ktime_to_ns(ktime_get_clocktai());
+	clock->ns = tsn_wall_ns(clock->from_ps) + tai_ahead();
+	clock->ps = clock->from_ps % 1000;
 	clock->info = operations;
 	clock->ptp = ptp_clock_register(&clock->info, NULL);
 	if (IS_ERR_OR_NULL(clock->ptp)) {

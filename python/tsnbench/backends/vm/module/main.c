@@ -8,6 +8,8 @@
  * the second port's differ, its bit/s and ps.
  */
 
+#include <linux/timekeeping.h>
+
 #include "tsnport.h"
 
 struct dentry *tsn_folder;
@@ -182,8 +184,12 @@ MODULE_PARM_DESC(link, "two ports to make: NAME[@CLOCK] NAME[@CLOCK] BIT/S PS [B
 
 static int __init start(void)
 {
-	loaded_raw_ns = ktime_get_raw_ns();
-	loaded_wall_ns = ktime_get_real_ns();
+	struct system_time_snapshot now;
+
+	/* Both of the same instant. */
+	ktime_get_snapshot(&now);
+	loaded_raw_ns = ktime_to_ns(now.raw);
+	loaded_wall_ns = ktime_to_ns(now.real);
 	tsn_folder = debugfs_create_dir("tsnport", NULL);
 	return 0;
 }

@@ -1,0 +1,136 @@
+"""A Plan on the guest's own device: its ports, and their qdiscs as :mod:`tsnbench.linux` writes them.
+
+A bridge's gates are those of its hardware, so taprio hands them to the device; a host's are as its Plan says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+from tsnbench.linux import ingress, qdiscs
+from tsnbench.linux.profile import Layout, Mode, Profile
+
+QUEUES = 8
+"""Transmission queues of the device; the highest goes first."""
+CONTROL = "/sys/kernel/debug/tsnport"
+"""Where the device is told what no program for networks can say, and where its captures are."""
+OVERHEAD = 24
+"""Octets that a frame costs on the wire beyond what the kernel counts: preamble, delimiter, FCS, gap."""
+ENDLESS = 100_000
+"""Frames: the limit of a queue that has none."""
+AHEAD_NS = 2_000_000_000
+"""How far before the Plan's zero the lists of gates are in force at least; set-up takes longer than that."""
+
+
+def profile(plan: dict[str, Any], epoch_ns: int = 0) -> Profile:
+    """What the Plan leaves open."""
+    return Profile(
+        mode=Mode.FULL,
+        layout=Layout.STRAIGHT,
+        tx_queues=QUEUES,
+        epoch_ns=epoch_ns,
+        interfaces={port["name"]: f"p{number}" for number, port in enumerate(plan["ports"])},
+    )
+
+
+def links(plan: dict[str, Any]) -> list[str]:
+    """Lines for the device, one per cable. Nodes have a clock each, whatever number of ports."""
+    found = []
+    for number, port in enumerate(plan["ports"]):
+        if number > port["peer"]:
+            continue
+        peer = plan["ports"][port["peer"]]
+        ends = [(port, number), (peer, port["peer"])]
+        names = " ".join(f"p{place}@{end['node']}" for end, place in ends)
+        found.append(f"{names} " + " ".join(f"{end['rate_bps']} {end['propagation_ps']}" for end, _ in ends))
+    return found
+
+
+def port(plan: dict[str, Any], number: int) -> dict[str, Any]:
+    """One port as its qdiscs see it: queues without a limit have one, lists began long ago."""
+    own: dict[str, Any] = dict(plan["ports"][number])
+    own["classes"] = [
+        one if "limit_frames" in one or "limit_octets" in one else {**one, "limit_frames": ENDLESS}
+        for one in own["classes"]
+    ]
+    if own.get("gates"):
+        own["gates"] = _began(own["gates"])
+    taprio = (own.get("qdisc") or {}).get("taprio")
+    if taprio and taprio["base_time_ns"] <= 0:
+        own["qdisc"] = {**own["qdisc"], "taprio": _began(taprio)}
+    return own
+
+
+def _began(gates: dict[str, Any]) -> dict[str, Any]:
+    cycle = gates["cycle_ns"]
+    return {**gates, "base_time_ns": gates["base_time_ns"] % cycle - (AHEAD_NS // cycle + 1) * cycle}
+
+
+def shape(plan: dict[str, Any], number: int) -> list[str]:
+    """The qdiscs of one port; ``EPOCH+n`` stands for the Plan's moment n."""
+    own, device, how = port(plan, number), f"p{number}", profile(plan)
+    lines = qdiscs.batch(own, device, how)
+    if not own.get("qdisc"):
+        # A bridge's shaper counts what a frame costs on the wire.
+        lines = [_counting(line) for line in lines]
+    root = qdiscs.root(own, how)
+    if root.kind == "taprio" and root.flags is None:
+        # A qdisc that is put below resets it, and its timer stops for ever (Linux 6.12): tell it again.
+        schedule = lines[0][lines[0].index("base-time") :]
+        lines.append(f"qdisc change dev {device} root handle {qdiscs.HANDLE}: taprio {schedule}")
+    return [_moments(line) for line in lines]
+
+
+def _counting(line: str) -> str:
+    place = line.find(" cbs ")
+    return line if place < 0 else f"{line[:place]} stab overhead {OVERHEAD} linklayer ethernet{line[place:]}"
+
+
+def _moments(line: str) -> str:
+    return re.sub(r"base-time (-?\d+)", lambda found: f"base-time EPOCH{int(found[1]):+d}", line)
+
+
+def control(plan: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """What no other program can tell a port: a file below :data:`CONTROL`, and what is written to it."""
+    for number, own in enumerate(plan["ports"]):
+        if (own.get("gates") or {}).get("unguarded"):
+            yield f"p{number}/unguarded", 1
+    for tap in plan["taps"]:
+        if tap["stage"] in ("tx", "rx"):
+            yield f"p{tap['port']}/{tap['stage']}/start", 1
+
+
+def arriving(plan: dict[str, Any], node: int) -> list[str]:
+    """What happens to frames as they come in; priorities only of those that do."""
+    network = Network(plan)
+    lines = ingress.batch(network, node, profile(plan), Notes("vm"))
+    seen: dict[str, set[int]] = defaultdict(set)
+    rewritten = any(entry.get("regeneration") for entry in plan.get("policing", ()))
+    for stream in plan["streams"]:
+        if stream.get("vid") is not None:
+            for hop in stream["route"]:
+                peer = plan["ports"][hop["port"]]["peer"]
+                seen[f"p{peer}"] |= set(range(8)) if rewritten else {stream["pcp"]}
+    plain = re.compile(
+        r"filter replace dev (\S+) ingress .* flower vlan_prio (\d) action skbedit priority \2$"
+    )
+    kept = []
+    for line in lines:
+        found = plain.match(line)
+        # Frames have priority 0 already.
+        if not found or (int(found[2]) in seen[found[1]] and found[2] != "0"):
+            kept.append(_moments(line))
+    return kept
+
+
+def lost(plan: dict[str, Any]) -> list[str]:
+    """What a kernel cannot do of a Plan's filters."""
+    network, notes = Network(plan), Notes("vm")
+    for node in range(len(plan["nodes"])):
+        ingress.batch(network, node, profile(plan), notes)
+    return [f"{note.what} ({note.why})" for note in notes if note.lost]
