@@ -117,7 +117,17 @@ def measuring(folder: Path) -> list[Result]:
 
 def scheduling(which: str = "") -> list[Result]:
     """Schedules with gate lists and proof, by families of problems (``crates/verify/examples/schedules.rs``)."""
-    cargo = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "tsn-verify", "--example", "schedules"]
+    cargo = [
+        "cargo",
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        "-p",
+        "tsn-verify",
+        "--example",
+        "schedules",
+    ]
     subprocess.run([*cargo, "--target-dir", "target"], check=True, cwd=ROOT)
     core = ["taskset", "-c", "0"] if shutil.which("taskset") else []
     command = [*core, str(ROOT / "target/release/examples/schedules"), *([which] if which else [])]

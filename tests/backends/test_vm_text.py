@@ -169,4 +169,6 @@ def test_the_newest_kernel_of_the_preferred_series():
 def test_a_list_that_is_yet_to_begin_can_be_read():
     text = '[{"kind":"taprio","options":{"cycle_time_extension":0,{"base_time":5,"schedule":[]}}}]'
     assert results.read_json(text)[0]["options"]["admin"] == {"base_time": 5, "schedule": []}
+    text = '[{"kind":"taprio","options":{"schedule":[{"index":0}],{"base_time":5,"schedule":[]}}}]'
+    assert results.read_json(text)[0]["options"]["admin"] == {"base_time": 5, "schedule": []}
     assert results.read_json("") == []

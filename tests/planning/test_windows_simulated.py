@@ -56,9 +56,7 @@ def streams(draw: st.DrawFn) -> dict[str, model.Stream]:
             talker=talker,
             listeners=(listener,),
             pcp=draw(st.sampled_from([7, 6, 5])),
-            pattern=model.Periodic(
-                period=period, jitter=jitter, offset=draw(st.integers(0, 200)) * 1_000
-            ),
+            pattern=model.Periodic(period=period, jitter=jitter, offset=draw(st.integers(0, 200)) * 1_000),
             size=draw(
                 st.sampled_from(
                     [
@@ -71,7 +69,9 @@ def streams(draw: st.DrawFn) -> dict[str, model.Stream]:
             ),
             requires=model.Requirements(
                 delay=draw(st.sampled_from([300_000, 1_000_000, 3_000_000])),
-                jitter=() if wants_jitter is None else (model.JitterLimit(kind="delay-step-abs", limit=wants_jitter),),
+                jitter=()
+                if wants_jitter is None
+                else (model.JitterLimit(kind="delay-step-abs", limit=wants_jitter),),
                 loss_ppm=0,
             ),
         )
@@ -116,7 +116,11 @@ def _seen(made: Plan) -> pl.DataFrame:
             assert stream["dropped_in_network"] == 0, stream
     tx = seen.filter(pl.col("stage") == "tx").group_by("stream", "seq").agg(tx=pl.col("t_ns").min())
     rx = seen.filter(pl.col("stage") == "rx").group_by("stream", "seq").agg(rx=pl.col("t_ns").max())
-    return tx.join(rx, on=["stream", "seq"]).with_columns(delay=pl.col("rx") - pl.col("tx")).sort("stream", "seq")
+    return (
+        tx.join(rx, on=["stream", "seq"])
+        .with_columns(delay=pl.col("rx") - pl.col("tx"))
+        .sort("stream", "seq")
+    )
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -203,9 +203,7 @@ def _release(draft: Draft, flow: Flow, placed: Mapping[str, Any]) -> None:
     }
 
 
-def _open(
-    draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Mapping[str, Any]]
-) -> None:
+def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Mapping[str, Any]]) -> None:
     """Gates of the ports that scheduled frames take: their classes alone while they pass, else the rest."""
     classes: dict[int, dict[int, int]] = defaultdict(dict)
     for flow in flows:
@@ -214,7 +212,9 @@ def _open(
             port = draft.ports[hop.port]
             traffic = port.pcp_to_class[pcp]
             if classes[hop.port].setdefault(traffic, queue) != queue:
-                pcps = f"PCP {queues[classes[hop.port][traffic]]} and PCP {queues[queue]} share class {traffic}"
+                pcps = (
+                    f"PCP {queues[classes[hop.port][traffic]]} and PCP {queues[queue]} share class {traffic}"
+                )
                 draft.problem("schedule", f"a class for each queue of scheduled streams at {port.name}", pcps)
     by_link = {found["link"]: found for found in lists}
     for number, own in sorted(classes.items()):

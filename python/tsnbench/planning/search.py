@@ -15,7 +15,9 @@ from tsnbench.scenario import model
 Found = Mapping[str, Any]
 """``outcome`` (``placed``, ``refused``), ``gates``, ``reasons`` and the same as ``sentences``."""
 MISSING = {"kind": "engine"}
-NO_ORTOOLS = "the exact engine is not here: ortools is missing; install the extra: pip install 'tsnbench[exact]'"
+NO_ORTOOLS = (
+    "the exact engine is not here: ortools is missing; install the extra: pip install 'tsnbench[exact]'"
+)
 CERTAIN = ("pair", "link")
 """Reasons that no search can change."""
 

@@ -65,9 +65,7 @@ def passing(every: Sequence[Coming], window: Window, cycle: int) -> list[Passed]
     return [_passing(number, every, window, cycle, whole) for number in range(len(every))]
 
 
-def _passing(
-    number: int, every: Sequence[Coming], window: Window, cycle: int, whole: int
-) -> Passed:
+def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, whole: int) -> Passed:
     unit, wire = every[number].unit, every[number].wire
     if not unit.known:
         waits = cycle - (window.cut - window.opens) + whole

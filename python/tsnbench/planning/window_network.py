@@ -226,7 +226,9 @@ def _go_on(
         start = sent if unit.known else None
         later = replace(unit, hop=hop, known=known, count=count, sent=start, fastest=fastest + least)
         total = None if spent is None else spent + most
-        coming.setdefault((unit.flow, hop), []).append(moved(later, first + least, last + most, total, margin))
+        coming.setdefault((unit.flow, hop), []).append(
+            moved(later, first + least, last + most, total, margin)
+        )
 
 
 def _arrive(

@@ -30,7 +30,9 @@ class Broken:
 def say(draft: Draft, wrong: list[Broken], outcome: Outcome) -> None:
     """As mistakes of the scenario."""
     for one in dict.fromkeys(wrong):
-        draft.problem(one.path, one.expected, f"{one.found}, with a cycle of {_ns(outcome.cycle_ns)}", one.hint)
+        draft.problem(
+            one.path, one.expected, f"{one.found}, with a cycle of {_ns(outcome.cycle_ns)}", one.hint
+        )
 
 
 def too_full(draft: Draft, port: Port, classes: Set[int]) -> bool:
@@ -84,7 +86,9 @@ def _full(draft: Draft, outcome: Outcome) -> list[Broken]:
 
 def _late(flow: Flow, most: int | None, least: int, spread: int) -> list[Broken]:
     requires, path = flow.stream.requires, f"streams.{flow.group}.requires"
-    limits = [("delay", requires.delay)] + [(f"delay p{share / 10_000:g}", at) for share, at in requires.percentiles.items()]
+    limits = [("delay", requires.delay)] + [
+        (f"delay p{share / 10_000:g}", at) for share, at in requires.percentiles.items()
+    ]
     found = []
     for name, limit in limits:
         if limit is not None and most is not None and most > limit * 1_000:
@@ -94,9 +98,15 @@ def _late(flow: Flow, most: int | None, least: int, spread: int) -> list[Broken]
                 if small
                 else "a shorter cycle, an offset that is the window's, or fewer streams in its class"
             )
-            found.append(Broken(f"{path}.{name}", f"windows that bring it within {_ns(limit)}", f"up to {_ps(most)}", hint))
+            found.append(
+                Broken(
+                    f"{path}.{name}", f"windows that bring it within {_ns(limit)}", f"up to {_ps(most)}", hint
+                )
+            )
     for kind in requires.jitter:
-        varies = spread if kind.kind == "interval" else min(spread, (most - least) if most is not None else spread)
+        varies = (
+            spread if kind.kind == "interval" else min(spread, (most - least) if most is not None else spread)
+        )
         if varies > kind.limit * 1_000:
             hint = "fewer streams in its class, frames of one size, or scheduled: true"
             found.append(
@@ -123,7 +133,12 @@ def _rest(draft: Draft, outcome: Outcome, port: Port, classes: Set[int]) -> list
     frames = left_to_rest(draft, port, classes, default=0)
     if frames > longest:
         found.append(
-            Broken(path, f"{_ps(frames)} for a frame of the other classes at {port.name}", _ps(max(0, longest)), hint)
+            Broken(
+                path,
+                f"{_ps(frames)} for a frame of the other classes at {port.name}",
+                _ps(max(0, longest)),
+                hint,
+            )
         )
     clocks = draft.scenario.clocks
     if clocks is not None and clocks.gptp is not None and port.pcp_to_class[clocks.gptp.pcp] not in classes:

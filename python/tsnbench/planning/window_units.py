@@ -79,7 +79,11 @@ def data_units(size: dict[str, Any]) -> list[list[int]]:
     if size["kind"] == "list":
         return [[octets] for octets in sorted(set(size["octets"]))]
     return [
-        [octets for octets, count in frames_of(unit, size["most_per_frame"], size["overhead"]) for _ in range(count)]
+        [
+            octets
+            for octets, count in frames_of(unit, size["most_per_frame"], size["overhead"])
+            for _ in range(count)
+        ]
         for unit in sorted(set(size["octets"]))
     ]
 

@@ -48,5 +48,7 @@ def release(reading: Reading, fields: Fields) -> model.Release | None:
     period = fields.get("period")
     if period is not None and (window.earliest >= period or (window.latest or 0) >= window.earliest + period):
         found = f"{window.earliest} ns to {'its end' if window.latest is None else f'{window.latest} ns'}"
-        reading.problem(place, path, f"a window that begins within the period, {period} ns, and is shorter", found)
+        reading.problem(
+            place, path, f"a window that begins within the period, {period} ns, and is shorter", found
+        )
     return window

@@ -19,8 +19,8 @@ QUEUES = 8
 """Transmission queues of the device; the highest goes first."""
 CONTROL = "/sys/kernel/debug/tsnport"
 """Where the device is told what no program for networks can say, and where its captures are."""
-OVERHEAD = 24
-"""Octets that a frame costs on the wire beyond what the kernel counts: preamble, delimiter, FCS, gap."""
+COUNTED = {"cbs": 24, "bfifo": 4}
+"""Octets of a frame beyond what the kernel counts: on the wire (preamble, delimiter, FCS, gap); in a queue."""
 ENDLESS = 100_000
 """Frames: the limit of a queue that has none."""
 AHEAD_NS = 2_000_000_000
@@ -76,7 +76,7 @@ def shape(plan: dict[str, Any], number: int) -> list[str]:
     own, device, how = port(plan, number), f"p{number}", profile(plan)
     lines = qdiscs.batch(own, device, how)
     if not own.get("qdisc"):
-        # A bridge's shaper counts what a frame costs on the wire.
+        # A bridge's shaper counts what a frame costs on the wire, its queues count whole frames.
         lines = [_counting(line) for line in lines]
     root = qdiscs.root(own, how)
     if root.kind == "taprio" and root.flags is None:
@@ -87,8 +87,11 @@ def shape(plan: dict[str, Any], number: int) -> list[str]:
 
 
 def _counting(line: str) -> str:
-    place = line.find(" cbs ")
-    return line if place < 0 else f"{line[:place]} stab overhead {OVERHEAD} linklayer ethernet{line[place:]}"
+    for kind, octets in COUNTED.items():
+        place = line.find(f" {kind} ")
+        if place >= 0:
+            return f"{line[:place]} stab overhead {octets} linklayer ethernet{line[place:]}"
+    return line
 
 
 def _moments(line: str) -> str:

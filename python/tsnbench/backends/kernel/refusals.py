@@ -32,7 +32,13 @@ MOST_FRAME = 1518
 """Octets of an untagged frame: what fits the interfaces' 1500 octets."""
 
 
-OWN_DEVICE = {"plan": {"policing"}, "node": {"host"}, "port": {"qdisc"}, "class": {"max_sdu_octets"}}
+OWN_DEVICE = {
+    "plan": {"policing"},
+    "node": {"host"},
+    "port": {"qdisc"},
+    "class": {"max_sdu_octets", "limit_octets"},
+    "gates": {"cycle_extension_ns"},
+}
 """What is understood besides on ports that gates, launch times and the usual root qdiscs know."""
 
 
@@ -67,9 +73,13 @@ def _port(port: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
         yield from _strange(where, own, CLASS | more.get("class", none))
         if own.get("max_sdu_octets") and not port.get("gates"):
             yield f"{where}: max_sdu_octets without gates (mqprio has no such limit)"
+        if own.get("cbs") and port.get("qdisc"):
+            yield f"{where}: shapers of the hardware below queueing disciplines (give it `cbs: software`)"
+        if own.get("limit_octets") and (own.get("limit_frames") or own.get("cbs")):
+            yield f"{where}: limit_octets beside a limit in frames or a shaper"
         yield from _strange(where, own.get("cbs") or {}, CBS)
     gates = port.get("gates") or {}
-    yield from _strange(where, gates, GATES)
+    yield from _strange(where, gates, GATES | more.get("gates", none))
     for entry in gates.get("entries", ()):
         yield from _strange(where, entry, ENTRY)
 

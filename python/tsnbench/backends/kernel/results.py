@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tsnbench.backends.kernel import ports
+from tsnbench.backends.kernel import ports, shaping
 from tsnbench.backends.kernel.wire import Wire, dilated
 from tsnbench.errors import BackendError
 from tsnbench.linux import compare, qdiscs, read_qdiscs
@@ -104,9 +104,13 @@ def _compare(back: dict[str, bytes], plan: dict[str, Any]) -> None:
             if port["node"] != node:
                 continue
             own = ports.port(plan, number)
-            meant = qdiscs.children(own, how)
-            if unlike := compare(f"p{number}", qdiscs.root(own, how), meant, found):
+            root = qdiscs.root(own, how)
+            if unlike := compare(f"p{number}", root, qdiscs.children(own, how), found):
                 raise BackendError(f"{port['name']}: " + "; ".join(map(str, unlike)))
+            there = [one.options for one in found if one.device == f"p{number}" and one.kind == "taprio"]
+            if root.flags is None and any("admin" in options for options in there):
+                # A list that never came into force: whatever resets taprio stops its timer.
+                raise BackendError(f"{port['name']}: the kernel's gates did not run")
 
 
 def observe(
@@ -206,10 +210,10 @@ def _port(back: dict[str, bytes], plan: dict[str, Any], number: int, wire: Wire)
     for place in range(len(port["classes"])):
         if wire is Wire.TSNPORT:
             one = by_parent.get(f"{place + 1:x}", {})
-            counted = ports.OVERHEAD if one.get("kind") == "cbs" and not port.get("qdisc") else 0
+            counted = 0 if port.get("qdisc") else ports.COUNTED.get(one.get("kind", ""), 0)
         else:
             one = there.get(f"{0x20 + place:x}:", {})
-            counted = ports.OVERHEAD
+            counted = shaping.OVERHEAD
         packets, octets = one.get("packets", 0), one.get("bytes", 0)
         dropped = one.get("drops", 0)
         # What the kernel counted may hold all that a frame costs on the wire; only FCS belongs to the frame.
@@ -244,7 +248,7 @@ def _below_root(one: dict[str, Any]) -> bool:
 
 def read_json(text: str) -> Any:
     """What ``tc -j`` or ``ip -j`` printed; iproute2 6.1 gives a taprio list to come no key."""
-    return json.loads(re.sub(r'(":-?\d+,)\{"base_time"', r'\1"admin":{"base_time"', text) or "[]")
+    return json.loads(re.sub(r'((?:":-?\d+|\]),)\{"base_time"', r'\1"admin":{"base_time"', text) or "[]")
 
 
 def _talked(back: dict[str, bytes]) -> dict[str, tuple[int, int, int, int]]:

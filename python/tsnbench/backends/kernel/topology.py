@@ -59,12 +59,13 @@ def _own_device(plan: dict[str, Any]) -> dict[str, Namespace]:
         spaces[name(port["node"])].ip += [f"link set p{number} address {port['mac']}"]
     for number in _forwarding(plan):
         _bridge(plan, number, spaces[name(number)], priorities=False)
+    # clsact before taprio: whatever is put on an interface later resets it, and its timer stops (Linux 6.12).
+    for number in range(len(plan["nodes"])):
+        spaces[name(number)].tc += ports.arriving(plan, number)
     for number, port in enumerate(plan["ports"]):
         own = spaces[name(port["node"])]
         own.ip += [f"link set p{number} up"]
         own.tc += ports.shape(plan, number)
-    for number in range(len(plan["nodes"])):
-        spaces[name(number)].tc += ports.arriving(plan, number)
     return spaces
 
 

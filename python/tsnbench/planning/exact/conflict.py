@@ -51,7 +51,9 @@ class Judge:
         return answer is Answer.IMPOSSIBLE
 
 
-def reduced(problem: Mapping[str, Any], jobs: Sequence[Job], numbers: Sequence[int], budget: Budget) -> Conflict:
+def reduced(
+    problem: Mapping[str, Any], jobs: Sequence[Job], numbers: Sequence[int], budget: Budget
+) -> Conflict:
     """The part of an impossible set without which nothing is proved any more."""
     judge = Judge(problem, jobs, budget)
     judge.known[frozenset(numbers)] = True

@@ -110,7 +110,8 @@ def _place(
     )
     near = {part.link for number in region for way in ways[number] for part in way.parts}
     touched = [
-        job for job in jobs
+        job
+        for job in jobs
         if job.number in inside or any(part.link in near for way in job.ways for part in way.parts)
     ]
     for waits in (True,) if waiting else (False, True):

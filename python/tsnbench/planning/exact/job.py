@@ -137,9 +137,7 @@ def _way(problem: Mapping[str, Any], stream: Mapping[str, Any], found: Mapping[s
             come.append(begin + arrives)
         arrivals.append(come)
         starts.append(ready[0])
-        parts.append(
-            Part(step.link, ready[0] - step.margin, free - ready[0] + 2 * step.margin, step.silence)
-        )
+        parts.append(Part(step.link, ready[0] - step.margin, free - ready[0] + 2 * step.margin, step.silence))
         if step.listens:
             delay, late = max(delay, come[-1]), max(late, step.margin)
             ends.setdefault(links[step.link]["to"], []).append(come[-1])

@@ -145,7 +145,9 @@ class Model:
 
     @staticmethod
     def _held(way: Way, placed: Placed, place: int) -> bool:
-        return any(start != at for start, at in zip(placed["starts_ps"], way.starts, strict=True)) and place > 0
+        return (
+            any(start != at for start, at in zip(placed["starts_ps"], way.starts, strict=True)) and place > 0
+        )
 
     def _keep_apart(self, one: Stream, other: Stream) -> None:
         common = common_period(one.job, other.job)
