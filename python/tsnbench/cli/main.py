@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from tsnbench.cli import check, compare, importing, measure, plan, report, run
+from tsnbench.cli import check, compare, deploy, importing, measure, plan, report, run
 
 app = typer.Typer(
     name="tsnbench",
@@ -19,6 +19,7 @@ app.command("schema")(check.schema)
 app.command("catalogue")(check.catalogue)
 app.command("plan")(plan.plan)
 app.add_typer(importing.app, name="import")
+app.command("deploy")(deploy.deploy)
 app.command("run")(run.run)
 app.command("measure")(measure.measure)
 app.command("report")(report.report)

@@ -45,7 +45,7 @@ def export(document: dict[str, Any], to: Iterable[str], profile: Profile | None 
         InputError: a format is not known.
     """
     done = Exported()
-    network = Network(document)
+    network = Network(document, profile.interfaces if profile else None)
     for name in dict.fromkeys(to):
         if name not in FORMATS:
             raise InputError(f"--to: expected one of {', '.join(FORMATS)}, found {name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,8 +37,10 @@ class Clash:
 class Network:
     """Look-ups in a Plan's document; nothing here decides anything."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], interfaces: Mapping[str, str] | None = None) -> None:
         self.document = document
+        self.interfaces = interfaces or {}
+        """Names that a device has for ports, where they are known."""
         self.nodes: list[dict[str, Any]] = document["nodes"]
         self.ports: list[dict[str, Any]] = document["ports"]
         self.streams: list[dict[str, Any]] = document["streams"]

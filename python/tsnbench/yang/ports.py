@@ -17,7 +17,7 @@ OPERATIONS = {None: "set-gate-states", "hold": "set-and-hold-mac", "release": "s
 
 
 def interface(network: Network, port: int) -> str:
-    return f"eth{network.place(port) + 1}"
+    return network.interfaces.get(network.ports[port]["name"], f"eth{network.place(port) + 1}")
 
 
 def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -> None:

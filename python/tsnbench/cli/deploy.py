@@ -1,0 +1,149 @@
+"""``tsnbench deploy``: a Plan onto running devices, and back."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tsnbench.cli.output import Exit, fail, print_json, talk, told
+
+if TYPE_CHECKING:
+    from tsnbench.deploy import Outcome
+
+PASSWORD = "TSNBENCH_NETCONF_PASSWORD"
+
+
+def deploy(
+    file: Annotated[
+        Path | None, typer.Argument(help="Plan (JSON) or scenario file.", show_default=False)
+    ] = None,
+    netconf: Annotated[
+        str | None, typer.Option(help="The device: HOST[:PORT], port 830 unless given.", show_default=False)
+    ] = None,
+    node: Annotated[
+        list[str] | None,
+        typer.Option(help="The device of a node: sw1=HOST[:PORT]; once for each.", show_default=False),
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="Who logs in; default: you.", show_default=False)] = None,
+    key: Annotated[Path | None, typer.Option(help="File of a private key.", show_default=False)] = None,
+    known_hosts: Annotated[
+        Path | None, typer.Option(help="Keys of hosts; default ~/.ssh/known_hosts.", show_default=False)
+    ] = None,
+    interface: Annotated[
+        list[str] | None,
+        typer.Option(help="A device's name of a port: 'sw1 -> sw2=port3'.", show_default=False),
+    ] = None,
+    yang: Annotated[
+        Path | None,
+        typer.Option(help="Check the data against the modules in this folder first.", show_default=False),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only the run with this parameter: hops=3.", show_default=False)
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Leave out what a device's modules cannot say.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would change; change nothing.")
+    ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Where to keep what was before; default NAME.deploy.json.", show_default=False),
+    ] = None,
+    restore: Annotated[
+        Path | None, typer.Option(help="Bring devices back to this record.", show_default=False)
+    ] = None,
+    confirm_within: Annotated[
+        int, typer.Option(min=10, max=3600, help="Seconds after which devices take it back by themselves.")
+    ] = 120,
+    timeout: Annotated[int, typer.Option(min=1, max=600, help="Seconds to wait for an answer.")] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
+) -> None:
+    """Configure running devices by NETCONF: all or none, read back, with a record of what was before.
+
+    The password is taken from the environment (TSNBENCH_NETCONF_PASSWORD); without one, keys are tried.
+    """
+    if (file is None) == (restore is None):
+        fail(Exit.INPUT_WRONG, "expected a Plan or scenario, or --restore RECORD, and not both")
+    with told():
+        from tsnbench import deploy as room
+        from tsnbench.deploy.deploy import targets
+
+        access = room.Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts, timeout)
+        if restore is not None:
+            outcome = room.restore(restore, access, dry_run=dry_run, within_s=confirm_within)
+        else:
+            assert file is not None
+            document = _document(file, only or [])
+            outcome = room.deploy(
+                document,
+                targets(document, netconf, node or []),
+                access,
+                record or Path(f"{document['name']}.deploy.json"),
+                interfaces=_interfaces(document, interface or []),
+                yang=yang,
+                partial=partial,
+                dry_run=dry_run,
+                within_s=confirm_within,
+            )
+    _tell(outcome, as_json, dry_run)
+
+
+def _document(file: Path, only: list[str]) -> dict[str, Any]:
+    """A Plan's document, from a file of one or by planning a scenario."""
+    from tsnbench.errors import InputError
+    from tsnbench.planning import Plan
+    from tsnbench.planning import plan as make_plan
+    from tsnbench.runs.campaign import selected
+    from tsnbench.scenario import load_variants
+
+    if file.suffix == ".json":
+        return Plan.read(file).document
+    plans = [make_plan(scenario) for scenario in selected(load_variants(file), only)]
+    if len(plans) != 1:
+        raise InputError(f"expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3")
+    for warning in plans[0].warnings:
+        talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    return plans[0].document
+
+
+def _interfaces(document: dict[str, Any], texts: list[str]) -> dict[str, str]:
+    from tsnbench.errors import InputError
+
+    ports = {port["name"] for port in document["ports"]}
+    found = {}
+    for text in texts:
+        port, _, name = text.rpartition("=")
+        if port not in ports or not name:
+            raise InputError(
+                f"--interface: expected a port and its interface, such as `a -> b=port3`, found {text}"
+            )
+        found[port] = name
+    return found
+
+
+def _tell(outcome: Outcome, as_json: bool, dry_run: bool) -> None:
+    for note in outcome.notes:
+        talk.print(note, markup=False, soft_wrap=True)
+    for node, lines in outcome.left_out.items():
+        for line in lines:
+            talk.print(f"{node}: left out, because it lacks {line}", markup=False, soft_wrap=True)
+    for warning in outcome.warnings:
+        talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    if as_json:
+        print_json(outcome.document())
+        return
+    for node, lines in outcome.changes.items():
+        if not lines:
+            typer.echo(f"{node}: nothing to change")
+        for line in lines:
+            typer.echo(f"{node}: {line}")
+    if any(outcome.changes.values()):
+        if dry_run:
+            typer.echo("dry run: nothing was changed")
+        elif outcome.done:
+            typer.echo(f"done, and read back as meant; what was before is in {outcome.record}")

@@ -1,0 +1,257 @@
+"""From a Plan to devices that have it, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tsnbench.deploy import record as records
+from tsnbench.deploy.changes import Change, Has, changes, same, words
+from tsnbench.deploy.device import PORT, Access, Device, DeviceError, connect
+from tsnbench.deploy.narrow import Missing, narrowed
+from tsnbench.deploy.transaction import Job, RefusedError, carry_out
+from tsnbench.deploy.tree import Node, read
+from tsnbench.errors import BackendError, InputError
+from tsnbench.exports.network import Network, file_name
+from tsnbench.exports.notes import Notes
+from tsnbench.planning.document import content_hash
+from tsnbench.yang import files as yang_files
+
+
+@dataclass(frozen=True)
+class Target:
+    """The device of a node."""
+
+    node: str
+    host: str
+    port: int = PORT
+
+
+@dataclass
+class Outcome:
+    """What was done, or what would be."""
+
+    done: bool
+    changes: dict[str, list[str]]
+    """In words, by node; empty where a device has already what is meant."""
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    """What the devices' modules cannot say, by node."""
+    notes: list[str] = field(default_factory=list)
+    """What IEEE's modules cannot say."""
+    warnings: list[str] = field(default_factory=list)
+    record: Path | None = None
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "done": self.done,
+            "changes": self.changes,
+            "left_out": self.left_out,
+            "notes": self.notes,
+            "warnings": self.warnings,
+            "record": None if self.record is None else str(self.record),
+        }
+
+
+def address(text: str, option: str) -> tuple[str, int]:
+    """HOST, HOST:PORT, or [IPv6]:PORT.
+
+    Raises:
+        InputError: it is none of these.
+    """
+    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.%\w]+)\]|([^:\[\]\s/]+))(?::([0-9]{1,5}))?", text)
+    if not found or not 0 < int(found[3] or PORT) < 65536:
+        raise InputError(f"{option}: expected HOST, HOST:PORT or [IPV6]:PORT, found {text}")
+    return found[1] or found[2], int(found[3] or PORT)
+
+
+def targets(document: dict[str, Any], default: str | None, nodes: Iterable[str]) -> list[Target]:
+    """Devices of nodes: `NAME=HOST[:PORT]`; `NAME` alone, or a Plan's only bridge, is at the default.
+
+    Raises:
+        InputError: a node is not in the Plan, or it is not clear which is where.
+    """
+    names = [one["name"] for one in document["nodes"]]
+    bridges = [one["name"] for one in document["nodes"] if one["kind"] == "bridge"]
+    found: list[Target] = []
+    for text in nodes:
+        name, equals, where = text.rpartition("=") if text not in names else (text, "", "")
+        if name not in names:
+            raise InputError(f"--node: expected one of {', '.join(names)}, found {name or where}")
+        if not equals and default is None:
+            raise InputError(f"--node: expected {name}=HOST[:PORT], found {name} (without --netconf)")
+        found.append(Target(name, *address(where if equals else str(default), "--node")))
+    if not found:
+        if default is None:
+            raise InputError("expected --netconf HOST[:PORT] or --node NAME=HOST[:PORT], found neither")
+        if len(bridges) != 1:
+            raise InputError(
+                f"--netconf: the Plan has {len(bridges)} bridges: {', '.join(bridges)}\n"
+                "  hint: say which is where, with --node NAME=HOST[:PORT] for each"
+            )
+        found.append(Target(bridges[0], *address(default, "--netconf")))
+    for what in ("node", "host"):
+        seen: set[Any] = set()
+        for one in found:
+            key = one.node if what == "node" else (one.host, one.port)
+            if key in seen:
+                raise InputError(f"--node: {one.node} at {one.host}:{one.port} is there twice")
+            seen.add(key)
+    return found
+
+
+def deploy(
+    document: dict[str, Any],
+    where: list[Target],
+    access: Access,
+    record: Path,
+    *,
+    interfaces: Mapping[str, str] | None = None,
+    yang: Path | None = None,
+    partial: bool = False,
+    dry_run: bool = False,
+    within_s: int = 120,
+) -> Outcome:
+    """Gives every device its part of a Plan, reads back, and keeps what was before.
+
+    Raises:
+        InputError: a password, a key, or data that the modules in ``yang`` do not take.
+        BackendError: a device cannot be reached, lacks modules, or refuses; all have what they had.
+    """
+    notes = Notes("yang")
+    texts = yang_files.instance_data(Network(document, interfaces), notes)
+    meant = {one.node: texts[f"{file_name(one.node)}/yang.xml"] for one in where}
+    if yang is not None:
+        from tsnbench.exports.yang_check import check
+
+        for text in meant.values():
+            check(text, yang)
+    outcome = Outcome(False, {}, notes=[str(note) for note in notes])
+    devices: list[Device] = []
+    try:
+        devices = _connected(where, access)
+        missing: dict[str, Missing] = {}
+        wanted: dict[str, Node] = {}
+        for device in devices:
+            wanted[device.node], missing[device.node] = narrowed(
+                read(meant[device.node]), set(device.modules)
+            )
+        outcome.left_out = {node: one.words() for node, one in missing.items() if one.modules}
+        if outcome.left_out and not partial:
+            raise BackendError(
+                "\n".join(f"{node}: {one}" for node, one in missing.items() if one.modules)
+                + "\nnothing was changed on any device"
+                + "\n  hint: --partial gives devices the part of the Plan that their modules can say"
+            )
+        jobs = _jobs(devices, lambda device, has: changes(wanted[device.node], has), _wrong(wanted))
+        outcome.changes = {device.node: [] for device in devices}
+        outcome.changes |= {job.device.node: [str(one) for one in job.changes] for job in jobs}
+        if dry_run or not jobs:
+            return outcome
+        kept = records.Record(
+            document["name"],
+            content_hash(document),
+            "begun",
+            [records.Entry(job.device.node, job.device.host, job.device.port, job.changes) for job in jobs],
+        )
+        outcome.record = kept.create(record)
+        try:
+            outcome.warnings = carry_out(jobs, within_s)
+        except RefusedError as error:
+            if error.left:
+                kept.update(outcome.record, "broken")
+                raise BackendError(
+                    f"{error}\n  hint: later, tsnbench deploy --restore {outcome.record}"
+                ) from None
+            kept.update(outcome.record, "taken back")
+            raise
+        kept.update(outcome.record, "done")
+        outcome.done = True
+        return outcome
+    finally:
+        for device in devices:
+            device.close()
+
+
+def restore(path: Path, access: Access, *, dry_run: bool = False, within_s: int = 120) -> Outcome:
+    """Gives every device of a record what it had before; what was changed elsewhere meanwhile stays.
+
+    Raises:
+        InputError: the file is no record.
+        BackendError: a device cannot be reached or refuses.
+    """
+    kept = records.load(path)
+    entries = {one.node: one for one in kept.entries}
+    devices: list[Device] = []
+    try:
+        devices = _connected([Target(one.node, one.host, one.port) for one in kept.entries], access)
+
+        def back(device: Device, has: Has) -> list[Change]:
+            return [
+                Change(one.path, has.told.at(one.path), one.before)
+                for one in reversed(entries[device.node].changes)
+                if not same(one.path, one.before, has)
+            ]
+
+        def wrong(device: Device, has: Has) -> list[str]:
+            return [words(one.path) for one in back(device, has)]
+
+        jobs = _jobs(devices, back, wrong)
+        outcome = Outcome(False, {device.node: [] for device in devices}, record=path)
+        outcome.changes |= {job.device.node: [str(one) for one in job.changes] for job in jobs}
+        if jobs and not dry_run:
+            outcome.warnings = carry_out(jobs, within_s)
+            kept.update(path, "restored")
+            outcome.done = True
+        return outcome
+    finally:
+        for device in devices:
+            device.close()
+
+
+def _connected(where: list[Target], access: Access) -> list[Device]:
+    """Sessions with all, or the reasons of all that have none."""
+    devices: list[Device] = []
+    wrong: list[BackendError | InputError] = []
+    for one in where:
+        try:
+            device = connect(one.node, one.host, one.port, access)
+            devices.append(device)
+            device.look()
+        except DeviceError as error:
+            text = str(error)
+            wrong.append(DeviceError(text if text.startswith(f"{one.node} ") else f"{one.node}: {text}"))
+        except InputError as error:
+            wrong.append(error)
+    if not wrong:
+        return devices
+    for device in devices:
+        device.close()
+    kind = InputError if any(isinstance(one, InputError) for one in wrong) else BackendError
+    raise kind("\n".join([*map(str, wrong), "nothing was changed on any device"]))
+
+
+def _jobs(
+    devices: list[Device],
+    wanted: Callable[[Device, Has], list[Change]],
+    wrong: Callable[[Device, Has], list[str]],
+) -> list[Job]:
+    jobs = []
+    errors: dict[str, str] = {}
+    for device in devices:
+        try:
+            found = wanted(device, device.has())
+        except DeviceError as error:
+            errors[device.node] = str(error)
+            continue
+        if found:
+            jobs.append(Job(device, found, lambda has, device=device: wrong(device, has)))  # type: ignore[misc]
+    if errors:
+        raise RefusedError(errors, touched=False)
+    return jobs
+
+
+def _wrong(wanted: dict[str, Node]) -> Callable[[Device, Has], list[str]]:
+    return lambda device, has: [words(one.path) for one in changes(wanted[device.node], has)]

@@ -1,0 +1,319 @@
+"""One device and its NETCONF session: what it can do, what it has, and its refusals in plain words.
+
+RFC 6241, 8 (capabilities); RFC 6243 (defaults); RFC 8525 and RFC 7895 (modules).
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tsnbench.deploy.changes import Has
+from tsnbench.deploy.tree import Node, UnreadableXmlError, read
+from tsnbench.errors import BackendError, InputError
+from tsnbench.yang import xml
+
+CAPABILITY = "urn:ietf:params:netconf:capability:"
+LIBRARY = "urn:ietf:params:xml:ns:yang:ietf-yang-library"
+PORT = 830
+ROOTS = (
+    (xml.INTERFACES, "interfaces"),
+    (xml.BRIDGE, "bridges"),
+    (xml.STREAM_IDENTIFICATION, "stream-identity"),
+    (xml.FRER, "frer"),
+    (xml.PTP, "ptp"),
+)
+
+
+@dataclass(frozen=True)
+class Access:
+    """How to get in, for all devices alike."""
+
+    user: str
+    password: str | None = None
+    key: Path | None = None
+    known_hosts: Path | None = None
+    timeout_s: int = 30
+
+
+class DeviceError(BackendError):
+    """A device cannot be reached, cannot do it, or has refused."""
+
+    def __init__(self, text: str, *, lost: bool = False) -> None:
+        super().__init__(text)
+        self.lost = lost
+        """The connection is gone, and with it what was not confirmed."""
+
+
+class Device:
+    """A session with one device."""
+
+    def __init__(self, node: str, host: str, port: int, session: Any) -> None:
+        self.node, self.host, self.port = node, host, port
+        self._session = session
+        self._locked: list[str] = []
+        every = [str(one) for one in session.server_capabilities]
+        self.capabilities = {
+            one.removeprefix(CAPABILITY).partition("?")[0] for one in every if one.startswith(CAPABILITY)
+        }
+        self.base_1_1 = any(one.startswith("urn:ietf:params:netconf:base:1.1") for one in every)
+        self._defaults = next((one for one in every if one.startswith(f"{CAPABILITY}with-defaults")), "")
+        self.modules = {
+            one.partition("?")[0]: found[1]
+            for one in every
+            if (found := re.search(r"[?&]module=([^&]+)", one))
+        }
+
+    def can(self, name: str) -> bool:
+        return any(one.partition(":")[0] == name for one in self.capabilities)
+
+    @property
+    def candidate(self) -> bool:
+        return self.can("candidate")
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether it brings itself back unless told to keep what it got."""
+        return self.candidate and self.can("confirmed-commit")
+
+    @property
+    def remove(self) -> str:
+        return "remove" if self.base_1_1 else "delete"
+
+    def look(self) -> None:
+        """Asks for what the greeting does not say.
+
+        Raises:
+            DeviceError: it cannot be configured by NETCONF.
+        """
+        if not self.candidate and not self.can("writable-running"):
+            raise DeviceError(
+                "its NETCONF can only be read: it announces neither `candidate` nor `writable-running`"
+            )
+        if self.can("yang-library"):
+            with contextlib.suppress(DeviceError):
+                self._library()
+
+    def _library(self) -> None:
+        """Modules of YANG 1.1 are not in the greeting, but in the library."""
+        query = "".join(f'<{name} xmlns="{LIBRARY}"/>' for name in ("modules-state", "yang-library"))
+        with told_by(self):
+            reply = read(self._session.get(filter=_filter(query)).xml)
+        for one in _every(reply, "module"):
+            leaf = {child.name: child.text for child in one.children if not child.children}
+            if leaf.get("namespace") and leaf.get("conformance-type", "implement") in ("implement", "import"):
+                self.modules.setdefault(leaf["namespace"], leaf.get("name", leaf["namespace"]))
+
+    def has(self) -> Has:
+        """Its configuration in force, of the modules that are written."""
+        mode = re.search(r"basic-mode=([a-z-]+)", self._defaults)
+        also = re.search(r"also-supported=([a-z,-]+)", self._defaults)
+        modes = {*(also[1].split(",") if also else []), *([mode[1]] if mode else [])}
+        explicit = not mode or mode[1] != "report-all"
+        told = self._configuration(None if explicit or "trim" not in modes else "trim")
+        full = self._configuration("report-all") if "report-all" in modes and explicit else told
+        return Has(told, full, explicit or "trim" in modes)
+
+    def _configuration(self, defaults: str | None) -> Node:
+        query = "".join(f'<{name} xmlns="{space}"/>' for space, name in ROOTS if space in self.modules)
+        more = {"with_defaults": defaults} if defaults else {}
+        if not query:
+            return Node(xml.BASE, "config")
+        with told_by(self):
+            reply = read(self._session.get_config("running", filter=_filter(query), **more).xml)
+        data = next((one for one in reply.children if one.name == "data"), Node(xml.BASE, "data"))
+        return Node(xml.BASE, "config", children=data.children)
+
+    def lock(self) -> None:
+        for store in ("running", *(("candidate",) if self.candidate else ())):
+            with told_by(self):
+                self._session.lock(store)
+            self._locked.append(store)
+
+    def unlock(self) -> None:
+        for store in reversed(self._locked):
+            with contextlib.suppress(DeviceError), told_by(self):
+                self._session.unlock(store)
+        self._locked = []
+
+    def stage(self, config: str) -> None:
+        """Lets it look at a change; nothing is in force yet.
+
+        `validate` is not asked for: some servers forget to commit what they have validated.
+        """
+        with told_by(self):
+            if self.candidate:
+                test = {"test_option": "test-then-set"} if self.can("validate") else {}
+                self._session.edit_config(config, target="candidate", **test)
+            elif "validate:1.1" in self.capabilities:
+                self._session.edit_config(config, target="running", test_option="test-only")
+
+    def discard(self) -> None:
+        if self.candidate:
+            with told_by(self):
+                self._session.discard_changes()
+
+    def commit(self, config: str, within_s: int) -> None:
+        """Puts it into force; for a time, where the device can take it back by itself."""
+        with told_by(self):
+            if self.confirmed:
+                self._session.commit(confirmed=True, timeout=str(within_s))
+            elif self.candidate:
+                self._session.commit()
+            else:
+                more = {"error_option": "rollback-on-error"} if self.can("rollback-on-error") else {}
+                self._session.edit_config(config, target="running", **more)
+
+    def keep(self) -> None:
+        """What was for a time is for good."""
+        if self.confirmed:
+            with told_by(self):
+                self._session.commit()
+
+    def cancel(self, config: str) -> None:
+        """Takes back what is in force for a time (`config` does it by hand)."""
+        if self.confirmed and "confirmed-commit:1.1" in self.capabilities:
+            with told_by(self):
+                self._session.cancel_commit()
+            return
+        self.undo(config)
+
+    def undo(self, config: str) -> None:
+        """Takes back what is in force for good."""
+        with told_by(self):
+            if self.candidate:
+                self._session.discard_changes()
+                self._session.edit_config(config, target="candidate")
+                self._session.commit()
+            else:
+                self._session.edit_config(config, target="running")
+
+    def save(self) -> None:
+        """For the next start, where that is something else."""
+        if self.can("startup"):
+            with told_by(self):
+                self._session.copy_config(source="running", target="startup")
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._session.close_session()
+
+
+def connect(node: str, host: str, port: int, access: Access) -> Device:
+    """A session.
+
+    Raises:
+        InputError: user, password or key are not accepted, or the host's key is not known.
+        DeviceError: it cannot be reached, or speaks no NETCONF.
+    """
+    try:
+        from ncclient import manager
+        from ncclient.operations import RaiseMode
+        from ncclient.transport import errors
+    except ImportError:
+        raise BackendError("NETCONF needs ncclient: pip install 'tsnbench[netconf]'") from None
+    where = f"{node} ({host}:{port})"
+    try:
+        session = manager.connect_ssh(
+            host=host,
+            port=port,
+            username=access.user,
+            password=access.password,
+            key_filename=str(access.key) if access.key else None,
+            hostkey_b64=_host_key(access.known_hosts, host, port),
+            allow_agent=access.password is None,
+            look_for_keys=access.password is None,
+            timeout=access.timeout_s,
+        )
+    except errors.AuthenticationError:
+        raise InputError(f"{where}: user {access.user} is not let in: wrong password or key") from None
+    except errors.SSHUnknownHostError as error:
+        raise InputError(
+            f"{where}: its key is not known (fingerprint {error.fingerprint})\n"
+            "  hint: look at it, then add it with ssh-keyscan to known_hosts (--known-hosts FILE)"
+        ) from None
+    except errors.SSHError as error:
+        text = str(error)
+        if "Could not open socket" in text:
+            raise DeviceError(f"{where}: cannot be reached: nothing answers there") from None
+        if "Negotiation failed" in text:
+            raise DeviceError(f"{where}: no common SSH algorithm, or no SSH: {text}") from None
+        raise DeviceError(f"{where}: has no NETCONF: {text}") from None
+    except errors.SessionError as error:
+        raise DeviceError(f"{where}: speaks no NETCONF that is understood: {error}") from None
+    except (errors.TransportError, OSError) as error:
+        raise DeviceError(f"{where}: cannot be reached: {error}") from None
+    except Exception as error:
+        # The library lets through whatever the SSH package raises.
+        raise DeviceError(f"{where}: has no NETCONF: {error}") from None
+    session.timeout = access.timeout_s
+    session.raise_mode = RaiseMode.ERRORS
+    return Device(node, host, port, session)
+
+
+def _host_key(file: Path | None, host: str, port: int) -> str | None:
+    """The key of a host in a file of known ones; None where it is not asked for."""
+    if file is None:
+        return None
+    import paramiko
+
+    try:
+        known = paramiko.HostKeys(str(file))
+    except OSError:
+        raise InputError(f"{file}: expected a file of known hosts, found none") from None
+    keys = known.lookup(f"[{host}]:{port}") or known.lookup(host)
+    if not keys:
+        raise InputError(
+            f"{file}: expected the key of [{host}]:{port}, found none\n"
+            f"  hint: ssh-keyscan -p {port} {host}, and compare it with the device's"
+        )
+    best = next((kind for kind in ("ssh-ed25519", "ssh-rsa") if kind in keys), next(iter(keys)))
+    return base64.b64encode(keys[best].asbytes()).decode()
+
+
+def _filter(inner: str) -> str:
+    return f'<filter xmlns="{xml.BASE}" type="subtree">{inner}</filter>'
+
+
+def _every(node: Node, name: str) -> Iterator[Node]:
+    for one in node.children:
+        if one.name == name:
+            yield one
+        yield from _every(one, name)
+
+
+@contextlib.contextmanager
+def told_by(device: Device) -> Iterator[None]:
+    """Turns what the library raises into the device's own words."""
+    from ncclient.operations import OperationError, RPCError, TimeoutExpiredError
+    from ncclient.transport.errors import TransportError
+
+    try:
+        yield
+    except RPCError as error:
+        raise DeviceError(_refusal(error)) from None
+    except TimeoutExpiredError:
+        raise DeviceError("it does not answer any more", lost=True) from None
+    except (TransportError, OSError) as error:
+        raise DeviceError(f"the connection is lost ({str(error).splitlines()[0]})", lost=True) from None
+    except UnreadableXmlError as error:
+        raise DeviceError(f"what it sends cannot be read: {error}") from None
+    except OperationError as error:
+        raise DeviceError(f"it cannot do that: {error}") from None
+
+
+def _refusal(error: Any) -> str:
+    """The server's message, and where it says it is."""
+    message = str(error.message or error.tag or error).strip()
+    text = f"it refuses: {message}"
+    if error.tag and str(error.tag) not in message:
+        text += f" ({error.tag})"
+    if error.tag == "lock-denied":
+        text += "; someone else is changing it"
+    path = str(error.path or "").strip()
+    return f"{text}, at {path}" if path else text

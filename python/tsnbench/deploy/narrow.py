@@ -1,0 +1,64 @@
+"""The part of a configuration that a device's modules can say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tsnbench.deploy.changes import words
+from tsnbench.deploy.tree import Node, Path
+from tsnbench.yang import xml
+
+MODULES = {
+    xml.INTERFACES: "ietf-interfaces",
+    xml.IF_TYPE: "iana-if-type",
+    xml.BRIDGE: "ieee802-dot1q-bridge",
+    xml.TYPES: "ieee802-dot1q-types",
+    xml.SCHED: "ieee802-dot1q-sched",
+    xml.SCHED_BRIDGE: "ieee802-dot1q-sched-bridge",
+    xml.PREEMPTION_BRIDGE: "ieee802-dot1q-preemption-bridge",
+    xml.CBSA_BRIDGE: "ieee802-dot1q-cbsa-bridge",
+    xml.PSFP_BRIDGE: "ieee802-dot1q-psfp-bridge",
+    xml.ATS_BRIDGE: "ieee802-dot1q-ats-bridge",
+    xml.STREAM_GATES: "ieee802-dot1q-stream-filters-gates",
+    xml.PSFP: "ieee802-dot1q-psfp",
+    xml.STREAM_IDENTIFICATION: "ieee802-dot1cb-stream-identification",
+    xml.FRER: "ieee802-dot1cb-frer",
+    xml.PTP: "ieee1588-ptp-tt",
+    xml.GPTP: "ieee802-dot1as-gptp",
+}
+"""Names of what is written; a test compares them with the published modules."""
+
+
+@dataclass
+class Missing:
+    """Modules that a device lacks, and what they would have said."""
+
+    modules: dict[str, list[str]] = field(default_factory=dict)
+
+    def words(self) -> list[str]:
+        return [f"{name}: {', '.join(_few(places))}" for name, places in self.modules.items()]
+
+    def __str__(self) -> str:
+        lines = [f"it lacks {len(self.modules)} of the modules that the Plan needs"]
+        lines += [f"  {name}, for {', '.join(_few(places))}" for name, places in self.modules.items()]
+        return "\n".join(lines)
+
+
+def _few(places: list[str]) -> list[str]:
+    return places if len(places) <= 3 else [*places[:2], f"{len(places) - 2} more"]
+
+
+def narrowed(meant: Node, has: set[str]) -> tuple[Node, Missing]:
+    """Without what belongs to modules that a device has not announced."""
+    missing = Missing()
+    kept = _kept(meant, has | {xml.BASE}, (), missing)
+    return kept or Node(xml.BASE, "config"), missing
+
+
+def _kept(node: Node, has: set[str], path: Path, missing: Missing) -> Node | None:
+    place = (*path, node.step) if path or node.name != "config" else path
+    if node.namespace not in has:
+        missing.modules.setdefault(MODULES.get(node.namespace, node.namespace), []).append(words(place))
+        return None
+    children = [one for child in node.children if (one := _kept(child, has, place, missing)) is not None]
+    return Node(node.namespace, node.name, node.text, children, node.identity)

@@ -1,0 +1,132 @@
+"""What was on devices before, as a file: enough to bring them back later."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tsnbench.deploy.changes import Change
+from tsnbench.deploy.tree import Node, UnreadableXmlError, read
+from tsnbench.deploy.tree import Path as Place
+from tsnbench.errors import InputError
+
+FORMAT = "tsnbench-deploy/1"
+
+
+@dataclass
+class Entry:
+    """One device: where it is, and each place that was changed."""
+
+    node: str
+    host: str
+    port: int
+    changes: list[Change]
+
+
+@dataclass
+class Record:
+    """One deployment."""
+
+    scenario: str
+    plan: str
+    """The Plan's hash."""
+    state: str
+    entries: list[Entry] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "scenario": self.scenario,
+            "plan": self.plan,
+            "state": self.state,
+            "devices": [
+                {
+                    "node": one.node,
+                    "host": one.host,
+                    "port": one.port,
+                    "changes": [
+                        {
+                            "path": [
+                                [space, name, [list(key) for key in keys]]
+                                for space, name, keys in change.path
+                            ],
+                            "before": change.before.text_of() if change.before else None,
+                            "after": change.after.text_of() if change.after else None,
+                        }
+                        for change in one.changes
+                    ],
+                }
+                for one in self.entries
+            ],
+        }
+
+    def create(self, path: Path) -> Path:
+        """Writes a new file, with another number where one is there: no record is ever lost."""
+        number = 1
+        while True:
+            name = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+            try:
+                descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                number += 1
+                continue
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(self._text())
+                file.flush()
+                os.fsync(file.fileno())
+            return name
+
+    def update(self, path: Path, state: str) -> None:
+        """Says how it ended. The old file is there until the new one is."""
+        self.state = state
+        scratch = path.with_name(f".{path.name}.new")
+        scratch.write_text(self._text(), encoding="utf-8")
+        scratch.replace(path)
+
+    def _text(self) -> str:
+        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+
+
+def load(path: Path) -> Record:
+    """A record from its file.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["format"] != FORMAT:
+            raise InputError(f"{path}: expected a record of the format {FORMAT}, found {document['format']}")
+        entries = [
+            Entry(
+                str(one["node"]),
+                str(one["host"]),
+                int(one["port"]),
+                [
+                    Change(_place(row["path"]), _tree(row["before"]), _tree(row["after"]))
+                    for row in one["changes"]
+                ],
+            )
+            for one in document["devices"]
+        ]
+        return Record(str(document["scenario"]), str(document["plan"]), str(document["state"]), entries)
+    except (ValueError, KeyError, TypeError, IndexError, UnreadableXmlError) as error:
+        raise InputError(
+            f"{path}: expected a record of `tsnbench deploy`, found something else ({error})"
+        ) from None
+
+
+def _place(steps: list[Any]) -> Place:
+    if not steps:
+        raise ValueError("a change without a place")
+    return tuple(
+        (str(space), str(name), tuple((str(key), str(value)) for key, value in keys))
+        for space, name, keys in steps
+    )
+
+
+def _tree(text: str | None) -> Node | None:
+    return None if text is None else read(text)

@@ -1,0 +1,164 @@
+"""Changes on several devices: all of them, or none.
+
+Nothing is in force before every device has looked at its change; nothing stays in force before
+every device has been read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tsnbench.deploy.changes import Change, Has, edit, same, words
+from tsnbench.deploy.device import Device, DeviceError
+from tsnbench.errors import BackendError
+
+
+@dataclass
+class Job:
+    """One device and what changes on it."""
+
+    device: Device
+    changes: list[Change]
+    wrong: Callable[[Has], list[str]]
+    """What a device has otherwise than meant, in words."""
+
+    @property
+    def edit(self) -> str:
+        return edit(self.changes, self.device.remove)
+
+    @property
+    def back(self) -> str:
+        return edit([one.back() for one in reversed(self.changes)], self.device.remove)
+
+
+@dataclass
+class RefusedError(BackendError):
+    """It did not come to pass. Everything is as it was, except on devices in `left`."""
+
+    errors: dict[str, str]
+    left: dict[str, str] = field(default_factory=dict)
+    """Devices that could not be brought back, and why."""
+    touched: bool = True
+    """Whether anything had been in force."""
+
+    def __str__(self) -> str:
+        lines = [f"{node}: {text}" for node, text in self.errors.items()]
+        if not self.touched:
+            lines.append("nothing was changed on any device")
+        elif not self.left:
+            lines.append("every device has again what it had before")
+        for node, text in self.left.items():
+            lines.append(f"{node}: not brought back: {text}")
+        return "\n".join(lines)
+
+
+def carry_out(jobs: list[Job], within_s: int = 120) -> list[str]:
+    """Stages, commits, reads back and confirms; warnings of what is done but not saved.
+
+    Raises:
+        RefusedError: some device could not, and the others have been brought back.
+    """
+    try:
+        _stage(jobs)
+        # Who can take it back by itself goes first, who cannot do even that by one commit last.
+        order = sorted(jobs, key=lambda job: (not job.device.confirmed, not job.device.candidate))
+        _commit(order, within_s)
+        _keep(order)
+    finally:
+        for job in jobs:
+            job.device.unlock()
+    warnings = []
+    for job in jobs:
+        try:
+            job.device.save()
+        except DeviceError as error:
+            warnings.append(f"{job.device.node}: in force, but not for the next start: {error}")
+    return warnings
+
+
+def _stage(jobs: list[Job]) -> None:
+    errors: dict[str, str] = {}
+    for job in jobs:
+        try:
+            job.device.lock()
+            job.device.stage(job.edit)
+        except DeviceError as error:
+            errors[job.device.node] = str(error)
+    if not errors:
+        return
+    for job in jobs:
+        try:
+            job.device.discard()
+        except DeviceError as error:
+            errors.setdefault(job.device.node, str(error))
+    raise RefusedError(errors, touched=False)
+
+
+def _commit(order: list[Job], within_s: int) -> None:
+    errors: dict[str, str] = {}
+    touched: list[Job] = []
+    for job in order:
+        touched.append(job)
+        try:
+            job.device.commit(job.edit, within_s)
+            wrong = job.wrong(job.device.has())
+        except DeviceError as error:
+            errors[job.device.node] = str(error)
+            break
+        if wrong:
+            errors[job.device.node] = "it has otherwise than it was told: " + "; ".join(wrong)
+            break
+    if not errors:
+        return
+    left: dict[str, str] = {}
+    for job in order:
+        try:
+            if job not in touched:
+                job.device.discard()
+                continue
+            _take_back(job, lambda job=job: job.device.cancel(job.back))  # type: ignore[misc]
+        except DeviceError as error:
+            left[job.device.node] = _after(job.device, error, within_s)
+    raise RefusedError(errors, left)
+
+
+def _keep(order: list[Job]) -> None:
+    for place, job in enumerate(order):
+        try:
+            job.device.keep()
+        except DeviceError as error:
+            errors = {job.device.node: f"it was to keep what it has: {error}"}
+            left: dict[str, str] = {}
+            for number, other in enumerate(order):
+                try:
+                    if number < place:
+                        _take_back(other, lambda job=other: job.device.undo(job.back))  # type: ignore[misc]
+                    else:
+                        _take_back(other, lambda job=other: job.device.cancel(job.back))  # type: ignore[misc]
+                except DeviceError as worse:
+                    left[other.device.node] = str(worse)
+            raise RefusedError(errors, left) from None
+
+
+def _take_back(job: Job, how: Callable[[], None]) -> None:
+    """Brings one back, unless it has already what it had."""
+    refusal: DeviceError | None = None
+    if any(not same(one.path, one.before, job.device.has()) for one in job.changes):
+        try:
+            how()
+        except DeviceError as error:
+            refusal = error
+    else:
+        # A commit that was refused may have left its candidate behind.
+        job.device.discard()
+    has = job.device.has()
+    still = [words(one.path) for one in job.changes if not same(one.path, one.before, has)]
+    if still:
+        raise refusal or DeviceError(f"it still has what it was told at {', '.join(still[:3])}")
+
+
+def _after(device: Device, error: DeviceError, within_s: int) -> str:
+    if error.lost and device.confirmed:
+        return f"{error}; if it runs, it takes the change back by itself within {within_s} s"
+    return str(error)
