@@ -13,12 +13,15 @@ import pytest
 from tsnbench.errors import BackendError, InputError
 from tsnbench.exports import export
 from tsnbench.exports.network import Network
-from tsnbench.exports.yang_check import check
+from tsnbench.exports.yang_check import check, check_all
 from tsnbench.planning import plan
-from tsnbench.scenario import load
+from tsnbench.scenario import load, load_variants
 
 HERE = Path(__file__).parent
 MODULES = Path(os.environ.get("TSNBENCH_YANG", HERE.parents[2] / "shared/yang"))
+
+SCENARIOS = HERE.parents[1] / "scenarios"
+SHIPPED = sorted([*SCENARIOS.glob("tutorial/*.yaml"), *SCENARIOS.glob("papers/**/*.yaml")])
 
 published = pytest.mark.skipif(
     not (MODULES / "ieee802-dot1q-sched.yang").is_file() or shutil.which("yanglint") is None,
@@ -88,6 +91,17 @@ def test_every_node_is_as_the_modules_say(document: dict[str, Any]) -> None:
 
 
 @published
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(SCENARIOS)))
+def test_a_shipped_scenario_is_as_the_modules_say(path: Path) -> None:
+    document = plan(load_variants(path)[0]).document
+    done = export(document, ["yang"])
+    texts = {name: text for name, text in done.files.items() if name.endswith("yang.xml")}
+    assert len(texts) == len(document["nodes"])
+    # Large networks have many nodes of a kind: some are enough.
+    check_all(dict(list(texts.items())[:: max(1, len(texts) // 20)]), MODULES)
+
+
+@published
 @pytest.mark.parametrize(
     ("what", "becomes"),
     [
@@ -102,7 +116,7 @@ def test_known_traps_are_traps(what: str, becomes: str) -> None:
     text = export(rich(), ["yang"]).files["left/yang.xml"]
     assert what in text
     with pytest.raises(InputError):
-        check(text.replace(what, becomes), MODULES)
+        check_all({"good": text, "bad": text.replace(what, becomes)}, MODULES)
 
 
 def test_identities_have_the_prefix_that_is_compared() -> None:

@@ -130,10 +130,14 @@ class Device:
         return Node(xml.BASE, "config", children=data.children)
 
     def lock(self) -> None:
-        for store in ("running", *(("candidate",) if self.candidate else ())):
-            with told_by(self):
-                self._session.lock(store)
-            self._locked.append(store)
+        """The candidate, or what is in force where there is none.
+
+        Not both: some servers cannot take a confirmed commit back while what is in force is locked.
+        """
+        store = "candidate" if self.candidate else "running"
+        with told_by(self):
+            self._session.lock(store)
+        self._locked.append(store)
 
     def unlock(self) -> None:
         for store in reversed(self._locked):
@@ -218,6 +222,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
     except ImportError:
         raise BackendError("NETCONF needs ncclient: pip install 'tsnbench[netconf]'") from None
     where = f"{node} ({host}:{port})"
+    host_key = _host_key(access.known_hosts, host, port)
     try:
         session = manager.connect_ssh(
             host=host,
@@ -225,7 +230,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
             username=access.user,
             password=access.password,
             key_filename=str(access.key) if access.key else None,
-            hostkey_b64=_host_key(access.known_hosts, host, port),
+            hostkey_b64=host_key,
             allow_agent=access.password is None,
             look_for_keys=access.password is None,
             timeout=access.timeout_s,

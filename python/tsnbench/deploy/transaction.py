@@ -142,20 +142,25 @@ def _keep(order: list[Job]) -> None:
 
 
 def _take_back(job: Job, how: Callable[[], None]) -> None:
-    """Brings one back, unless it has already what it had."""
+    """Brings one back: in its own way, and if that has not helped, by hand."""
     refusal: DeviceError | None = None
-    if any(not same(one.path, one.before, job.device.has()) for one in job.changes):
+    # A commit that was refused may have left its candidate behind, but nothing to take back.
+    ways = [how, lambda: job.device.undo(job.back)] if _still(job) else [job.device.discard]
+    for way in ways:
         try:
-            how()
+            way()
         except DeviceError as error:
             refusal = error
-    else:
-        # A commit that was refused may have left its candidate behind.
-        job.device.discard()
+        still = _still(job)
+        if not still:
+            return
+    raise refusal or DeviceError(f"it still has what it was told at {', '.join(still[:3])}")
+
+
+def _still(job: Job) -> list[str]:
+    """Where a device has not what it had before."""
     has = job.device.has()
-    still = [words(one.path) for one in job.changes if not same(one.path, one.before, has)]
-    if still:
-        raise refusal or DeviceError(f"it still has what it was told at {', '.join(still[:3])}")
+    return [words(one.path) for one in job.changes if not same(one.path, one.before, has)]
 
 
 def _after(device: Device, error: DeviceError, within_s: int) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from tsnbench.errors import BackendError, InputError
+from tsnbench.exports.network import file_name
 
 COMMON = (
     "ietf-interfaces",
@@ -50,32 +52,43 @@ def check(text: str, folder: Path, program: str = "yanglint") -> None:
         InputError: a module is missing, or the data is not what the modules say.
         BackendError: there is no ``yanglint``.
     """
+    check_all({"data": text}, folder, program)
+
+
+def check_all(texts: Mapping[str, str], folder: Path, program: str = "yanglint") -> None:
+    """Checks many by name, with one start of the program for each set of modules.
+
+    Raises:
+        InputError: a module is missing, or some data is not what the modules say.
+        BackendError: there is no ``yanglint``.
+    """
     found = shutil.which(program)
     if found is None:
         raise BackendError(f"{program}: not installed; Debian has it in libyang2-tools")
-    names = modules(text)
-    missing = [name for name in names if not (folder / f"{name}.yang").is_file()]
-    if missing:
-        raise InputError(f"{folder}: expected {missing[0]}.yang, found none")
-    # yanglint wants what is inside of <config>.
-    inner = "\n".join(text.splitlines()[2:-1])
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, text in texts.items():
+        groups.setdefault(tuple(modules(text)), []).append(name)
+    for names in groups:
+        missing = [name for name in names if not (folder / f"{name}.yang").is_file()]
+        if missing:
+            raise InputError(f"{folder}: expected {missing[0]}.yang, found none")
     with tempfile.TemporaryDirectory() as scratch:
-        data = Path(scratch) / "data.xml"
-        data.write_text(inner, encoding="utf-8")
-        done = subprocess.run(
-            [
-                found,
-                "-p",
-                str(folder),
-                "-t",
-                "config",
-                "-i",
-                *(str(folder / f"{name}.yang") for name in names),
-                str(data),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if done.returncode:
-        raise InputError(done.stderr.strip() or done.stdout.strip())
+        for names, members in groups.items():
+            files = []
+            for number, name in enumerate(members):
+                data = Path(scratch) / f"{number}-{file_name(name)}.xml"
+                # yanglint wants what is inside of <config>.
+                data.write_text("\n".join(texts[name].splitlines()[2:-1]), encoding="utf-8")
+                files.append(str(data))
+            done = subprocess.run(
+                [
+                    *(found, "-p", str(folder), "-t", "config", "-i"),
+                    *(str(folder / f"{name}.yang") for name in names),
+                    *files,
+                ],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                raise InputError(done.stderr.strip() or done.stdout.strip())

@@ -89,11 +89,12 @@ def linuxptp(network: Network, profile: Profile, notes: Notes) -> dict[str, str]
     files: dict[str, str] = {}
     for node, one in enumerate(network.nodes):
         config = ptp.ptp4l(network, node, profile, notes)
-        follow, start = ptp.phc2sys(network, node), ptp.script(network, node)
+        follow, start = ptp.phc2sys(network, node), ptp.script(network, node, profile)
         if config is None or follow is None or start is None:
             continue
         folder = file_name(one["name"])
         files |= {f"{folder}/ptp4l.conf": config, f"{folder}/phc2sys.conf": follow, f"{folder}/ptp.sh": start}
+    ptp.beside_gates(network, notes)
     if not files:
         notes.lost("configuration of ptp4l", "the Plan has no PTP: all nodes share one perfect time")
     return files

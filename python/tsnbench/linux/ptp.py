@@ -150,7 +150,7 @@ def phc2sys(network: Network, node: int) -> str | None:
     return "\n".join(lines) + "\n"
 
 
-def script(network: Network, node: int) -> str | None:
+def script(network: Network, node: int, profile: Profile) -> str | None:
     """Starts both; CLOCK_TAI follows the clocks of the cards, or they it on the grandmaster."""
     if phc2sys(network, node) is None:
         return None
@@ -160,5 +160,50 @@ def script(network: Network, node: int) -> str | None:
         "# The kernel's CLOCK_TAI is CLOCK_REALTIME and the offset that ptp4l has learned.\n"
         "ptp4l -f ptp4l.conf -m &\n"
         f"phc2sys -f phc2sys.conf -a {'-rr' if leads else '-r'} -m &\n"
+        f"{''.join(_followers(network, node, profile))}"
         "wait\n"
     )
+
+
+def _followers(network: Network, node: int, profile: Profile) -> list[str]:
+    """Cards past which PTP is wired, but whose ports have gates or launch times: they follow one that has PTP.
+
+    Solutions I to III of the COTS lessons, Section III; `phc2sys -a` knows ptp4l's own ports only.
+    """
+    roles = {port: role for port, role in ports(network).items() if network.ports[port]["node"] == node}
+    others = [port for port in network.ports_of(node) if port not in roles and _timed(network.ports[port])]
+    if not others or profile.software_stamps:
+        return []
+    # The port that listens to the grandmaster, if it is known which.
+    first = min(roles, key=lambda port: (roles[port] != "slave", port))
+    lines = ["# Both ends count TAI. Ports of one card have one clock: leave out lines of the same card.\n"]
+    lines += [
+        f"phc2sys -f phc2sys.conf -s {profile.interface(network, first)} "
+        f"-c {profile.interface(network, port)} -O 0 -m &\n"
+        for port in others
+    ]
+    return lines
+
+
+def _timed(port: dict[str, Any]) -> bool:
+    """Whether a port goes by a clock: taprio, or etf."""
+    qdisc = port.get("qdisc", {})
+    return (
+        "gates" in port or "taprio" in qdisc or any(one["kind"] == "etf" for one in qdisc.get("children", []))
+    )
+
+
+def beside_gates(network: Network, notes: Notes) -> None:
+    """PTP on gated ports: what to look at before use (COTS lessons, L1)."""
+    shared = [
+        network.ports[port]["name"] for port in sorted(ports(network)) if "gates" in network.ports[port]
+    ]
+    if shared:
+        more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
+        pcp = network.document["clocks"]["gptp"]["pcp"]
+        notes.warn(
+            f"{shared[0]}{more}",
+            "ptp4l and taprio share the port: its messages wait for the gate of the class of "
+            f"socket_priority {pcp}, and under txtime-assist some versions lose synchronisation; "
+            "links of their own avoid it (`gptp: {links: ...}`)",
+        )
