@@ -1,4 +1,4 @@
-"""Copies of a scheduled stream: the ways that a frame can come by, one by one, behind the places where they meet, too.
+"""Copies of a scheduled stream: the ways that a frame can come by, one by one, also where they have met.
 
 IEEE 802.1CB-2017, 7. A frame goes on by whichever way is first; so the times of all of them are planned.
 """
@@ -14,7 +14,7 @@ from tsnbench.planning.redundancy import R_TAG
 
 @dataclass(frozen=True)
 class Copies:
-    """A tree in which every entry is reached by one way. ``entries``: which entry of the route each one is."""
+    """A tree with one way to every entry. ``entries``: which entry of the route each one is."""
 
     tree: list[Hop]
     entries: list[int]
@@ -29,7 +29,7 @@ class Copies:
 
 
 def expanded(flow: Flow) -> Copies:
-    """The route as a tree; entries behind a place where n ways meet come n times, in the order of its ``from``."""
+    """The route as a tree; behind a place where n ways meet, each entry comes n times, in their order."""
     sources = {merge["from"][0]: merge["from"] for merge in flow.redundancy.get("merges", ())}
     places: dict[int, list[int]] = {}
     made = Copies([], [], [])

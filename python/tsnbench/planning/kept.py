@@ -1,7 +1,7 @@
 """What planned gates leave to everybody who is not scheduled.
 
-What counts are gaps between windows without what is lost before each window: a frame that does not fit any more waits.
-IEEE 802.1Q-2022, 8.6.8.4.
+What counts are gaps between windows without what is lost before each window: a frame that does not fit any
+more waits. IEEE 802.1Q-2022, 8.6.8.4.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def left_to_others(
 
     Args:
         scheduled: traffic classes that the windows are for.
-        largest: octets of the others' largest frame on the wire, which is what is lost before a window at most.
+        largest: octets of the others' largest frame on the wire, which is what is lost before a window at
+        most.
     """
     windows = sum(1 << traffic for traffic in scheduled)
     gaps: list[int] = []

@@ -12,7 +12,7 @@ from tsnbench.planning.draft import Draft, Flow
 
 
 def queues_of(draft: Draft, flows: Iterable[Flow]) -> list[int]:
-    """The PCP of each queue: those that the scenario offers, or those that streams have, the highest first."""
+    """Each queue's PCP: those that the scenario offers, or those that streams have, the highest first."""
     offered = draft.scenario.schedule.pcps
     return list(offered) if offered else sorted({flow.stream.pcp for flow in flows}, reverse=True)
 

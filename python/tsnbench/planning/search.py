@@ -1,4 +1,4 @@
-"""Which engine looks for a schedule: the heuristic, the exact one, or the exact one where the heuristic is stuck."""
+"""Which engine looks for a schedule: the heuristic, the exact one, or that where the heuristic is stuck."""
 
 from __future__ import annotations
 
@@ -42,17 +42,19 @@ def search(wanted: model.Schedule, problem: Mapping[str, Any]) -> Found:
     outcome = solve(problem, placed, wanted.time / 1e9, objective)
     if outcome.answer is Answer.FOUND:
         return _taken(problem, text, outcome, found, wanted.objective)
-    reason, sentence = (
-        impossible(outcome) if outcome.answer is Answer.IMPOSSIBLE else unknown(outcome, wanted.time)
-    )
-    if outcome.answer is Answer.UNKNOWN:
-        kept = list(zip(found["reasons"], found["sentences"], strict=True))
-        return {
-            **found,
-            "reasons": [reason, *(own for own, _ in kept)],
-            "sentences": [sentence, *(own for _, own in kept)],
-        }
-    return {**found, "reasons": [reason], "sentences": [sentence]}
+    stuck = [number for number, _ in found["outcome"]["refused"]]
+    if outcome.answer is Answer.IMPOSSIBLE:
+        reason, sentence = impossible(outcome, stuck)
+    else:
+        reason, sentence = unknown(outcome, wanted.time)
+    said = zip(found["reasons"], found["sentences"], strict=True)
+    # What first fit could not place beside others says nothing more once a proof is there.
+    kept = [own for own in said if outcome.answer is Answer.UNKNOWN or own[0]["kind"] == "without"]
+    return {
+        **found,
+        "reasons": [reason, *(own for own, _ in kept)],
+        "sentences": [sentence, *(own for _, own in kept)],
+    }
 
 
 def _stuck(found: Found) -> bool:
@@ -75,7 +77,7 @@ def _entries(reason: Mapping[str, Any]) -> bool:
 def _taken(
     problem: Mapping[str, Any], text: str, outcome: Outcome, found: Found, objective: str | None
 ) -> Found:
-    """What was found, once the first engine has looked at it; or what it found itself, where that is no worse."""
+    """What was found, looked at by the first engine; or what that found itself, where it is better."""
     from tsnbench import _native
 
     placed = [outcome.placed[number] for number in range(len(problem["streams"]))]

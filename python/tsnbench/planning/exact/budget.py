@@ -1,4 +1,4 @@
-"""Time that the exact engine has: counted in its work, so that the same problem always gives the same answer."""
+"""Time that the exact engine has: counted in its work, so that a problem always has the same answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Budget:
     left: float
 
     def solve(self, model: Any, most: float | None = None, *, best: bool = False) -> tuple[Answer, Any]:
-        """Solves a constraint model within what is left, at most ``most`` of it; gives the solver with its values.
+        """Solves a model within what is left, at most ``most`` of it; gives the solver with its values.
 
         Args:
             best: whether a solution is an answer only if it is proved to be the best one; else any is.

@@ -1,7 +1,7 @@
 """Streams that can never have their times together: a small set, and whether each of them is needed for that.
 
-QuickXplain (Junker 2004), with the exact engine as the judge: what it cannot say within its time counts as needed, and
-then the set is not called minimal.
+QuickXplain (Junker 2004), with the exact engine as the judge: what it cannot say within its time counts as
+needed, and then the set is not called minimal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Places streams where the heuristic is stuck, or all of them for the best; or proves that there is no schedule."""
+"""Places streams where the heuristic is stuck, or all of them for the best; or proves that none can be."""
 
 from __future__ import annotations
 

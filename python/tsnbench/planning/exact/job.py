@@ -1,4 +1,4 @@
-"""What the exact engine knows of a stream: its ways, what they take of links, and how times of two streams may lie.
+"""What the exact engine knows of streams: ways, what they take of links, and how the times of two may lie.
 
 All times in ps.
 """

@@ -1,7 +1,7 @@
 """Streams as a constraint model: releases, ways, queues and waits that keep all frames apart.
 
-Two streams meet on a link if and only if their intervals do modulo the greatest common divisor of their periods: one
-number says by how many of these they are apart, so that nothing is unrolled.
+Two streams meet on a link if and only if their intervals do modulo the greatest common divisor of their
+periods: one number says by how many of these they are apart, so that nothing is unrolled.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class Model:
 
     def placed(self, solver: Any) -> dict[int, Placed]:
         """What a solution says."""
-        found = {}
+        found: dict[int, Placed] = {}
         for own in self.streams:
             at = next(place for place, chosen in enumerate(own.taken) if solver.boolean_value(chosen))
             way = own.job.ways[at]

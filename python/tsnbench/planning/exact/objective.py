@@ -1,7 +1,7 @@
 """What a schedule can be best at: few gate entries, short delays, much bandwidth left to others.
 
-Windows that follow each other without a gap are one: that saves entries, and the time before a window in which others'
-frames do not fit any more.
+Windows that follow each other without a gap are one: that saves entries, and the time before a window in
+which others' frames do not fit any more.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _gaps(model: Model, problem: Mapping[str, Any], *, entries: bool) -> Any:
         """Of a window: in entries, or in parts of 10^9 of the link's time."""
         if entries:
             return 2 * (cycles[link] // period)
-        lost = LARGEST * 10**12 // problem["links"][link]["rate_bps"]
+        lost: int = LARGEST * 10**12 // problem["links"][link]["rate_bps"]
         return (lost + length) * 10**9 // period
 
     for own in model.streams:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from tsnbench.planning.exact.engine import Outcome
 from tsnbench.planning.words import time
 
 
-def impossible(outcome: Outcome) -> tuple[dict[str, Any], str]:
-    """There is no schedule: who finds none together."""
+def impossible(outcome: Outcome, stuck: Collection[int]) -> tuple[dict[str, Any], str]:
+    """There is no schedule: who finds none together. It is said of one of those that were ``stuck``."""
     conflict = outcome.conflict
     assert conflict is not None
     numbers = conflict.streams
-    reason = {"kind": "impossible", "stream": numbers[0], "streams": numbers, "minimal": conflict.minimal}
+    about = next((number for number in numbers if number in stuck), numbers[0])
+    reason = {"kind": "impossible", "stream": about, "streams": numbers, "minimal": conflict.minimal}
     who = f"stream {numbers[0]} alone has" if len(numbers) == 1 else f"streams {_listed(numbers)} have"
     ways = "" if outcome.all_ways else " by the ways that were tried"
     if len(numbers) == 1:
