@@ -131,6 +131,9 @@ class NetconfServer:
 
     def stop(self) -> None:
         if self._listener is not None:
+            # Closing alone does not wake up who waits for a connection, and the port would stay open.
+            with contextlib.suppress(OSError):
+                self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
         for transport in self._transports:
             transport.close()

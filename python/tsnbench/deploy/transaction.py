@@ -144,8 +144,12 @@ def _keep(order: list[Job]) -> None:
 def _take_back(job: Job, how: Callable[[], None]) -> None:
     """Brings one back: in its own way, and if that has not helped, by hand."""
     refusal: DeviceError | None = None
+
     # A commit that was refused may have left its candidate behind, but nothing to take back.
-    ways = [how, lambda: job.device.undo(job.back)] if _still(job) else [job.device.discard]
+    def by_hand() -> None:
+        job.device.undo(job.back)
+
+    ways = [how, by_hand] if _still(job) else [job.device.discard]
     for way in ways:
         try:
             way()

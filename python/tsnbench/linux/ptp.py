@@ -166,7 +166,7 @@ def script(network: Network, node: int, profile: Profile) -> str | None:
 
 
 def _followers(network: Network, node: int, profile: Profile) -> list[str]:
-    """Cards past which PTP is wired, but whose ports have gates or launch times: they follow one that has PTP.
+    """Cards past which PTP is wired, with gates or launch times: they follow one that has PTP.
 
     Solutions I to III of the COTS lessons, Section III; `phc2sys -a` knows ptp4l's own ports only.
     """
