@@ -158,7 +158,8 @@ class Device:
                 self._session.edit_config(config, target="running", test_option="test-only")
 
     def discard(self) -> None:
-        if self.candidate:
+        """Forgets what was staged. A candidate that someone else has locked is not ours to forget."""
+        if self.candidate and self._locked:
             with told_by(self):
                 self._session.discard_changes()
 
@@ -295,7 +296,8 @@ def _every(node: Node, name: str) -> Iterator[Node]:
 @contextlib.contextmanager
 def told_by(device: Device) -> Iterator[None]:
     """Turns what the library raises into the device's own words."""
-    from ncclient.operations import OperationError, RPCError, TimeoutExpiredError
+    from ncclient import NCClientError
+    from ncclient.operations import RPCError, TimeoutExpiredError
     from ncclient.transport.errors import TransportError
 
     try:
@@ -304,11 +306,12 @@ def told_by(device: Device) -> Iterator[None]:
         raise DeviceError(_refusal(error)) from None
     except TimeoutExpiredError:
         raise DeviceError("it does not answer any more", lost=True) from None
-    except (TransportError, OSError) as error:
-        raise DeviceError(f"the connection is lost ({str(error).splitlines()[0]})", lost=True) from None
+    except (TransportError, OSError, EOFError) as error:
+        words = (str(error) or type(error).__name__).splitlines()[0]
+        raise DeviceError(f"the connection is lost ({words})", lost=True) from None
     except UnreadableXmlError as error:
         raise DeviceError(f"what it sends cannot be read: {error}") from None
-    except OperationError as error:
+    except NCClientError as error:
         raise DeviceError(f"it cannot do that: {error}") from None
 
 
