@@ -129,6 +129,18 @@ def test_what_is_meant_comes_through_as_it_was_written() -> None:
         assert ("sched:set-gate-states" in tree.text_of()) == ("sched:set-gate-states" in text)
 
 
+def test_tables_that_the_plan_has_no_more_go() -> None:
+    right = next(text for text in texts(RICH) if "<admin-idle-slope>" in text)
+    without = re.sub(
+        r"<cbsa .*?</cbsa>|<frer .*?</frer>|<stream-identity .*?</stream-identity>", "", right, flags=re.S
+    )
+    assert [str(one) for one in changes(read(without), told(config(right)))] == [
+        "remove interfaces/interface[eth2]/bridge-port/cbsa",
+        "remove stream-identity[1]",
+        "remove frer",
+    ]
+
+
 def test_a_longer_list_leaves_nothing_behind() -> None:
     left = next(text for text in texts(RICH) if "<gate-states-value>8" in text)
     begin, end = (

@@ -176,15 +176,15 @@ REFUSAL = b"""<?xml version="1.0" encoding="UTF-8"?>
 <error-message>no hardware for that</error-message></rpc-error></rpc-reply>"""
 
 
-def refusing(what: bytes, after: int = 0) -> Any:
-    """A rule that answers a request with a refusal, from the so-and-so-manieth on."""
+def refusing(what: bytes, after: int = 0, times: int = 1000) -> Any:
+    """A rule that lets some requests of a kind pass, and answers the next ones with a refusal."""
     seen = [0]
 
     def rule(piece: bytes) -> bytes | None:
         if what not in piece:
             return None
         seen[0] += 1
-        if seen[0] <= after:
+        if not after < seen[0] <= after + times:
             return None
         (number,) = re.findall(rb'message-id="([^"]+)"', piece)
         answer = REFUSAL % number
@@ -299,11 +299,13 @@ def test_without_a_candidate(tmp_path: Path) -> None:
         assert done.record is not None
         restore(done.record, access(left, right))
         assert (text(left), text(right)) == first
-        left.rules = refusing(b"get-config", after=2)
-        with pytest.raises(BackendError, match="left: it refuses"):
+        left.rules = refusing(b"get-config", after=2, times=1)
+        with pytest.raises(BackendError, match="left: it refuses") as error:
             put(other(), tmp_path, ("left", left), ("right", right))
+        assert "every device has again what it had before" in str(error.value)
         left.rules = None
-        assert text(right) == first[1]
+        assert (text(left), text(right)) == first
+        assert any(b"cancel-commit" in piece for piece in right.seen)
 
 
 def test_modules_that_a_device_lacks_are_named_first(tmp_path: Path) -> None:
@@ -417,6 +419,7 @@ def test_someone_elses_lock_is_respected(two: tuple[NetconfServer, NetconfServer
         put(rich(), tmp_path, ("left", left), ("right", right))
     assert "nothing was changed on any device" in str(error.value)
     assert "<name>eth1" not in text(right)
+    assert not any(b"discard-changes" in piece for piece in left.seen)
     # What they were about to change is still there.
     assert "theirs" in other_one._session.get_config("candidate").xml
     other_one.close()
