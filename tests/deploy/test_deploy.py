@@ -22,7 +22,7 @@ from tsnbench.deploy.device import Device, connect
 from tsnbench.deploy.tree import Node
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning import plan
-from tsnbench.scenario import load
+from tsnbench.scenario import load, load_variants, read_scenario
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -44,8 +44,6 @@ def other() -> dict[str, Any]:
     text = text.replace("  right -> robot: {cbs: [3]}\n", "").replace(
         "  right -> left: {preemption: {express: [7]}}\n", ""
     )
-    from tsnbench.scenario import read_scenario
-
     return plan(read_scenario(text)[0]).document
 
 
@@ -423,3 +421,17 @@ def test_someone_elses_lock_is_respected(two: tuple[NetconfServer, NetconfServer
     # What they were about to change is still there.
     assert "theirs" in other_one._session.get_config("candidate").xml
     other_one.close()
+
+
+def test_a_part_that_the_server_does_not_know_is_refused_in_its_words(tmp_path: Path) -> None:
+    """netconfd 2.13 loads the module of stream gates, but does not see what an augment of a group adds."""
+    runs = load_variants(ROOT / "scenarios/tutorial/5-policing.yaml")
+    document = next(one for run in runs if "policing" in (one := plan(run).document))
+    node = document["nodes"][document["policing"][0]["node"]]["name"]
+    with NetconfServer(tmp_path / "s", MODULES, load=(*BRIDGE, "ieee802-dot1q-psfp-bridge")) as server:
+        with pytest.raises(BackendError) as error:
+            put(document, tmp_path, (node, server))
+        assert f"{node}: it refuses: unknown object (unknown-element), at /nc:rpc" in str(error.value)
+        assert "psfp-bridge:admin-cycle-time" in str(error.value)
+        assert "nothing was changed on any device" in str(error.value)
+        assert "<name>eth1" not in text(server)

@@ -316,12 +316,20 @@ def told_by(device: Device) -> Iterator[None]:
 
 
 def _refusal(error: Any) -> str:
-    """The server's message, and where it says it is."""
-    message = str(error.message or error.tag or error).strip()
-    text = f"it refuses: {message}"
-    if error.tag and str(error.tag) not in message:
-        text += f" ({error.tag})"
-    if error.tag == "lock-denied":
+    """The server's messages, and where it says they are; each once."""
+    # Of several errors the library makes one, which has not the fields of one.
+    every = list(dict.fromkeys(map(_words, getattr(error, "errors", None) or [error])))
+    more = f" (and {len(every) - 3} more)" if len(every) > 3 else ""
+    return f"it refuses: {'; '.join(every[:3])}{more}"
+
+
+def _words(error: Any) -> str:
+    tag, message, path = (
+        str(getattr(error, name, None) or "").strip() for name in ("tag", "message", "path")
+    )
+    text = message or tag or str(error)
+    if tag and tag not in text:
+        text += f" ({tag})"
+    if tag == "lock-denied":
         text += "; someone else is changing it"
-    path = str(error.path or "").strip()
     return f"{text}, at {path}" if path else text
