@@ -271,15 +271,14 @@ def test_a_device_dies_half_way(two: tuple[NetconfServer, NetconfServer], tmp_pa
     record = json.loads((tmp_path / "before.json").read_text())
     assert record["state"] == "broken"
     assert {one["node"] for one in record["devices"]} == {"left", "right"}
-    # It comes back, at the same port, with all that it had been told.
+    # It comes back, elsewhere, with all that it had been told.
     with NetconfServer(tmp_path / "again", MODULES) as again:
         put(rich(), tmp_path, ("right", again))
-        record["devices"] = [
-            one | {"port": again.port} for one in record["devices"] if one["node"] == "right"
-        ]
-        (tmp_path / "before.json").write_text(json.dumps(record))
-        restore(tmp_path / "before.json", access(again))
+        with pytest.raises(InputError, match="--node: expected one of left, right, found middle"):
+            restore(tmp_path / "before.json", access(again), nodes=["middle"])
+        restore(tmp_path / "before.json", access(again), nodes=[f"right=127.0.0.1:{again.port}"])
         assert "<name>eth1" not in text(again)
+        assert json.loads((tmp_path / "before.json").read_text())["state"] == "partly restored"
     assert len(text(left)) - empty < 300
 
 

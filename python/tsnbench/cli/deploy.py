@@ -26,7 +26,10 @@ def deploy(
     ] = None,
     node: Annotated[
         list[str] | None,
-        typer.Option(help="The device of a node: sw1=HOST[:PORT]; once for each.", show_default=False),
+        typer.Option(
+            help="The device of a node: sw1=HOST[:PORT]; once for each. With --restore: only these.",
+            show_default=False,
+        ),
     ] = None,
     user: Annotated[str | None, typer.Option(help="Who logs in; default: you.", show_default=False)] = None,
     key: Annotated[Path | None, typer.Option(help="File of a private key.", show_default=False)] = None,
@@ -74,21 +77,30 @@ def deploy(
         from tsnbench.deploy.deploy import targets
 
         access = room.Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts, timeout)
-        if restore is not None:
-            outcome = room.restore(restore, access, dry_run=dry_run, within_s=confirm_within)
-        else:
-            assert file is not None
-            document = _document(file, only or [])
-            outcome = room.deploy(
-                document,
-                targets(document, netconf, node or []),
-                access,
-                record or Path(f"{document['name']}.deploy.json"),
-                interfaces=_interfaces(document, interface or []),
-                yang=yang,
-                partial=partial,
-                dry_run=dry_run,
-                within_s=confirm_within,
+        try:
+            if restore is not None:
+                outcome = room.restore(
+                    restore, access, nodes=node or [], dry_run=dry_run, within_s=confirm_within
+                )
+            else:
+                assert file is not None
+                document = _document(file, only or [])
+                outcome = room.deploy(
+                    document,
+                    targets(document, netconf, node or []),
+                    access,
+                    record or Path(f"{document['name']}.deploy.json"),
+                    interfaces=_interfaces(document, interface or []),
+                    yang=yang,
+                    partial=partial,
+                    dry_run=dry_run,
+                    within_s=confirm_within,
+                )
+        except KeyboardInterrupt:
+            fail(
+                Exit.INTERRUPTED,
+                "interrupted; devices take back what they were not yet told to keep. "
+                "tsnbench deploy --restore brings back the rest",
             )
     _tell(outcome, as_json, dry_run)
 

@@ -175,18 +175,30 @@ def deploy(
             device.close()
 
 
-def restore(path: Path, access: Access, *, dry_run: bool = False, within_s: int = 120) -> Outcome:
+def restore(
+    path: Path, access: Access, *, nodes: Iterable[str] = (), dry_run: bool = False, within_s: int = 120
+) -> Outcome:
     """Gives every device of a record what it had before; what was changed elsewhere meanwhile stays.
 
+    ``nodes`` are some of them only, as NAME or, where a device has moved, NAME=HOST[:PORT].
+
     Raises:
-        InputError: the file is no record.
+        InputError: the file is no record, or has not such a node.
         BackendError: a device cannot be reached or refuses.
     """
     kept = records.load(path)
     entries = {one.node: one for one in kept.entries}
+    where = {one.node: Target(one.node, one.host, one.port) for one in kept.entries}
+    chosen = {}
+    for text in nodes:
+        name, equals, at = text.rpartition("=") if text not in where else (text, "", "")
+        if name not in where:
+            raise InputError(f"--node: expected one of {', '.join(where)}, found {name or at}")
+        chosen[name] = Target(name, *address(at, "--node")) if equals else where[name]
+    where = chosen or where
     devices: list[Device] = []
     try:
-        devices = _connected([Target(one.node, one.host, one.port) for one in kept.entries], access)
+        devices = _connected(list(where.values()), access)
 
         def back(device: Device, has: Has) -> list[Change]:
             return [
@@ -203,7 +215,7 @@ def restore(path: Path, access: Access, *, dry_run: bool = False, within_s: int 
         outcome.changes |= {job.device.node: [str(one) for one in job.changes] for job in jobs}
         if jobs and not dry_run:
             outcome.warnings = carry_out(jobs, within_s)
-            kept.update(path, "restored")
+            kept.update(path, "restored" if len(where) == len(entries) else "partly restored")
             outcome.done = True
         return outcome
     finally:
