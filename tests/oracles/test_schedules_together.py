@@ -1,14 +1,14 @@
-"""Schedules with copies, several queues, windows of release, limits of jitter and kept bandwidth: all in the simulator.
+"""Schedules with copies, several queues, windows of release, limits of jitter: all of them in the simulator.
 
 Links are saturated by others; every frame of a scheduled stream takes what was planned, to the nanosecond.
 """
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from tsnbench.backends.simulation import Simulation
 from tsnbench.planning import plan
 from tsnbench.planning.document import Plan
 from tsnbench.planning.errors import PlanningErrors
+from tsnbench.planning.schedule import prove
 from tsnbench.scenario import read_scenario
 
 
@@ -32,9 +33,7 @@ def _text(seed: int) -> str:
     lines += [f"  stations: [{', '.join(f's{n}' for n in range(stations))}]", "  links:"]
     for n in range(bridges):
         rate, cable = draw.choice(["1 Gbit/s", "1 Gbit/s", "100 Mbit/s", "2.5 Gbit/s"]), draw.choice([1, 100])
-        lines.append(
-            f"    - {{rate: {rate}, cable: {cable} m, between: [b{n} -- b{(n + 1) % bridges}]}}"
-        )
+        lines.append(f"    - {{rate: {rate}, cable: {cable} m, between: [b{n} -- b{(n + 1) % bridges}]}}")
     at = [draw.randrange(bridges) for _ in range(stations)]
     lines += [f"    - {{rate: 1 Gbit/s, between: [s{n} -- b{at[n]}]}}" for n in range(stations)]
     offered = f", pcps: {pcps}" if draw.random() < 0.5 else ""
@@ -78,7 +77,7 @@ def _made(text: str) -> Plan | None:
 
 
 def _last_bits(document: Mapping[str, Any], stream: Mapping[str, Any], entry: int) -> list[Fraction]:
-    """When a first frame is in at the end of a route's entry, by way; ps from its release, from the planned times."""
+    """When a first frame is in at the end of a route's entry, by way, as planned; ps from its release."""
     hop = stream["route"][entry]
     port = document["ports"][hop["port"]]
     size = stream["size"]
@@ -136,3 +135,86 @@ def test_what_is_drawn_is_not_refused_as_a_rule() -> None:
     assert sum("redundancy" in stream for stream in streams) >= 10
     assert any(len(starts) > 1 for stream in streams for starts in stream["scheduled"]["starts_ps"])
     assert len({stream["pcp"] for stream in streams}) == 3
+
+
+COPIES = """\
+name: copies
+duration: 10 ms
+network:
+  stations: [a, c]
+  bridges: {s: {}, t: {}, u: {processing: 3 us}, v: {}}
+  links: {rate: 1 Gbit/s, between: [a-s, s-t, s-u, t-v, u-v, v-c]}
+streams:
+  x:
+    {from: a, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true,
+     frer: {disjoint: 2, identification: {active: {vlan: 200, pcp: 5}}}, requires: {jitter: 5 us}}
+  z: {from: a, to: c, pcp: 0, saturating: true, frame: 1500 B}
+"""
+
+
+def _wrong(change: Callable[[dict[str, Any]], None]) -> list[str]:
+    made = plan(read_scenario(COPIES)[0])
+    document = json.loads(made.to_json())
+    del document["hash"]
+    change(document)
+    return prove(document, json.dumps(document))
+
+
+def test_the_proof_looks_at_both_copies() -> None:
+    assert _wrong(lambda document: None) == []
+
+    def less_jitter(document: dict[str, Any]) -> None:
+        document["streams"][0]["requirements"]["jitter"][0]["limit_ns"] = 2_999
+
+    assert _wrong(less_jitter) == ["stream x jitters by 3000 ns at node c, not within 2999 ns"]
+
+    def one_copy_early(document: dict[str, Any]) -> None:
+        for starts in document["streams"][0]["scheduled"]["starts_ps"]:
+            if len(starts) > 1:
+                starts[1] -= 1_000
+
+    assert any("is planned to leave port v -> c" in words for words in _wrong(one_copy_early))
+
+    def gate_for_one_copy(document: dict[str, Any]) -> None:
+        port = next(port for port in document["ports"] if port["name"] == "u -> v")
+        port["gates"]["base_time_ns"] += 2_000
+
+    assert any("stream x passes port u -> v" in words for words in _wrong(gate_for_one_copy))
+
+    def others_in_the_copies_class(document: dict[str, Any]) -> None:
+        (other,) = (stream for stream in document["streams"] if stream["name"] == "z")
+        other["pcp"] = 5
+
+    # Copies have class 5 between s and v, their stream has class 7.
+    assert any("class 5" in words for words in _wrong(others_in_the_copies_class))
+
+
+def test_what_waits_in_one_queue_does_not_wait_in_two(tmp_path: Path) -> None:
+    """Frames that cannot go on at once: in one queue there is no room for them to wait, in three there is."""
+    text = """\
+name: wait
+duration: 10 ms
+network:
+  bridges: [s]
+  stations: [a, b, c, d]
+  links: {rate: 100 Mbit/s, between: [a-s, b-s, c-s, s-d]}
+schedule: {SCHEDULE}
+streams:
+  c0: {from: a, to: d, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, release: {latest: 0 us}}
+  c1: {from: b, to: d, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, release: {latest: 1 us}}
+  c2: {from: c, to: d, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, release: {latest: 2 us}}
+  rest: {from: c, to: d, pcp: 0, saturating: true, frame: 1500 B}
+"""
+    assert _made(text.replace("SCHEDULE", "margin: 0 ns")) is None
+    made = _made(text.replace("SCHEDULE", "pcps: [7, 6, 5]"))
+    assert made is not None
+    assert len({stream["pcp"] for stream in made.document["streams"]}) == 4
+    delays = (
+        _delays(made, tmp_path)
+        .group_by("stream")
+        .agg(most=pl.col("delay").max(), least=pl.col("delay").min())
+    )
+    assert (delays["most"] - delays["least"]).max() <= 1
+    # Two of them wait for one and two frames of 1020 octets on the wire.
+    waits = sorted(delay - delays["least"].min() for delay in delays["least"])
+    assert all(wait >= least for wait, least in zip(waits, (0, 80_000, 160_000), strict=True)), waits

@@ -401,7 +401,8 @@ impl Engine {
         let stream = &self.problem.streams[number as usize];
         let period = stream.period_ns * 1_000;
         let Some(class) = self.class(stream) else { return Vec::new() };
-        let mut offsets = vec![stream.earliest_ns];
+        let first = self.up(stream.earliest_ns * 1_000) / 1_000;
+        let mut offsets = if first <= stream.latest_ns { vec![first] } else { Vec::new() };
         for part in &shape.uses {
             for end in self.line(part.link).ends(class) {
                 let after = (end - part.at - stream.earliest_ns * 1_000).rem_euclid(period);

@@ -131,10 +131,14 @@ impl fmt::Display for Reason {
             Self::Gates { refusal } => refusal.fmt(f),
             Self::Conflict { stream, streams, minimal } => write!(
                 f,
-                "stream {stream} found no room beside {} others: {}; {}",
-                streams.len(),
+                "stream {stream} found no room beside {} {}; {}",
+                if streams.len() == 1 { "stream" } else { "streams" },
                 Numbers(streams),
-                if *minimal { "without any one of them it has" } else { "a smaller set may be enough" }
+                match streams.len() {
+                    1 => "give one of them another release, or a way of its own",
+                    _ if *minimal => "without any one of them it has",
+                    _ => "a smaller set may be enough",
+                }
             ),
             Self::Without { streams } => write!(
                 f,

@@ -19,11 +19,12 @@ LARGEST = 1522 + PHY_OVERHEAD
 """What others may send where the scenario has none."""
 
 
-def keep(draft: Draft) -> None:
-    """Notes every port whose planned gates leave less than the scenario wants kept."""
+def keep(draft: Draft) -> bool:
+    """Notes every port whose planned gates leave less than the scenario wants kept; whether there is none."""
     wanted = draft.scenario.schedule
     if wanted.keep_ppm is None and not wanted.keep_rates:
-        return
+        return True
+    enough = True
     crossing: dict[int, list[tuple[Flow, int]]] = defaultdict(list)
     for flow in draft.flows:
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
@@ -48,6 +49,8 @@ def keep(draft: Draft) -> None:
                 "fewer scheduled streams, smaller frames of others or a faster link leave more, and so may "
                 "objective: most-bandwidth-left",
             )
+            enough = False
+    return enough
 
 
 def left_to_others(

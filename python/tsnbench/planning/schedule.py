@@ -15,8 +15,9 @@ from tsnbench.planning.copies import expanded, gathered
 from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
 from tsnbench.planning.kept import keep
 from tsnbench.planning.scheduled_queues import give_queue, queues_of
-from tsnbench.planning.search import search
+from tsnbench.planning.search import may_leave_more, search
 from tsnbench.planning.sizes import frames_of
+from tsnbench.planning.words import time
 from tsnbench.scenario import model
 
 
@@ -30,7 +31,14 @@ def schedule_flows(draft: Draft) -> None:
     draft.raise_problems()
     queues = queues_of(draft, flows)
     problem = _problem(draft, flows, queues)
-    found = search(draft.scenario.schedule, problem)
+    draft.raise_problems()
+    wanted = draft.scenario.schedule
+    try:
+        found = search(wanted, problem)
+    except ValueError as error:
+        words = _named(str(error), {"stream": [flow.name for flow in flows], "link": [], "node": []})
+        draft.problem("schedule", "periods, rates and times that can be scheduled", words)
+        return
     said: set[tuple[str, ...]] = set()
     for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
         # Two streams that meet do so on all links that they share, and so do their flows.
@@ -42,12 +50,22 @@ def schedule_flows(draft: Draft) -> None:
             said.add(key)
             _refused(draft, flows, reason, sentence)
     draft.raise_problems()
+    _obey(draft, flows, queues, found)
+    if not keep(draft) and may_leave_more(wanted):
+        better = search(wanted.model_copy(update={"objective": "most-bandwidth-left"}), problem)
+        if not better["reasons"]:
+            draft.problems.clear()
+            _obey(draft, flows, queues, better)
+            keep(draft)
+
+
+def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Mapping[str, Any]) -> None:
+    """Writes what was found into flows and ports."""
     for flow, placed in zip(flows, found["outcome"]["placed"], strict=True):
         _release(draft, flow, placed)
         give_queue(draft, flow, queues[placed["queue"]])
     _open(draft, flows, queues, found["gates"])
     draft.raise_problems()
-    keep(draft)
 
 
 def prove(document: Mapping[str, Any], text: str) -> list[str]:
@@ -71,7 +89,7 @@ def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
         known = names[match[1]]
         return f"{match[1]}{match[2]} " + re.sub(r"\d+", lambda number: known[int(number[0])], match[3])
 
-    return re.sub(rf"\b({'|'.join(names)})(s?) (\d+(?:(?:, | and )\d+)*)\b(?! of)", name, sentence)
+    return re.sub(rf"\b({'|'.join(names)})(s?) (\d+(?:(?:, | and )\d+)*)\b(?! of| more)", name, sentence)
 
 
 def _check(draft: Draft, flow: Flow) -> None:
@@ -144,14 +162,16 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> dict[str, Any]:
     else:
         parts = frames_of(flow.size["octets"][0], flow.size["most_per_frame"], flow.size["overhead"])
         frames = [octets for octets, count in parts for _ in range(count)]
-    # An offset that is written is kept; otherwise any is as good.
-    first = (flow.start_ns + pattern.offset) % pattern.period
-    free, window = not _offset_written(flow), flow.stream.release
-    earliest, latest = (0, pattern.period - 1) if free else (first, first)
-    if window is not None:
-        earliest = window.earliest
-        latest = pattern.period - 1 if window.latest is None else window.latest
     own = draft.scenario.schedule
+    earliest, latest = _window(flow)
+    first, step = -(-earliest // own.granularity) * own.granularity, own.granularity
+    if first > latest:
+        field = "release" if flow.stream.release else "offset"
+        found = time(latest) if earliest == latest else f"{time(earliest)} to {time(latest)}"
+        hint = f"{time(first - step)} and {time(first)} are; or another granularity"
+        draft.problem(
+            f"streams.{flow.group}.{field}", f"a release that is a multiple of {time(step)}", found, hint
+        )
     fixed = own.ways == "shortest" or flow.stream.via is not None or bool(flow.redundancy)
     copies = expanded(flow) if flow.redundancy else None
     way: Sequence[Hop] = flow.route if copies is None else copies.tree
@@ -180,9 +200,16 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _offset_written(flow: Flow) -> bool:
-    pattern = flow.stream.pattern
-    return isinstance(pattern, model.Periodic) and pattern.offset > 0
+def _window(flow: Flow) -> tuple[int, int]:
+    """Earliest and latest release. An offset that is written is kept; otherwise any is as good."""
+    pattern, window = flow.stream.pattern, flow.stream.release
+    assert isinstance(pattern, model.Periodic)
+    if window is not None:
+        return window.earliest, pattern.period - 1 if window.latest is None else window.latest
+    if pattern.offset:
+        first = (flow.start_ns + pattern.offset) % pattern.period
+        return first, first
+    return 0, pattern.period - 1
 
 
 def _release(draft: Draft, flow: Flow, placed: Mapping[str, Any]) -> None:
@@ -215,7 +242,8 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ma
                 pcps = (
                     f"PCP {queues[classes[hop.port][traffic]]} and PCP {queues[queue]} share class {traffic}"
                 )
-                draft.problem("schedule", f"a class for each queue of scheduled streams at {port.name}", pcps)
+                path = f"streams.{flow.group}"
+                draft.problem(path, f"a class for each queue of scheduled streams at {port.name}", pcps)
     by_link = {found["link"]: found for found in lists}
     for number, own in sorted(classes.items()):
         _gates(draft.ports[number], own, by_link[number])

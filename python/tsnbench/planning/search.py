@@ -57,6 +57,11 @@ def search(wanted: model.Schedule, problem: Mapping[str, Any]) -> Found:
     }
 
 
+def may_leave_more(wanted: model.Schedule) -> bool:
+    """Whether the exact engine may be asked for a schedule that leaves more to others."""
+    return wanted.engine != "heuristic" and wanted.objective is None and find_spec("ortools") is not None
+
+
 def _stuck(found: Found) -> bool:
     """Whether the heuristic has no schedule, and another search may."""
     return bool(found["reasons"])

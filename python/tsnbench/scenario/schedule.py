@@ -10,7 +10,7 @@ from tsnbench.scenario.reading import Reading
 
 
 def build(reading: Reading, written: Fields) -> model.Schedule:
-    keys: dict[str, Any] = {key.replace("-", "_"): written[key] for key in written.places}
+    keys: dict[str, Any] = {key.replace("-", "_"): written[key] for key in written.places if key in written}
     keep = keys.pop("keep", None)
     if isinstance(keep, dict):
         keys["keep_rates"] = {int(pcp): rate for pcp, rate in keep.items()}

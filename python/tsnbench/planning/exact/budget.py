@@ -19,12 +19,8 @@ class Budget:
 
     left: float
 
-    def solve(self, model: Any, most: float | None = None, *, best: bool = False) -> tuple[Answer, Any]:
-        """Solves a model within what is left, at most ``most`` of it; gives the solver with its values.
-
-        Args:
-            best: whether a solution is an answer only if it is proved to be the best one; else any is.
-        """
+    def solve(self, model: Any, most: float | None = None) -> tuple[Answer, Any]:
+        """Solves a model within what is left, at most ``most`` of it; gives the solver with its values."""
         from ortools.sat.python import cp_model
 
         solver: Any = cp_model.CpSolver()
@@ -36,5 +32,5 @@ class Budget:
         self.left -= solver.deterministic_time
         if status == cp_model.INFEASIBLE:
             return Answer.IMPOSSIBLE, solver
-        found = (cp_model.OPTIMAL,) if best else (cp_model.OPTIMAL, cp_model.FEASIBLE)
-        return (Answer.FOUND if status in found else Answer.UNKNOWN), solver
+        found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+        return (Answer.FOUND if found else Answer.UNKNOWN), solver

@@ -29,8 +29,6 @@ class Outcome:
     """Where there is no schedule: who finds none together."""
     all_ways: bool = True
     """Whether every way that streams may take was looked at, not some of those that are free."""
-    best: bool = False
-    """Whether no schedule is better by the objective."""
 
 
 def solve(
@@ -70,10 +68,9 @@ def solve(
                 found = _place(problem, jobs, everybody, placed, budget, budget.left / 2)
         if found is None:
             return Outcome(Answer.UNKNOWN, placed, all_ways=all_ways)
-    best = False
     if objective is not None and len(jobs) <= MOST:
-        found, best = make_best(problem, jobs, found, objective, budget)
-    return Outcome(Answer.FOUND, found, all_ways=all_ways, best=best)
+        found = make_best(problem, jobs, found, objective, budget)
+    return Outcome(Answer.FOUND, found, all_ways=all_ways)
 
 
 def _near(jobs: Sequence[Job], stuck: Sequence[int]) -> list[int]:
