@@ -121,6 +121,8 @@ def _problem(draw: random.Random, streams: int, *, tight: bool) -> dict[str, Any
             "earliest_ns": earliest if tight else 0,
             "latest_ns": earliest + draw.choice([0, 10_000, 30_000]) if tight else 79_999,
         }
+        if queues > 1 and draw.random() < 0.7:
+            stream["queue"] = 1
         problem = {"nodes": nodes, "links": links, "streams": [stream], "granularity_ns": 10_000}
         (ways,) = json.loads(_native.schedule_ways(json.dumps(problem), 1))
         if ways:
@@ -155,7 +157,8 @@ def _places(problem: Mapping[str, Any], stream: Mapping[str, Any], queues: int) 
     steps = ways[0]["steps"] if ways else []
     found: list[Any] = []
     for offset, queue in itertools.product(
-        range(stream["earliest_ns"], stream["latest_ns"] + 1, 10_000), range(queues)
+        range(stream["earliest_ns"], stream["latest_ns"] + 1, 10_000),
+        [stream["queue"]] if "queue" in stream else range(queues),
     ):
         partial: list[tuple[list[int], int]] = [([], 0)]
         for place, step in enumerate(steps):
@@ -215,3 +218,30 @@ def test_there_is_a_schedule_if_and_only_if_it_says_so() -> None:
                 assert _exists({**problem, "streams": part}), (seed, gone)
             assert not _exists({**problem, "streams": [problem["streams"][number] for number in numbers]})
     assert min(answers.values()) >= 3, answers
+
+
+@needs_ortools
+@pytest.mark.parametrize(
+    ("queues", "answer"), [((0, 0), False), ((1, 1), False), ((0, 1), True), ((1, None), True)]
+)
+def test_a_frame_that_waits_is_alone_in_its_queue(queues: tuple[int | None, ...], answer: bool) -> None:
+    """Two frames come to a link at once: the one that waits needs another queue than the one that passes."""
+    nodes = [{"processing_ps": 0, "forwards": True}] + [{"processing_ps": 0, "forwards": False}] * 3
+    fast = {"rate_bps": 100_000_000, "propagation_ps": 0, "margin_ps": 0, "queues": 2, "limits": LIMITS}
+    links = [{"from": a, "to": b, **fast} for a, b in [(1, 0), (2, 0), (0, 3)]]
+    streams = [
+        {
+            "talker": 1 + number,
+            "listeners": [3],
+            "period_ns": 10**6,
+            "frames": [1000],
+            "deadline_ns": 300_000,
+            "earliest_ns": 0,
+            "latest_ns": 0,
+            **({} if queue is None else {"queue": queue}),
+            "tree": [{"link": number}, {"link": 2, "parent": 0}],
+        }
+        for number, queue in enumerate(queues)
+    ]
+    problem = {"nodes": nodes, "links": links, "streams": streams, "granularity_ns": 1}
+    assert solve(problem, [None, None], 5).answer is (Answer.FOUND if answer else Answer.IMPOSSIBLE)
