@@ -107,12 +107,20 @@ def _starts(number: int, every: Sequence[Coming], window: Window, cycle: int) ->
     # Whatever surely came since the window before closed, and before this one, goes first.
     ahead = 0
     for place, other in enumerate(every):
-        if place == number or not other.unit.known:
+        if place == number or not other.unit.known or not _accompanies(other.unit, unit):
             continue
         turn = (unit.first - 1 - other.unit.last) // cycle
-        if other.unit.first + turn * cycle >= closed:
+        # Before its first one there is none.
+        if turn >= 0 and other.unit.first + turn * cycle >= closed:
             ahead += other.unit.count * other.wire.least
     return opens + ahead
+
+
+def _accompanies(other: Unit, unit: Unit) -> bool:
+    """Whether there is one of a kind in every cycle in which there is another."""
+    if other.until is None:
+        return False
+    return other.flow == unit.flow or (unit.until is not None and unit.until <= other.until)
 
 
 def _up(span: int, cycle: int) -> int:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tsnbench.planning.draft import Draft, Port
+from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.window_class import Coming, Passed, Window, need, passing
 from tsnbench.planning.window_place import Room, gathered, through
-from tsnbench.planning.window_units import Unit, Wire, gap_ps, moved, processing, released, wire
+from tsnbench.planning.window_units import Unit, Wire, gap_ps, processing, released, wire
 from tsnbench.scenario import model
 
 Queue = tuple[int, int]
@@ -43,7 +43,15 @@ class Arrived:
     most: int | None
     least: int
     spread: int
-    """Of the arrivals."""
+    """Of the arrivals, within the cycle."""
+    sent: int
+    """The same of when frames are sent."""
+
+    @property
+    def varies(self) -> int:
+        """By how much the delays of two frames differ at most."""
+        apart = self.spread + self.sent
+        return apart if self.most is None else min(apart, self.most - self.least)
 
 
 @dataclass
@@ -54,6 +62,8 @@ class Outcome:
     windows: dict[Queue, Window] = field(default_factory=dict)
     full: dict[Queue, int] = field(default_factory=dict)
     """Queues whose windows have no room, and how long they would be, ps."""
+    waits: dict[tuple[int, int], int | None] = field(default_factory=dict)
+    """Most from the queue to the last bit, by flow and hop; None where nothing bounds it."""
     arrived: dict[tuple[int, int], Arrived] = field(default_factory=dict)
     """By flow and the hop that ends at a listener."""
 
@@ -74,12 +84,13 @@ def lay(draft: Draft, demands: Demands, cycle_ns: int, way: Way) -> Outcome | No
     while left:
         queue = _next(draft, demands, left, coming)
         _queue(draft, demands, outcome, queue, left.pop(queue), coming, way)
+    _sum_up(draft, demands, outcome)
     return outcome
 
 
 def _talker(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
     if not isinstance(draft.flows[number].stream.pattern, model.Periodic):
-        return [Unit(number, 0, 0, 0, known=False, spent=None)]
+        return [Unit(number, 0, 0, 0, known=False)]
     return released(draft, number, cycle_ns)
 
 
@@ -129,10 +140,22 @@ def _queue(
 
 
 def _any(draft: Draft, flow: int, hop: int, cycle_ns: int) -> list[Unit]:
-    """Who comes by a way that leads in a circle with others: at any time, what one cycle and the next may bring."""
+    """Who comes by a way that leads in a circle with others: at any time, as late as two cycles per hop."""
     pattern = draft.flows[flow].stream.pattern
     period = pattern.period if isinstance(pattern, model.Periodic) else cycle_ns
-    return [Unit(flow, hop, 0, 0, known=False, count=2 * max(1, -(-cycle_ns // period)), spent=None)]
+    cycles = 1 + 2 * len(_before(draft, flow, hop))
+    return [Unit(flow, hop, 0, 0, known=False, count=-(-cycles * cycle_ns // period))]
+
+
+def _before(draft: Draft, flow: int, hop: int) -> list[int]:
+    """The hops of a flow in front of one of them, the next one first."""
+    route = draft.flows[flow].route
+    found: list[int] = []
+    at = route[hop].parent
+    while at is not None:
+        found.append(at)
+        at = route[at].parent
+    return found
 
 
 def _window(draft: Draft, outcome: Outcome, queue: Queue, every: list[Coming], way: Way) -> Window | None:
@@ -201,55 +224,74 @@ def _go_on(
     """To the queues behind this port, and to the listener."""
     unit, times = one.unit, one.wire
     flow = draft.flows[unit.flow]
-    at_talker = flow.route[unit.hop].parent is None
-    spent: int | None = None
-    if passed is not None and (at_talker or unit.spent is not None):
-        spent = times.frame if at_talker else (unit.spent or 0) + passed.waits
-        spent += port.propagation_ps
+    key = (unit.flow, unit.hop)
+    waits, before = (None if passed is None else passed.waits), outcome.waits.get(key, 0)
+    outcome.waits[key] = None if waits is None or before is None else max(waits, before)
     # Behind a window all come at one time of the cycle, whenever they came before.
     known = passed is not None and (unit.known or windowed)
     first = passed.starts + times.first + port.propagation_ps if passed else 0
     last = passed.ends + port.propagation_ps if passed else 0
     fastest = unit.fastest + times.first + port.propagation_ps
     sent = unit.sent
-    if at_talker and known and passed is not None:
+    if flow.route[unit.hop].parent is None and unit.known and passed is not None:
         sent = (passed.starts, passed.ends - times.first)
+    unit = replace(unit, known=known, count=_count(flow, unit, passed, windowed), sent=sent, fastest=fastest)
     if unit.hop in flow.ends:
-        _arrive(outcome, replace(unit, fastest=fastest), spent, sent, first, last, known and unit.known)
+        _arrive(outcome, unit, first, last)
     margin = draft.scenario.windows.margin * 1_000
     for hop, entry in enumerate(flow.route):
         if entry.parent != unit.hop:
             continue
         least, most = processing(draft.nodes[draft.ports[entry.port].node], draft)
-        # One that comes at any time may be later than the next one by all that it waited.
-        count = unit.count if known else unit.count + 1
-        start = sent if unit.known else None
-        later = replace(unit, hop=hop, known=known, count=count, sent=start, fastest=fastest + least)
-        total = None if spent is None else spent + most
-        coming.setdefault((unit.flow, hop), []).append(
-            moved(later, first + least, last + most, total, margin)
+        later = replace(
+            unit, hop=hop, first=first + least - margin, last=last + most + margin, fastest=fastest + least
         )
+        coming.setdefault((unit.flow, hop), []).append(later)
 
 
-def _arrive(
-    outcome: Outcome,
-    unit: Unit,
-    spent: int | None,
-    sent: tuple[int, int] | None,
-    first: int,
-    last: int,
-    known: bool,
-) -> None:
-    most, least, spread = spent, unit.fastest, outcome.cycle_ns * 1_000
-    if known and sent is not None:
-        most = last - sent[0] if most is None else min(most, last - sent[0])
-        least, spread = max(least, first - sent[1]), last - first
+def _count(flow: Flow, unit: Unit, passed: Passed | None, windowed: bool) -> int:
+    """How many come together behind a port of those that come at any time before it."""
+    if unit.known or passed is None:
+        return unit.count
+    if windowed:
+        # What comes while the window is open may leave with what has come before it.
+        return 2 * unit.count
+    pattern = flow.stream.pattern
+    period = pattern.period * 1_000 if isinstance(pattern, model.Periodic) else passed.waits
+    return unit.count + -(-passed.waits // max(1, period))
+
+
+def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
+    least, spread, leaving, most = unit.fastest, outcome.cycle_ns * 1_000, outcome.cycle_ns * 1_000, None
+    if unit.known and unit.sent is not None:
+        most = last - unit.sent[0]
+        least, spread, leaving = max(least, first - unit.sent[1]), last - first, unit.sent[1] - unit.sent[0]
     key = (unit.flow, unit.hop)
     before = outcome.arrived.get(key)
     if before is not None:
         most = None if most is None or before.most is None else max(most, before.most)
         least, spread = min(least, before.least), max(spread, before.spread)
-    outcome.arrived[key] = Arrived(most, least, spread)
+        leaving = max(leaving, before.sent)
+    outcome.arrived[key] = Arrived(most, least, spread, leaving)
+
+
+def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
+    """All waits on the way are a limit, too."""
+    for (number, hop), arrived in outcome.arrived.items():
+        route = draft.flows[number].route
+        before = [hop, *_before(draft, number, hop)]
+        total = demands.wires[number, before[-1]].frame
+        for at in before:
+            port = draft.ports[route[at].port]
+            total += port.propagation_ps
+            if at == before[-1]:
+                continue
+            waits = outcome.waits[number, at]
+            if waits is None:
+                break
+            total += waits + processing(draft.nodes[port.node], draft)[1]
+        else:
+            arrived.most = total if arrived.most is None else min(total, arrived.most)
 
 
 def ports_of(windows: Mapping[Queue, Window]) -> dict[int, dict[int, Window]]:

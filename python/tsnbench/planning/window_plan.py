@@ -16,7 +16,7 @@ from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.window_class import Window
 from tsnbench.planning.window_lists import entries_of, spans_of_rest
 from tsnbench.planning.window_network import WAYS, Demands, Outcome, Queue, lay, ports_of
-from tsnbench.planning.window_reasons import Broken, broken, left_to_rest, say, too_full
+from tsnbench.planning.window_reasons import Broken, broken, left_to_rest, say, timely, too_full
 from tsnbench.planning.window_units import wire
 from tsnbench.scenario import model
 
@@ -107,12 +107,6 @@ def _demands(draft: Draft, ports: list[Port]) -> Demands | None:
         for number, hop in flows
     }
     return Demands(queues, windowed, wires, dict(_for_ptp(draft, windowed)))
-
-
-def timely(flow: Flow) -> bool:
-    """Whether a flow requires something that only a window can give."""
-    requires = flow.stream.requires
-    return requires.delay is not None or bool(requires.percentiles) or bool(requires.jitter)
 
 
 def _for_ptp(draft: Draft, windowed: set[Queue]) -> Iterator[tuple[Queue, int]]:

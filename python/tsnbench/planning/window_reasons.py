@@ -12,7 +12,7 @@ from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.load import flow_rate
 from tsnbench.planning.sizes import sizes
 from tsnbench.planning.window_lists import spans_of_rest
-from tsnbench.planning.window_network import Demands, Outcome, ports_of
+from tsnbench.planning.window_network import Arrived, Demands, Outcome, ports_of
 from tsnbench.planning.window_units import gap_ps, wire
 from tsnbench.scenario import model
 
@@ -25,6 +25,12 @@ class Broken:
     expected: str
     found: str
     hint: str
+
+
+def timely(flow: Flow) -> bool:
+    """Whether a flow requires something that only a window can give."""
+    requires = flow.stream.requires
+    return requires.delay is not None or bool(requires.percentiles) or bool(requires.jitter)
 
 
 def say(draft: Draft, wrong: list[Broken], outcome: Outcome) -> None:
@@ -60,7 +66,7 @@ def broken(draft: Draft, demands: Demands, outcome: Outcome) -> list[Broken]:
     if found:
         return found
     for (number, _), arrived in outcome.arrived.items():
-        found += _late(draft.flows[number], arrived.most, arrived.least, arrived.spread)
+        found += _late(draft.flows[number], arrived)
     for number, windows in ports_of(outcome.windows).items():
         found += _rest(draft, outcome, draft.ports[number], set(windows))
     return found
@@ -84,12 +90,22 @@ def _full(draft: Draft, outcome: Outcome) -> list[Broken]:
     return found
 
 
-def _late(flow: Flow, most: int | None, least: int, spread: int) -> list[Broken]:
+def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
+    most, least = arrived.most, arrived.least
     requires, path = flow.stream.requires, f"streams.{flow.group}.requires"
     limits = [("delay", requires.delay)] + [
         (f"delay p{share / 10_000:g}", at) for share, at in requires.percentiles.items()
     ]
     found = []
+    if most is None and timely(flow):
+        return [
+            Broken(
+                path,
+                "ports on its way that have windows, or in whose queues something bounds the wait",
+                "one without",
+                "write gates: plan for all ports on its way",
+            )
+        ]
     for name, limit in limits:
         if limit is not None and most is not None and most > limit * 1_000:
             small = least > limit * 1_000
@@ -104,9 +120,7 @@ def _late(flow: Flow, most: int | None, least: int, spread: int) -> list[Broken]
                 )
             )
     for kind in requires.jitter:
-        varies = (
-            spread if kind.kind == "interval" else min(spread, (most - least) if most is not None else spread)
-        )
+        varies = arrived.spread if kind.kind == "interval" else arrived.varies
         if varies > kind.limit * 1_000:
             hint = "fewer streams in its class, frames of one size, or scheduled: true"
             found.append(

@@ -5,7 +5,7 @@ IEEE 802.1Q-2022, 8.6.8.4. All times are ps from where offsets are counted from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps
@@ -32,10 +32,10 @@ class Unit:
     """False where it comes at any time: ``first`` and ``last`` then mean nothing."""
     count: int = 1
     """So many come together."""
-    spent: int | None = 0
-    """Most that its frames took from the talker's port to here; None where that is not known."""
     sent: tuple[int, int] | None = None
     """When the first bit left the talker's port, at the earliest and the latest."""
+    until: int | None = None
+    """It comes in every cycle until then; None where some cycles have none."""
     fastest: int = 0
     """Least that a frame takes from there to here."""
 
@@ -106,7 +106,8 @@ def released(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
         if cycle // period > MOST_UNITS:
             return None
         return [
-            Unit(number, 0, early + turn * period, late + turn * period) for turn in range(cycle // period)
+            Unit(number, 0, early + turn * period, late + turn * period, until=flow.stop_ns * 1_000)
+            for turn in range(cycle // period)
         ]
     if period % cycle == 0:
         return [Unit(number, 0, early, late)]
@@ -161,8 +162,3 @@ def span(latency: model.Latency | None) -> tuple[int, int]:
         return latency.low, latency.high
     met = [value for value, count in zip(latency.values, latency.counts, strict=True) if count]
     return min(met), max(met) + latency.width
-
-
-def moved(unit: Unit, first: int, last: int, spent: int | None, margin: int) -> Unit:
-    """The same data unit at its next queue, by another clock."""
-    return replace(unit, first=first - margin, last=last + margin, spent=spent)
