@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tsnbench.planning.cqf_cycle import choose_cycle
 from tsnbench.planning.draft import Draft, Gates, Policing, Port
 from tsnbench.planning.policing import gate_document, overlay
 from tsnbench.scenario import model
@@ -33,6 +34,8 @@ class Shift:
 def queue_cyclically(draft: Draft) -> None:
     """Fills ``gates`` of cyclic ports, and adds stream gates to the filters of their nodes."""
     cyclic = [port for port in draft.ports if port.shaper.cqf is not None]
+    choose_cycle(draft, cyclic)
+    draft.raise_problems()
     if not cyclic or not _possible(draft, cyclic):
         return
     shifts = {port.number: _shift(draft, port) for port in cyclic}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.host_delays import planned_qdisc
 from tsnbench.scenario import model
 from tsnbench.scenario.units import DURATION
 
@@ -42,6 +43,7 @@ def _latency(latency: model.Latency) -> dict[str, Any]:
 
 def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
     path = f"shapers.{port.name}.qdisc"
+    qdisc = planned_qdisc(draft, port, qdisc)
     if draft.nodes[port.node].host is None:
         if qdisc.model_fields_set and _named_alone(draft, port):
             hint = "give it software: hosts: {default: low-latency}"

@@ -13,10 +13,16 @@ from tsnbench.planning import words
 from tsnbench.planning.document import PlanWarning
 from tsnbench.planning.gate_warnings import gate_doubts
 from tsnbench.planning.load_warnings import load_doubts
+from tsnbench.planning.ptp_warnings import ptp_doubts
 from tsnbench.planning.stream_warnings import stream_doubts
 
 Doubt = tuple[str, str, str]
-CHECKS: tuple[Callable[[Mapping[str, Any]], Iterator[Doubt]], ...] = (load_doubts, gate_doubts, stream_doubts)
+CHECKS: tuple[Callable[[Mapping[str, Any]], Iterator[Doubt]], ...] = (
+    load_doubts,
+    gate_doubts,
+    ptp_doubts,
+    stream_doubts,
+)
 
 
 def warnings(document: Mapping[str, Any]) -> tuple[PlanWarning, ...]:

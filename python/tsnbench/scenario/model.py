@@ -352,6 +352,7 @@ class Cqf(Part):
     """Streams of these PCPs are queued in ``classes`` by turns. IEEE 802.1Q-2022, annex T."""
 
     cycle: Duration
+    """0: to plan."""
     pcps: tuple[Annotated[int, Field(ge=0, le=7)], ...]
     classes: tuple[Annotated[int, Field(ge=0, le=7)], ...]
     octets: Size | None = None
@@ -360,7 +361,8 @@ class Cqf(Part):
 class Etf(Part):
     """Earliest transmission time first. tc-etf(8)."""
 
-    delta: Duration
+    delta: Duration | None
+    """None: to plan."""
     deadline: bool = False
     offload: bool = False
     skip_sock_check: bool = False
@@ -370,7 +372,8 @@ class Qdisc(Part):
     """What the kernel of a host does at a port. ``etf``: by PCP."""
 
     taprio: Literal["software", "txtime-assist", "full-offload"] | None = None
-    txtime_delay: Duration = 0
+    txtime_delay: Duration | None = 0
+    """None: to plan."""
     etf: dict[int, Etf] = {}
     cbs: Literal["software", "full-offload"] = "full-offload"
     limit_frames: int = 1000

@@ -120,5 +120,7 @@ def shapers(reading: Reading, fields: Fields) -> dict[str, Any]:
             reading.problem(*where, "gates or cqf", "both", hint)
         else:
             pcps = tuple(dict.fromkeys(cqf["pcp"]))
-            found["cqf"] = model.Cqf(cycle=cqf["cycle"], pcps=pcps, classes=classes, octets=cqf.get("octets"))
+            found["cqf"] = model.Cqf(
+                cycle=cqf["cycle"] or 0, pcps=pcps, classes=classes, octets=cqf.get("octets")
+            )
     return found

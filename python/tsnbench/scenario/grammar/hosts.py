@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tsnbench.scenario.grammar.planned import OrPlan
 from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, MapOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.units import DURATION
@@ -88,7 +89,9 @@ _ETF = Record(
     "an etf",
     {
         "delta": Field(
-            Quantity(DURATION, 0, 10**9), "handed on so long before the transmission time", "175 us"
+            OrPlan(Quantity(DURATION, 0, 10**9)),
+            "handed on so long before the transmission time; plan: what the host's timer needs",
+            "175 us",
         ),
         "deadline": Field(YES_NO, "true: handed on as soon as possible"),
         "offload": Field(YES_NO, "true: the hardware holds the frame until its transmission time"),
@@ -105,7 +108,10 @@ QDISC = Record(
             ),
             "who keeps the port's gates: software, txtime-assist, full-offload (the hardware)",
         ),
-        "txtime-delay": Field(Quantity(DURATION, 0, 10**9), "txtime-assist: no launch sooner than this"),
+        "txtime-delay": Field(
+            OrPlan(Quantity(DURATION, 0, 10**9)),
+            "txtime-assist: no launch sooner than this; plan: the next microsecond above delta",
+        ),
         "etf": Field(
             MapOf(
                 "etf by class",

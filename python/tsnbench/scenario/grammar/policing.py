@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tsnbench.scenario.grammar.common import LINK_RATE, NODE, SELECTOR, SPAN, STREAM_RATE, TIME
+from tsnbench.scenario.grammar.planned import OrPlan
 from tsnbench.scenario.grammar.shapes import Field, ListOf, MapOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity
 from tsnbench.scenario.units import DURATION, SIZE
@@ -110,7 +111,7 @@ ATS = Record(
 CQF = Record(
     "cyclic queuing and forwarding",
     {
-        "cycle": Field(SPAN, "how long each queue sends", "125 us"),
+        "cycle": Field(OrPlan(SPAN), "how long each queue sends, or plan", "125 us"),
         "pcp": Field(PCPS, "the PCPs whose streams are queued cyclically", "[6]"),
         "classes": Field(
             ListOf(Count(0, 7, "a traffic class"), "two to eight traffic classes: [7, 6]", least=2, most=8),
