@@ -79,11 +79,16 @@ def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, w
         worst = max(window.opens + (turn - 1) * cycle - unit.first, cycle - (window.cut - window.opens))
         return Passed(starts, late, max(worst, 0) + whole)
     before = window.cut + (turn - 1) * cycle
-    ahead = sum(
-        min(_between(other, before, unit.last, cycle), turns(other, window.cut, cycle)) * other.wire.whole
-        for place, other in enumerate(every)
-        if place != number
-    )
+    ahead = 0
+    for place, other in enumerate(every):
+        if place == number:
+            continue
+        if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
+            # Later ones of its own flow are behind it, whatever they waited for.
+            count = other.unit.count * (_rank(other.unit, window, cycle) < _rank(unit, window, cycle))
+        else:
+            count = min(_between(other, before, unit.last, cycle), turns(other, window.cut, cycle))
+        ahead += count * other.wire.whole
     own = ahead + unit.count * wire.whole
     return Passed(starts, max(unit.last, opens) + own, max(opens - unit.first, 0) + own)
 
@@ -109,6 +114,14 @@ def _starts(number: int, every: Sequence[Coming], window: Window, cycle: int) ->
     for place, other in enumerate(every):
         if place == number or not other.unit.known or not _accompanies(other.unit, unit):
             continue
+        if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
+            mine = turns(every[number], window.cut, cycle) == unit.count
+            if mine and _rank(other.unit, window, cycle) < _rank(unit, window, cycle):
+                # It is in the same window; and before the first cycle there is none.
+                since = _up(unit.last - window.cut, cycle) - _up(other.unit.last - window.cut, cycle)
+                if since >= 0 and other.unit.first + since * cycle >= closed:
+                    ahead += other.unit.count * other.wire.least
+            continue
         turn = (unit.first - 1 - other.unit.last) // cycle
         # Before its first one there is none.
         if turn >= 0 and other.unit.first + turn * cycle >= closed:
@@ -121,6 +134,15 @@ def _accompanies(other: Unit, unit: Unit) -> bool:
     if other.until is None:
         return False
     return other.flow == unit.flow or (unit.until is not None and unit.until <= other.until)
+
+
+def _keeps_order(other: Unit, unit: Unit) -> bool:
+    return other.flow == unit.flow and other.hop == unit.hop and other.known and unit.known
+
+
+def _rank(unit: Unit, window: Window, cycle: int) -> tuple[int, int]:
+    """The order of a flow's data units in one window: those of earlier cycles first."""
+    return -_up(unit.last - window.cut, cycle), unit.turn
 
 
 def _up(span: int, cycle: int) -> int:

@@ -46,6 +46,8 @@ class Arrived:
     """Of the arrivals, within the cycle."""
     sent: int
     """The same of when frames are sent."""
+    since_release: int | None = None
+    """As ``most``, with the wait in the talker's own port."""
 
     @property
     def varies(self) -> int:
@@ -242,7 +244,7 @@ def _go_on(
     for hop, entry in enumerate(flow.route):
         if entry.parent != unit.hop:
             continue
-        least, most = processing(draft.nodes[draft.ports[entry.port].node], draft)
+        least, most = processing(draft, draft.ports[entry.port])
         later = replace(
             unit, hop=hop, first=first + least - margin, last=last + most + margin, fastest=fastest + least
         )
@@ -272,7 +274,10 @@ def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
         most = None if most is None or before.most is None else max(most, before.most)
         least, spread = min(least, before.least), max(spread, before.spread)
         leaving = max(leaving, before.sent)
-    outcome.arrived[key] = Arrived(most, least, spread, leaving)
+    since = last - unit.released if unit.known and unit.released is not None else None
+    if before is not None:
+        since = None if since is None or before.since_release is None else max(since, before.since_release)
+    outcome.arrived[key] = Arrived(most, least, spread, leaving, since)
 
 
 def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
@@ -289,9 +294,14 @@ def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
             waits = outcome.waits[number, at]
             if waits is None:
                 break
-            total += waits + processing(draft.nodes[port.node], draft)[1]
+            total += waits + processing(draft, port)[1]
         else:
             arrived.most = total if arrived.most is None else min(total, arrived.most)
+            first = outcome.waits[number, before[-1]]
+            if first is not None:
+                whole = total - demands.wires[number, before[-1]].frame + first
+                known = arrived.since_release
+                arrived.since_release = whole if known is None else min(whole, known)
 
 
 def ports_of(windows: Mapping[Queue, Window]) -> dict[int, dict[int, Window]]:

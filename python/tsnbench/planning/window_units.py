@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps
-from tsnbench.planning.draft import Draft, Flow, Node, Port
+from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.host_delays import planned_qdisc
 from tsnbench.planning.redundancy import R_TAG
 from tsnbench.planning.sizes import frames_of
 from tsnbench.scenario import model
@@ -36,6 +37,10 @@ class Unit:
     """When the first bit left the talker's port, at the earliest and the latest."""
     until: int | None = None
     """It comes in every cycle until then; None where some cycles have none."""
+    turn: int = 0
+    """Which of its flow's data units of a cycle: they keep their order."""
+    released: int | None = None
+    """When it was released, in the first cycle."""
     fastest: int = 0
     """Least that a frame takes from there to here."""
 
@@ -100,31 +105,51 @@ def released(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
     assert isinstance(pattern, model.Periodic)
     least, most = _software(draft, flow)
     begin = (flow.start_ns + pattern.offset) * 1_000
+    # A run that begins so early skips it: the pattern is the same in every period.
     early, late = begin + least * 1_000, begin + (pattern.jitter + most) * 1_000
     period, cycle = pattern.period * 1_000, cycle_ns * 1_000
     if cycle % period == 0:
         if cycle // period > MOST_UNITS:
             return None
         return [
-            Unit(number, 0, early + turn * period, late + turn * period, until=flow.stop_ns * 1_000)
+            Unit(
+                number,
+                0,
+                early + turn * period,
+                late + turn * period,
+                until=flow.stop_ns * 1_000,
+                turn=turn,
+                released=begin + turn * period,
+            )
             for turn in range(cycle // period)
         ]
     if period % cycle == 0:
-        return [Unit(number, 0, early, late)]
+        return [Unit(number, 0, early, late, released=begin)]
     count = -(-(cycle + late - early) // period)
     return None if count > MOST_UNITS else [Unit(number, 0, 0, 0, known=False, count=count)]
 
 
-def processing(node: Node, draft: Draft) -> tuple[int, int]:
-    """Least and most that a node takes from a frame's last bit in to its queue, ps."""
+def processing(draft: Draft, port: Port) -> tuple[int, int]:
+    """Least and most that a port's node takes from a frame's last bit in to that port's gates, ps."""
+    node = draft.nodes[port.node]
     least = most = node.processing_ns
     if node.further is not None:
-        most = node.processing_ns + _furthest(node.further)
+        most += _furthest(node.further)
     host = draft.scenario.hosts.get(node.name)
-    for stage in ("kernel-rx", "qdisc", "driver", "tx") if host else ():
-        low, high = span(host.latencies.get(stage) if host else None)
-        least, most = least + low, most + high
+    if host is not None:
+        received, sent = span(host.latencies.get("kernel-rx")), sending(host, draft, port)
+        least, most = least + received[0] + sent[0], most + received[1] + sent[1]
     return least * 1_000, most * 1_000
+
+
+def sending(host: model.Host, draft: Draft, port: Port) -> tuple[int, int]:
+    """From the kernel to the port's gates: least and most, ns."""
+    qdisc = port.shaper.qdisc
+    assisted = qdisc is not None and qdisc.taprio == "txtime-assist"
+    spans = [span(host.latencies.get(stage)) for stage in (("qdisc",) if assisted else ("qdisc", "driver", "tx"))]
+    # The card keeps launch times, which are so much later.
+    delay = (planned_qdisc(draft, port, qdisc).txtime_delay or 0) if assisted and qdisc is not None else 0
+    return sum(low for low, _ in spans) + delay, sum(high for _, high in spans) + delay
 
 
 def _furthest(further: dict[str, Any]) -> int:
@@ -142,9 +167,10 @@ def _software(draft: Draft, flow: Flow) -> tuple[int, int]:
         return 0, 0
     send = flow.stream.send
     advance = send.advance if send is not None else 0
-    spans = [span(host.latencies.get(stage)) for stage in ("wakeup", "send", "qdisc", "driver", "tx")]
+    port = draft.ports[flow.route[0].port]
+    spans = [span(host.latencies.get(stage)) for stage in ("wakeup", "send")] + [sending(host, draft, port)]
     low, high = sum(low for low, _ in spans) - advance, sum(high for _, high in spans) - advance
-    qdisc = draft.ports[flow.route[0].port].shaper.qdisc
+    qdisc = port.shaper.qdisc
     etf = qdisc.etf.get(flow.stream.pcp) if qdisc is not None else None
     if send is not None and send.txtime and etf is not None and etf.offload:
         # The card holds the frame until the instant that is meant.
