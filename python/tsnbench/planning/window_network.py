@@ -46,6 +46,8 @@ class Arrived:
     """Of the arrivals, within the cycle."""
     sent: int
     """The same of when frames are sent."""
+    fastest: int
+    """Least that any windows can give."""
     since_release: int | None = None
     """As ``most``, with the wait in the talker's own port."""
 
@@ -277,7 +279,7 @@ def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
     since = last - unit.released if unit.known and unit.released is not None else None
     if before is not None:
         since = None if since is None or before.since_release is None else max(since, before.since_release)
-    outcome.arrived[key] = Arrived(most, least, spread, leaving, since)
+    outcome.arrived[key] = Arrived(most, least, spread, leaving, unit.fastest, since)
 
 
 def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:

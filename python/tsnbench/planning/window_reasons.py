@@ -91,7 +91,7 @@ def _full(draft: Draft, outcome: Outcome) -> list[Broken]:
 
 
 def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
-    most, least = arrived.most, arrived.least
+    most = arrived.most
     requires, path = flow.stream.requires, f"streams.{flow.group}.requires"
     limits = [("delay", requires.delay)] + [
         (f"delay p{share / 10_000:g}", at) for share, at in requires.percentiles.items()
@@ -108,9 +108,9 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
         ]
     for name, limit in limits:
         if limit is not None and most is not None and most > limit * 1_000:
-            small = least > limit * 1_000
+            small = arrived.fastest > limit * 1_000
             hint = (
-                f"no window helps: it takes {_ps(least)} at least; a faster link, or a smaller frame"
+                f"no window helps: it takes {_ps(arrived.fastest)} at least; a faster link, or a smaller frame"
                 if small
                 else "a shorter cycle, an offset that is the window's, or fewer streams in its class"
             )
