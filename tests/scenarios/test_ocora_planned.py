@@ -1,0 +1,60 @@
+"""OCORA Fig. 34 and 35 out of requirements: two windows, and the jitter of the last link alone."""
+
+from __future__ import annotations
+
+import pytest
+from ocora_figures import latencies, run
+from shipped import variants
+
+from tsnbench.planning import plan
+from tsnbench.scenario import model
+
+US = 1_000
+STAMP = 64  # a stamp is made behind the preamble
+FULL = 8 * (8 + 1522)
+
+
+def windows(scenario: model.Scenario) -> dict[str, tuple[int, int]]:
+    """Port: when the window of PCP 7 opens and closes."""
+    found = {}
+    for port in plan(scenario).document["ports"]:
+        if "gates" in port:
+            first = port["gates"]["entries"][0]
+            assert first["open"] == 1 << 7
+            opens = port["gates"]["base_time_ns"]
+            found[port["name"]] = (opens, opens + first["interval_ns"])
+    return found
+
+
+def shipped() -> model.Scenario:
+    return variants("papers/ocora/planned-windows")[""]
+
+
+def test_two_windows_come_out() -> None:
+    """Fig. 34: 50 to 70 us at the sender, 70 to 90 us at the receiver."""
+    assert windows(shipped()) == {
+        "kbox1 -> kbox2": (50 * US, 70 * US),
+        "kbox2 -> i210": (70 * US, 90 * US),
+    }
+
+
+def test_latency_is_that_of_the_last_window() -> None:
+    """Fig. 35: about 70 us, with the jitter of the last link only, whatever the switch before took."""
+    assert set(latencies(run("planned-windows"))) == {70 * US + STAMP}
+
+
+def test_ticks_are_all_that_makes_them_longer() -> None:
+    own = shipped().model_copy(update={"windows": model.Windows()})
+    first, second = windows(own).values()
+    # A full frame and the gap of what was sent before.
+    assert first == (50 * US, 50 * US + FULL + 96)
+    assert second == (first[1] + 2 * US, first[1] + 2 * US + FULL + 96)
+
+
+@pytest.mark.parametrize("frame", [64, 128, 600, 1000, 1522])
+def test_windows_are_as_long_as_messages(frame: int) -> None:
+    message = shipped().streams["message"].model_copy(update={"size": model.FixedSize(octets=frame)})
+    own = shipped().model_copy(update={"streams": {"message": message}})
+    long = 8 * (8 + frame + 12)
+    ticks = -(-long // (10 * US)) * 10 * US
+    assert [closes - opens for opens, closes in windows(own).values()] == [ticks, ticks]
