@@ -91,8 +91,12 @@ name: t
 duration: 300 ms
 network: {stations: [a, b], bridges: [s], links: {rate: 1 Gbit/s, between: [a -- s, s -- b]}}
 streams:
-  x: {from: a, to: b, pcp: 6, period: 1 ms, offset: 500 us, payload: 100 B, send: {advance: 450 us, txtime: true}, requires: {loss: 0}}
-hosts: {a: {wakeup: {values: [2 us, 40 us, 99 us], counts: [90, 9, 1], width: 1 us}, driver: 2 us, tx: {from: 1 us, to: 5 us}}}
+  x:
+    {from: a, to: b, pcp: 6, period: 1 ms, offset: 500 us, payload: 100 B,
+     send: {advance: 450 us, txtime: true}, requires: {loss: 0}}
+hosts:
+  a: {wakeup: {values: [2 us, 40 us, 99 us], counts: [90, 9, 1], width: 1 us}, driver: 2 us,
+      tx: {from: 1 us, to: 5 us}}
 shapers: {a -> s: {qdisc: {etf: {6: {delta: %s, offload: true}}}}}
 """
 
@@ -114,7 +118,9 @@ def test_a_planned_delta_loses_nothing_and_a_shorter_one_does() -> None:
 
 
 def test_txtime_delay_is_above_delta() -> None:
-    text = HOST.replace("{qdisc: {etf", "{gates: plan, qdisc: {taprio: txtime-assist, txtime-delay: plan, etf")
+    text = HOST.replace(
+        "{qdisc: {etf", "{gates: plan, qdisc: {taprio: txtime-assist, txtime-delay: plan, etf"
+    )
     text = text.replace("send: {advance: 450 us, txtime: true}, ", "").replace("loss: 0", "delay: 1 ms")
     text = text.replace("offload: true", "offload: true, skip-sock-check: true")
     (scenario,) = read_scenario(text % "plan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -74,7 +75,7 @@ def test_windows_of_the_next_hop_are_later_by_its_delay() -> None:
     bases = [found[port][0] for port in ("a -> s1", "s1 -> s2", "s2 -> b")]
     assert bases[0] == 50 * US
     # The gap of what was sent before may reach into the window.
-    assert [later - before for before, later in zip(bases, bases[1:], strict=False)] == [frame + 96] * 2
+    assert [later - before for before, later in pairwise(bases)] == [frame + 96] * 2
 
 
 def test_a_window_opens_when_the_latest_frame_has_come() -> None:
@@ -101,12 +102,12 @@ def test_a_window_opens_when_the_latest_frame_has_come() -> None:
 @pytest.mark.parametrize(("delay", "longer"), [(500 * US, False), (60 * US, True)])
 def test_a_short_delay_keeps_the_window_open_while_frames_come(delay: int, longer: bool) -> None:
     streams = {
-        name: periodic(
-            "a", "b", pattern=model.Periodic(period=MS, offset=offset), requires=requires(delay)
-        )
+        name: periodic("a", "b", pattern=model.Periodic(period=MS, offset=offset), requires=requires(delay))
         for name, offset in (("early", 0), ("late", 200 * US))
     }
-    _, entries = lists(made(streams | {"rest": saturating("a", "b")}, windows=model.Windows(cycle=MS)))["s1 -> s2"]
+    _, entries = lists(made(streams | {"rest": saturating("a", "b")}, windows=model.Windows(cycle=MS)))[
+        "s1 -> s2"
+    ]
     own = sum(length for mask, length in entries if mask == 1 << 3)
     assert (own > 200 * US) is longer
     assert longer or own == 2 * 10 * US
@@ -134,8 +135,12 @@ def test_ptp_in_a_class_with_a_window_lengthens_it() -> None:
     without = lists(made({"s": own}))["s1 -> s2"][1][0]
     clocks = model.Clocks(gptp=model.Gptp(grandmaster="a"))
     own_class = plan(made({"s": own}, clocks=clocks))
-    beside = plan(made({"s": own}, clocks=clocks.model_copy(update={"gptp": model.Gptp(grandmaster="a", pcp=6)})))
-    (entry, *_) = next(port for port in own_class.document["ports"] if port["name"] == "s1 -> s2")["gates"]["entries"]
+    beside = plan(
+        made({"s": own}, clocks=clocks.model_copy(update={"gptp": model.Gptp(grandmaster="a", pcp=6)}))
+    )
+    (entry, *_) = next(port for port in own_class.document["ports"] if port["name"] == "s1 -> s2")["gates"][
+        "entries"
+    ]
     assert entry["open"] == without[0]
     # Sync, Follow_Up, three of Pdelay and Announce, each with a preamble and a gap.
     assert entry["interval_ns"] - without[1] == 8 * (64 + 94 + 3 * 72 + 94 + 6 * 20)
@@ -171,7 +176,8 @@ REFUSED = {
     "a class that asks for more than the port": (
         {f"s{n}": periodic("a", "b", requires=requires(MS)) for n in range(11)},
         {},
-        "shapers.all.gates: expected classes with windows that ask for less than all of a -> s1, found 110% of its time",
+        "shapers.all.gates: expected classes with windows that ask for less than all of a -> s1, "
+        "found 110% of its time",
     ),
     "a delay below the way": (
         {"s": periodic("a", "b", requires=requires(20 * US))},
@@ -189,7 +195,8 @@ REFUSED = {
     "a talker without a rhythm": (
         {"s": periodic("a", "b", requires=requires(MS)), "t": saturating("a", "b", pcp=3)},
         {},
-        "streams.t: expected periodic streams alone in class 3 of a -> s1, whose window is planned, found a saturating one",
+        "streams.t: expected periodic streams alone in class 3 of a -> s1, whose window is planned, "
+        "found a saturating one",
     ),
     "nobody who requires anything": ({"s": periodic("a", "b")}, {}, "found none"),
     "no cycle": (
@@ -215,7 +222,9 @@ name: t
 duration: 5 ms
 network: {stations: [a, b], bridges: [s], links: {rate: 1 Gbit/s, between: [a -- s, s -- b]}}
 streams: {x: {from: a, to: b, pcp: 6, period: 1 ms, frame: 500 B, requires: {delay: 100 us}}}
-windows: {cycle: 500 us, margin: 1 us, guard-band: true, granularity: 100 ns, shortest-interval: 1 us, most-entries: 8, longest-cycle: 1 ms}
+windows:
+  {cycle: 500 us, margin: 1 us, guard-band: true, granularity: 100 ns, shortest-interval: 1 us,
+   most-entries: 8, longest-cycle: 1 ms}
 shapers: {all: {gates: plan}}
 """
     (scenario,) = read_scenario(text)

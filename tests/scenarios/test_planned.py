@@ -1,7 +1,7 @@
-"""Every shipped scenario that requires something plans itself: what shapes its ports is taken away, and planned anew.
+"""Every shipped scenario that requires something plans itself, and the simulator meets what it requires.
 
-Windows are tried first, then a schedule, then credit-based and asynchronous shapers with what the streams need; what the simulator then
-gives meets every requirement. Who is left out says why.
+What shapes its ports is taken away. Windows are tried first, then a schedule, then credit-based and
+asynchronous shapers with what the streams need. Who is left out says why.
 """
 
 from __future__ import annotations
@@ -22,10 +22,16 @@ from tsnbench.planning.document import Plan
 from tsnbench.scenario import model
 
 LEFT_OUT = {
-    ("tutorial/2-gates", "no-priority"): "shows what one queue for all does: nothing tells the loop from the files",
+    (
+        "tutorial/2-gates",
+        "no-priority",
+    ): "shows what one queue for all does: nothing tells the loop from the files",
     ("papers/engine/ex-tm", "zgw6"): "software of five hosts varies by more than the jitter that is required",
     ("papers/engine/ex-tm", "zgw7"): "software of six hosts varies by more than the jitter that is required",
-    ("papers/engine/ex-tm", "zgw8"): "software of seven hosts varies by more than the jitter that is required",
+    (
+        "papers/engine/ex-tm",
+        "zgw8",
+    ): "software of seven hosts varies by more than the jitter that is required",
 }
 """By scenario and part of the variant."""
 NOTHING = model.Requirements()
@@ -110,7 +116,9 @@ def _demanding() -> list[str]:
     return [
         name
         for name in names
-        if any(stream.requires != NOTHING for each in variants(name).values() for stream in each.streams.values())
+        if any(
+            stream.requires != NOTHING for each in variants(name).values() for stream in each.streams.values()
+        )
     ]
 
 

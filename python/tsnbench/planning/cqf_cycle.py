@@ -81,11 +81,13 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
             if pcp in cqf.pcps or port.pcp_to_class[pcp] > min(cqf.classes):
                 own = flows if pcp in cqf.pcps else beside
                 if isinstance(pattern, model.Periodic):
-                    own.append((times.whole, pattern.period, pattern.jitter + _spread(draft, flow, port, numbers)))
+                    own.append(
+                        (times.whole, pattern.period, pattern.jitter + _spread(draft, flow, port, numbers))
+                    )
                 elif flow.number == 0:
                     draft.problem(
                         f"streams.{flow.group}",
-                        f"periodic streams in the cyclic queues of {port.name} and above, whose cycle is to plan",
+                        f"periodic streams in cyclic queues of {port.name} and above: a cycle is to plan",
                         f"a {pattern.kind} one",
                         "write the cycle, or give it another PCP",
                     )
@@ -97,7 +99,7 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
 
 
 def _spread(draft: Draft, flow: Flow, port: Port, cyclic: set[int]) -> int:
-    """By how much frames may part on their way to the first cyclic port, ns: one frame below, all others once."""
+    """By how much frames may part before the first cyclic port, ns: one below, all others once."""
     at = next(hop.parent for hop in flow.route if hop.port == port.number)
     spread = 0
     while at is not None:

@@ -6,7 +6,6 @@ tc-etf(8), tc-taprio(8); EnGINE, Section V-D. docs/concepts/windows.md has the f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 
 from tsnbench.planning.draft import Draft, Port
 from tsnbench.scenario import model
@@ -67,7 +66,7 @@ def quantile(latency: model.Latency | None, above_ppm: int) -> int:
     for value, count in reversed(list(zip(latency.values, latency.counts, strict=True))):
         above += count
         if above > allowed:
-            return int(ceil(value + latency.width))
+            return value + latency.width
     return latency.values[0]
 
 

@@ -59,7 +59,8 @@ def need(every: Sequence[Coming], cut: int, cycle: int) -> int:
 def passing(every: Sequence[Coming], window: Window, cycle: int) -> list[Passed]:
     """When each data unit goes, at the earliest and the latest.
 
-    The gap behind an earlier frame may reach into the window, but the one behind the last frame need not be in it.
+    The gap behind an earlier frame may reach into the window; the one behind the last frame need not
+    be in it.
     """
     whole = need(every, window.cut, cycle)
     return [_passing(number, every, window, cycle, whole) for number in range(len(every))]

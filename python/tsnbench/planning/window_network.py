@@ -163,7 +163,7 @@ def _before(draft: Draft, flow: int, hop: int) -> list[int]:
 
 
 def _window(draft: Draft, outcome: Outcome, queue: Queue, every: list[Coming], way: Way) -> Window | None:
-    port, own = draft.ports[queue[0]], draft.scenario.windows
+    own = draft.scenario.windows
     room = Room(
         cycle=outcome.cycle_ns * 1_000,
         tick=own.granularity * 1_000,

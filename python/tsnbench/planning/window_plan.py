@@ -7,7 +7,7 @@ that leaves most to the other classes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
@@ -144,7 +144,11 @@ def _check(draft: Draft, flow: Flow, port: Port, traffic_class: int) -> None:
 def _check_qdisc(draft: Draft, port: Port, classes: set[int]) -> None:
     """What the kernel keeps is kept to its timers' latency, which these windows do not count."""
     qdisc = port.shaper.qdisc
-    if qdisc is None or qdisc.taprio in (None, "full-offload") or draft.nodes[port.node].name not in draft.scenario.hosts:
+    if (
+        qdisc is None
+        or qdisc.taprio in (None, "full-offload")
+        or draft.nodes[port.node].name not in draft.scenario.hosts
+    ):
         return
     offloaded = {port.pcp_to_class[pcp] for pcp, etf in qdisc.etf.items() if etf.offload}
     if qdisc.taprio == "software" or not classes <= offloaded:
@@ -152,7 +156,7 @@ def _check_qdisc(draft: Draft, port: Port, classes: set[int]) -> None:
             f"shapers.{port.name}.gates",
             f"windows that the hardware of {port.name} keeps, or launch times that it keeps",
             f"taprio: {qdisc.taprio}",
-            "write taprio: full-offload, or txtime-assist and etf with offload: true for each class with a window",
+            "write taprio: full-offload, or txtime-assist with etf and offload: true for these classes",
         )
 
 
@@ -189,7 +193,7 @@ def _cycles(draft: Draft, demands: Demands) -> list[int]:
     return fitting[:MOST_CYCLES]
 
 
-def _units(patterns: list[model.Periodic | model.Poisson | model.Saturating | model.Replay], cycle: int) -> int:
+def _units(patterns: Sequence[model.Part], cycle: int) -> int:
     return sum(max(1, cycle // own.period) for own in patterns if isinstance(own, model.Periodic))
 
 

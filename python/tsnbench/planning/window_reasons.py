@@ -101,7 +101,7 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
         return [
             Broken(
                 path,
-                "ports on its way that have windows, or in whose queues something bounds the wait",
+                "windows at all ports on its way, or something else that bounds the wait there",
                 "one without",
                 "write gates: plan for all ports on its way",
             )
@@ -110,7 +110,7 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
         if limit is not None and most is not None and most > limit * 1_000:
             small = arrived.fastest > limit * 1_000
             hint = (
-                f"no window helps: it takes {_ps(arrived.fastest)} at least; a faster link, or a smaller frame"
+                f"no window helps: it takes {_ps(arrived.fastest)} at least; a faster link or smaller frame"
                 if small
                 else "a shorter cycle, an offset that is the window's, or fewer streams in its class"
             )
@@ -155,7 +155,8 @@ def _rest(draft: Draft, outcome: Outcome, port: Port, classes: Set[int]) -> list
             )
         )
     clocks = draft.scenario.clocks
-    if clocks is not None and clocks.gptp is not None and port.pcp_to_class[clocks.gptp.pcp] not in classes:
+    gptp = clocks.gptp if clocks is not None else None
+    if gptp is not None and port.pcp_to_class[gptp.pcp] not in classes:
         room = ptp_room.together_ps(port.rate_bps)
         if room > longest:
             found.append(

@@ -99,7 +99,7 @@ def gap_ps(port: Port) -> int:
 
 
 def released(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
-    """A periodic flow's data units of one cycle as they reach the talker's queue; None where it has too many."""
+    """A periodic flow's data units of one cycle at the talker's queue; None where it has too many."""
     flow = draft.flows[number]
     pattern = flow.stream.pattern
     assert isinstance(pattern, model.Periodic)
@@ -146,7 +146,9 @@ def sending(host: model.Host, draft: Draft, port: Port) -> tuple[int, int]:
     """From the kernel to the port's gates: least and most, ns."""
     qdisc = port.shaper.qdisc
     assisted = qdisc is not None and qdisc.taprio == "txtime-assist"
-    spans = [span(host.latencies.get(stage)) for stage in (("qdisc",) if assisted else ("qdisc", "driver", "tx"))]
+    spans = [
+        span(host.latencies.get(stage)) for stage in (("qdisc",) if assisted else ("qdisc", "driver", "tx"))
+    ]
     # The card keeps launch times, which are so much later.
     delay = (planned_qdisc(draft, port, qdisc).txtime_delay or 0) if assisted and qdisc is not None else 0
     return sum(low for low, _ in spans) + delay, sum(high for _, high in spans) + delay
