@@ -4,7 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use tsn_plan::Plan;
-use tsn_schedule::{Depth, Effort, GateList, Outcome, Problem, Reason, explain, gate_lists, solve};
+use tsn_schedule::{
+    Depth, Effort, GateList, Outcome, Placed, Problem, Reason, explain, gate_lists, solve_keeping,
+};
 
 #[derive(Serialize)]
 struct Found {
@@ -18,15 +20,18 @@ struct Found {
 }
 
 /// Places the streams of a problem (JSON), with an effort (JSON); gives what was decided and every link's list, as JSON.
+/// `earlier_json`: by stream what an earlier plan decided, or null; that stays where it can.
 ///
 /// Raises ValueError where the problem is none.
 #[pyfunction]
-fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str) -> PyResult<String> {
+#[pyo3(signature = (problem_json, effort_json, earlier_json = "[]"))]
+fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json: &str) -> PyResult<String> {
     let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
     let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;
     let effort: Effort = serde_json::from_str(effort_json).map_err(|error| refuse(&error))?;
+    let earlier: Vec<Option<Placed>> = serde_json::from_str(earlier_json).map_err(|error| refuse(&error))?;
     let found = py.detach(|| {
-        let outcome = solve(problem.clone(), &effort)?;
+        let outcome = solve_keeping(problem.clone(), &earlier, &effort)?;
         let mut reasons = explain(&problem, &outcome.refused, &Depth::default());
         let mut gates = Vec::new();
         for list in gate_lists(&problem, &outcome.placed) {

@@ -19,8 +19,19 @@ pub struct Placed {
     pub starts_ps: Vec<i64>,
     /// Its queue, of those for time-triggered streams.
     pub queue: u8,
-    /// Release to last bit in at the listener that is reached last, ps.
+    /// Release to last bit in at the listener that is reached last, ps. Follows from the rest; needs not be given.
+    #[serde(default)]
     pub delay_ps: i64,
+}
+
+impl Placed {
+    /// Whether both say the same of releases, ways and times.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        (self.offset_ns, self.queue) == (other.offset_ns, other.queue)
+            && self.tree == other.tree
+            && self.starts_ps == other.starts_ps
+    }
 }
 
 /// Why a stream was not placed.
@@ -187,7 +198,8 @@ impl Engine {
         }
         let shape = Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps);
         self.possible(stream, &shape)?;
-        if self.placed_by(&placed.tree, &shape, placed.queue, placed.offset_ns * 1_000) != placed {
+        let kept = self.placed_by(&placed.tree, &shape, placed.queue, placed.offset_ns * 1_000);
+        if !kept.same(&placed) {
             return Err(Refusal::Changed);
         }
         if self.placed[number as usize].is_some() {
@@ -198,7 +210,7 @@ impl Engine {
         if meets {
             return Err(Refusal::NoRoom);
         }
-        self.put(number, placed);
+        self.put(number, kept);
         Ok(())
     }
 

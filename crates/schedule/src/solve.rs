@@ -69,7 +69,8 @@ pub fn solve_keeping(
     let placed = engine.placed().to_vec();
     let changed = |(number, before): (usize, &Option<Placed>)| {
         let now = placed.get(number)?.as_ref();
-        (before.is_some() && before.as_ref() != now).then_some(number as u32)
+        let same = now.is_some_and(|now| before.as_ref().is_some_and(|before| before.same(now)));
+        (before.is_some() && !same).then_some(number as u32)
     };
     let moved = earlier.iter().enumerate().filter_map(changed).collect();
     Ok(Outcome { placed, refused, moved, ejections })

@@ -12,6 +12,7 @@ from tsnbench.cli.output import data, print_json, print_table, talk, told
 
 if TYPE_CHECKING:
     from tsnbench.planning import Plan
+    from tsnbench.scenario import Scenario
 
 
 def plan(
@@ -20,6 +21,13 @@ def plan(
     bounds: Annotated[bool, typer.Option("--bounds", help="Worst-case bounds of delay and backlog.")] = False,
     only: Annotated[
         list[str] | None, typer.Option(help="Only the runs with this parameter: hops=3.", show_default=False)
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the schedule of this earlier Plan (--json) where it can be, and say what moved.",
+            show_default=False,
+        ),
     ] = None,
     export: Annotated[
         Path | None,
@@ -56,7 +64,13 @@ def plan(
         from tsnbench.planning.bounds import bounds as make_bounds
         from tsnbench.planning.bounds import bounds_table
 
-        plans = [make_plan(scenario) for scenario in selected(load_variants(file), only or [])]
+        scenarios = selected(load_variants(file), only or [])
+        if keep is not None:
+            plans = [_kept(scenarios, keep, as_json and not bounds and export is None)]
+            if as_json and not bounds and export is None:
+                return
+        else:
+            plans = [make_plan(scenario) for scenario in scenarios]
         if export is not None:
             _export(plans, export, to, taprio, queues, interface or [], yang)
             return
@@ -71,6 +85,27 @@ def plan(
                 print_table(bounds_table(make_bounds(one)))
             else:
                 print_plan(one, data())
+
+
+def _kept(scenarios: list[Scenario], keep: Path, as_json: bool) -> Plan:
+    """The Plan beside an earlier one; says what became of its schedule, in words on stderr or in JSON."""
+    from tsnbench.errors import InputError
+    from tsnbench.planning import plan as make_plan
+    from tsnbench.planning.keeping import changes, read_earlier
+    from tsnbench.planning.keeping import told as in_words
+
+    if len(scenarios) != 1:
+        raise InputError(
+            f"--keep: expected one run, found {len(scenarios)}\n  hint: choose with --only, such as hops=3"
+        )
+    earlier = read_earlier(keep)
+    made = make_plan(scenarios[0], earlier)
+    found = changes(earlier.document, made.document)
+    for line in in_words(found):
+        talk.print(line, markup=False, soft_wrap=True)
+    if as_json:
+        print_json({"plan": json.loads(made.to_json()), "changes": [one.document() for one in found]})
+    return made
 
 
 def _export(

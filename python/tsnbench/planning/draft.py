@@ -188,6 +188,8 @@ class Draft:
     """By node."""
     taps: list[Tap] = field(default_factory=list)
     problems: list[PlanningProblem] = field(default_factory=list)
+    earlier: Mapping[str, Any] | None = None
+    """The document of a Plan whose schedule is kept where it can be."""
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
         path = as_written(self, path)

@@ -64,26 +64,31 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
 )
 
 
-def draft(scenario: Scenario) -> Draft:
-    """Everything that is decided, still typed.
+def draft(scenario: Scenario, earlier: Plan | None = None) -> Draft:
+    """Everything that is decided, still typed; an ``earlier`` Plan's schedule is kept where it can be.
 
     Raises:
         PlanningErrors: with all problems of the first pass that found any.
     """
-    result = Draft(scenario)
+    result = Draft(scenario, earlier=earlier.document if earlier else None)
     for each in PASSES:
         each(result)
         result.raise_problems()
     return result
 
 
-def plan(scenario: Scenario) -> Plan:
+def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
     """The Plan of a scenario, proven consistent; the same scenario always gives the same bytes.
+
+    Args:
+        scenario: what is planned.
+        earlier: a Plan whose schedule is kept where it can be
+            (:func:`tsnbench.planning.keeping.changes` says what became of it).
 
     Raises:
         PlanningErrors: what the scenario asks for cannot be planned.
     """
-    finished = draft(scenario)
+    finished = draft(scenario, earlier)
     document = assemble(finished)
     finished.raise_problems()
     made = Plan(document)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tsnbench.planning.copies import expanded, gathered
 from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
+from tsnbench.planning.keeping import placed_before
 from tsnbench.planning.kept import keep
 from tsnbench.planning.scheduled_queues import give_queue, queues_of
 from tsnbench.planning.search import may_leave_more, search
@@ -34,7 +35,7 @@ def schedule_flows(draft: Draft) -> None:
     draft.raise_problems()
     wanted = draft.scenario.schedule
     try:
-        found = search(wanted, problem)
+        found = search(wanted, problem, placed_before(draft, flows, queues))
     except ValueError as error:
         words = _named(str(error), {"stream": [flow.name for flow in flows], "link": [], "node": []})
         draft.problem("schedule", "periods, rates and times that can be scheduled", words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,12 +22,20 @@ CERTAIN = ("pair", "link")
 """Reasons that no search can change."""
 
 
-def search(wanted: model.Schedule, problem: Mapping[str, Any]) -> Found:
-    """A schedule for a problem in the words of ``crates/schedule``, or reasons why there is none."""
+def search(
+    wanted: model.Schedule, problem: Mapping[str, Any], earlier: Sequence[Mapping[str, Any] | None] = ()
+) -> Found:
+    """A schedule for a problem in the words of ``crates/schedule``, or reasons why there is none.
+
+    Args:
+        wanted: what the scenario asks of the engine.
+        problem: the problem.
+        earlier: by stream what an earlier plan decided; the first engine keeps it where it can.
+    """
     from tsnbench import _native
 
     text = json.dumps(problem)
-    found: Found = json.loads(_native.schedule(text, "{}"))
+    found: Found = json.loads(_native.schedule(text, "{}", json.dumps(list(earlier))))
     asked = wanted.engine == "exact" or wanted.objective is not None
     here = find_spec("ortools") is not None
     if asked and not here:

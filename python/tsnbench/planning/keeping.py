@@ -1,0 +1,209 @@
+"""An earlier Plan's schedule: what of it is kept in a new one, and what became of every scheduled stream.
+
+What runs stays as it is where it can: a stream that is in both keeps its release, its way and its times on every
+link, and so its windows. Who has to move is told, and why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tsnbench.planning import words
+from tsnbench.planning.document import Plan, check
+from tsnbench.planning.copies import expanded
+from tsnbench.planning.draft import Draft, Flow, Hop
+from tsnbench.planning.errors import PlanReadError
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one scheduled stream's flow."""
+
+    flow: str
+    what: str
+    """``kept``, ``moved``, ``added`` or ``removed``."""
+    why: str = ""
+    """Of those that moved."""
+    before_ns: int | None = None
+    """When it was released in its period; None for who was added."""
+    now_ns: int | None = None
+
+    def __str__(self) -> str:
+        if self.what != "moved":
+            return f"{self.flow}: {self.what}"
+        released = (
+            f"released at {words.time(self.before_ns or 0)} before, at {words.time(self.now_ns or 0)} now"
+        )
+        return f"{self.flow}: moved, {released}: {self.why}"
+
+    def document(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        found = {"stream": self.flow, "what": self.what, "why": self.why}
+        times = {"before_ns": self.before_ns, "now_ns": self.now_ns}
+        return {key: value for key, value in {**found, **times}.items() if value not in (None, "")}
+
+
+def read_earlier(path: Path) -> Plan:
+    """A Plan's file, or what ``plan --keep --json`` printed, which has the Plan under ``plan``.
+
+    Raises:
+        PlanReadError: as :meth:`Plan.read`.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return Plan.read(path)
+    if not isinstance(found, dict) or not isinstance(found.get("plan"), dict):
+        return Plan.read(path)
+    try:
+        check(json.dumps(found["plan"]), found["plan"])
+    except ValueError as error:
+        raise PlanReadError(f"{path}: {error}") from error
+    return Plan({name: value for name, value in found["plan"].items() if name != "hash"})
+
+
+def placed_before(draft: Draft, flows: Sequence[Flow]) -> list[dict[str, Any] | None]:
+    """Per flow what the earlier Plan decided, in the words of ``crates/schedule``; None where it says nothing."""
+    if draft.earlier is None:
+        return []
+    scheduled = _scheduled(draft.earlier)
+    ports = {port.name: port.number for port in draft.ports}
+    return [_placed(draft, flow, draft.earlier, scheduled.get(flow.name), ports, queues) for flow in flows]
+
+
+def _placed(
+    draft: Draft,
+    flow: Flow,
+    earlier: Document,
+    before: Document | None,
+    ports: Mapping[str, int],
+    queues: Sequence[int],
+) -> dict[str, Any] | None:
+    if before is None:
+        return None
+    period = before["pattern"]["period_ns"]
+    talker = earlier["nodes"][before["talker"]]["name"]
+    names = [name for name, _ in _way(earlier, before)]
+    # Another talker or period is another stream; ways that are no more cannot be kept.
+    if talker != draft.nodes[flow.talker].name or not all(name in ports for name in names):
+        return None
+    if period != flow.pattern["period_ns"] or before["pcp"] not in queues:
+        return None
+    route = [Hop(ports[name], parent) for name, parent in _way(earlier, before)]
+    tree, starts = route, [own[0] for own in _starts(before)]
+    if flow.redundancy or any(len(own) > 1 for own in _starts(before)):
+        # Where copies meet, each entry has a time for every way: the same ways, or none is kept.
+        if route != list(flow.route):
+            return None
+        copies = expanded(flow)
+        left = [list(own) for own in _starts(before)]
+        if sorted(copies.entries) != sorted(n for n, own in enumerate(left) for _ in own):
+            return None
+        tree, starts = copies.tree, [left[entry].pop(0) for entry in copies.entries]
+    return {
+        "offset_ns": _release(before),
+        "tree": [
+            {"link": hop.port, **({} if hop.parent is None else {"parent": hop.parent})} for hop in tree
+        ],
+        "starts_ps": starts,
+        "queue": queues.index(before["pcp"]),
+    }
+
+
+def changes(earlier: Document, now: Document) -> list[Change]:
+    """What became of every scheduled flow of two Plans, in the order of the new one, removed ones last."""
+    before, after = _scheduled(earlier), _scheduled(now)
+    new = [name for name in after if name not in before]
+    other = [name for name in after if name in before and _demand(before[name], after[name])]
+    found = []
+    for name, stream in after.items():
+        old = before.get(name)
+        release = _release(stream)
+        if old is None:
+            found.append(Change(name, "added", now_ns=release))
+        elif _times(earlier, old) == _times(now, stream):
+            found.append(Change(name, "kept", "", _release(old), release))
+        else:
+            why = _demand(old, stream) or _network(earlier, old, now, stream) or _room(new, other)
+            found.append(Change(name, "moved", why, _release(old), release))
+    found += [Change(name, "removed", "", _release(old)) for name, old in before.items() if name not in after]
+    return found
+
+
+def told(found: Sequence[Change]) -> Iterator[str]:
+    """For people: how many of each, then everyone who did not stay."""
+    count = {what: sum(one.what == what for one in found) for what in ("kept", "moved", "added", "removed")}
+    yield "scheduled streams: " + ", ".join(f"{number} {what}" for what, number in count.items())
+    yield from (str(one) for one in found if one.what != "kept")
+
+
+def _scheduled(document: Document) -> dict[str, Document]:
+    return {stream["name"]: stream for stream in document["streams"] if "scheduled" in stream}
+
+
+def _starts(stream: Document) -> list[list[int]]:
+    starts: list[list[int]] = stream["scheduled"]["starts_ps"]
+    return starts
+
+
+def _release(stream: Document) -> int:
+    pattern = stream["pattern"]
+    return int((stream["start_ns"] + pattern["offset_ns"]) % pattern["period_ns"])
+
+
+def _way(document: Document, stream: Document) -> list[tuple[str, int | None]]:
+    return [(document["ports"][hop["port"]]["name"], hop.get("parent")) for hop in stream["route"]]
+
+
+def _times(document: Document, stream: Document) -> tuple[Any, ...]:
+    """When it is where."""
+    pattern = stream["pattern"]
+    return _release(stream), pattern["period_ns"], stream["pcp"], _way(document, stream), _starts(stream)
+
+
+def _demand(old: Document, stream: Document) -> str:
+    """What is asked for differently; empty where nothing is."""
+    periods = [one["pattern"]["period_ns"] for one in (old, stream)]
+    if periods[0] != periods[1]:
+        return f"its period was {words.time(periods[0])} and is {words.time(periods[1])}"
+    if old["size"] != stream["size"]:
+        return "its frames have another size"
+    deadlines = [one.get("requirements", {}).get("delay_ns") for one in (old, stream)]
+    if deadlines[0] != deadlines[1]:
+        texts = ["none" if ns is None else words.time(ns) for ns in deadlines]
+        return f"its limit of delay was {texts[0]} and is {texts[1]}"
+    return ""
+
+
+def _network(earlier: Document, old: Document, now: Document, stream: Document) -> str:
+    """What is different on its way, for the stream's own sake; empty where nothing is."""
+    ends = [[document["nodes"][one["talker"]]["name"]] for document, one in ((earlier, old), (now, stream))]
+    for own, document, one in ((ends[0], earlier, old), (ends[1], now, stream)):
+        own += [document["nodes"][listener["node"]]["name"] for listener in one["listeners"]]
+    if ends[0] != ends[1]:
+        return "it has another talker or other listeners"
+    ports = {port["name"]: port for port in now["ports"]}
+    for hop in old["route"]:
+        before = earlier["ports"][hop["port"]]
+        after = ports.get(before["name"])
+        if after is None:
+            return f"its way led over {before['name']}, which is no more"
+        if any(before[key] != after[key] for key in ("rate_bps", "propagation_ps")):
+            return f"the link {before['name']} has another rate or length"
+        nodes = [earlier["nodes"][before["node"]], now["nodes"][after["node"]]]
+        if nodes[0]["processing_ns"] != nodes[1]["processing_ns"]:
+            return f"{nodes[0]['name']} takes another time"
+    if old["scheduled"].get("margin_ps", 0) != stream["scheduled"].get("margin_ps", 0):
+        return "the schedule's margin is another one"
+    return ""
+
+
+def _room(new: Sequence[str], other: Sequence[str]) -> str:
+    makers = [*new, *other]
+    return f"it made room for {words.some(makers)}" if makers else "other streams are elsewhere now"
