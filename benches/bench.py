@@ -1,4 +1,6 @@
-"""What ``make bench`` measures: simulating, starting, measuring and scheduling, on one core. Slow is no failure.
+"""What ``make bench`` measures: simulating, starting, measuring and scheduling, on one core.
+
+Slow is no failure.
 
 Prints a table and writes all single results as JSON (``runs/bench.json``; another file as first argument).
 """
@@ -116,7 +118,7 @@ def measuring(folder: Path) -> list[Result]:
 
 
 def scheduling(which: str = "") -> list[Result]:
-    """Schedules with gate lists and proof, by families of problems (``crates/verify/examples/schedules.rs``)."""
+    """Schedules with gate lists and proof, by families of problems (an example of ``crates/verify``)."""
     cargo = [
         "cargo",
         "build",
@@ -128,7 +130,7 @@ def scheduling(which: str = "") -> list[Result]:
         "--example",
         "schedules",
     ]
-    subprocess.run([*cargo, "--target-dir", "target"], check=True, cwd=ROOT)
+    subprocess.run([*cargo, "--example", "schedules", "--target-dir", "target"], check=True, cwd=ROOT)
     core = ["taskset", "-c", "0"] if shutil.which("taskset") else []
     command = [*core, str(ROOT / "target/release/examples/schedules"), *([which] if which else [])]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -152,7 +154,8 @@ def schedule_lines(targets: list[list[Result]], families: list[Result]) -> list[
         )
     lines += [
         "",
-        "Families on 64 bridges, 8 stations each: streams, share placed, busiest link, search + gates + proof",
+        "Families on 64 bridges, 8 stations each: streams, share placed, busiest link, and the time of "
+        "search, gates and proof",
         f"{'':36} {'1,000 streams':>25}   {'links of up to 90 %':>33}",
     ]
     for few, many in zip(families[::2], families[1::2], strict=True):

@@ -1,7 +1,7 @@
 """An earlier Plan's schedule: what of it is kept in a new one, and what became of every scheduled stream.
 
-What runs stays as it is where it can: a stream that is in both keeps its release, its way and its times on every
-link, and so its windows. Who has to move is told, and why.
+What runs stays as it is where it can: a stream that is in both keeps its release, its way and its times on
+every link, and so its windows. Who has to move is told, and why.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def read_earlier(path: Path) -> Plan:
 
 
 def placed_before(draft: Draft, flows: Sequence[Flow]) -> list[dict[str, Any] | None]:
-    """Per flow what the earlier Plan decided, in the words of ``crates/schedule``; None where it says nothing."""
+    """Per flow what the earlier Plan decided, in the words of ``crates/schedule``; None where nothing."""
     if draft.earlier is None:
         return []
     scheduled = _scheduled(draft.earlier)
