@@ -73,6 +73,26 @@ def _delays(made: Plan, folder: Path) -> pl.DataFrame:
     return sent.join(received, on=["stream", "seq"]).with_columns(delay=pl.col("received") - pl.col("sent"))
 
 
+def _within_proof(made: Plan, delays: pl.DataFrame, folder: Path) -> None:
+    """No frame is later or earlier than the schedule's proof says, and the report says the same."""
+    from tsnbench.planning.bounds import PROOF, bounds
+    from tsnbench.report.bounds import read_bounds
+
+    document = made.document
+    proved = {(f["stream"], f["listener"]): f for f in bounds(made)["flows"] if f["stream"][0] == "c"}
+    assert all(flow["source"].startswith(PROOF) for flow in proved.values())
+    listeners = {
+        tap["name"]: document["nodes"][document["ports"][tap["port"]]["node"]]["name"]
+        for tap in document["taps"]
+    }
+    for (stream, tap), rows in delays.group_by("stream", "tap"):
+        own = proved[str(stream), listeners[str(tap)]]
+        assert own["lower_ns"] <= rows["delay"].min() <= rows["delay"].max() <= own["upper_ns"], (stream, tap)
+    (folder / "plan.json").write_text(made.to_json(), encoding="utf-8")
+    shown, _ = read_bounds(folder / "plan.json")
+    assert {key: shown[key].upper_ns for key in proved} == {k: f["upper_ns"] for k, f in proved.items()}
+
+
 def _frames_per_unit(made: Plan) -> dict[str, int]:
     return {
         stream["name"]: -(-stream["size"]["octets"][0] // stream["size"]["most_per_frame"])
@@ -94,6 +114,7 @@ def test_every_frame_takes_what_was_planned(seed: int, tmp_path: Path) -> None:
             assert same.height >= 2
             # Stamps are whole nanoseconds: what is no whole number may show as one of two.
             assert same["delay"].max() - same["delay"].min() <= 1, (stream, tap, place)
+    _within_proof(made, delays, tmp_path)
     planned = {stream["name"]: stream for stream in made.document["streams"] if "scheduled" in stream}
     assert {str(name) for name in delays["stream"].unique()} == set(planned)
 
@@ -106,6 +127,7 @@ def test_within_the_margin_clocks_may_differ(seed: int, tmp_path: Path) -> None:
     assert made is not None
     delays, units = _delays(made, tmp_path), _frames_per_unit(made)
     assert delays.height > 100
+    _within_proof(made, delays, tmp_path)
     for (stream, tap), rows in delays.group_by("stream", "tap"):
         for place in range(units[str(stream)]):
             same = rows.filter(pl.col("seq") % units[str(stream)] == place)

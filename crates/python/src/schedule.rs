@@ -19,6 +19,12 @@ struct Found {
     sentences: Vec<String>,
 }
 
+#[derive(Serialize)]
+struct Delays {
+    delays: Vec<tsn_verify::Proven>,
+    margins_assumed: bool,
+}
+
 /// Places the streams of a problem (JSON), with an effort (JSON); gives what was decided and every link's list, as JSON.
 /// `earlier_json`: by stream what an earlier plan decided, or null; that stays where it can.
 ///
@@ -56,7 +62,21 @@ fn verify(py: Python<'_>, plan_json: &str) -> PyResult<Vec<String>> {
     Ok(report.violations.iter().map(ToString::to_string).collect())
 }
 
+/// What no frame of the scheduled streams of a plan's JSON text exceeds, by the proof of its schedule, as JSON: `delays`
+/// by stream and listener, none where it does not hold; `margins_assumed`: how far clocks differ is not known.
+///
+/// Raises ValueError where the plan cannot be used.
+#[pyfunction]
+fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
+    let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+    let plan = Plan::read(plan_json).map_err(|error| refuse(&error))?;
+    let report = py.detach(|| tsn_verify::verify(&plan, &tsn_verify::Known::default()));
+    let found = Delays { delays: report.delays, margins_assumed: report.margins_assumed };
+    serde_json::to_string(&found).map_err(|error| refuse(&error))
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schedule, module)?)?;
-    module.add_function(wrap_pyfunction!(verify, module)?)
+    module.add_function(wrap_pyfunction!(verify, module)?)?;
+    module.add_function(wrap_pyfunction!(proven_delays, module)?)
 }

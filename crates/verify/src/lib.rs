@@ -13,11 +13,13 @@
 
 mod clocks;
 mod cut;
+mod delays;
 mod gates;
 mod link;
 mod violation;
 mod walk;
 
+pub use delays::Proven;
 pub use violation::{Unfit, Violation};
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,8 @@ pub struct Report {
     pub frames: u64,
     /// Clocks differ, by how much is not known: it is taken for granted that no margin is exceeded.
     pub margins_assumed: bool,
+    /// What no frame's delay exceeds, by stream and listener; nothing, unless the schedule holds.
+    pub delays: Vec<Proven>,
 }
 
 /// Follows every scheduled frame of a Plan that was checked.
@@ -53,5 +57,9 @@ pub fn verify(plan: &Plan, known: &Known) -> Report {
     clocks::covered(plan, known, &mut report);
     link::apart(plan, &passages, &mut report);
     gates::open(plan, &passages, &mut report);
+    // Faults that hold frames back, or ports that obey a wrong schedule, are no part of the proof.
+    if !report.violations.is_empty() || !plan.faults.iter().all(tsn_plan::Fault::only_takes) {
+        report.delays.clear();
+    }
     report
 }

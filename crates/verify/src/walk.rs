@@ -66,6 +66,7 @@ fn walk(
     let redundancy = stream.redundancy.as_deref();
     // Last bits in behind every entry, for each way that leads there.
     let mut behind: Vec<Vec<Vec<i64>>> = vec![Vec::new(); stream.route.len()];
+    let first = all.len();
     for entry in in_order(stream)? {
         let hop = &stream.route[entry];
         let port = &plan.ports[hop.port as usize];
@@ -140,6 +141,14 @@ fn walk(
         behind[entry] = arrivals;
     }
     required(stream, number, release, &behind, report);
+    let roots =
+        all[first..].iter().filter(|passage| own_port(plan, stream, passage)).map(|one| &one.frames[..]);
+    let roots: Vec<_> = roots.collect();
+    for listener in &stream.listeners {
+        let ways: Vec<&[i64]> = ways_to(stream, listener.route, &behind).map(Vec::as_slice).collect();
+        let times = crate::delays::Times { release, roots: &roots, ways: &ways };
+        report.delays.extend(crate::delays::proven(plan, number, stream, listener, &times));
+    }
     Ok(())
 }
 
@@ -181,14 +190,21 @@ fn sources(stream: &Stream, parent: u32) -> Vec<u32> {
     meets.next().map_or_else(|| vec![parent], |merge| merge.from.clone())
 }
 
+/// Last bits in, by each way that leads to the end of an entry, or to all that meet there.
+fn ways_to<'a>(stream: &Stream, end: u32, behind: &'a [Vec<Vec<i64>>]) -> impl Iterator<Item = &'a Vec<i64>> {
+    sources(stream, end).into_iter().flat_map(|from| behind[from as usize].iter())
+}
+
+/// Whether it is at a port of the talker.
+fn own_port(plan: &Plan, stream: &Stream, passage: &Passage) -> bool {
+    plan.ports[passage.port as usize].node == stream.talker
+}
+
 /// Deadlines and limits of jitter at every listener.
 fn required(stream: &Stream, number: u32, release: i64, behind: &[Vec<Vec<i64>>], report: &mut Report) {
     let margin = stream.scheduled.as_ref().map_or(0, |own| own.margin_ps);
     for listener in &stream.listeners {
-        let ways: Vec<&Vec<i64>> = sources(stream, listener.route)
-            .into_iter()
-            .flat_map(|from| behind[from as usize].iter())
-            .collect();
+        let ways: Vec<&Vec<i64>> = ways_to(stream, listener.route, behind).collect();
         let lasts = ways.iter().filter_map(|bits| bits.last().map(|last| (last - release).unsigned_abs()));
         let (most, least) = (lasts.clone().max().unwrap_or(0), lasts.min().unwrap_or(0));
         let (stream_number, node) = (number, listener.node);

@@ -6,6 +6,7 @@ Network calculus in integers, done by ``crates/bounds``; ``docs/concepts/bounds.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import InputError
@@ -30,15 +31,54 @@ def bounds(plan: Plan) -> dict[str, Any]:
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use.
 
+    Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source`` is
+    ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``.
+
     Raises:
         BoundsError: the Plan contradicts itself.
     """
     from tsnbench import _native
 
+    text = plan.to_json()
     try:
-        found: dict[str, Any] = json.loads(_native.bounds(plan.to_json()))
+        found: dict[str, Any] = json.loads(_native.bounds(text))
     except ValueError as error:
         raise BoundsError(str(error)) from error
+    return with_proof(found, plan.document, text)
+
+
+PROOF = "schedule's proof"
+"""Where the bounds of scheduled streams are from."""
+
+
+def with_proof(found: dict[str, Any], document: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Bounds, those of scheduled streams from the proof of their schedule where it holds and says more.
+
+    Args:
+        found: what ``crates/bounds`` says of the Plan.
+        document: the Plan.
+        text: the same as JSON.
+    """
+    if not any("scheduled" in stream for stream in document["streams"]):
+        return found
+    from tsnbench import _native
+
+    proved = json.loads(_native.proven_delays(text))
+    source = PROOF + (", if clocks differ by no more than its margin" if proved["margins_assumed"] else "")
+    streams, nodes = document["streams"], document["nodes"]
+    delays = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in proved["delays"]}
+    for flow in found["flows"]:
+        own = delays.get((flow["stream"], flow["listener"]))
+        if own is None:
+            continue
+        for key in ("lower_ns", "lower_ps", "release_lower_ps"):
+            # What is known without clocks does not hold between stamps of different ones.
+            flow[key] = own[key] if "clocks" in document else max(flow[key], own[key])
+        if flow["upper_ns"] is None or own["upper_ns"] < flow["upper_ns"]:
+            same = {key: own[key] for key in ("upper_ns", "upper_ps")}
+            flow.update(same, reason=None, source=source)
+        if flow["release_upper_ps"] is None or own["release_upper_ps"] < flow["release_upper_ps"]:
+            flow.update(release_upper_ps=own["release_upper_ps"], release_reason=None, source=source)
     return found
 
 
@@ -58,7 +98,7 @@ def bounds_table(found: dict[str, Any]) -> Table:
     table.add_column("to", overflow="fold")
     for column in ("at least", "at most", "from release"):
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("no bound because", overflow="fold")
+    table.add_column("no bound because, or from where it is", overflow="fold")
     for row, flows in _rows(found).items():
         group, listener, *cells = row
         table.add_row(group if flows == 1 else f"{group} x{flows}", listener, *cells)
@@ -77,7 +117,7 @@ def _rows(found: dict[str, Any]) -> dict[tuple[str, ...], int]:
             words.time(flow["lower_ns"]),
             "none" if flow["upper_ns"] is None else words.time(flow["upper_ns"]),
             "none" if released is None else words.time(-(-released // 1_000)),
-            "; ".join(reasons),
+            "; ".join(reasons) or (f"from the {flow['source']}" if "source" in flow else ""),
         )
         rows[row] = rows.get(row, 0) + 1
     return rows

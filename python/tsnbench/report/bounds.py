@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tsnbench.planning.bounds import with_proof
 from tsnbench.report.facts import Bound, Flow, Measure, RunFacts
 from tsnbench.report.words import THIN, micros
 
@@ -24,6 +25,7 @@ class Row:
     measured: str
     ratio: str
     reason: str
+    """Why there is none, or where it is from."""
     met: str
     """``yes`` or ``no``; empty without a bound or a delay."""
 
@@ -34,12 +36,16 @@ def read_bounds(path: Path) -> tuple[dict[tuple[str, str], Bound], str]:
         from tsnbench import _native
     except ImportError:
         return {}, "the native module is not built"
+    text = path.read_text(encoding="utf-8")
     try:
-        found: dict[str, Any] = json.loads(_native.bounds(path.read_text(encoding="utf-8")))
+        found: dict[str, Any] = json.loads(_native.bounds(text))
+        flows = with_proof(found, json.loads(text), text)["flows"]
     except ValueError as error:
         return {}, f"the Plan contradicts itself ({error})"
-    flows = found["flows"]
-    return {(f["stream"], f["listener"]): Bound(f["upper_ns"], f["reason"] or "") for f in flows}, ""
+    return {
+        (f["stream"], f["listener"]): Bound(f["upper_ns"], f["reason"] or "", f.get("source", ""))
+        for f in flows
+    }, ""
 
 
 def bound_of(bounds: dict[tuple[str, str], Bound], flows: Sequence[Flow], measure: Measure) -> Bound | None:
@@ -66,11 +72,14 @@ def _row(measure: Measure, bound: Bound) -> Row:
     if bound.upper_ns is None:
         return Row(measure.label, "no bound", measured, "", f"no bound: {bound.reason}", "")
     if most is None:
-        return Row(measure.label, micros(bound.upper_ns), measured, "", "", "")
+        return Row(measure.label, micros(bound.upper_ns), measured, "", _source(bound), "")
     ratio = f"{bound.upper_ns / most:.3f}" if most > 0 else ""
-    return Row(
-        measure.label, micros(bound.upper_ns), measured, ratio, "", "yes" if most <= bound.upper_ns else "no"
-    )
+    met = "yes" if most <= bound.upper_ns else "no"
+    return Row(measure.label, micros(bound.upper_ns), measured, ratio, _source(bound), met)
+
+
+def _source(bound: Bound) -> str:
+    return f"from the {bound.source}" if bound.source else ""
 
 
 def in_words(bound: Bound | None) -> str:

@@ -117,6 +117,8 @@ class Bound:
 
     upper_ns: int | None
     reason: str = ""
+    source: str = ""
+    """Where it is from, unless from the analysis of the worst case."""
 
 
 @dataclass(frozen=True)

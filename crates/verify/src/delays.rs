@@ -1,0 +1,112 @@
+//! What no frame of a scheduled stream exceeds, where the schedule holds: its planned delay, and the margin.
+//!
+//! Nothing is analysed here: every frame was followed along its way, and whatever else is sent cannot touch it.
+
+use serde::{Deserialize, Serialize};
+use tsn_plan::{Destination, Plan, Point, Stage, Stream};
+use tsn_units::{BitRate, Octets, PREAMBLE, START_FRAME_DELIMITER};
+
+/// The delays of one stream to one listener.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proven {
+    /// Index of the stream.
+    pub stream: u32,
+    /// The listener's node.
+    pub node: u32,
+    /// Between the stamps of the Plan's taps, as these show it, ns.
+    pub upper_ns: i64,
+    /// The same, at least.
+    pub lower_ns: i64,
+    /// Between the same points of the frame, ps.
+    pub upper_ps: i64,
+    /// The same, at least.
+    pub lower_ps: i64,
+    /// From the release to the last bit in, ps.
+    pub release_upper_ps: i64,
+    /// The same, at least.
+    pub release_lower_ps: i64,
+}
+
+/// When the frames of one release are where, ps.
+pub(crate) struct Times<'a> {
+    /// All of them.
+    pub release: i64,
+    /// First and last bits out at each of the talker's ports, frame by frame.
+    pub roots: &'a [&'a [(i64, i64)]],
+    /// Last bits in at the listener, frame by frame, for each way.
+    pub ways: &'a [&'a [i64]],
+}
+
+/// None where no way leads to the listener.
+pub(crate) fn proven(
+    plan: &Plan,
+    number: u32,
+    stream: &Stream,
+    listener: &Destination,
+    times: &Times<'_>,
+) -> Option<Proven> {
+    let own = stream.scheduled.as_ref()?;
+    let margin = i64::try_from(own.margin_ps).ok()?;
+    let last = stream.route.get(listener.route as usize)?.port;
+    let first = stream.route.first()?.port;
+    let tap = |port: u32, stage: Stage, usual: Point| {
+        let found = plan.taps.iter().find(|tap| tap.port == port && tap.stage == stage);
+        found.map_or((usual, 1), |tap| (tap.point, i64::from(tap.granularity_ns)))
+    };
+    let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);
+    let peer = plan.ports[last as usize].peer;
+    let (rx_point, rx_tick) = tap(peer, Stage::Rx, Point::End);
+    let before = Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0);
+    let until_point = |port: u32| BitRate(plan.ports[port as usize].rate_bps).time(before).ps();
+    // The stamps of a talker's several ports are all its own: delays count from the release then.
+    let root = match times.roots {
+        [root] => Some(*root),
+        _ => None,
+    };
+    let mut found = Proven { stream: number, node: listener.node, ..Proven::default() };
+    let mut any = false;
+    for (bits, place) in times.ways.iter().flat_map(|way| way.iter().zip(0..)) {
+        let place: usize = place;
+        let (begin, end) =
+            root.and_then(|root| root.get(place)).copied().unwrap_or((times.release, times.release));
+        let sent = match (root, tx_point) {
+            (None, _) => begin,
+            (Some(_), Point::Start) => begin + until_point(first),
+            (Some(_), Point::End) => end,
+        };
+        let octets =
+            times.roots.first().and_then(|root| root.get(place)).map_or(0, |(begin, end)| end - begin);
+        let received = match rx_point {
+            Point::End => *bits,
+            Point::Start => bits - behind_point(plan, first, last, octets),
+        };
+        let (stamped, released) = (received - sent, bits - times.release);
+        if !any {
+            (found.upper_ps, found.lower_ps) = (stamped, stamped);
+            (found.release_upper_ps, found.release_lower_ps) = (released, released);
+            any = true;
+        }
+        found.upper_ps = found.upper_ps.max(stamped);
+        found.lower_ps = found.lower_ps.min(stamped);
+        found.release_upper_ps = found.release_upper_ps.max(released);
+        found.release_lower_ps = found.release_lower_ps.min(released);
+    }
+    found.upper_ps += margin;
+    found.lower_ps = (found.lower_ps - margin).max(0);
+    found.release_upper_ps += margin;
+    found.release_lower_ps = (found.release_lower_ps - margin).max(0);
+    // A stamp is the tick before.
+    let shown = |ps: i64| ps.div_euclid(1_000);
+    found.upper_ns = shown(found.upper_ps + tx_tick * 1_000 - 1);
+    found.lower_ns = (shown(found.lower_ps - rx_tick * 1_000) + 1).max(0);
+    any.then_some(found)
+}
+
+/// On the last link, from the timestamp point to the last bit of a frame that takes `taken` ps on the first, ps.
+fn behind_point(plan: &Plan, first: u32, last: u32, taken: i64) -> i64 {
+    let rate = |port: u32| i128::from(plan.ports[port as usize].rate_bps);
+    let before = Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0);
+    let behind = i128::from(taken - BitRate(plan.ports[first as usize].rate_bps).time(before).ps());
+    i64::try_from(behind * rate(first) / rate(last).max(1)).unwrap_or(0)
+}
