@@ -33,6 +33,13 @@ def plan(
         Path | None,
         typer.Option(help="Write it for devices and other tools into this folder.", show_default=False),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the schedule, bounds and network as one HTML file into this folder.",
+            show_default=False,
+        ),
+    ] = None,
     to: Annotated[
         str, typer.Option(help="What to export: some of tc, ptp4l, yang, inet, tsnkit, csv.")
     ] = "tc,ptp4l,yang,inet,tsnkit,csv",
@@ -66,13 +73,17 @@ def plan(
 
         scenarios = selected(load_variants(file), only or [])
         if keep is not None:
-            plans = [_kept(scenarios, keep, as_json and not bounds and export is None)]
-            if as_json and not bounds and export is None:
+            whole = as_json and not bounds and export is None and report is None
+            plans = [_kept(scenarios, keep, whole)]
+            if whole:
                 return
         else:
             plans = [make_plan(scenario) for scenario in scenarios]
+        if report is not None:
+            _report(plans, scenarios[0].title, report)
         if export is not None:
             _export(plans, export, to, taprio, queues, interface or [], yang)
+        if report is not None or export is not None:
             return
         if as_json:
             documents = [make_bounds(one) if bounds else json.loads(one.to_json()) for one in plans]
@@ -85,6 +96,18 @@ def plan(
                 print_table(bounds_table(make_bounds(one)))
             else:
                 print_plan(one, data())
+
+
+def _report(plans: list[Plan], title: str, folder: Path) -> None:
+    """Writes the page of a Plan; says on stdout where it is."""
+    from tsnbench.errors import InputError
+    from tsnbench.report.plan_page import write_plan
+
+    if len(plans) != 1:
+        raise InputError(
+            f"--report: expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3"
+        )
+    data().print(str(write_plan(plans[0], folder, title)), markup=False, soft_wrap=True)
 
 
 def _kept(scenarios: list[Scenario], keep: Path, as_json: bool) -> Plan:

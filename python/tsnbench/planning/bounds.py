@@ -31,8 +31,8 @@ def bounds(plan: Plan) -> dict[str, Any]:
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use.
 
-    Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source`` is
-    ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``.
+    Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
+    is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``.
 
     Raises:
         BoundsError: the Plan contradicts itself.

@@ -6,11 +6,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tsnbench.planning.bounds import with_proof
+from tsnbench.planning.bounds import bounds, with_proof
 from tsnbench.report.facts import Bound, Flow, Measure, RunFacts
 from tsnbench.report.words import THIN, micros
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
 
 NEAR = 3.0
 """A bound is drawn up to so many times the greatest delay; farther, it would squash the curves."""
@@ -46,6 +49,30 @@ def read_bounds(path: Path) -> tuple[dict[tuple[str, str], Bound], str]:
         (f["stream"], f["listener"]): Bound(f["upper_ns"], f["reason"] or "", f.get("source", ""))
         for f in flows
     }, ""
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """One line of the table of a Plan: flows of one stream with equal bounds."""
+
+    stream: str
+    listener: str
+    lower_ns: int
+    upper_ns: int | None
+    reason: str
+
+
+def planned_rows(plan: Plan) -> list[PlannedRow]:
+    """The bounds of a Plan before anything ran."""
+    rows: dict[tuple[Any, ...], int] = {}
+    for flow in bounds(plan)["flows"]:
+        why = flow["reason"] or (f"from the {flow['source']}" if "source" in flow else "")
+        row = (flow["group"], flow["listener"], flow["lower_ns"], flow["upper_ns"], why)
+        rows[row] = rows.get(row, 0) + 1
+    return [
+        PlannedRow(group if flows == 1 else f"{group} ({flows} flows)", *rest)
+        for (group, *rest), flows in rows.items()
+    ]
 
 
 def bound_of(bounds: dict[tuple[str, str], Bound], flows: Sequence[Flow], measure: Measure) -> Bound | None:

@@ -28,6 +28,7 @@ from tsnbench.report.facts import (
 )
 from tsnbench.report.faults import fault_spans
 from tsnbench.report.ingress import policed
+from tsnbench.report.planned import planned
 
 FILES = {
     "manifest.json": "nothing is known of when, where and with which versions it ran",
@@ -81,6 +82,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
                 for m in _told_apart(_groups(measures, flows))
             ),
             no_bounds=no_bounds,
+            planned=planned(plan),
             offset=measures.get("offset"),
             judged=tuple(_judged(row) for row in _json(folder / "verdict.json").get("rows", ())),
             counters=_counted(counted),
@@ -151,6 +153,11 @@ def _json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{path.name} is not a JSON object")
     return value
+
+
+def network_of(plan: Mapping[str, Any]) -> Network:
+    """The Plan before anything ran."""
+    return _network(plan, {})
 
 
 def _network(plan: Mapping[str, Any], counted: Mapping[str, Any]) -> Network:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tsnbench.report.planned import Planned
 
 
 @dataclass(frozen=True)
@@ -270,6 +273,8 @@ class RunFacts:
     """What went wrong, in the Plan's order."""
     elected: bool = False
     """It is only as long as nothing fails."""
+    planned: Planned | None = None
+    """The schedule, where streams are scheduled."""
     no_bounds: str = ""
     """Why the Plan has no worst-case bounds at all; empty where it has."""
     absent: tuple[str, ...] = ()

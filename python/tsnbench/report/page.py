@@ -18,6 +18,7 @@ from tsnbench.report.figures.distributions import boxes, ccdf, jitter
 from tsnbench.report.figures.faults import faults_over_time
 from tsnbench.report.figures.gates import gantt
 from tsnbench.report.figures.load import load_over_time, port_loads
+from tsnbench.report.figures.schedule import schedule
 from tsnbench.report.figures.style import Drawing, inline
 from tsnbench.report.figures.time import delay_over_time
 from tsnbench.report.figures.topology import topology
@@ -60,6 +61,8 @@ def drawings(run: RunFacts) -> list[Drawing]:
         found.append(port_loads(sent, run.network.priorities))
     if flowed := over_time(run):
         found.append(load_over_time(flowed, len(tapped_ports(run.network)), run.network.priorities))
+    if run.planned is not None:
+        found += schedule(run.planned)
     if gated := folded(run):
         found.append(gantt(gated, run.network.priorities))
     if timed := clock_rows(run):
@@ -120,6 +123,7 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             groups=run.groups,
             flows=run.flows if len(run.flows) > len(run.groups) else (),
             statistics=statistics,
+            planned=run.planned.streams if run.planned else (),
             bounds=bound_rows(run),
             exceeded=exceeded(run),
             clocks=clock_rows(run),

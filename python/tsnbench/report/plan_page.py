@@ -1,0 +1,97 @@
+"""The page of a Plan, before anything runs: its schedule, what is sure about delays, and its network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench.report import words
+from tsnbench.report.bounds import planned_rows
+from tsnbench.report.data import network_of
+from tsnbench.report.facts import RunFacts
+from tsnbench.report.figures.gates import gantt
+from tsnbench.report.figures.schedule import schedule
+from tsnbench.report.figures.style import Drawing
+from tsnbench.report.figures.topology import topology
+from tsnbench.report.files import destination, write_figures, write_text
+from tsnbench.report.layout import MOST_NODES
+from tsnbench.report.page import charts, environment
+from tsnbench.report.planned import Planned, planned
+from tsnbench.report.schedule import folded
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+
+
+def write_plan(plan: Plan, into: Path, title: str = "", figures: tuple[str, ...] = ()) -> Path:
+    """Writes ``report.html`` for a Plan, and figure files beside it.
+
+    Args:
+        plan: the Plan.
+        into: a folder, or the HTML file itself.
+        title: what the scenario says of itself in one line.
+        figures: kinds of figure files: ``svg``, ``pdf``, ``png``.
+
+    Returns:
+        The HTML file.
+    """
+    page = destination([], into)
+    found = planned(plan.document)
+    drawn = drawings(plan, found)
+    write_text(page, render(plan, found, drawn, title))
+    write_figures(page.parent / "figures", drawn, figures)
+    return page
+
+
+def drawings(plan: Plan, found: Planned | None) -> list[Drawing]:
+    """The schedule; gates of ports that are not planned; the network."""
+    network = network_of(plan.document)
+    drawn = schedule(found) if found else []
+    shown = {port.name for port in found.ports} if found else set()
+    if gated := [one for one in folded(RunFacts({}, network)) if one.port.name not in shown]:
+        drawn.append(gantt(gated, network.priorities))
+    if 1 < len(network.nodes) <= MOST_NODES:
+        drawn.append(topology(network, ()))
+    return drawn
+
+
+def render(plan: Plan, found: Planned | None, figures: list[Drawing], title: str) -> str:
+    """The whole HTML file."""
+    document = plan.document
+    scheduled = sum("scheduled" in stream for stream in document["streams"])
+    facts = [
+        ("nodes", words.count(len(document["nodes"]))),
+        ("links", words.count(len(document["ports"]) // 2)),
+        ("flows", words.count(len(document["streams"]))),
+        ("scheduled", words.count(scheduled)),
+        ("duration", words.span(document["duration_ns"])),
+    ]
+    variant = ", ".join(f"{name} {value}" for name, value in document["variant"].items())
+    rows = planned_rows(plan)
+    return (
+        environment()
+        .get_template("plan.html")
+        .render(
+            title=document["name"],
+            kind="tsnbench plan" + (f": {variant}" if variant else ""),
+            about=title,
+            outcome=_outcome(found),
+            facts=facts,
+            planned=found.streams if found else (),
+            charts=charts(figures),
+            bounds=rows,
+            warnings=[str(warning) for warning in plan.warnings],
+            hash=plan.hash,
+        )
+    )
+
+
+def _outcome(found: Planned | None) -> str:
+    if found is None:
+        return "Nothing has run yet. No stream is scheduled."
+    least = min(found.streams, key=lambda one: one.slack)
+    limit = "its period" if least.limit is None else "its limit"
+    return (
+        "Nothing has run yet. The schedule is proved: no two scheduled frames are on a link at once, no gate is "
+        f"closed to one, no limit is missed. Closest to {limit} is {least.label}, by {words.span(least.slack)}."
+    )

@@ -1,0 +1,293 @@
+"""What a Plan says of its scheduled streams: each planned frame at each port, and each stream's way in time.
+
+IEEE 802.1Q-2022, 8.6.8.4. From the Plan alone, before anything runs. Times are in ns, and fractions where a frame
+takes no whole number.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import Any
+
+from tsnbench.planning.sizes import frames_of
+
+PREAMBLE, GAP = 8, 12
+"""Octets on the wire before a frame, and the least between two. IEEE 802.3-2022, 4.2.3."""
+LARGEST = 1522
+"""Octets of a frame of whom nothing smaller is known."""
+MOST_TURNS = 1 << 14
+"""Frames of one port beyond this are not drawn one by one."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One planned frame on one link, in the port's cycle."""
+
+    number: int
+    """The stream's number in the report."""
+    begin: float
+    length: float
+    margin: float
+    """By how much it may be earlier or later."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Classes of a port whose gates are always alike."""
+
+    classes: tuple[int, ...]
+    scheduled: bool
+    open: tuple[tuple[float, float], ...]
+    """(begin, length) of the windows in the cycle."""
+    guard: float
+    """So long before its gate closes its largest frame cannot begin any more; 0 where that is not so."""
+
+
+@dataclass(frozen=True)
+class PlannedPort:
+    """One port that scheduled frames take."""
+
+    name: str
+    cycle: int
+    lanes: tuple[Lane, ...]
+    """Scheduled ones first."""
+    slots: tuple[Slot, ...]
+    left_out: int = 0
+    """Frames of a cycle that are not listed."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One link of a way: when the frames leave one node, from the release."""
+
+    begins_at: str
+    ends_at: str
+    parent: int | None
+    """The stage before it."""
+    frames: tuple[tuple[float, float], ...]
+    """First bit out, last bit out."""
+    propagation: float
+
+
+@dataclass(frozen=True)
+class PlannedStream:
+    """One scheduled stream's flows that take the same times, whenever they are released."""
+
+    number: int
+    group: str
+    names: tuple[str, ...]
+    releases: tuple[int, ...]
+    """By flow, ns in the period."""
+    period: int
+    stages: tuple[Stage, ...]
+    listeners: tuple[str, ...]
+    delay: float
+    """From the release to the last bit at the listener that is reached last."""
+    margin: float
+    limit: int | None
+
+    @property
+    def label(self) -> str:
+        """How figures and tables call it."""
+        return self.names[0] if len(self.names) == 1 else f"{self.group} ({len(self.names)} flows)"
+
+    @property
+    def slack(self) -> float:
+        """What is left of the limit; without one, of the period."""
+        return (self.period if self.limit is None else self.limit) - self.delay - self.margin
+
+    @property
+    def way(self) -> str:
+        """Its nodes, branch by branch."""
+        parts: list[str] = []
+        for place, stage in enumerate(self.stages):
+            if not parts or stage.parent is None or stage.parent != place - 1:
+                parts.append(f"{', ' if parts else ''}{stage.begins_at}")
+            parts.append(f" \N{RIGHTWARDS ARROW} {stage.ends_at}")
+        return "".join(parts)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The schedule of a Plan."""
+
+    streams: tuple[PlannedStream, ...]
+    ports: tuple[PlannedPort, ...]
+    """Those with the most frames first."""
+
+
+def planned(document: Mapping[str, Any]) -> Planned | None:
+    """The schedule; None where no stream is scheduled."""
+    flows = [stream for stream in document["streams"] if "scheduled" in stream]
+    if not flows:
+        return None
+    walks = [_stages(document, flow) for flow in flows]
+    alike: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for place, (flow, stages) in enumerate(zip(flows, walks, strict=True)):
+        limit = flow.get("requirements", {}).get("delay_ns")
+        alike[flow["group"], stages, flow["pattern"]["period_ns"], limit].append(place)
+    streams: list[PlannedStream] = []
+    numbers: dict[int, int] = {}
+    for number, ((group, stages, period, limit), places) in enumerate(alike.items(), 1):
+        numbers |= dict.fromkeys(places, number)
+        own = [flows[place] for place in places]
+        names = [document["nodes"][listener["node"]]["name"] for listener in own[0]["listeners"]]
+        ends = {listener["route"] for listener in own[0]["listeners"]}
+        streams.append(
+            PlannedStream(
+                number=number,
+                group=group,
+                names=tuple(flow["name"] for flow in own),
+                releases=tuple(_release(flow) for flow in own),
+                period=period,
+                stages=stages,
+                listeners=tuple(names),
+                delay=max(stages[end].frames[-1][1] + stages[end].propagation for end in ends),
+                margin=own[0]["scheduled"].get("margin_ps", 0) / 1e3,
+                limit=limit,
+            )
+        )
+    ports = _ports(document, flows, walks, numbers)
+    return Planned(tuple(streams), tuple(sorted(ports, key=lambda port: -len(port.slots) - port.left_out)))
+
+
+def _release(flow: Mapping[str, Any]) -> int:
+    pattern = flow["pattern"]
+    return int((flow["start_ns"] + pattern["offset_ns"]) % pattern["period_ns"])
+
+
+def _frames(size: Mapping[str, Any]) -> list[int]:
+    if size["kind"] == "frame":
+        return [size["octets"]]
+    if size["kind"] == "list":
+        return [size["octets"][0]]
+    parts = frames_of(size["octets"][0], size["most_per_frame"], size["overhead"])
+    return [octets for octets, count in parts for _ in range(count)]
+
+
+def _stages(document: Mapping[str, Any], flow: Mapping[str, Any]) -> tuple[Stage, ...]:
+    """Link by link from the talker; where several copies may be first, the earliest."""
+    octets = _frames(flow["size"])
+    stages: list[Stage] = []
+    for hop, starts in zip(flow["route"], flow["scheduled"]["starts_ps"], strict=True):
+        port = document["ports"][hop["port"]]
+        bit = 1e9 / port["rate_bps"]
+        ready = [0.0] * len(octets)
+        parent = hop.get("parent")
+        if parent is not None and parent < len(stages):
+            before = stages[parent]
+            processing = document["nodes"][port["node"]]["processing_ns"]
+            ready = [end + before.propagation + processing for _, end in before.frames]
+        frames: list[tuple[float, float]] = []
+        free = min(starts) / 1e3
+        for size, at in zip(octets, ready, strict=True):
+            begin = max(free, at)
+            end = begin + (size + PREAMBLE) * 8 * bit
+            free = end + GAP * 8 * bit
+            frames.append((round(begin, 3), round(end, 3)))
+        names = [document["nodes"][node]["name"] for node in (port["node"], _far(document, port))]
+        stages.append(Stage(names[0], names[1], parent, tuple(frames), port["propagation_ps"] / 1e3))
+    return tuple(stages)
+
+
+def _far(document: Mapping[str, Any], port: Mapping[str, Any]) -> int:
+    return int(document["ports"][port["peer"]]["node"])
+
+
+def _ports(
+    document: Mapping[str, Any],
+    flows: Sequence[Mapping[str, Any]],
+    walks: Sequence[Sequence[Stage]],
+    numbers: Mapping[int, int],
+) -> list[PlannedPort]:
+    passing: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for place, flow in enumerate(flows):
+        for entry, hop in enumerate(flow["route"]):
+            passing[hop["port"]].append((place, entry))
+    found = []
+    for number, entries in sorted(passing.items()):
+        port = document["ports"][number]
+        gates = port.get("gates")
+        periods = [flows[place]["pattern"]["period_ns"] for place, _ in entries]
+        cycle = gates["cycle_ns"] if gates else lcm(*periods)
+        slots: list[Slot] = []
+        left_out = 0
+        for place, entry in entries:
+            flow, stage = flows[place], walks[place][entry]
+            period = flow["pattern"]["period_ns"]
+            turns = max(1, cycle // period)
+            if len(slots) + turns * len(stage.frames) > MOST_TURNS:
+                left_out += turns * len(stage.frames)
+                continue
+            margin = flow["scheduled"].get("margin_ps", 0) / 1e3
+            for turn in range(turns):
+                release = _release(flow) + turn * period
+                slots += [
+                    Slot(numbers[place], (release + begin) % cycle, end - begin, margin)
+                    for begin, end in stage.frames
+                ]
+        slots.sort(key=lambda slot: (slot.begin, slot.number))
+        scheduled = {port["pcp_to_class"][flows[place]["pcp"]] for place, _ in entries}
+        lanes = _lanes(document, number, port, scheduled)
+        found.append(PlannedPort(port["name"], cycle, lanes, tuple(slots), left_out))
+    return found
+
+
+def _lanes(
+    document: Mapping[str, Any], number: int, port: Mapping[str, Any], scheduled: set[int]
+) -> tuple[Lane, ...]:
+    gates = port.get("gates")
+    classes = [n for n in range(len(port["classes"])) if n in port["pcp_to_class"]]
+    alike: dict[tuple[bool, tuple[tuple[float, float], ...]], list[int]] = defaultdict(list)
+    for own in classes:
+        windows = _windows(gates, own) if gates else ((0.0, float("inf")),)
+        alike[own in scheduled, windows].append(own)
+    lanes = []
+    for (mine, windows), members in alike.items():
+        octets = max((_largest(document, number, port, own) for own in members), default=0)
+        guarded = gates and not gates.get("unguarded") and not mine and octets
+        guard = (octets + PREAMBLE) * 8e9 / port["rate_bps"] if guarded else 0.0
+        lanes.append(Lane(tuple(reversed(members)), mine, windows, guard))
+    return tuple(sorted(lanes, key=lambda lane: (not lane.scheduled, -lane.classes[0])))
+
+
+def _largest(document: Mapping[str, Any], number: int, port: Mapping[str, Any], own: int) -> int:
+    """Octets of the largest frame that any stream of a class sends by a port; 0 where none does."""
+    found = [
+        max(_all_frames(stream["size"]))
+        for stream in document["streams"]
+        if port["pcp_to_class"][stream["pcp"]] == own
+        and any(hop["port"] == number for hop in stream["route"])
+    ]
+    return max(found, default=0)
+
+
+def _all_frames(size: Mapping[str, Any]) -> list[int]:
+    if size["kind"] != "units":
+        octets = size.get("octets", LARGEST)
+        return list(octets) if isinstance(octets, list) else [octets]
+    most = max(size["octets"])
+    return [octets for octets, _ in frames_of(most, size["most_per_frame"], size["overhead"])]
+
+
+def _windows(gates: Mapping[str, Any], own: int) -> tuple[tuple[float, float], ...]:
+    """(begin, length) in ns of a cycle that begins at 0; what reaches around its end is two."""
+    cycle = gates["cycle_ns"]
+    spans: list[tuple[float, float]] = []
+    at = gates["base_time_ns"]
+    for entry in gates["entries"]:
+        if entry["open"] >> own & 1:
+            begin, length = at % cycle, entry["interval_ns"]
+            first = min(length, cycle - begin)
+            spans += [(begin, first), *([(0, length - first)] if first < length else [])]
+        at += entry["interval_ns"]
+    merged: list[tuple[float, float]] = []
+    for begin, length in sorted(spans):
+        if merged and merged[-1][0] + merged[-1][1] == begin:
+            merged[-1] = (merged[-1][0], merged[-1][1] + length)
+        else:
+            merged.append((begin, length))
+    return tuple(merged)
