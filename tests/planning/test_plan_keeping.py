@@ -111,7 +111,9 @@ def test_who_makes_room_is_told_and_nobody_else_moves() -> None:
     before = _plan(first, second)
     release = {n: s["pattern"]["offset_ns"] for n, s in zip("12", before.document["streams"], strict=True)}
     offset = release["1"] or 1_000
-    new = f"  new: {{from: a, to: d, pcp: 7, period: 1 ms, frame: 1000 B, offset: {offset} ns, scheduled: true}}"
+    new = second.replace("two: {from: b", "new: {from: a").replace(
+        "scheduled", f"offset: {offset} ns, scheduled"
+    )
     after = _plan(first, second, new, earlier=before)
     found = {one.flow: one for one in changes(before.document, after.document)}
     assert found["one"].what == "moved"

@@ -92,6 +92,7 @@ def _outcome(found: Planned | None) -> str:
     least = min(found.streams, key=lambda one: one.slack)
     limit = "its period" if least.limit is None else "its limit"
     return (
-        "Nothing has run yet. The schedule is proved: no two scheduled frames are on a link at once, no gate is "
-        f"closed to one, no limit is missed. Closest to {limit} is {least.label}, by {words.span(least.slack)}."
+        "Nothing has run yet. The schedule is proved: no two scheduled frames are on a link at once, no gate "
+        "is closed to one, no limit is missed. "
+        f"Closest to {limit} is {least.label}, by {words.span(least.slack)}."
     )

@@ -1,7 +1,7 @@
 """What a Plan says of its scheduled streams: each planned frame at each port, and each stream's way in time.
 
-IEEE 802.1Q-2022, 8.6.8.4. From the Plan alone, before anything runs. Times are in ns, and fractions where a frame
-takes no whole number.
+IEEE 802.1Q-2022, 8.6.8.4. From the Plan alone, before anything runs. Times are in ns, and fractions of them
+where a frame takes no whole number.
 """
 
 from __future__ import annotations
