@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tsnbench.planning import words
-from tsnbench.planning.document import Plan, check
 from tsnbench.planning.copies import expanded
+from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft, Flow, Hop
 from tsnbench.planning.errors import PlanReadError
 
@@ -68,8 +68,14 @@ def read_earlier(path: Path) -> Plan:
     return Plan({name: value for name, value in found["plan"].items() if name != "hash"})
 
 
-def placed_before(draft: Draft, flows: Sequence[Flow]) -> list[dict[str, Any] | None]:
-    """Per flow what the earlier Plan decided, in the words of ``crates/schedule``; None where nothing."""
+def placed_before(draft: Draft, flows: Sequence[Flow], queues: Sequence[int]) -> list[dict[str, Any] | None]:
+    """Per flow what the earlier Plan decided, in the words of ``crates/schedule``; None where nothing.
+
+    Args:
+        draft: the new Plan so far; ``earlier`` is the old one.
+        flows: those that are scheduled.
+        queues: each queue's PCP.
+    """
     if draft.earlier is None:
         return []
     scheduled = _scheduled(draft.earlier)
