@@ -1,4 +1,4 @@
-"""The guest's own device by known truth: the time of frames on the wire, clocks with an error that was put in.
+"""The guest's own device by known truth: frames' time on the wire, clocks with an error that was put in.
 
 A clock that agreed with itself would pass every test that does not know better: so what is put in is read
 back by another way, and what is put in wrongly has to be seen.

@@ -1,7 +1,7 @@
 """The same small Plans in the simulator and on a guest's kernel, against each other and closed forms.
 
-A hop through the guest takes some 10 us of its processor; a gate opens up to 4 us late. Now and then the
-guest does something else for some 40 us: what is said of all frames here is said of all but a few.
+A hop through the guest takes some 10 us of its processor. What its own device does (wires, gates, launch
+times, stamps) is exact; what the kernel's timers do is some us late, and now and then some 40 us.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from tsnbench import Simulation, load
+from tsnbench.backends.kernel import ports
 from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.errors import BackendError
 from tsnbench.runs import Run
@@ -55,6 +56,42 @@ GATES = (
         "files: {from: disk, to: robot, pcp: 0, poisson: 300 Mbit/s, payload: 1472 B}",
     )
 )
+WINDOWS = GATES.replace("40 ms", "700 ms").replace("300 Mbit/s", "60 Mbit/s")
+POLICED = (
+    STAR.replace("RATE", "100 Mbit/s")
+    .replace("SHAPER", "")
+    .replace(
+        "STREAMS",
+        "loop: {from: controller, to: robot, pcp: 6, period: 1 ms, offset: 500 us, payload: 100 B}, "
+        "files: {from: disk, to: robot, pcp: 0, period: 300 us, payload: 1000 B}, "
+        "bulk: {from: disk, to: robot, pcp: 1, period: 400 us, payload: 900 B}",
+    )
+    + """
+policing:
+  - at: controller -> switch
+    streams: [loop]
+    gate: {cycle: 2 ms, entries: [{for: 1 ms}, {open: false, for: 1 ms}]}
+  - {at: disk -> switch, streams: [bulk], max-sdu: 500 B}
+"""
+)
+HOST = """
+name: host
+duration: 100 ms
+network:
+  hosts: [zgw1, zgw2]
+  links: {rate: 1 Gbit/s, between: [zgw1 -- zgw2]}
+  queues: {classes: {3: 3, 2: 2, 1: 1, 0: 0}}
+hosts: {default: low-latency}
+streams:
+  class-a: {from: zgw1, to: zgw2, class: sr/A, payload: 256 B, period: 110 us}
+  other: {from: zgw1, to: zgw2, pcp: 0, payload: 1000 B, period: 130 us}
+shapers:
+  zgw1 -> zgw2:
+    qdisc: QDISC
+    gates: {entries: [{open: [3], for: 300 us}, {open: [2], for: 300 us}, {open: [1, 0], for: 400 us}]}
+"""
+ETF = "{A: {delta: 175 us, offload: true, skip-sock-check: true}}"
+ASSISTED = f"{{taprio: txtime-assist, txtime-delay: 300 us, etf: {ETF}}}"
 SHAPED = """
 name: shaped
 duration: 40 ms
@@ -125,37 +162,81 @@ def test_the_talkers_are_the_simulators():
 
 
 def test_nothing_overtakes_the_wire():
-    """Frames arrive as far apart, last bit to last bit, as the later one takes on the wire.
-
-    A stamp can be late, when the guest does something else, but never early: so a frame had arrived when the
-    one behind it, with its time on the wire taken off, says so.
-    """
+    """Frames arrive as far apart, last bit to last bit, as the later one takes on the wire, to the ns."""
     _, real = _runs(PRIORITY)
     seen = real.observations().filter(pl.col("tap") == "switch -> robot rx").sort("t_ns")
     stamps, octets = seen["t_ns"].to_list(), seen["octets"].to_list()
-    wires = [(size + 8) * 80 for size in octets]  # With its preamble.
-    arrived = stamps.copy()
-    for place in reversed(range(len(stamps) - 1)):
-        arrived[place] = min(stamps[place], arrived[place + 1] - wires[place + 1])
-    late = sorted(stamp - real for stamp, real in zip(stamps, arrived, strict=True))
-    # Without a wire every burst would be stamped closer together than it can be.
-    assert late[len(late) // 2] < 1_000
-    assert late[len(late) * 95 // 100] < 10_000
-    behind = [b - a - wire for a, b, wire in zip(arrived, arrived[1:], wires[1:], strict=False)]
-    assert sum(gap < 10_000 for gap in behind) > 15
+    # With its preamble and the gap before it.
+    spare = [b - a - (size + 20) * 80 for a, b, size in zip(stamps, stamps[1:], octets[1:], strict=False)]
+    assert min(spare) >= -1
+    assert sum(gap <= 1 for gap in spare) > 15
+
+
+def _outside(run: Run) -> tuple[int, int]:
+    """Of so many frames that left the bridge how many were not wholly in their window."""
+    count = outside = 0
+    for stream, opens, closes in (("loop", 0, 40_000), ("files", 40_000, 250_000)):
+        left = _left(run, stream).select(at=pl.col("t_ns") % 250_000, octets="octets")
+        # Stamps are behind the preamble of 64 ns.
+        begins, ends = left["at"] - 64, left["at"] + left["octets"] * 8
+        outside += ((begins < opens) | (ends > closes)).sum()
+        count += left.height
+    return count, outside
 
 
 def test_no_frame_leaves_outside_its_window():
-    _, real = _runs(GATES, 10)
-    for stream, opens, closes in (("loop", 0, 40_000), ("files", 40_000, 250_000)):
-        left = _left(real, stream).select(at=pl.col("t_ns") % 250_000, octets="octets")
-        assert left.height > 40
-        # Stamps are behind the preamble of 64 ns. Time was stretched by ten: 0.4 us are 4 us of the guest.
-        begins = left["at"] - 64
-        ends = left["at"] + left["octets"] * 8
-        assert begins.min() >= opens
-        assert begins.min() < opens + 5000 + (0 if stream == "files" else 5000)
-        assert (ends <= closes + 400).mean() > 0.97
+    _, real = _runs(WINDOWS)
+    count, outside = _outside(real)
+    assert count > 6_000
+    assert outside == 0
+    # A gate opens when it should: whatever had waited begins at that very ns.
+    first = (_left(real, "files")["t_ns"] % 250_000 - 64).min()
+    assert first == 40_000
+
+
+def test_a_list_with_a_wrong_base_time_is_seen(monkeypatch):
+    began = ports._began
+    monkeypatch.setattr(
+        ports, "_began", lambda gates: {**began(gates), "base_time_ns": began(gates)["base_time_ns"] + 45_000}
+    )
+    # Another name: not the run of the test before.
+    _, real = _runs(WINDOWS.replace("name: star", "name: wrong").replace("700 ms", "40 ms"))
+    count, outside = _outside(real)
+    assert outside > count / 4
+
+
+def test_filters_and_stream_gates_drop_what_the_simulators_drop():
+    simulated, real = _runs(POLICED)
+    for stream in ("loop", "files", "bulk"):
+        passed = [sorted(_left(run, stream)["seq"].to_list()) for run in (simulated, real)]
+        assert passed[0] == passed[1], stream
+    assert len(_left(real, "loop")) == 20
+    assert len(_left(real, "bulk")) == 0
+
+
+def _windows(run: Run, stream: str) -> pl.Series:
+    seen = run.observations().filter((pl.col("tap") == "zgw1 -> zgw2 tx") & (pl.col("stream") == stream))
+    return seen["t_ns"] % 1_000_000 - 64
+
+
+def test_taprio_in_software_opens_its_gates_some_microseconds_late():
+    _, real = _runs(HOST.replace("QDISC", "{taprio: software}"))
+    for stream, opens, closes in (("class-a", 0, 300_000), ("other", 600_000, 1_000_000)):
+        begins = _windows(real, stream)
+        assert len(begins) > 700
+        assert opens + 1_000 < begins.min() < opens + 12_000
+        # The kernel hands frames over while their gate is open; one or two may wait for the wire.
+        assert ((opens <= begins) & (begins < closes)).all()
+
+
+def test_launch_times_are_kept_to_the_nanosecond():
+    simulated, real = _runs(HOST.replace("QDISC", ASSISTED))
+    begins = _windows(real, "class-a")
+    assert len(begins) == len(_windows(simulated, "class-a"))
+    assert begins.min() == 0
+    assert (begins < 300_000).all()
+    # One behind the other from the opening on.
+    assert (begins == (302 + 4 + 20) * 8).sum() > 10
 
 
 def test_a_stretched_run_reports_the_scenarios_time():

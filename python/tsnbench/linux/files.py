@@ -36,15 +36,15 @@ def traffic_control(network: Network, profile: Profile, notes: Notes) -> dict[st
 def _node(network: Network, node: int, profile: Profile, notes: Notes) -> dict[str, str]:
     names = [profile.interface(network, port) for port in network.ports_of(node)]
     ifbs, redirects = faults.devices(network, node, profile)
-    tc: list[str] = []
+    # First what comes in: whatever is put on an interface resets its taprio, whose timer then stops.
+    tc = ingress.batch(network, node, profile, notes)
     later: list[str] = []
     tools: list[tuple[str, str]] = []
+    tc += [line for line in redirects if line not in tc]
     for port, device in zip(network.ports_of(node), names, strict=True):
         tc += qdiscs.batch(network.ports[port], device, profile)
         later += [f"{at}\t{line}" for at, line in qdiscs.changes(network.ports[port], device, profile)]
         tools += ethtool.commands(network.ports[port], device)
-    tc += ingress.batch(network, node, profile, notes)
-    tc += [line for line in redirects if line not in tc]
     made, undone = tuning.scripts(names, profile.cpus)
     table = links.address_table(network, node, profile)
     files = {

@@ -165,8 +165,9 @@ def _host_child(child: dict[str, Any]) -> tuple[str, tuple[tuple[str, str], ...]
 
 
 def batch(port: dict[str, Any], device: str, profile: Profile) -> list[str]:
-    """All lines of one port: the root, then the children, then the queues behind shapers."""
-    lines = [root(port, profile).line(device)]
+    """All lines of one port: the root, then the children with the queues behind shapers; gates last."""
+    top = root(port, profile)
+    lines = [top.line(device)]
     own = port.get("qdisc", {}).get("children")
     for child in children(port, profile):
         lines.append(child.line(device))
@@ -179,6 +180,10 @@ def batch(port: dict[str, Any], device: str, profile: Profile) -> list[str]:
             at = lines[-1].index(" cbs ")
             lines[-1] = f"{lines[-1][:at]} handle {handle}{lines[-1][at:]}"
             lines.append(f"qdisc replace dev {device} parent {handle}1 pfifo limit {limits['limit_frames']}")
+    if top.kind == "taprio" and top.flags is FLAGS[Mode.SOFTWARE]:
+        # A qdisc that is put below resets it, and its timer stops for ever (Linux 6.12): tell it again.
+        schedule = lines[0][lines[0].index("base-time ") :]
+        lines.append(f"qdisc change dev {device} root handle {HANDLE}: taprio {schedule}")
     return lines
 
 

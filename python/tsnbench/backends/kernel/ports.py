@@ -20,7 +20,7 @@ QUEUES = 8
 CONTROL = "/sys/kernel/debug/tsnport"
 """Where the device is told what no program for networks can say, and where its captures are."""
 COUNTED = {"cbs": 24, "bfifo": 4}
-"""Octets of a frame beyond what the kernel counts: on the wire (preamble, delimiter, FCS, gap); in a queue."""
+"""Octets of a frame that no qdisc counts: on the wire (preamble, delimiter, FCS, gap), in a queue (FCS)."""
 ENDLESS = 100_000
 """Frames: the limit of a queue that has none."""
 AHEAD_NS = 2_000_000_000
@@ -78,11 +78,6 @@ def shape(plan: dict[str, Any], number: int) -> list[str]:
     if not own.get("qdisc"):
         # A bridge's shaper counts what a frame costs on the wire, its queues count whole frames.
         lines = [_counting(line) for line in lines]
-    root = qdiscs.root(own, how)
-    if root.kind == "taprio" and root.flags is None:
-        # A qdisc that is put below resets it, and its timer stops for ever (Linux 6.12): tell it again.
-        schedule = lines[0][lines[0].index("base-time") :]
-        lines.append(f"qdisc change dev {device} root handle {qdiscs.HANDLE}: taprio {schedule}")
     return [_moments(line) for line in lines]
 
 

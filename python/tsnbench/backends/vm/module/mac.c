@@ -199,7 +199,7 @@ static netdev_tx_t start_xmit(struct sk_buff *skb, struct net_device *dev)
 			queue->late++;
 	}
 	__skb_queue_tail(&queue->ring, skb);
-	if (++queue->used >= port->ring)
+	if (++queue->used >= (queue->launch ? TSN_LAUNCHES : port->ring))
 		netif_tx_stop_queue(netdev_get_tx_queue(dev, number));
 	tsn_mac_run(port);
 	spin_unlock_bh(&port->lock);

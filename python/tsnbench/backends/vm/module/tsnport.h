@@ -23,6 +23,7 @@
 #include <net/pkt_sched.h>
 
 #define TSN_QUEUES 8
+#define TSN_LAUNCHES 256	/* frames that wait for their launch times, as in cards that have these */
 #define TSN_PREAMBLE 8	/* octets: preamble and start frame delimiter, IEEE 802.3-2022, 3.1.1 */
 #define TSN_GAP 12	/* octets between frames, IEEE 802.3-2022, 4.4.2 */
 #define TSN_NEVER S64_MAX
