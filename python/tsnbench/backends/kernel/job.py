@@ -94,6 +94,10 @@ def _ports(plan: dict[str, Any]) -> list[str]:
         f"ip link set p{number} netns {name(port['node'])} || fail port {number}"
         for number, port in enumerate(plan["ports"])
     ]
+    # Before any qdisc: a link that comes up late resets taprio, whose timer then stops (Linux 6.12).
+    lines += [
+        f"ip -n {name(port['node'])} link set p{number} up" for number, port in enumerate(plan["ports"])
+    ]
     lines += [f"echo {value} >{ports.CONTROL}/{file} || fail {file}" for file, value in ports.control(plan)]
     return lines
 

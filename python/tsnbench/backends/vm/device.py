@@ -19,6 +19,8 @@ from tsnbench.errors import BackendError
 
 NAME = "tsnport"
 SOURCES = Path(__file__).parent / "module"
+OLDEST = (6, 12)
+"""Linux; earlier ones ask drivers for stamps otherwise."""
 PROGRAMS = {"gcc": "gcc", "make": "make", "dpkg-deb": "dpkg"}
 """What builds it, and the packages that have it."""
 
@@ -33,6 +35,11 @@ def packages(release: str) -> list[str]:
     version, _, flavour = release.rpartition("-")
     if not version or flavour != "amd64":
         raise BackendError(f"the guest's kernel is not Debian's: {release}")
+    if tuple(int(part) for part in re.findall(r"\d+", release)[:2]) < OLDEST:
+        raise BackendError(
+            f"the guest's device needs Linux 6.12, found {release}\n"
+            "hint: put a package linux-image-6.12.*-amd64-unsigned beside it"
+        )
     return [f"linux-headers-{release}", f"linux-headers-{version}-common", f"linux-kbuild-{version}"]
 
 

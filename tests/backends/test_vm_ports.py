@@ -1,0 +1,157 @@
+"""What a guest with its own device is told, without a guest."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tsnbench import load
+from tsnbench.backends.kernel import ports
+from tsnbench.backends.kernel.job import files
+from tsnbench.backends.kernel.refusals import refusals
+from tsnbench.backends.kernel.topology import build
+from tsnbench.backends.kernel.wire import Wire, dilated
+from tsnbench.backends.vm import device
+from tsnbench.errors import BackendError
+
+STAR = """
+name: star
+duration: 20 ms
+network:
+  stations: [controller, disk, robot]
+  bridges: [switch]
+  links: {rate: 100 Mbit/s, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
+streams:
+  loop: {from: controller, to: robot, pcp: 6, period: 1 ms, payload: 100 B}
+  files: {from: disk, to: robot, pcp: 0, period: 200 us, payload: 1000 B}
+shapers:
+  switch -> robot: SHAPER
+"""
+GATES = """
+    queues: {classes: {6: 1, 0: 0}}
+    gates: {cycle: 1 ms, entries: [{open: [6], for: 200 us}, {open: [0], for: 800 us}]}
+"""
+HOST = """
+name: host
+duration: 20 ms
+network:
+  hosts: [a, b]
+  links: {rate: 1 Gbit/s, between: [a -- b]}
+  queues: {classes: {3: 3, 2: 2, 1: 1, 0: 0}}
+hosts: {default: low-latency}
+streams:
+  loop: {from: a, to: b, class: sr/A, payload: 256 B, period: 1 ms}
+shapers:
+  a -> b:
+    qdisc: {taprio: software}
+    gates: {entries: [{open: [3], for: 300 us}, {open: [2, 1, 0], for: 700 us}]}
+"""
+
+
+def _plan(tmp_path: Path, text: str) -> Any:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(text)
+    return load(path).plan()
+
+
+def _port(document: dict[str, Any], name: str) -> int:
+    return next(n for n, port in enumerate(document["ports"]) if port["name"] == name)
+
+
+def test_a_link_is_a_line_with_a_clock_per_node(tmp_path):
+    document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
+    lines = ports.links(dilated(document, 10))
+    assert len(lines) == 3
+    numbers = {end.partition("@")[0] for line in lines for end in line.split()[:2]}
+    assert numbers == {f"p{number}" for number in range(6)}
+    switch = next(n for n, node in enumerate(document["nodes"]) if node["name"] == "switch")
+    assert sum(f"@{switch} " in f"{line} " for line in lines) == 3
+    # Ten times slower, ten times longer: 5 m take 25 ns and more.
+    rate, delay = (int(word) for word in lines[0].split()[2:4])
+    assert rate == 10_000_000
+    assert delay == document["ports"][0]["propagation_ps"] * 10
+
+
+def test_a_bridges_gates_are_its_hardwares(tmp_path):
+    document = _plan(tmp_path, STAR.replace("SHAPER", GATES)).document
+    number = _port(document, "switch -> robot")
+    lines = ports.shape(dilated(document, 10), number)
+    assert lines[0].startswith(f"qdisc replace dev p{number} parent root handle 100: taprio num_tc 2 map ")
+    assert "queues 1@0 1@1 base-time EPOCH-2010000000 sched-entry S 02 2000000" in lines[0]
+    assert lines[0].endswith("cycle-time 10000000 flags 0x2")
+    assert not any("change" in line for line in lines)
+
+
+def test_a_hosts_gates_are_where_its_plan_says_and_told_twice(tmp_path):
+    document = _plan(tmp_path, HOST).document
+    number = _port(document, "a -> b")
+    lines = ports.shape(document, number)
+    assert "flags" not in lines[0]
+    assert lines[-1].startswith(f"qdisc change dev p{number} root handle 100: taprio base-time EPOCH-")
+    assert lines[-1].endswith("clockid CLOCK_TAI")
+    # Whatever comes in is told before.
+    told = build(document, 1, Wire.TSNPORT)["n0"].tc
+    assert "clsact" in told[0]
+    assert told[-1] == lines[-1]
+
+
+def test_shapers_count_what_a_frame_costs_on_the_wire(tmp_path):
+    text = STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}, cbs: {6: 10 Mbit/s}}")
+    document = _plan(tmp_path, text).document
+    lines = ports.shape(document, _port(document, "switch -> robot"))
+    shaped = [line for line in lines if " cbs " in line]
+    assert len(shaped) == 1
+    assert "stab overhead 24 linklayer ethernet cbs idleslope 10000 sendslope -90000 " in shaped[0]
+
+
+def test_more_can_be_run_than_on_veth(tmp_path):
+    document = _plan(tmp_path, HOST).document
+    assert refusals(document, Wire.TSNPORT) == []
+    assert any("qdisc" in line for line in refusals(document))
+    socket = document | {"streams": [document["streams"][0] | {"socket": {"txtime": True}}]}
+    assert refusals(socket, Wire.TSNPORT) == ["stream loop: socket"]
+    both = STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}, preemption: {express: [6]}}")
+    assert "port switch -> robot: preemption" in refusals(_plan(tmp_path, both).document, Wire.TSNPORT)
+
+
+def test_filters_that_no_kernel_has_are_refused(tmp_path):
+    text = (
+        STAR.replace("SHAPER", "{}")
+        + """
+policing:
+  - at: controller -> switch
+    streams: [loop]
+    gate: {cycle: 2 ms, entries: [{for: 1 ms, ipv: 3}, {open: false, for: 1 ms}]}
+"""
+    )
+    found = refusals(_plan(tmp_path, text).document, Wire.TSNPORT)
+    assert len(found) == 1
+    assert "internal priority values" in found[0]
+    assert refusals(_plan(tmp_path, text.replace(", ipv: 3", "")).document, Wire.TSNPORT) == []
+
+
+def test_a_job_is_a_shell_script(tmp_path):
+    for text in (STAR.replace("SHAPER", GATES), HOST):
+        plan = _plan(tmp_path, text)
+        job = files(plan.document, plan.to_json(), 1, Wire.TSNPORT)
+        script = job["job.sh"]
+        checked = subprocess.run(["sh", "-n"], input=script, capture_output=True, check=False)
+        assert checked.returncode == 0, checked.stderr
+        # Links are up before any qdisc is there.
+        lines = script.decode().splitlines()
+        up = max(n for n, line in enumerate(lines) if line.startswith("ip -n ") and line.endswith(" up"))
+        assert up < min(n for n, line in enumerate(lines) if ".tc" in line)
+
+
+def test_headers_are_those_of_the_kernel():
+    assert device.packages("6.12.117+deb12-amd64") == [
+        "linux-headers-6.12.117+deb12-amd64",
+        "linux-headers-6.12.117+deb12-common",
+        "linux-kbuild-6.12.117+deb12",
+    ]
+    for release, why in (("6.12.1", "not Debian's"), ("6.1.0-40-amd64", "needs Linux 6.12")):
+        with pytest.raises(BackendError, match=why):
+            device.packages(release)
