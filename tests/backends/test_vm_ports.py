@@ -117,6 +117,24 @@ def test_more_can_be_run_than_on_veth(tmp_path):
     assert "port switch -> robot: preemption" in refusals(_plan(tmp_path, both).document, Wire.TSNPORT)
 
 
+def test_a_queue_has_the_limit_that_counts(tmp_path):
+    document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
+    number = _port(document, "switch -> robot")
+
+    def limits(**own: int) -> list[str]:
+        port = document["ports"][number] | {"classes": [own], "pcp_to_class": [0] * 8}
+        plan = document | {"ports": [*document["ports"][:number], port, *document["ports"][number + 1 :]]}
+        return [*ports.shape(plan, number)[1:], *refusals(plan, Wire.TSNPORT)]
+
+    assert limits()[0].endswith(" pfifo limit 100000")
+    assert limits(limit_frames=7)[0].endswith(" pfifo limit 7")
+    both = limits(limit_frames=1000, limit_octets=64_000)
+    # Its check sequence counts.
+    assert both[0].endswith(" stab overhead 4 linklayer ethernet bfifo limit 64000")
+    assert len(both) == 1
+    assert "reached first" in limits(limit_frames=10, limit_octets=64_000)[-1]
+
+
 def test_filters_that_no_kernel_has_are_refused(tmp_path):
     text = (
         STAR.replace("SHAPER", "{}")

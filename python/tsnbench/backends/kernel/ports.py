@@ -23,6 +23,8 @@ COUNTED = {"cbs": 24, "bfifo": 4}
 """Octets of a frame that no qdisc counts: on the wire (preamble, delimiter, FCS, gap), in a queue (FCS)."""
 ENDLESS = 100_000
 """Frames: the limit of a queue that has none."""
+SHORTEST = 64
+"""Octets of a frame at least, with FCS."""
 AHEAD_NS = 2_000_000_000
 """How far before the Plan's zero the lists of gates are in force at least; set-up takes longer than that."""
 
@@ -54,16 +56,27 @@ def links(plan: dict[str, Any]) -> list[str]:
 def port(plan: dict[str, Any], number: int) -> dict[str, Any]:
     """One port as its qdiscs see it: queues without a limit have one, lists began long ago."""
     own: dict[str, Any] = dict(plan["ports"][number])
-    own["classes"] = [
-        one if "limit_frames" in one or "limit_octets" in one else {**one, "limit_frames": ENDLESS}
-        for one in own["classes"]
-    ]
+    own["classes"] = [_limited(one) for one in own["classes"]]
     if own.get("gates"):
         own["gates"] = _began(own["gates"])
     taprio = (own.get("qdisc") or {}).get("taprio")
     if taprio and taprio["base_time_ns"] <= 0:
         own["qdisc"] = {**own["qdisc"], "taprio": _began(taprio)}
     return own
+
+
+def _limited(one: dict[str, Any]) -> dict[str, Any]:
+    """A class with the one limit that counts, as a queue of the kernel has one."""
+    if octets_count(one):
+        return {key: value for key, value in one.items() if key != "limit_frames"}
+    return one if "limit_frames" in one or "limit_octets" in one else {**one, "limit_frames": ENDLESS}
+
+
+def octets_count(one: dict[str, Any]) -> bool:
+    """Whether a limit in octets is reached before that in frames, however short these are."""
+    return bool(one.get("limit_octets")) and one["limit_octets"] <= SHORTEST * one.get(
+        "limit_frames", ENDLESS
+    )
 
 
 def _began(gates: dict[str, Any]) -> dict[str, Any]:

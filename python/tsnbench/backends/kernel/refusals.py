@@ -75,8 +75,8 @@ def _port(port: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
             yield f"{where}: max_sdu_octets without gates (mqprio has no such limit)"
         if own.get("cbs") and port.get("qdisc"):
             yield f"{where}: shapers of the hardware below queueing disciplines (give it `cbs: software`)"
-        if own.get("limit_octets") and (own.get("limit_frames") or own.get("cbs")):
-            yield f"{where}: limit_octets beside a limit in frames or a shaper"
+        if own.get("limit_octets") and (own.get("cbs") or not ports.octets_count(own)):
+            yield f"{where}: limit_octets beside a shaper, or a limit in frames that may be reached first"
         yield from _strange(where, own.get("cbs") or {}, CBS)
     gates = port.get("gates") or {}
     yield from _strange(where, gates, GATES | more.get("gates", none))
