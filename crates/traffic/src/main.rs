@@ -6,6 +6,7 @@
 
 mod arguments;
 mod log;
+mod steps;
 mod system;
 
 use arguments::Arguments;
@@ -41,7 +42,12 @@ enum Error {
 }
 
 fn main() -> ExitCode {
-    match Arguments::read(std::env::args().skip(1)).and_then(|arguments| talk(&arguments)) {
+    let done = if std::env::args().nth(1).as_deref() == Some("steps") {
+        steps::run(std::env::args().skip(2))
+    } else {
+        Arguments::read(std::env::args().skip(1)).and_then(|arguments| talk(&arguments))
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("tsnbench-traffic: {error}");

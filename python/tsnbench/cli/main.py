@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from tsnbench.cli import check, compare, deploy, importing, measure, plan, report, run
+from tsnbench.cli import check, compare, deploy, doctor, importing, measure, plan, report, restore, run
 
 app = typer.Typer(
     name="tsnbench",
@@ -21,6 +21,8 @@ app.command("plan")(plan.plan)
 app.add_typer(importing.app, name="import")
 app.command("deploy")(deploy.deploy)
 app.command("run")(run.run)
+app.command("doctor")(doctor.doctor)
+app.command("restore")(restore.restore)
 app.command("measure")(measure.measure)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)

@@ -31,10 +31,11 @@ def run(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Instead of the scenario's.", show_default=False)] = None,
     on: Annotated[
-        str, typer.Option(help="Where: simulation, or vm (a guest's Linux kernel).")
+        str, typer.Option(help="Where: simulation, vm (a guest's Linux kernel) or netns (this one's).")
     ] = "simulation",
     dilate: Annotated[
-        int, typer.Option(help="On vm: run so many times slower; results are in the scenario's time.")
+        int,
+        typer.Option(help="On vm and netns: run so many times slower; results are in the scenario's time."),
     ] = 1,
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
     figures: Annotated[str, typer.Option(help="Also write figures: svg,pdf,png.")] = "",
@@ -82,10 +83,14 @@ def _backend(on: str, dilate: int) -> Backend:
         from tsnbench.backends.vm.backend import VirtualMachine
 
         return VirtualMachine(dilate)
+    if on == "netns":
+        from tsnbench.backends.netns import Namespaces
+
+        return Namespaces(dilate)
     if on != "simulation":
-        fail(Exit.INPUT_WRONG, f"--on: expected simulation or vm, found {on}")
+        fail(Exit.INPUT_WRONG, f"--on: expected simulation, vm or netns, found {on}")
     if dilate != 1:
-        fail(Exit.INPUT_WRONG, "--dilate: only for --on vm")
+        fail(Exit.INPUT_WRONG, "--dilate: only for --on vm and netns")
     from tsnbench.backends.simulation import Simulation
 
     return Simulation()

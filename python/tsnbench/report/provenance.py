@@ -31,8 +31,29 @@ def provenance(run: RunFacts) -> list[tuple[str, str]]:
         ("Events", count(run.counters.events) if run.counters else None),
         ("Frame-hops", count(run.counters.frame_hops) if run.counters else None),
         *[(f"Machine: {key}", value) for key, value in _mapping(manifest.get("machine")).items()],
+        *_kernel(manifest),
     ]
     return [(what, str(value)) for what, value in lines if value not in (None, "")]
+
+
+def _kernel(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What a kernel that ran the Plan said of it."""
+    facts = _mapping(manifest.get("host")) or _mapping(manifest.get("guest"))
+    if not facts:
+        return []
+    dilate = manifest.get("dilate")
+    late = max((one.get("most_ns", 0) for one in _mapping(facts.get("talkers_late")).values()), default=None)
+    steps = [one["late_ns"] for one in facts.get("steps") or () if "late_ns" in one]
+    lines: list[tuple[str, Any]] = [
+        ("Kernel", facts.get("kernel")),
+        ("Time was stretched", f"{dilate} times" if dilate not in (None, 1) else None),
+        ("Talkers were late by at most", span(late) if late is not None else None),
+        ("Faults began late by at most", span(max(steps)) if steps else None),
+    ]
+    for port, qdiscs in _mapping(facts.get("qdiscs")).items():
+        dropped = [f"{name}: {one['drops']} frames" for name, one in qdiscs.items() if one.get("drops")]
+        lines += [(f"Dropped at {port}", ", ".join(dropped))]
+    return [*lines, *[("Note", note) for note in facts.get("notes") or ()]]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -1,40 +1,50 @@
-"""What the guest does: set up the network, capture, talk, and say how it went."""
+"""What a kernel does: set up the network, capture, talk, and say how it went."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from tsnbench.backends.kernel import ports
+from tsnbench.backends.kernel import faults, ports
+from tsnbench.backends.kernel.site import Site
 from tsnbench.backends.kernel.topology import Namespace, build, name
 from tsnbench.backends.kernel.wire import Wire, dilated
 
-LEAD_S = 2
-"""From the end of the set-up to the Plan's zero."""
 SNAP_OCTETS = 80
 """Of each frame: all headers, and the test payload with its number."""
 
+_NO_IPV6 = "/proc/sys/net/ipv6/conf/default/disable_ipv6"
 _HEAD = """set -u
 # The shell would take its own ones.
-ip() { /tools/ip "$@"; }
-tc() { /tools/tc "$@"; }
-say() { echo "$(cut -d" " -f1 /proc/uptime) $*" >/dev/console; }
+ip() { IP "$@"; }
+tc() { TC "$@"; }
+say() { echo "$(cut -d" " -f1 /proc/uptime) $*" >CONSOLE; }
 fail() { echo "failed: $*"; exit 1; }
+pause() { PAUSE; }
 run() { # namespace, program, file of lines
-    sed "s/EPOCH\\([+-][0-9]*\\)/\\$((EPOCH\\1))/g" "$3" >/tmp/lines
-    if grep -q EPOCH /tmp/lines; then eval "cat <<END
-$(cat /tmp/lines)
-END" >/tmp/told; else cp /tmp/lines /tmp/told; fi
-    $2 -n $1 -batch /tmp/told 2>/tmp/error || { echo "refused in $1 by $2:"; cat /tmp/error; exit 1; }
+    sed "s/EPOCH\\([+-][0-9]*\\)/\\$((EPOCH\\1))/g" "$3" >SCRATCH/lines
+    if grep -q EPOCH SCRATCH/lines; then eval "cat <<END
+$(cat SCRATCH/lines)
+END" >SCRATCH/told; else cp SCRATCH/lines SCRATCH/told; fi
+    $2 -n $1 -batch SCRATCH/told 2>SCRATCH/error && return
+    echo "refused in $1 by $2:"; cat SCRATCH/error
+    sed -n "$(sed -n 's/^Command failed.*:\\([0-9]*\\)$/\\1p/p' SCRATCH/error)" SCRATCH/told
+    exit 1
 }
-EPOCH=$(( ($(date +%s) + LEAD) * 1000000000 ))
+STAMPED=$(( ($(date +%s) + LEAD) * 1000000000 ))
+EPOCH=$(( STAMPED + TAI * 1000000000 ))
 """
 
 
-def files(plan: dict[str, Any], text: str, dilate: int, wire: Wire = Wire.VETH) -> dict[str, bytes]:
-    """Everything under ``/job``; ``text`` is the Plan as it is hashed."""
-    spaces = build(plan, dilate, wire)
-    found = {"plan.json": text.encode(), "job.sh": _script(plan, spaces, dilate, wire).encode()}
+def files(
+    plan: dict[str, Any], text: str, dilate: int, wire: Wire = Wire.VETH, site: Site | None = None
+) -> dict[str, bytes]:
+    """Everything in the job's folder; ``text`` is the Plan as it is hashed."""
+    site = site or Site()
+    spaces = build(plan, dilate, wire, site.can)
+    found = {"plan.json": text.encode(), "job.sh": _script(plan, spaces, dilate, wire, site).encode()}
+    if steps := faults.steps(plan, dilate, site.can):
+        found["steps"] = faults.text(steps).encode()
     for space, own in spaces.items():
         for program, lines in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
             if lines:
@@ -42,45 +52,75 @@ def files(plan: dict[str, Any], text: str, dilate: int, wire: Wire = Wire.VETH) 
     return found
 
 
-def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wire: Wire) -> str:
+def _head(site: Site, lead: int) -> str:
+    words = {
+        "SCRATCH": site.scratch,
+        "CONSOLE": site.console,
+        "PAUSE": site.pause,
+        "LEAD": str(lead),
+        "TAI": str(site.tai_s),
+        "IP ": f"{site.ip} ",
+        "TC ": f"{site.tc} ",
+    }
+    head = _HEAD
+    for word, value in words.items():
+        head = head.replace(word, value)
+    return head
+
+
+def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wire: Wire, site: Site) -> str:
+    job, results = site.job, site.results
     # Setting up takes the guest some 10 ms a port.
-    lead = LEAD_S + len(plan["ports"]) // 20
-    lines = [_HEAD.replace("LEAD", str(lead))]
-    lines += [f"ip netns add {space} || fail namespace {space}" for space in spaces]
+    lead = site.lead_s + len(plan["ports"]) // 20
+    lines = [_head(site, lead)]
+    for space in spaces:
+        lines += [
+            f"ip netns add {space} || fail namespace {space}",
+            # Interfaces of a namespace do not talk by themselves.
+            f"[ ! -e {_NO_IPV6} ] || {site.ip} netns exec {space} sh -c 'echo 1 >{_NO_IPV6}'",
+        ]
     if wire is Wire.TSNPORT:
         lines += _ports(dilated(plan, dilate))
     for space, own in spaces.items():
         for program, told in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
             if told:
-                lines.append(f"run {space} {program} /job/{space}.{program}")
-    lines += _captures(plan, wire)
-    lines += ["say talkers begin", "talkers="]
+                lines.append(f"run {space} {program} {job}/{space}.{program}")
+    lines += _captures(plan, wire, site)
+    lines += [
+        "say talkers begin",
+        "talkers=",
+    ]
     for node in sorted({stream["talker"] for stream in plan["streams"]}):
         there = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
         ports = " ".join(f"--port {number}=p{number}" for number in there)
         lines.append(
-            f"/tools/ip netns exec {name(node)} tsnbench-traffic talk /job/plan.json --node {node}"
-            f' --epoch $EPOCH --dilate {dilate} {ports} --log /results/talk-{node} & talkers="$talkers $!"'
+            f"{site.ip} netns exec {name(node)} {site.talker} talk {job}/plan.json --node {node}"
+            f' --epoch $EPOCH --dilate {dilate} {ports} --log {results}/talk-{node} & talkers="$talkers $!"'
+        )
+    if faults.present(plan):
+        lines.append(
+            f"{site.talker} steps {job}/steps --epoch $EPOCH --dilate {dilate}"
+            f' --log {results}/steps -- {site.tc} -n wires -batch - & talkers="$talkers $!"'
         )
     whole_us = (plan["duration_ns"] + plan["drain_ns"]) * dilate // 1000 + 10_000
     lines += [
-        "now=$(date +%s); [ $((EPOCH / 1000000000)) -gt $now ] || fail the set-up took too long",
-        "sleep $((EPOCH / 1000000000 - now - 1))",
+        "now=$(date +%s); [ $((STAMPED / 1000000000)) -gt $now ] || fail the set-up took too long",
+        "sleep $((STAMPED / 1000000000 - now - 1))",
         "say measuring",
-        "cat /proc/net/softnet_stat >/results/softnet-before; cat /proc/uptime >/results/cpu-before",
-        # `date +%s` is up to a second behind.
-        f"usleep {whole_us + 1_000_000}",
-        "cat /proc/uptime >/results/cpu-after; cat /proc/net/softnet_stat >/results/softnet-after",
+        f"cat /proc/net/softnet_stat >{results}/softnet-before; cat /proc/uptime >{results}/cpu-before",
+        # `date +%s` is up to a second behind, and a capture has its last frames for up to a second.
+        f"pause {whole_us + 2_200_000}",
+        f"cat /proc/uptime >{results}/cpu-after; cat /proc/net/softnet_stat >{results}/softnet-after",
         "for talker in $talkers; do wait $talker || fail a talker; done",
         "say captures end",
-        *_captured(plan, wire),
+        *_captured(plan, wire, site),
     ]
     for space in spaces:
-        lines.append(f"tc -n {space} -j -s qdisc show >/results/qdisc-{space}.json")
-        lines.append(f"ip -n {space} -j -s link show >/results/link-{space}.json")
+        lines.append(f"tc -n {space} -j -s qdisc show >{results}/qdisc-{space}.json")
+        lines.append(f"ip -n {space} -j -s link show >{results}/link-{space}.json")
     facts = {"dilate": dilate}
-    lines += ["uname -r >/results/kernel", f"echo '{json.dumps(facts)}' >/results/facts.json"]
-    lines.append("echo $EPOCH >/results/epoch")
+    lines += [f"uname -r >{results}/kernel", f"echo '{json.dumps(facts)}' >{results}/facts.json"]
+    lines.append(f"echo $STAMPED >{results}/epoch")
     return "\n".join(lines) + "\n"
 
 
@@ -102,7 +142,7 @@ def _ports(plan: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _captures(plan: dict[str, Any], wire: Wire) -> list[str]:
+def _captures(plan: dict[str, Any], wire: Wire, site: Site) -> list[str]:
     """The device captures by itself; on other interfaces a program does."""
     if wire is Wire.TSNPORT:
         return []
@@ -111,25 +151,30 @@ def _captures(plan: dict[str, Any], wire: Wire) -> list[str]:
         node = plan["ports"][tap["port"]]["node"]
         direction = "in" if tap["stage"] == "rx" else "out"
         lines.append(
-            f"/tools/ip netns exec {name(node)} tcpdump -Z root -n -i p{tap['port']} -Q {direction}"
+            f"{site.ip} netns exec {name(node)} tcpdump -Z root -n -i p{tap['port']} -Q {direction}"
             f" -s {SNAP_OCTETS} -B 8192 --time-stamp-precision=nano"
-            f" -w /results/tap-{number}.pcap 2>/results/tap-{number}.log &"
+            f" -w {site.results}/tap-{number}.pcap 2>{site.results}/tap-{number}.log &"
             ' dumps="$dumps $!"'
         )
-    return lines
+    ready = "[ $(date +%s) -lt $((STAMPED / 1000000000 - 1)) ] || fail the captures took too long to begin"
+    return [
+        *lines,
+        f"for said in {site.results}/tap-*.log; do [ -e $said ] || continue",
+        f'until grep -q "listening on" $said; do {ready}; pause 20000; done; done',
+    ]
 
 
-def _captured(plan: dict[str, Any], wire: Wire) -> list[str]:
+def _captured(plan: dict[str, Any], wire: Wire, site: Site) -> list[str]:
     if wire is Wire.VETH:
         return ["kill -TERM $dumps; wait $dumps"]
     lines = []
     for number, tap in _taps(plan):
         there = f"{ports.CONTROL}/p{tap['port']}/{tap['stage']}"
         lines += [
-            f"cat {there}/pcap >/results/tap-{number}.pcap || fail capture {number}",
+            f"cat {there}/pcap >{site.results}/tap-{number}.pcap || fail capture {number}",
             # As tcpdump says it.
             f'echo "$(cat {there}/frames) packets captured, $(cat {there}/lost) packets dropped by kernel"'
-            f" >/results/tap-{number}.log",
+            f" >{site.results}/tap-{number}.log",
         ]
     return lines
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tsnbench.backends.kernel import ports
+from tsnbench.backends.kernel import faults, groups, ports
 from tsnbench.backends.kernel.shaping import QUEUES
+from tsnbench.backends.kernel.site import GUEST, Abilities
 from tsnbench.backends.kernel.wire import Wire
 
 NODE = {"name", "kind", "processing_ns", "ipv4"}
@@ -23,13 +24,13 @@ STREAM = {
 }  # fmt: skip
 PLAN = {
     "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",
-    "hash",
+    "hash", "faults",
 }  # fmt: skip
 """What is understood. Whatever else a Plan holds is refused by its name: nothing is left out unsaid."""
 
 MOST_PORTS = 60
-MOST_FRAME = 1518
-"""Octets of an untagged frame: what fits the interfaces' 1500 octets."""
+MOST_FRAME = {Wire.VETH: 9018, Wire.TSNPORT: 1518}
+"""Octets of an untagged frame: what fits the interfaces."""
 
 
 OWN_DEVICE = {
@@ -42,12 +43,14 @@ OWN_DEVICE = {
 """What is understood besides on ports that gates, launch times and the usual root qdiscs know."""
 
 
-def refusals(plan: dict[str, Any], wire: Wire = Wire.VETH) -> list[str]:
+def refusals(plan: dict[str, Any], wire: Wire = Wire.VETH, can: Abilities = GUEST) -> list[str]:
     """One line per thing, each once."""
-    return list(dict.fromkeys(_all(plan, OWN_DEVICE if wire is Wire.TSNPORT else {})))
+    found = [*_all(plan, wire), *faults.refused(plan, can)]
+    return list(dict.fromkeys(found))
 
 
-def _all(plan: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
+def _all(plan: dict[str, Any], wire: Wire) -> Iterator[str]:
+    more = OWN_DEVICE if wire is Wire.TSNPORT else {}
     none: set[str] = set()
     yield from _strange("the plan", plan, PLAN | more.get("plan", none))
     if len(plan["ports"]) > MOST_PORTS:
@@ -59,7 +62,7 @@ def _all(plan: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
     if more and plan.get("policing"):
         yield from ports.lost(plan)
     for stream in plan["streams"]:
-        yield from _stream(stream)
+        yield from _stream(stream, wire)
     yield from _addresses(plan)
 
 
@@ -84,13 +87,13 @@ def _port(port: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
         yield from _strange(where, entry, ENTRY)
 
 
-def _stream(stream: dict[str, Any]) -> Iterator[str]:
+def _stream(stream: dict[str, Any], wire: Wire) -> Iterator[str]:
     where = f"stream {stream['name']}"
     yield from _strange(where, stream, STREAM)
     if stream["pattern"]["kind"] == "saturating":
         yield f"{where}: a saturating talker (give it a rate)"
-    if len(stream["listeners"]) > 1:
-        yield f"{where}: more than one listener"
+    if len(stream["listeners"]) > 1 and not groups.is_group(stream):
+        yield f"{where}: several listeners of one address that is no group's"
     if sum(hop.get("parent") is None for hop in stream["route"]) > 1:
         yield f"{where}: leaves its talker by several ports"
     if stream.get("vid") is None and stream["pcp"]:
@@ -98,23 +101,19 @@ def _stream(stream: dict[str, Any]) -> Iterator[str]:
     size = stream["size"]
     largest = size["most_per_frame"] + size["overhead"] if size["kind"] == "units" else size["octets"]
     largest = max(largest) if isinstance(largest, list) else largest
-    if largest > MOST_FRAME + (4 if stream.get("vid") is not None else 0):
-        yield f"{where}: frames of more than {MOST_FRAME} octets"
+    if largest > MOST_FRAME[wire] + (4 if stream.get("vid") is not None else 0):
+        yield f"{where}: frames of more than {MOST_FRAME[wire]} octets"
 
 
 def _addresses(plan: dict[str, Any]) -> Iterator[str]:
     """A bridge sends an address of a VLAN one way, whoever sent the frame."""
-    ways: dict[tuple[int, str, int | None], int] = {}
-    for stream in plan["streams"]:
-        for hop in stream["route"]:
-            if hop.get("parent") is None:
-                continue
-            node = plan["ports"][hop["port"]]["node"]
-            key = (node, stream["destination_mac"], stream.get("vid"))
-            if ways.setdefault(key, hop["port"]) != hop["port"]:
-                name = plan["nodes"][node]["name"]
-                what = f"another stream to the same address leaves {name} by another port"
-                yield f"stream {stream['name']}: {what}"
+    ways: dict[tuple[int, str, int | None], set[int]] = {}
+    for node, stream, leaves in groups.ways(plan):
+        key = (node, stream["destination_mac"], stream.get("vid"))
+        if ways.setdefault(key, leaves) != leaves:
+            name = plan["nodes"][node]["name"]
+            what = f"another stream to the same address leaves {name} by another port"
+            yield f"stream {stream['name']}: {what}"
 
 
 def _strange(where: str, part: dict[str, Any], known: set[str]) -> Iterator[str]:

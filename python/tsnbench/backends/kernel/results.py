@@ -1,16 +1,19 @@
-"""What the guest brought back, as a run folder has it: observations, counters, and whether to trust them."""
+"""What a kernel brought back, as a run folder has it: observations, counters, and whether to trust them."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tsnbench.backends.kernel import ports, shaping
+from tsnbench.backends.kernel import ports, readback, shaping
+from tsnbench.backends.kernel.site import GUEST as ABLE
+from tsnbench.backends.kernel.site import Abilities
 from tsnbench.backends.kernel.wire import Wire, dilated
 from tsnbench.errors import BackendError
-from tsnbench.linux import compare, qdiscs, read_qdiscs
+from tsnbench.linux import compare, explain, qdiscs, read_qdiscs
 
 BUSIEST = 0.9
 """Of the guest's one processor: above this, delays are those of the processor."""
@@ -18,26 +21,45 @@ SHORTEST_S = 0.2
 """Of a shorter run it is not said; late talkers and lost frames are."""
 LATEST_NS = 1_000_000
 """A talker that is later than this was kept from its work."""
+HOPELESS_NS = 50_000_000
+"""So late, a talker that shares the machine was not kept from its work: it had none of it."""
 NO_SEND = "the kernel does not say when a talker's frame reaches its queue"
 
 
+@dataclass(frozen=True)
+class Kernel:
+    """Whose results these are: a guest has its processor to itself, a machine is shared with others."""
+
+    words: str
+    latest_ns: int
+    alone: bool
+    can: Abilities = ABLE
+
+
+GUEST = Kernel("the guest's kernel", LATEST_NS, True)
+SHARED = Kernel("this machine's kernel", HOPELESS_NS, False)
+
+
 def check(
-    back: dict[str, bytes], plan: dict[str, Any], dilate: int, wire: Wire = Wire.VETH
+    back: dict[str, bytes],
+    plan: dict[str, Any],
+    dilate: int,
+    wire: Wire = Wire.VETH,
+    kernel: Kernel = GUEST,
 ) -> dict[str, Any]:
-    """How busy the guest was.
+    """How busy the kernel was, how late talkers and steps were, and what its qdiscs counted.
 
     Raises:
-        BackendError: the set-up was refused, frames were lost uncounted, or the guest was saturated.
+        BackendError: the set-up was refused, frames were lost uncounted, or the processor was saturated.
     """
     log = _text(back, "job.log").strip()
     if _text(back, "job.status").strip() != "0":
-        raise BackendError(f"the guest's kernel did not do what was asked:\n{log[-1500:]}")
+        raise BackendError(f"{kernel.words} did not do what was asked:\n{log[-1500:]}{_meaning(log)}")
     if wire is Wire.TSNPORT:
         _compare(back, dilated(plan, dilate))
     else:
-        for number in range(len(plan["ports"])):
-            _read_back(back, plan, number, dilate)
-    busy = _busy(back, plan["duration_ns"] * dilate / 1e9)
+        _read_back(back, plan, dilate, kernel)
+    busy = _busy(back, plan["duration_ns"] * dilate / 1e9) if kernel.alone else None
     if busy is not None and busy > BUSIEST:
         raise BackendError(
             f"the guest's processor was busy {busy:.0%} of the time: its delays would be the processor's\n"
@@ -45,7 +67,7 @@ def check(
         )
     dropped = _softnet(back, "after") - _softnet(back, "before")
     if dropped:
-        raise BackendError(f"the guest's kernel dropped {dropped} frames before its qdiscs saw them")
+        raise BackendError(f"{kernel.words} dropped {dropped} frames before its qdiscs saw them")
     for number, tap in enumerate(plan["taps"]):
         if f"tap-{number}.pcap" not in back:
             continue
@@ -55,40 +77,74 @@ def check(
         lost = re.search(r"(\d+) packets? dropped by kernel", said)
         if lost and int(lost[1]):
             raise BackendError(f"the capture at {tap['name']} lost {lost[1]} frames")
+        received = re.search(r"(\d+) packets? received by filter", said)
+        if received and int(received[1]) > (_captured(said) or 0):
+            raise BackendError(
+                f"the capture at {tap['name']} wrote {_captured(said)} of {received[1]} frames"
+            )
     late = {
         plan["streams"][int(stream)]["name"]: {"most_ns": int(most), "mean_ns": int(mean)}
         for stream, (_, _, most, mean) in _talked(back).items()
     }
     for stream, facts in late.items():
-        if facts["most_ns"] > LATEST_NS:
+        if facts["most_ns"] > kernel.latest_ns:
             raise BackendError(
                 f"the talker of {stream} was up to {facts['most_ns'] / 1e6:.1f} ms late\n"
                 "hint: stretch time with --dilate 10, or let talkers talk less"
             )
-    return {"processor_busy": busy, "talkers_late": late}
+    warnings = [
+        f"the talker of {stream} was up to {facts['most_ns'] / 1e6:.1f} ms late"
+        for stream, facts in late.items()
+        if facts["most_ns"] > LATEST_NS
+    ]
+    found: dict[str, Any] = {"processor_busy": busy, "talkers_late": late, "qdiscs": counted(back, plan)}
+    if done := steps(back):
+        found["steps"] = done
+    return found | ({"warnings": warnings} if warnings else {})
 
 
-def _read_back(back: dict[str, bytes], plan: dict[str, Any], number: int, dilate: int) -> None:
-    """The shapers that the kernel had at the end are those that were meant.
+def _read_back(back: dict[str, bytes], plan: dict[str, Any], dilate: int, kernel: Kernel) -> None:
+    """What ``tc`` was told is what the kernel does at the end.
 
     Raises:
-        BackendError: they are not.
+        BackendError: it is not.
     """
-    port = plan["ports"][number]
-    there = _qdiscs(back, plan, number)
-    root: dict[str, Any] = next((one for one in there.values() if one.get("root")), {})
-    meant = "taprio" if port.get("gates") else "htb"
-    if root.get("kind") != meant:
-        raise BackendError(f"{port['name']}: the kernel has {root.get('kind')} where {meant} was meant")
-    if port.get("gates"):
-        cycle = root["options"].get("cycle_time")
-        if cycle != port["gates"]["cycle_ns"] * dilate:
-            raise BackendError(f"{port['name']}: the kernel's gates did not run (cycle {cycle} ns)")
-    for place, own in enumerate(port["classes"]):
-        found = there.get(f"{0x20 + place:x}:", {}).get("kind")
-        meant = "cbs" if own.get("cbs") else "pfifo"
-        if found != meant:
-            raise BackendError(f"{port['name']}: class {place} has {found} where {meant} was meant")
+    listed = {
+        name.removeprefix("qdisc-").removesuffix(".json"): json.dumps(read_json(_text(back, name)))
+        for name in back
+        if name.startswith("qdisc-")
+    }
+    if wrong := readback.differences(plan, listed, dilate, kernel.can):
+        words = "\n".join(f"  {one}" for one in wrong[:12])
+        raise BackendError(f"{kernel.words} does not do what it was told:\n{words}")
+
+
+def _meaning(log: str) -> str:
+    """What the kernel's words mean, where that is known."""
+    found = explain(log)
+    return f"\nthat is: {found.reason}\nhint: {found.remedy}" if found else ""
+
+
+def steps(back: dict[str, bytes]) -> list[dict[str, int]]:
+    """What was done to the network at run time, and how late (ns)."""
+    rows = (map(int, line.split()) for line in _text(back, "steps").splitlines())
+    return [{"at_ns": at, "late_ns": late} for at, late in rows]
+
+
+def counted(back: dict[str, bytes], plan: dict[str, Any]) -> dict[str, dict[str, dict[str, int]]]:
+    """By port and qdisc: what was dropped, held back or sent again; those that counted nothing are left out.
+
+    What filters drop before the queues (see :mod:`groups`) is no port's.
+    """
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for number, port in enumerate(plan["ports"]):
+        for handle, one in _qdiscs(back, plan, number).items():
+            counts = {
+                name: int(one.get(name, 0)) for name in ("drops", "overlimits", "requeues") if one.get(name)
+            }
+            if counts and one["kind"] != "clsact":
+                found.setdefault(port["name"], {})[f"{one['kind']} {handle}"] = counts
+    return found
 
 
 def _compare(back: dict[str, bytes], plan: dict[str, Any]) -> None:
@@ -121,6 +177,7 @@ def observe(
     dilate: int,
     pcap: bool,
     wire: Wire = Wire.VETH,
+    clock: str = "guest",
 ) -> None:
     """Writes ``observations.parquet`` and ``counters.json``; the captures stay where they are asked for.
 
@@ -143,11 +200,11 @@ def observe(
     try:
         sighted = json.loads(
             _native.observe_captures(
-                text, json.dumps(asked), str(folder / "observations.parquet"), "guest", NO_SEND
+                text, json.dumps(asked), str(folder / "observations.parquet"), clock, NO_SEND
             )
         )
     except (OSError, ValueError) as error:
-        raise BackendError(f"the guest's captures cannot be used: {error}") from error
+        raise BackendError(f"the {clock}'s captures cannot be used: {error}") from error
     read = sum(map(sum, sighted["frames"])) + sighted["foreign"]
     captured = sum(_captured(_text(back, f"tap-{number}.log")) or 0 for number, _ in files)
     if read != captured:
@@ -178,8 +235,8 @@ def counters(
         # At the talker's port only its own streams are, so what left there is known where there is a tap.
         first = taps.get((stream["route"][0]["port"], "tx"))
         gone = released - frames[first][number] if first is not None else refused
-        arrived = sum(delivered.values())
-        lost = max(0, released - gone - arrived) if delivered else 0
+        # Frames that did not come to every listener.
+        lost = max(0, released - gone - min(delivered.values())) if delivered else 0
         streams.append(
             {
                 "name": stream["name"],

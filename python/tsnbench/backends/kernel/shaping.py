@@ -10,6 +10,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from tsnbench.backends.kernel import tags
+from tsnbench.backends.kernel.site import GUEST, Abilities
+
 QUEUES = 8
 """Hardware queues that every interface has: as many as there are traffic classes."""
 OVERHEAD = 24
@@ -27,7 +30,7 @@ def bits(rate_bps: int, dilate: int) -> str:
     return f"{rate_bps // dilate}bit"
 
 
-def shape(plan: dict[str, Any], number: int, dilate: int) -> list[str]:
+def shape(plan: dict[str, Any], number: int, dilate: int, can: Abilities = GUEST) -> list[str]:
     """The qdiscs of one port."""
     port = plan["ports"][number]
     stab = f"stab overhead {OVERHEAD} linklayer ethernet"
@@ -45,6 +48,12 @@ def shape(plan: dict[str, Any], number: int, dilate: int) -> list[str]:
     lines = _mac(port, device, f"{stab} root", "1", dilate)
     if len(classes) == 1:
         return [*lines, *_class(port, 0, f"{device} parent 1:1", "20", dilate)]
+    if "prio" not in can.qdiscs:
+        more, parents = tags.bands(port, device, "1:1")
+        lines += more
+        for place, own in enumerate(parents):
+            lines += _class(port, place, f"{device} parent {own}", f"{0x20 + place:x}", dilate)
+        return lines
     # Band 0 goes first, and so has the highest class.
     bands = [len(classes) - 1 - port["pcp_to_class"][min(priority, 7)] for priority in range(16)]
     priomap = " ".join(map(str, bands))

@@ -45,6 +45,7 @@ MODULES = (
     "sch_taprio",
     "cls_flower",
     "cls_matchall",
+    "act_gact",
     "act_mirred",
     "act_vlan",
     "act_gact",

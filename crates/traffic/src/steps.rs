@@ -1,0 +1,119 @@
+//! Lines at their moments, to a program that waits for them: what a Plan does to its network while it runs.
+//!
+//! `tsnbench-traffic steps FILE --epoch NS --dilate D --log FILE -- tc -n wires -batch -`; a line of the file is
+//! `moment-ns<TAB>line`. To start a program takes ms, which would be too late.
+
+use crate::{Error, PRIORITY, system};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// What to do, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Arguments {
+    steps: PathBuf,
+    epoch_ns: i64,
+    dilate: i64,
+    log: PathBuf,
+    program: Vec<String>,
+}
+
+impl Arguments {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Error> {
+        let usage = || Error::Usage("expected steps FILE --epoch NS [--dilate D] --log FILE -- PROGRAM…".into());
+        let steps = words.next().ok_or_else(usage)?.into();
+        let (mut epoch_ns, mut dilate, mut log) = (None, 1, None);
+        while let Some(option) = words.next() {
+            if option == "--" {
+                break;
+            }
+            let value = words.next().ok_or_else(usage)?;
+            match option.as_str() {
+                "--epoch" => epoch_ns = Some(value.parse().map_err(|_| usage())?),
+                "--dilate" => dilate = value.parse::<i64>().map_err(|_| usage())?.max(1),
+                "--log" => log = Some(value.into()),
+                _ => return Err(usage()),
+            }
+        }
+        let program: Vec<_> = words.collect();
+        let (Some(epoch_ns), Some(log), false) = (epoch_ns, log, program.is_empty()) else {
+            return Err(usage());
+        };
+        Ok(Self { steps, epoch_ns, dilate, log, program })
+    }
+}
+
+/// Reads moments and lines.
+fn parse(text: &str) -> Option<Vec<(i64, &str)>> {
+    text.lines()
+        .map(|line| {
+            let (at_ns, told) = line.split_once('\t')?;
+            Some((at_ns.parse().ok()?, told))
+        })
+        .collect()
+}
+
+/// Hands each line over at its moment, and writes `moment-ns late-ns` of each.
+///
+/// # Errors
+/// When a file cannot be read or written, or the program ends otherwise than well.
+pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
+    let arguments = Arguments::read(words)?;
+    let text = std::fs::read_to_string(&arguments.steps)
+        .map_err(|error| Error::File(arguments.steps.clone(), error))?;
+    let steps = parse(&text).ok_or_else(|| Error::Usage("steps: expected a moment and a line".into()))?;
+    // The program is as urgent as who talks to it.
+    system::become_punctual(PRIORITY).map_err(|error| Error::System("real-time scheduling", error))?;
+    let failed = |error| Error::System("the program of the steps", error);
+    let (name, rest) = arguments.program.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
+    let mut program = Command::new(name).args(rest).stdin(Stdio::piped()).spawn().map_err(failed)?;
+    let mut log = String::new();
+    for (at_ns, line) in steps {
+        let due = arguments.epoch_ns.saturating_add(at_ns.saturating_mul(arguments.dilate));
+        let clock = |error| Error::System("CLOCK_TAI", error);
+        system::sleep_until(due).map_err(clock)?;
+        let began = system::now_ns().map_err(clock)?;
+        let Some(input) = program.stdin.as_mut() else { break };
+        // One that has ended says below why.
+        if writeln!(input, "{line}").and_then(|()| input.flush()).is_err() {
+            break;
+        }
+        let _ = writeln!(log, "{at_ns} {}", began - due);
+    }
+    drop(program.stdin.take());
+    let status = program.wait().map_err(failed)?;
+    std::fs::write(&arguments.log, log).map_err(|error| Error::File(arguments.log.clone(), error))?;
+    if status.success() { Ok(()) } else { Err(Error::Usage(format!("a step was refused: {status}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_moments_and_lines() {
+        assert_eq!(parse("5\ttrue\n10\techo a\tb\n"), Some(vec![(5, "true"), (10, "echo a\tb")]));
+        assert_eq!(parse(""), Some(Vec::new()));
+        assert_eq!(parse("soon\ttrue"), None);
+        assert_eq!(parse("5 true"), None);
+    }
+
+    #[test]
+    fn the_command_line() {
+        let read = |text: &str| Arguments::read(text.split(' ').map(str::to_owned)).ok();
+        let found = read("file --epoch -5 --dilate 10 --log out -- tc -batch -").unwrap();
+        assert_eq!((found.epoch_ns, found.dilate), (-5, 10));
+        assert_eq!(found.program, ["tc", "-batch", "-"]);
+        for bad in [
+            "file --epoch 5 -- tc",
+            "file --log out -- tc",
+            "file --epoch x --log out -- tc",
+            "file --what 5 --log out -- tc",
+            "file --epoch 5 --log out",
+            "file --epoch 5 --log out --",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+"""The same Plan on this machine's own kernel: live frames between namespaces that end with the run."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.backends.kernel import job, results, traffic
+from tsnbench.backends.kernel.refusals import refusals
+from tsnbench.backends.kernel.site import Abilities, Site
+from tsnbench.backends.kernel.wire import Wire
+from tsnbench.backends.netns import cell, missing, probe, state
+from tsnbench.backends.protocol import Backend, Progress
+from tsnbench.errors import BackendError, InputError
+from tsnbench.runs import manifest
+from tsnbench.runs.folder import begin, end
+from tsnbench.runs.manifest import State
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+
+
+def unavailable() -> str | None:
+    """Why this machine cannot run networks in namespaces; None where it can."""
+    if gone := sorted(set(cell.missing_tools().values())):
+        return f"packages are missing: {', '.join(gone)}"
+    if not cell.privileged():
+        return "namespaces need root (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
+    try:
+        traffic.program()
+        probe.probe()
+    except BackendError as error:
+        return str(error).partition("\n")[0]
+    return None
+
+
+class Namespaces(Backend):
+    """Runs a Plan on this kernel. Nothing of the machine's own network is touched."""
+
+    name = "netns"
+
+    def __init__(self, dilate: int = 1) -> None:
+        self.dilate = dilate
+        """How many times slower the experiment runs; all results are in the Plan's time."""
+        self._state: state.State | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def prepare(self, plan: Plan, folder: Path) -> None:
+        """Make the run folder, in state ``running``.
+
+        Raises:
+            InputError: the Plan has what this kernel cannot run.
+            BackendError: nothing can run here.
+            FolderError: something else is in the way.
+        """
+        if self.dilate < 1:
+            raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
+        if why := unavailable():
+            raise BackendError(
+                f"--on netns: {why}\nhint: tsnbench doctor says more; --on simulation runs anywhere"
+            )
+        can = probe.abilities()
+        if found := [*refusals(plan.document, Wire.VETH, can), *missing.refused(plan.document, can)]:
+            more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
+            listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
+            raise InputError(
+                f"{plan.name}: --on netns cannot run all of this plan:\n{listed}\n"
+                "hint: --on vm brings a kernel with more; the simulator has everything"
+            )
+        begin(plan, folder, backend=self.name)
+
+    def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
+        """Run, bring back, undo; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
+        try:
+            facts = self._run(plan, folder, pcap, progress)
+        except KeyboardInterrupt:
+            end(folder, State.INTERRUPTED)
+            raise
+        except BaseException as error:
+            end(folder, State.FAILED, str(error))
+            raise
+        finally:
+            self.restore()
+        manifest.note(folder, {"dilate": self.dilate, "host": facts})
+        end(folder, State.COMPLETE)
+
+    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> dict[str, Any]:
+        document, text = plan.document, plan.to_json()
+        can = probe.abilities()
+        load = os.getloadavg()[0]
+        self._state = state.begin(folder)
+        site = _site(Path(self._state.scratch), can)
+        for name in (site.job, site.results):
+            Path(name).mkdir()
+        for name, content in job.files(document, text, self.dilate, Wire.VETH, site).items():
+            (Path(site.job) / name).write_bytes(content)
+        run_s = (document["duration_ns"] + document["drain_ns"]) * self.dilate / 1e9
+        self._job(site, self._state.mark, 60 + math.ceil(2 * run_s), progress)
+        back = {path.name: path.read_bytes() for path in Path(site.results).iterdir() if path.is_file()}
+        seen = results.check(back, document, self.dilate, Wire.VETH, replace(results.SHARED, can=can))
+        results.observe(back, document, text, folder, self.dilate, pcap, Wire.VETH, "host")
+        listed = {
+            name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
+        }
+        (folder / "kernel.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        return {
+            "kernel": os.uname().release,
+            "kernel_has": {
+                "qdiscs": sorted(can.qdiscs),
+                "filters": sorted(can.filters),
+                "actions": sorted(can.actions),
+                "bridge_vlans": can.bridge_vlans,
+            },
+            "wires": "netem" if can.wires else None,
+            "notes": missing.notes(can) + seen.pop("warnings", []),
+            "host_load": {"before": round(load, 2), "after": round(os.getloadavg()[0], 2)},
+            **seen,
+        }
+
+    def _job(self, site: Site, mark: str, limit_s: float, progress: Progress | None) -> None:
+        tell = progress or (lambda passed, hops: None)
+        results_folder = Path(site.results)
+        with (results_folder / "job.log").open("wb") as log:
+            self._process = cell.start(f"{site.job}/job.sh", mark, log)
+            until = time.monotonic() + limit_s
+            while (code := self._process.poll()) is None:
+                tell(0, 0)
+                if time.monotonic() > until:
+                    raise BackendError(f"the run has not finished after {limit_s:.0f} s")
+                time.sleep(0.05)
+        (results_folder / "job.status").write_text(f"{code}\n")
+
+    def restore(self) -> None:
+        """End and remove all that the run made; safe to repeat."""
+        if self._process is not None and self._process.poll() is None:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self._process.wait()
+        self._process = None
+        if self._state is not None:
+            state.undo(self._state)
+            self._state = None
+
+
+def _site(scratch: Path, can: Abilities) -> Site:
+    found = {tool: shutil.which(tool, path=cell.PATH) or tool for tool in ("ip", "tc")}
+    return replace(
+        Site(),
+        job=str(scratch / "job"),
+        results=str(scratch / "results"),
+        scratch=str(scratch),
+        ip=found["ip"],
+        tc=found["tc"],
+        talker=str(traffic.program().resolve()),
+        console=str(scratch / "said"),
+        pause='sleep "$(($1 / 1000000)).$(printf %06d $(($1 % 1000000)))"',
+        # Others want the processors, too.
+        lead_s=3,
+        tai_s=round(time.clock_gettime(time.CLOCK_TAI) - time.clock_gettime(time.CLOCK_REALTIME)),
+        can=can,
+    )

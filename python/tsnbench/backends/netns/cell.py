@@ -1,0 +1,64 @@
+"""A place of its own on this machine's kernel: whatever is made in it is gone with its first process.
+
+unshare(1): new namespaces for the network (nothing of the machine's own is in it), mounts (their names
+are files of this place alone) and processes (when the first one ends, the kernel kills the others).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from typing import IO
+
+MARK = "TSNBENCH_CELL"
+"""A variable in the environment of every process of a run."""
+PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin:/usr/bin:/bin"
+TOOLS = {
+    "unshare": "util-linux",
+    "setpriv": "util-linux",
+    "mount": "mount",
+    "sh": "dash",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "bridge": "iproute2",
+    "tcpdump": "tcpdump",
+}
+"""Program and the package that has it."""
+_FIRST = "mount -t tmpfs tmpfs /run && mkdir /run/netns && exec {shell} {script}"
+
+
+def missing_tools() -> dict[str, str]:
+    """Programs that are not here, and their packages."""
+    return {tool: package for tool, package in TOOLS.items() if shutil.which(tool, path=PATH) is None}
+
+
+def privileged() -> bool:
+    """Whether we may make namespaces of the network: CAP_SYS_ADMIN, bit 21 (capabilities(7))."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("CapEff:"):
+                    return bool(int(line.split()[1], 16) >> 21 & 1)
+    except (OSError, ValueError):
+        pass
+    return False
+
+
+def start(script: str, mark: str, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    """Runs a shell script in a place of its own. When we are killed, so is all of it."""
+    environment: Mapping[str, str] = {**os.environ, "PATH": PATH, MARK: mark, "LC_ALL": "C"}
+    return subprocess.Popen(
+        [
+            *("setpriv", "--pdeathsig", "KILL"),
+            *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"),
+            *("sh", "-c", _FIRST.format(shell="sh", script=script)),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        # Ctrl-C is for us alone.
+        start_new_session=True,
+    )

@@ -1,0 +1,143 @@
+"""What this kernel really takes: everything is tried in a scratch namespace, which is gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tsnbench.backends.kernel.site import Abilities
+from tsnbench.backends.netns import cell
+from tsnbench.errors import BackendError
+
+LIMIT_S = 60
+_MAPS = "num_tc 2 map 0 1 queues 1@0 1@1"
+QDISCS = {
+    "pfifo": "root pfifo limit 10",
+    "prio": "root prio",
+    "htb": "root htb default 1",
+    "tbf": "root tbf rate 1mbit burst 10k latency 10ms",
+    "netem": "root netem delay 1ms rate 1mbit 12",
+    "cbs": "root cbs idleslope 1000 sendslope -1000 hicredit 10 locredit -10",
+    "etf": "root etf clockid CLOCK_TAI delta 1000",
+    "mqprio": f"root mqprio {_MAPS} hw 0",
+    "taprio": f"root taprio {_MAPS} base-time 0 sched-entry S 01 1000000 clockid CLOCK_TAI",
+    "fq": "root fq",
+    "clsact": "clsact",
+}
+LINKS = {
+    "ifb": "link add tt0 type ifb",
+    "bridge": "link add tt0 type bridge",
+    "vlan": "link add link ta name tt0 type vlan id 5",
+    "hsr": "link add tt0 type hsr slave1 ta slave2 tb",
+    "macvlan": "link add link ta name tt0 type macvlan",
+    "dummy": "link add tt0 type dummy",
+}
+_ALL = "protocol all"
+FILTERS = {
+    "matchall": f"{_ALL} matchall",
+    "flower": "protocol 802.1Q flower vlan_prio 6",
+    "u32": f"{_ALL} u32 match u32 0 0",
+    "bpf": f"{_ALL} bpf bytecode '1,6 0 0 0'",
+}
+ACTIONS = {
+    "mirred": "action mirred egress redirect dev tb",
+    "skbedit": "action skbedit priority 3",
+    "gact": "action drop",
+    "police": "action police rate 1mbit burst 10k drop",
+    "vlan": "action vlan push id 5",
+    "gate": "action gate clockid CLOCK_TAI sched-entry open 1000000 -1 -1",
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One thing that was tried."""
+
+    room: str
+    """qdisc, link, filter, action, bridge."""
+    name: str
+    taken: bool
+    said: str
+    """By ip or tc, where it was not taken."""
+
+
+@cache
+def probe() -> tuple[Trial, ...]:
+    """Tries everything; takes some 0.3 s.
+
+    Raises:
+        BackendError: no scratch namespace can be made here.
+    """
+    with tempfile.TemporaryDirectory(prefix="tsnbench-probe-") as folder:
+        script = Path(folder) / "probe.sh"
+        script.write_text(_script(), encoding="ascii")
+        process = cell.start(str(script), f"probe-{os.getpid()}", subprocess.PIPE)
+        try:
+            said, _ = process.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired as error:
+            raise BackendError(f"the kernel has not answered after {LIMIT_S} s") from error
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    lines = [line.split("\t") for line in said.decode(errors="replace").splitlines() if "\t" in line]
+    if not lines:
+        raise BackendError(f"no namespace can be made here: {said.decode(errors='replace').strip()[-200:]}")
+    found: dict[tuple[str, str], Trial] = {}
+    for room, name, code, words in (line[:4] for line in lines):
+        # An action is tried behind two filters: one is enough.
+        if (room, name) not in found or code == "0":
+            found[room, name] = Trial(room, name, code == "0", words.strip() if code != "0" else "")
+    return tuple(found.values())
+
+
+def _script() -> str:
+    lines = [
+        'try() { room=$1; name=$2; shift 2; words=$(eval "$*" 2>&1); code=$?',
+        ' printf "%s\\t%s\\t%s\\t%s\\n" $room $name $code "$(echo $words | tr "\\t" " ")"; }',
+        'try link veth "ip link add ta numtxqueues 8 numrxqueues 8 type veth peer name tb'
+        ' numtxqueues 8 numrxqueues 8"',
+        "ip link set ta up; ip link set tb up",
+    ]
+    for name, words in LINKS.items():
+        lines += [f'try link {name} "ip {words}"', "ip link del tt0 2>/dev/null"]
+    for name, words in QDISCS.items():
+        lines += [
+            f'try qdisc {name} "tc qdisc add dev ta {words}"',
+            f"tc qdisc del dev ta {'clsact' if name == 'clsact' else 'root'} 2>/dev/null",
+        ]
+    lines.append("tc qdisc add dev ta clsact")
+    filters = [("filter", name, words) for name, words in FILTERS.items()]
+    # An action needs a filter that is there.
+    filters += [
+        ("action", name, f"{FILTERS[base]} {words}")
+        for name, words in ACTIONS.items()
+        for base in ("u32", "matchall")
+    ]
+    for room, name, words in filters:
+        lines += [
+            f'try {room} {name} "tc filter add dev ta ingress {words}"',
+            "tc filter del dev ta ingress 2>/dev/null",
+        ]
+    lines.append('try bridge vlan_filtering "ip link add tt0 type bridge vlan_filtering 1"')
+    return "\n".join(lines) + "\n"
+
+
+def abilities(trials: tuple[Trial, ...] | None = None) -> Abilities:
+    """As the job's writers ask."""
+    there = trials if trials is not None else probe()
+
+    def taken(room: str) -> frozenset[str]:
+        return frozenset(one.name for one in there if one.room == room and one.taken)
+
+    return Abilities(
+        qdiscs=taken("qdisc"),
+        filters=taken("filter"),
+        actions=taken("action"),
+        links=taken("link"),
+        bridge_vlans="vlan_filtering" in taken("bridge"),
+    )

@@ -1,0 +1,71 @@
+"""``tsnbench doctor``: what this machine can do, and whether a scenario can be run here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tsnbench.cli.output import Exit, data, fail, print_json, told
+
+if TYPE_CHECKING:
+    from tsnbench.doctor import Answer, Finding
+
+
+def doctor(
+    scenario: Annotated[
+        Path | None, typer.Option("--for", help="Can this scenario be run here?", show_default=False)
+    ] = None,
+    on: Annotated[str | None, typer.Option(help="Another host: not there yet.", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
+) -> None:
+    """Say what this machine's kernel, interfaces, clocks and processors can do of a plan, and why not."""
+    from tsnbench.doctor import answers, examine
+
+    if on is not None:
+        fail(
+            Exit.INPUT_WRONG, "--on: examining another host is not there yet\nhint: run tsnbench doctor there"
+        )
+    with told():
+        if scenario is not None:
+            from tsnbench.planning import plan as make_plan
+            from tsnbench.scenario import load_variants
+
+            given = answers([make_plan(one) for one in load_variants(scenario)])
+            if as_json:
+                print_json([asdict(one) for one in given])
+            else:
+                _answer(scenario, given)
+            kernels = any(one.can for one in given if one.backend != "simulation")
+            raise typer.Exit(Exit.MET if kernels else Exit.REQUIREMENT_FAILED)
+        findings = examine()
+    if as_json:
+        print_json([asdict(one) for one in findings])
+        return
+    _list(findings)
+
+
+def _answer(scenario: Path, given: Sequence[Answer]) -> None:
+    for one in given:
+        words = "can run here" if one.can else "cannot run here"
+        data().print(f"{scenario}: --on {one.backend}: {words}", markup=False, soft_wrap=True)
+        for reason in one.reasons:
+            data().print(f"  {reason}", markup=False, soft_wrap=True)
+        if one.remedy:
+            data().print(f"  hint: {one.remedy}", markup=False, soft_wrap=True)
+
+
+def _list(findings: Sequence[Finding]) -> None:
+    width = max(len(one.name) for one in findings)
+    room = ""
+    for one in findings:
+        if one.room != room:
+            room = one.room
+            data().print(room, markup=False, soft_wrap=True)
+        line = f"  {one.state:7}  {one.name:{width}}  {one.found}"
+        data().print(line.rstrip(), markup=False, soft_wrap=True)
+        if one.remedy:
+            data().print(f"  {'':7}  {'':{width}}  hint: {one.remedy}", markup=False, soft_wrap=True)

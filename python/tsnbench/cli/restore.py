@@ -1,0 +1,27 @@
+"""``tsnbench restore``: undo what a run left on this machine when it was killed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.output import data, print_json, told
+
+
+def restore(
+    as_json: Annotated[bool, typer.Option("--json", help="What was undone, as JSON on stdout.")] = False,
+) -> None:
+    """Remove what killed runs (--on netns) left on this machine; runs that still go are left alone."""
+    from tsnbench.backends.netns import state
+
+    with told():
+        done = state.restore()
+    if as_json:
+        print_json([asdict(one) for one in done])
+        return
+    for one in done:
+        data().print(str(one), markup=False, soft_wrap=True)
+    if not done:
+        data().print("nothing to undo")

@@ -1,0 +1,59 @@
+"""Can a scenario be run here? Per backend, with reasons and remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel.refusals import refusals
+from tsnbench.backends.kernel.wire import Wire
+from tsnbench.backends.netns import cell, missing, probe
+from tsnbench.backends.netns import unavailable as no_namespaces
+from tsnbench.backends.vm import VirtualMachine
+from tsnbench.backends.vm import unavailable as no_guests
+
+if TYPE_CHECKING:
+    from tsnbench.planning.document import Plan
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Of one backend."""
+
+    backend: str
+    can: bool
+    reasons: tuple[str, ...]
+    """Why not; where it can, what a reader of its results has to know."""
+    remedy: str = ""
+
+
+def answers(plans: Sequence[Plan]) -> list[Answer]:
+    """For all runs of a scenario."""
+    return [Answer("simulation", True, ()), _namespaces(plans), _guest(plans)]
+
+
+def _namespaces(plans: Sequence[Plan]) -> Answer:
+    if why := no_namespaces():
+        remedy = "run as root" if not cell.privileged() else "tsnbench doctor says what is missing"
+        return Answer("netns", False, (why,), remedy)
+    can = probe.abilities()
+    found: dict[str, None] = {}
+    for plan in plans:
+        found |= dict.fromkeys(
+            [*refusals(plan.document, Wire.VETH, can), *missing.refused(plan.document, can)]
+        )
+    if found:
+        return Answer("netns", False, tuple(found), "--on vm, or the simulator")
+    return Answer("netns", True, tuple(missing.notes(can)))
+
+
+def _guest(plans: Sequence[Plan]) -> Answer:
+    found: dict[str, None] = {}
+    for plan in plans:
+        found |= dict.fromkeys(refusals(plan.document, VirtualMachine().wire_of(plan)))
+    if found:
+        return Answer("vm", False, tuple(found), "the simulator")
+    if why := no_guests():
+        return Answer("vm", False, (why,), "docs/concepts/kernel.md says what a guest needs")
+    return Answer("vm", True, ())

@@ -1,0 +1,62 @@
+"""Output of ethtool and pmc back to facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stamping:
+    """``ethtool -T``: where an interface stamps frames."""
+
+    hardware: bool
+    """Both ways."""
+    software: bool
+    clock: int | None
+    """Number of its PTP hardware clock."""
+    filters: tuple[str, ...]
+    """Which frames hardware stamps on their way in."""
+
+
+def stamping(text: str) -> Stamping:
+    """Output of ``ethtool -T``; newer versions call the clock ``Hardware timestamp provider index``."""
+    words = set(re.findall(r"[\w-]+", text))
+    clock = re.search(r"(?:PTP Hardware Clock|provider index): (\d+)", text)
+    listed = re.search(r"Hardware Receive Filter Modes:(.*)", text, re.DOTALL)
+    filters = re.findall(r"^\s+([a-z][\w-]*)", listed[1], re.MULTILINE) if listed else []
+    return Stamping(
+        hardware={"hardware-transmit", "hardware-receive"} <= words,
+        software={"software-transmit", "software-receive"} <= words,
+        clock=int(clock[1]) if clock else None,
+        filters=tuple(one for one in filters if one != "none"),
+    )
+
+
+def features(text: str) -> dict[str, bool]:
+    """Output of ``ethtool -k``: what is on."""
+    return {name: state == "on" for name, state in re.findall(r"^\s*([\w-]+): (on|off)", text, re.MULTILINE)}
+
+
+def most_queues(text: str) -> int | None:
+    """Output of ``ethtool -l``: how many transmission queues there can be."""
+    most = text.partition("Current hardware settings")[0]
+    counts = [int(number) for number in re.findall(r"^(?:TX|Combined):\s+(\d+)", most, re.MULTILINE)]
+    return sum(counts) or None
+
+
+def driver(text: str) -> str | None:
+    """Output of ``ethtool -i``."""
+    found = re.search(r"^driver: (\S+)", text, re.MULTILINE)
+    return found[1] if found else None
+
+
+def ports(text: str) -> list[str]:
+    """Output of ``pmc 'GET PORT_DATA_SET'``: the states of ptp4l's ports."""
+    return re.findall(r"portState\s+(\w+)", text)
+
+
+def offset_ns(text: str) -> float | None:
+    """Output of ``pmc 'GET CURRENT_DATA_SET'``: from its master."""
+    found = re.search(r"offsetFromMaster\s+(-?[\d.]+)", text)
+    return float(found[1]) if found else None
