@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,10 +142,8 @@ class Namespaces(Backend):
     def restore(self) -> None:
         """End and remove all that the run made; safe to repeat."""
         if self._process is not None and self._process.poll() is None:
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             self._process.wait()
         self._process = None
         if self._state is not None:

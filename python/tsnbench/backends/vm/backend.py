@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.backends.kernel import job, results, traffic
+from tsnbench.backends.kernel import faults, job, results, traffic
 from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.kernel.wire import Wire
 from tsnbench.backends.protocol import Backend, Progress
@@ -50,6 +50,10 @@ class VirtualMachine(Backend):
         self.wire = wire
         """Which interfaces stand for the Plan's ports."""
 
+    def wire_of(self, plan: Plan) -> Wire:
+        """Faults happen on wires that can be reached: those between veth interfaces."""
+        return Wire.VETH if faults.present(plan.document) else self.wire
+
     def prepare(self, plan: Plan, folder: Path) -> None:
         """Make the run folder, in state ``running``.
 
@@ -59,7 +63,7 @@ class VirtualMachine(Backend):
         """
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
-        if found := refusals(plan.document, self.wire):
+        if found := refusals(plan.document, self.wire_of(plan)):
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
             raise InputError(
@@ -85,6 +89,7 @@ class VirtualMachine(Backend):
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> dict[str, Any]:
         document, text = plan.document, plan.to_json()
         guest = kernel.find()
+        wire = self.wire_of(plan)
         module = device.module(guest)
         image, image_hash = initramfs.bake(guest, traffic.program(), module)
         load = os.getloadavg()[0]
@@ -95,13 +100,13 @@ class VirtualMachine(Backend):
         back = machine.run(
             guest.image,
             image,
-            job.files(document, text, self.dilate, self.wire),
+            job.files(document, text, self.dilate, wire),
             document["seed"] % (1 << 32),
             limit_s,
             lambda: tell(0, 0),
         )
-        seen = results.check(back, document, self.dilate, self.wire)
-        results.observe(back, document, text, folder, self.dilate, pcap, self.wire)
+        seen = results.check(back, document, self.dilate, wire)
+        results.observe(back, document, text, folder, self.dilate, pcap, wire)
         listed = {
             name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
         }
@@ -110,7 +115,7 @@ class VirtualMachine(Backend):
             "kernel": guest.release,
             "kernel_package_sha256": guest.sha256,
             "image_sha256": image_hash,
-            "wire": self.wire.value,
+            "wire": wire.value,
             "device_sha256": cache.sha256(module),
             "qemu": _qemu_version(),
             "seed": document["seed"] % (1 << 32),

@@ -1,0 +1,128 @@
+"""A kernel with little: priorities by tags, bridges without VLANs, links without a wire. Without a kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tsnbench import load
+from tsnbench.backends.kernel.job import files
+from tsnbench.backends.kernel.shaping import shape
+from tsnbench.backends.kernel.site import Abilities, Site
+from tsnbench.backends.kernel.tags import bytecode
+from tsnbench.backends.kernel.topology import build
+from tsnbench.backends.kernel.wire import Wire
+from tsnbench.backends.netns.missing import notes, refused
+from tsnbench.planning.document import Plan
+
+POOR = Abilities(
+    qdiscs=frozenset(("htb", "pfifo", "clsact")),
+    filters=frozenset(("u32", "bpf")),
+    actions=frozenset(("mirred",)),
+    bridge_vlans=False,
+)
+STAR = """
+name: star
+duration: 20 ms
+network:
+  stations: [controller, disk, robot]
+  bridges: [switch]
+  links: {rate: 100 Mbit/s, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
+streams:
+  loop: {from: controller, to: robot, pcp: 6, period: 1 ms, payload: 100 B}
+  files: {from: disk, to: robot, pcp: 0, period: 200 us, payload: 1000 B}
+shapers:
+  switch -> robot: SHAPER
+"""
+CLASSES = "{queues: {classes: {6: 1, 0: 0}}}"
+
+
+def _plan(tmp_path: Path, shaper: str = CLASSES) -> Plan:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(STAR.replace("SHAPER", shaper))
+    return load(path).plan()
+
+
+def _run(program: str, frame: bytes, tag: int | None) -> int:
+    """Classic BPF, as far as the program has it; ``tag`` is what the kernel has taken out of the frame."""
+    count, *rows = program.split(",")
+    code = [tuple(map(int, row.split())) for row in rows]
+    assert len(code) == int(count)
+    known = {0xFFFFF000 + 44: tag or 0, 0xFFFFF000 + 48: int(tag is not None)}
+    at, value = 0, 0
+    while True:
+        instruction, yes, no, k = code[at]
+        at += 1
+        if instruction in (0x28, 0x30):
+            octets = 2 if instruction == 0x28 else 1
+            value = known[k] if k in known else int.from_bytes(frame[k : k + octets], "big")
+        elif instruction == 0x15:
+            at += yes if value == k else no
+        elif instruction == 0x74:
+            value >>= k
+        elif instruction == 0x05:
+            at += k
+        else:
+            assert instruction == 0x06
+            return k
+
+
+@pytest.mark.parametrize("pcp", range(8))
+def test_a_tag_is_read_in_the_frame_and_beside_it(pcp):
+    program = bytecode([100 + pcp for pcp in range(8)])
+    macs, rest = bytes(range(12)), b"\x08\x00" + bytes(50)
+    control = pcp << 13 | 0xFFF
+    assert _run(program, macs + b"\x81\x00" + control.to_bytes(2, "big") + rest, None) == 100 + pcp
+    # Octets that look like a tag mean nothing where the kernel has it.
+    assert _run(program, macs + b"\x81\x00\x20\x00" + rest, control) == 100 + pcp
+    assert _run(program, macs + rest, None) == 100
+
+
+def test_the_higher_class_has_the_lower_number_of_htb(tmp_path):
+    plan = _plan(tmp_path)
+    number = next(n for n, port in enumerate(plan.document["ports"]) if port["name"] == "switch -> robot")
+    lines = shape(plan.document, number, 1, POOR)
+    assert [line.split()[-1] for line in lines if "class add" in line and "parent 2:" in line] == ["1", "0"]
+    assert f"qdisc add dev p{number} parent 2:11 handle 21: pfifo limit 1000" in lines
+    assert not any("prio bands" in line for line in lines)
+
+
+def test_a_wire_without_netem_passes_frames_on(tmp_path):
+    spaces = build(_plan(tmp_path).document, 1, can=POOR)
+    wires = spaces["wires"].tc
+    assert not any("netem" in line for line in wires)
+    assert (
+        "filter add dev w0 ingress protocol all u32 match u32 0 0 action mirred egress redirect dev w1"
+        in wires
+    )
+    bridge = spaces["n3"].bridge
+    assert not any("vlan" in line for line in bridge)
+    assert any(line.startswith("fdb add") for line in bridge)
+    assert any("links take no time" in note for note in notes(POOR))
+    assert not any("links take no time" in note for note in notes(Abilities()))
+
+
+def test_what_is_missing_is_named_by_port(tmp_path):
+    gates = "{queues: {classes: {6: 1, 0: 0}}, gates: {cycle: 1 ms, entries: [{open: all, for: 1 ms}]}}"
+    assert refused(_plan(tmp_path, gates).document, POOR) == [
+        "port switch -> robot: a gate control list: this kernel has no qdisc taprio"
+    ]
+    assert refused(_plan(tmp_path).document, POOR) == []
+    none = Abilities(frozenset(), frozenset(), frozenset(), frozenset(), False)
+    found = refused(_plan(tmp_path).document, none)
+    assert any("veth" in line for line in found)
+    assert any("htb" in line for line in found)
+    half = Abilities(filters=frozenset(("matchall",)))
+    assert any("a tag's priority" in line for line in refused(_plan(tmp_path).document, half))
+
+
+def test_a_job_runs_in_its_own_folders_alone(tmp_path):
+    plan = _plan(tmp_path)
+    site = Site(
+        job="/s/job", results="/s/results", scratch="/s", ip="/x/ip", tc="/x/tc", console="/s/said", can=POOR
+    )
+    text = files(plan.document, plan.to_json(), 1, Wire.VETH, site)["job.sh"].decode()
+    for word in ("/tools", " /job", ">/results", "/tmp", "/dev/console"):
+        assert word not in text
+    assert "/x/ip netns exec n0 " in text
