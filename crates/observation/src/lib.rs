@@ -3,6 +3,7 @@
 //! [`Sighting`] is the row that hot paths hand over: numbers only. What the numbers mean (tap and stream names,
 //! stages, clocks) is a [`Legend`], stored once per file.
 
+pub mod log;
 pub mod parquet;
 
 use serde::{Deserialize, Serialize};

@@ -37,6 +37,8 @@ struct Source {
     template: Template,
     port: u32,
     pcp: u8,
+    /// How long after its timer a frame is meant to go, ns.
+    advance_ns: i64,
 }
 
 impl Releases {
@@ -56,7 +58,9 @@ impl Releases {
                 releases.next.push(Reverse((at, releases.streams.len())));
             }
             let template = Template::new(plan, stream, number)?;
-            releases.streams.push(Source { talker, template, port: first.port, pcp: stream.pcp });
+            let advance_ns = stream.socket.as_ref().map_or(0, |socket| socket.advance_ns);
+            let advance_ns = i64::try_from(advance_ns).unwrap_or(i64::MAX);
+            releases.streams.push(Source { talker, template, port: first.port, pcp: stream.pcp, advance_ns });
         }
         Ok(releases)
     }
@@ -76,8 +80,66 @@ impl Iterator for Releases {
             self.next.push(Reverse((next, place)));
         }
         let at_ns = (at - Instant::EPOCH).floor_ns();
-        let frame = FrameSpec { octets, seq, intended_ns: at_ns, ..source.template.frame };
+        let intended_ns = at_ns.saturating_add(source.advance_ns);
+        let frame = FrameSpec { octets, seq, intended_ns, ..source.template.frame };
         Some(Release { at_ns, port: source.port, pcp: source.pcp, frame })
+    }
+}
+
+/// A talker that always has frames waiting.
+#[derive(Debug)]
+pub struct Saturating {
+    talker: Talker,
+    template: Template,
+    /// The egress port: index into the Plan's ports.
+    pub port: u32,
+    /// Priority code point.
+    pub pcp: u8,
+    /// How many frames it keeps in its port's queue.
+    pub backlog: u32,
+    /// From when to when, in ns of the Plan.
+    pub span_ns: (i64, i64),
+}
+
+impl Saturating {
+    /// Those of `node`.
+    ///
+    /// # Errors
+    /// When an address in the Plan is none.
+    pub fn all(plan: &Plan, node: u32) -> io::Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for (stream, number) in plan.streams.iter().zip(0..).filter(|(stream, _)| stream.talker == node) {
+            let talker = Talker::new(plan, stream);
+            let Some(first) = stream.route.first().filter(|_| talker.backlog() > 0) else { continue };
+            let ns = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+            found.push(Self {
+                backlog: talker.backlog(),
+                talker,
+                template: Template::new(plan, stream, number)?,
+                port: first.port,
+                pcp: stream.pcp,
+                span_ns: (ns(stream.start_ns), ns(stream.stop_ns.min(plan.duration_ns))),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Which stream.
+    #[must_use]
+    pub fn stream(&self) -> u32 {
+        self.template.frame.stream
+    }
+
+    /// Source and destination port.
+    #[must_use]
+    pub fn udp_port(&self) -> u16 {
+        self.template.frame.udp_port
+    }
+
+    /// Its next frame; when it is sent, only its queue knows.
+    pub fn next_frame(&mut self) -> FrameSpec {
+        let octets = self.talker.next_size();
+        FrameSpec { octets, seq: self.talker.take(), ..self.template.frame }
     }
 }
 
@@ -104,5 +166,17 @@ mod tests {
         assert!(live.len() > 3);
         assert_eq!(live, simulated);
         assert_eq!(Releases::new(&plan, plan.streams[0].listeners[0].node).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_saturating_talker_has_frames_and_no_timetable() {
+        let mut plan = Plan::read(include_str!("../tests/plans/one-hop.json")).unwrap();
+        plan.hash = None;
+        plan.streams[0].pattern = Pattern::Saturating { backlog: 3 };
+        let talker = plan.streams[0].talker;
+        assert_eq!(Releases::new(&plan, talker).unwrap().filter(|one| one.frame.stream == 0).count(), 0);
+        let mut all = Saturating::all(&plan, talker).unwrap();
+        assert_eq!((all.len(), all[0].backlog), (1, 3));
+        assert_eq!([all[0].next_frame().seq, all[0].next_frame().seq], [0, 1]);
     }
 }

@@ -1,58 +1,164 @@
 //! The command line.
 
 use crate::Error;
+use crate::system::socket::TxTime;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::str::FromStr;
 
-/// What to send, where and when.
+/// How it is called.
+pub const USAGE: &str = "expected
+  talk PLAN --node N --port N=INTERFACE… --log FILE [--epoch NS] [--dilate D] [--sights FILE] [--untagged]
+       [--udp ADDRESS] [--txtime strict|deadline] [--absolute] [--hardware] [--cpu N] [--priority N]
+  listen [PLAN] --port N=INTERFACE… --log FILE [--epoch NS] [--dilate D] [--until NS] [--count N] [--sights FILE]
+       [--ring KIB] [--wake] [--hardware] [--cpu N] [--priority N]
+  replay CAPTURE --port 0=INTERFACE --log FILE [--epoch NS] [--dilate D] [--cpu N] [--priority N]";
+
+/// What to do.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Send what a Plan's node sends.
+    Talk,
+    /// Receive.
+    Listen,
+    /// Send a capture's frames.
+    Replay,
+}
+
+/// What to do, where and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments {
-    /// The Plan's file.
-    pub plan: PathBuf,
+    /// What to do.
+    pub task: Task,
+    /// The Plan's file, or the capture's.
+    pub file: Option<PathBuf>,
     /// The talkers' node.
-    pub node: u32,
-    /// The Plan's zero on TAI.
-    pub epoch_ns: i64,
+    pub node: Option<u32>,
+    /// The Plan's zero on TAI; in a moment unless given.
+    pub epoch_ns: Option<i64>,
     /// How many ns pass for one of the Plan.
     pub dilate: i64,
     /// Port of the Plan, and its interface.
     pub ports: Vec<(u32, String)>,
-    /// Where to write what was sent.
+    /// Where to write what was sent or came.
     pub log: PathBuf,
+    /// Where to write when frames passed which stage.
+    pub sights: Option<PathBuf>,
+    /// The interface puts VLAN tags on; frames are made without.
+    pub untagged: bool,
+    /// Send UDP to this address, in place of whole frames.
+    pub udp: Option<Ipv4Addr>,
+    /// Frames carry launch times, whatever the Plan says.
+    pub txtime: Option<TxTime>,
+    /// The intended time in the payload is TAI, not the Plan's.
+    pub absolute: bool,
+    /// Ask the hardware for stamps.
+    pub hardware: bool,
+    /// The processor to run on.
+    pub cpu: Option<usize>,
+    /// Priority under `SCHED_FIFO`; 0 for none.
+    pub priority: i32,
+    /// Listen until then, on TAI.
+    pub until_ns: Option<i64>,
+    /// Listen for so many frames of talkers.
+    pub count: Option<u64>,
+    /// KiB of the ring.
+    pub ring_kib: usize,
+    /// One call per frame, as an ordinary listener, and no ring.
+    pub wake: bool,
 }
+
+/// Of all processes that must be on time, talkers come in the middle.
+pub const PRIORITY: i32 = 50;
+/// Half a second of 1 Gbit/s.
+const RING_KIB: usize = 1 << 16;
 
 impl Arguments {
     /// Reads `talk PLAN --node N …`.
     pub fn read(words: impl Iterator<Item = String>) -> Result<Self, Error> {
-        let mut words = words;
-        let usage = || {
-            Error::Usage(
-                "expected talk PLAN --node N --epoch NS [--dilate D] --port N=INTERFACE… --log FILE".into(),
-            )
+        let mut words = words.peekable();
+        let usage = || Error::Usage(USAGE.into());
+        let task = match words.next().as_deref() {
+            Some("talk") => Task::Talk,
+            Some("listen") => Task::Listen,
+            Some("replay") => Task::Replay,
+            _ => return Err(usage()),
         };
-        if words.next().as_deref() != Some("talk") {
-            return Err(usage());
-        }
-        let plan = words.next().ok_or_else(usage)?.into();
-        let (mut node, mut epoch_ns, mut dilate, mut ports, mut log) = (None, None, 1, Vec::new(), None);
+        let mut found = Self {
+            task,
+            file: words.next_if(|word| !word.starts_with("--")).map(PathBuf::from),
+            node: None,
+            epoch_ns: None,
+            dilate: 1,
+            ports: Vec::new(),
+            log: PathBuf::new(),
+            sights: None,
+            untagged: false,
+            udp: None,
+            txtime: None,
+            absolute: false,
+            hardware: false,
+            cpu: None,
+            priority: PRIORITY,
+            until_ns: None,
+            count: None,
+            ring_kib: RING_KIB,
+            wake: false,
+        };
         while let Some(option) = words.next() {
-            let value = words.next().ok_or_else(usage)?;
-            let number =
-                || value.parse::<i64>().map_err(|_| Error::Usage(format!("{option}: expected a number")));
             match option.as_str() {
-                "--node" => node = Some(value.parse().map_err(|_| usage())?),
-                "--epoch" => epoch_ns = Some(number()?),
-                "--dilate" => dilate = number()?.max(1),
-                "--port" => {
-                    let (port, interface) = value.split_once('=').ok_or_else(usage)?;
-                    ports.push((port.parse().map_err(|_| usage())?, interface.to_owned()));
-                }
-                "--log" => log = Some(value.into()),
-                _ => return Err(usage()),
+                "--untagged" => found.untagged = true,
+                "--absolute" => found.absolute = true,
+                "--hardware" => found.hardware = true,
+                "--wake" => found.wake = true,
+                _ => found.valued(&option, &words.next().ok_or_else(usage)?)?,
             }
         }
-        let (Some(node), Some(epoch_ns), Some(log)) = (node, epoch_ns, log) else { return Err(usage()) };
-        Ok(Self { plan, node, epoch_ns, dilate, ports, log })
+        let complete = !found.log.as_os_str().is_empty()
+            && !found.ports.is_empty()
+            && (found.file.is_some() || task == Task::Listen)
+            && (found.node.is_some() || task != Task::Talk);
+        if complete { Ok(found) } else { Err(usage()) }
     }
+
+    fn valued(&mut self, option: &str, value: &str) -> Result<(), Error> {
+        match option {
+            "--node" => self.node = Some(number(option, value)?),
+            "--epoch" => self.epoch_ns = Some(number(option, value)?),
+            "--dilate" => self.dilate = number::<i64>(option, value)?.max(1),
+            "--cpu" => self.cpu = Some(number(option, value)?),
+            "--priority" => self.priority = number(option, value)?,
+            "--until" => self.until_ns = Some(number(option, value)?),
+            "--count" => self.count = Some(number(option, value)?),
+            "--ring" => self.ring_kib = number(option, value)?,
+            "--udp" => {
+                self.udp = Some(
+                    value.parse().map_err(|_| Error::Usage(format!("{option}: expected an IPv4 address")))?,
+                );
+            }
+            "--txtime" => {
+                self.txtime = Some(match value {
+                    "strict" => TxTime::Strict,
+                    "deadline" => TxTime::Deadline,
+                    _ => return Err(Error::Usage(format!("{option}: expected strict or deadline"))),
+                });
+            }
+            "--port" => {
+                let (port, interface) = value
+                    .split_once('=')
+                    .ok_or_else(|| Error::Usage(format!("{option}: expected N=INTERFACE")))?;
+                self.ports.push((number(option, port)?, interface.to_owned()));
+            }
+            "--log" => self.log = value.into(),
+            "--sights" => self.sights = Some(value.into()),
+            _ => return Err(Error::Usage(USAGE.into())),
+        }
+        Ok(())
+    }
+}
+
+fn number<T: FromStr>(option: &str, value: &str) -> Result<T, Error> {
+    value.parse().map_err(|_| Error::Usage(format!("{option}: expected a number, found {value}")))
 }
 
 #[cfg(test)]
@@ -67,13 +173,22 @@ mod tests {
     fn what_is_missing_or_strange_is_refused() {
         let good = "talk plan.json --node 2 --epoch 5 --dilate 10 --port 0=p0 --port 3=p3 --log out";
         let found = read(good).unwrap();
-        assert_eq!((found.node, found.epoch_ns, found.dilate), (2, 5, 10));
+        assert_eq!((found.node, found.epoch_ns, found.dilate), (Some(2), Some(5), 10));
         assert_eq!(found.ports, [(0, "p0".to_owned()), (3, "p3".to_owned())]);
-        for bad in ["", "listen", "talk", "talk p --node x --epoch 1 --log l", "talk p --node 1 --log l"] {
+        for bad in ["", "shout", "talk", "talk p --node x --epoch 1 --log l", "talk p --node 1 --log l"] {
             assert!(read(bad).is_none(), "{bad}");
         }
-        for (old, new) in [("--port 0=p0", "--port p0"), ("--epoch 5", "--when 5"), ("out", "")] {
+        for (old, new) in
+            [("--port 0=p0", "--port p0"), ("--epoch 5", "--when 5"), ("out", ""), ("--log out", "--log")]
+        {
             assert!(read(&good.replace(old, new)).is_none(), "{new}");
         }
+        let ways = "--txtime deadline --udp 10.0.0.2 --untagged --absolute --cpu 1 --priority 0";
+        let found = read(&format!("{good} {ways}")).unwrap();
+        assert_eq!((found.txtime, found.cpu, found.priority), (Some(TxTime::Deadline), Some(1), 0));
+        assert!(found.untagged && found.absolute && found.udp.is_some());
+        assert!(read(&format!("{good} --txtime late")).is_none());
+        assert_eq!(read("listen --port 0=p0 --log out --ring 8 --wake").unwrap().file, None);
+        assert!(read("replay --port 0=p0 --log out").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! What a talker did: frames per stream, those that the kernel refused, and how late it was.
+//! What a talker did: frames per stream, those that the kernel refused or dropped, and how late it was.
 
 use std::fmt::Write as _;
 use std::io;
@@ -16,6 +16,8 @@ struct Entry {
     refused: u64,
     late_most_ns: i64,
     late_sum_ns: i128,
+    missed: u64,
+    invalid: u64,
 }
 
 impl Log {
@@ -33,13 +35,26 @@ impl Log {
         entry.late_sum_ns += i128::from(late_ns);
     }
 
-    /// `stream frames refused latest-ns mean-ns`, of those that sent.
+    /// So many frames were handed over that had no time to be late for.
+    pub fn filled(&mut self, stream: u32, frames: u64) {
+        let Some(entry) = self.streams.get_mut(stream as usize) else { return };
+        entry.frames += frames;
+    }
+
+    /// A queueing discipline dropped a frame whose launch time had passed, or was none.
+    pub fn dropped(&mut self, stream: u32, missed: bool) {
+        let Some(entry) = self.streams.get_mut(stream as usize) else { return };
+        entry.missed += u64::from(missed);
+        entry.invalid += u64::from(!missed);
+    }
+
+    /// `stream frames refused latest-ns mean-ns missed invalid`, of those that sent.
     fn text(&self) -> String {
         let mut text = String::new();
         for (number, entry) in self.streams.iter().enumerate().filter(|(_, entry)| entry.frames > 0) {
             let mean = entry.late_sum_ns / i128::from(entry.frames);
-            let Entry { frames, refused, late_most_ns, .. } = entry;
-            let _ = writeln!(text, "{number} {frames} {refused} {late_most_ns} {mean}");
+            let Entry { frames, refused, late_most_ns, missed, invalid, .. } = entry;
+            let _ = writeln!(text, "{number} {frames} {refused} {late_most_ns} {mean} {missed} {invalid}");
         }
         text
     }
@@ -60,6 +75,10 @@ mod tests {
         log.sent(1, 200, true);
         log.sent(1, 100, false);
         log.sent(9, 1, true);
-        assert_eq!(log.text(), "1 2 1 200 150\n");
+        log.filled(2, 4);
+        log.dropped(1, true);
+        log.dropped(1, false);
+        log.dropped(1, false);
+        assert_eq!(log.text(), "1 2 1 200 150 1 2\n2 4 0 0 0 0 0\n");
     }
 }

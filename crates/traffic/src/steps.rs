@@ -3,7 +3,9 @@
 //! `tsnbench-traffic steps FILE --epoch NS --dilate D --log FILE -- tc -n wires -batch -`; a line of the file is
 //! `moment-ns<TAB>line`. To start a program takes ms, which would be too late.
 
-use crate::{Error, PRIORITY, system};
+use crate::Error;
+use crate::arguments::PRIORITY;
+use crate::system::{clock, process};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -21,7 +23,8 @@ struct Arguments {
 
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Error> {
-        let usage = || Error::Usage("expected steps FILE --epoch NS [--dilate D] --log FILE -- PROGRAM…".into());
+        let usage =
+            || Error::Usage("expected steps FILE --epoch NS [--dilate D] --log FILE -- PROGRAM…".into());
         let steps = words.next().ok_or_else(usage)?.into();
         let (mut epoch_ns, mut dilate, mut log) = (None, 1, None);
         while let Some(option) = words.next() {
@@ -64,16 +67,16 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
         .map_err(|error| Error::File(arguments.steps.clone(), error))?;
     let steps = parse(&text).ok_or_else(|| Error::Usage("steps: expected a moment and a line".into()))?;
     // The program is as urgent as who talks to it.
-    system::become_punctual(PRIORITY).map_err(|error| Error::System("real-time scheduling", error))?;
+    process::become_punctual(PRIORITY).map_err(|error| Error::System("real-time scheduling", error))?;
     let failed = |error| Error::System("the program of the steps", error);
     let (name, rest) = arguments.program.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
     let mut program = Command::new(name).args(rest).stdin(Stdio::piped()).spawn().map_err(failed)?;
     let mut log = String::new();
     for (at_ns, line) in steps {
         let due = arguments.epoch_ns.saturating_add(at_ns.saturating_mul(arguments.dilate));
-        let clock = |error| Error::System("CLOCK_TAI", error);
-        system::sleep_until(due).map_err(clock)?;
-        let began = system::now_ns().map_err(clock)?;
+        let tai = |error| Error::System("CLOCK_TAI", error);
+        clock::sleep_until(due).map_err(tai)?;
+        let began = clock::now_ns().map_err(tai)?;
         let Some(input) = program.stdin.as_mut() else { break };
         // One that has ended says below why.
         if writeln!(input, "{line}").and_then(|()| input.flush()).is_err() {

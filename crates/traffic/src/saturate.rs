@@ -1,0 +1,102 @@
+//! Talkers that always have frames waiting: each fills its own socket's buffer, in a thread of ordinary importance.
+//!
+//! A frame counts against its socket's buffer until it leaves the queueing disciplines. With room for `backlog` frames
+//! a call that sends waits until one of them has left: the queue holds as many as the Plan says, and drops none.
+
+use crate::arguments::Arguments;
+use crate::system::socket::Socket;
+use crate::system::{clock, process};
+use crate::{Error, talk};
+use std::io;
+use std::thread::JoinHandle;
+use tsn_sim::live::Saturating;
+
+/// Frames per call.
+const BATCH: usize = 16;
+/// A call gives up after so long, to see whether it is over.
+const PATIENCE_US: i64 = 10_000;
+/// What the kernel counts for a frame beside its octets, before it rounds up: room for headers, and its own notes.
+const BESIDE: usize = 384;
+const NOTES: usize = 256;
+
+/// A talker at work; in the end it says how many frames it sent.
+pub type Filling = (u32, JoinHandle<Result<u64, Error>>);
+
+/// Begins with all of them.
+pub fn begin(all: Vec<Saturating>, arguments: &Arguments, epoch_ns: i64) -> Result<Vec<Filling>, Error> {
+    let mut begun = Vec::new();
+    for talker in all {
+        let Some((_, interface)) = arguments.ports.iter().find(|(port, _)| *port == talker.port) else {
+            return Err(Error::Usage(format!("--port: no interface for port {}", talker.port)));
+        };
+        let told = |error| Error::Interface(interface.clone(), error);
+        let socket = match arguments.udp {
+            None => Socket::packet(interface),
+            Some(to) => Socket::udp(interface, to, talker.udp_port()),
+        };
+        let socket = socket.map_err(told)?;
+        socket.give_up_after(PATIENCE_US).map_err(told)?;
+        let number = talker.stream();
+        let arguments = arguments.clone();
+        let interface = interface.clone();
+        let thread = std::thread::Builder::new()
+            .spawn(move || fill(talker, socket, &arguments, epoch_ns, &interface))
+            .map_err(|error| Error::System("a thread", error))?;
+        begun.push((number, thread));
+    }
+    Ok(begun)
+}
+
+/// Waits for the end of all; streams and frames.
+pub fn end(begun: Vec<Filling>) -> Result<Vec<(u32, u64)>, Error> {
+    let broken = |_| Error::System("a thread", io::Error::other("it broke off"));
+    begun.into_iter().map(|(stream, thread)| Ok((stream, thread.join().map_err(broken)??))).collect()
+}
+
+fn fill(
+    mut talker: Saturating,
+    mut socket: Socket,
+    arguments: &Arguments,
+    epoch_ns: i64,
+    interface: &str,
+) -> Result<u64, Error> {
+    let told = |error| Error::Interface(interface.to_owned(), error);
+    let clock = |error| Error::System("CLOCK_TAI", error);
+    let at = |ns: i64| epoch_ns.saturating_add(ns.saturating_mul(arguments.dilate));
+    let (from, to) = (at(talker.span_ns.0), at(talker.span_ns.1));
+    clock::sleep_until(from).map_err(clock)?;
+    let batch = BATCH.min(talker.backlog.max(1) as usize);
+    let (mut ready, mut sent, mut room) = (Vec::with_capacity(batch), 0, 0);
+    loop {
+        let now = clock::now_ns().map_err(clock)?;
+        if now >= to || process::asked_to_end() {
+            return Ok(sent);
+        }
+        while ready.len() < batch {
+            let mut octets = Vec::new();
+            let frame = talker.next_frame();
+            let intended_ns =
+                if arguments.absolute { now } else { (now - epoch_ns) / arguments.dilate.max(1) };
+            let frame = tsn_wire::build::FrameSpec { intended_ns, ..frame };
+            let skip = talk::build(&frame, arguments, &mut octets)?;
+            octets.drain(..skip);
+            if octets.len() > room {
+                room = octets.len();
+                let truesize = (room + BESIDE).next_power_of_two() + NOTES;
+                let whole = truesize.saturating_mul(talker.backlog.max(1) as usize);
+                socket.buffer(i32::try_from(whole).unwrap_or(i32::MAX)).map_err(told)?;
+            }
+            ready.push(octets);
+        }
+        match socket.send_many(talker.pcp, &ready) {
+            Ok(count) => {
+                sent += count as u64;
+                ready.drain(..count.min(ready.len()));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // A queue of the kernel's is full, whose limit is less than the backlog: the frame is not lost, it is tried again.
+            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => std::thread::yield_now(),
+            Err(error) => return Err(told(error)),
+        }
+    }
+}

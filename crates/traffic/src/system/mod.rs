@@ -1,0 +1,25 @@
+//! The few calls to the kernel that have no safe wrapper here. The project's only unsafe code.
+//!
+//! Every block hands the kernel pointers to live locals or buffers with their true lengths, and checks what it returns.
+#![allow(unsafe_code)]
+
+pub mod clock;
+pub mod control;
+pub mod device;
+pub mod notice;
+pub mod process;
+pub mod receive;
+pub mod ring;
+pub mod socket;
+
+use std::io;
+
+/// The kernel's -1 as an error.
+fn checked(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// What a socket call has counted, or its error.
+fn counted(result: isize) -> io::Result<usize> {
+    usize::try_from(result).map_err(|_| io::Error::last_os_error())
+}

@@ -1,0 +1,146 @@
+//! A packet socket that hands over one frame per call, as a listener's program gets it. packet(7).
+
+use super::control::{self, Plain, Room};
+use super::socket::Socket;
+use super::{checked, clock, counted};
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::AsRawFd;
+
+/// `ETH_P_ALL` of linux/if_ether.h.
+pub const EVERYTHING: u16 = 3;
+
+/// What came.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// Octets in the buffer.
+    pub length: usize,
+    /// Octets of the frame, without FCS and the tag that the kernel took out.
+    pub original: u32,
+    /// Stamp of the kernel, UTC.
+    pub kernel_ns: Option<i64>,
+    /// Stamp of the hardware, on its own clock.
+    pub hardware_ns: Option<i64>,
+    /// Tag control information that the kernel took out of the frame.
+    pub tag: Option<u16>,
+}
+
+/// How many frames came, and how many of them had no room: what has been since the last time.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// With those that had no room.
+    pub frames: u64,
+    /// Those that had no room.
+    pub dropped: u64,
+}
+
+impl Socket {
+    /// Receives all that arrives at the interface, with stamps.
+    ///
+    /// # Errors
+    /// When there is no such interface, or without the capability `CAP_NET_RAW`.
+    pub fn listening(interface: &str) -> io::Result<Self> {
+        let socket = Self::closed_packet()?;
+        socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
+        let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE
+            | libc::SOF_TIMESTAMPING_SOFTWARE
+            | libc::SOF_TIMESTAMPING_RX_HARDWARE
+            | libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+        socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags)?;
+        socket.only_arrivals()?;
+        socket.bind(interface, EVERYTHING)?;
+        Ok(socket)
+    }
+
+    /// What this machine sends is not of interest.
+    pub(super) fn only_arrivals(&self) -> io::Result<()> {
+        self.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)
+    }
+
+    /// Octets that may wait, as the kernel counts them.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn room(&self, octets: i32) -> io::Result<()> {
+        self.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &(octets / 2))
+    }
+
+    /// Waits until something is there, or so many ms have passed; whether something is. A signal ends it, too.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn wait(&self, ms: i32) -> io::Result<bool> {
+        let mut asked = libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one live entry, as many as told.
+        match checked(unsafe { libc::poll(&raw mut asked, 1, ms) }) {
+            Ok(()) => Ok(asked.revents != 0),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The next frame; none where nothing waits.
+    ///
+    /// # Errors
+    /// What the kernel says: the interface is gone or down, for example.
+    pub fn receive(&self, octets: &mut [u8]) -> io::Result<Option<Arrival>> {
+        let mut room: Room = [0; 64];
+        let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
+        // SAFETY: all of `msghdr` may be zero.
+        let mut header: libc::msghdr = unsafe { zeroed() };
+        header.msg_iov = &raw mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = room.as_mut_ptr().cast();
+        header.msg_controllen = size_of_val(&room) as _;
+        let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
+        // SAFETY: the header names live buffers with their true lengths.
+        let original = match counted(unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut header, flags) }) {
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut arrival = Arrival {
+            length: original.min(octets.len()),
+            original: u32::try_from(original).unwrap_or(u32::MAX),
+            ..Arrival::default()
+        };
+        // SAFETY: recvmsg has just filled the header, whose buffers are alive.
+        unsafe {
+            control::each(&header, |level, kind, data| match (level, kind) {
+                (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) => {
+                    let [software, _, hardware] = <[libc::timespec; 3]>::read(data).map(clock::ns);
+                    arrival.kernel_ns = (software != 0).then_some(software);
+                    arrival.hardware_ns = (hardware != 0).then_some(hardware);
+                }
+                (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
+                    let beside = libc::tpacket_auxdata::read(data);
+                    let tagged = beside.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
+                    arrival.tag = tagged.then_some(beside.tp_vlan_tci);
+                }
+                _ => {}
+            });
+        }
+        Ok(Some(arrival))
+    }
+
+    /// What the kernel counted since the last time it was asked (`PACKET_STATISTICS`).
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn statistics(&self) -> io::Result<Statistics> {
+        // SAFETY: all of `tpacket_stats_v3` may be zero; the kernel writes at most the size that it is told.
+        let counted = unsafe {
+            let mut counted: libc::tpacket_stats_v3 = zeroed();
+            let mut octets = size_of::<libc::tpacket_stats_v3>() as libc::socklen_t;
+            checked(libc::getsockopt(
+                self.fd.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut counted).cast(),
+                &raw mut octets,
+            ))?;
+            counted
+        };
+        Ok(Statistics { frames: counted.tp_packets.into(), dropped: counted.tp_drops.into() })
+    }
+}

@@ -1,0 +1,212 @@
+//! Sockets that send: whole frames or UDP, with a priority, a launch time, and stamps of each stage. packet(7), udp(7).
+
+use super::{checked, control, counted};
+use std::ffi::CString;
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Whether frames' launch times are to be kept or not to be exceeded. etf(8).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum TxTime {
+    /// Not before, not after.
+    Strict,
+    /// As soon as possible, not after.
+    Deadline,
+}
+
+/// A socket on one interface.
+#[derive(Debug)]
+pub struct Socket {
+    pub(super) fd: OwnedFd,
+    priority: Option<u8>,
+}
+
+impl Socket {
+    /// Sends whole Ethernet frames; receives nothing.
+    ///
+    /// # Errors
+    /// When there is no such interface, or without the capability `CAP_NET_RAW`.
+    pub fn packet(interface: &str) -> io::Result<Self> {
+        let socket = Self::closed_packet()?;
+        socket.bind(interface, 0)?;
+        Ok(socket)
+    }
+
+    /// Sends UDP from the interface to one address. `DSCP` and header are the kernel's.
+    ///
+    /// # Errors
+    /// When there is no way there.
+    pub fn udp(interface: &str, to: Ipv4Addr, port: u16) -> io::Result<Self> {
+        let socket =
+            Self { fd: UdpSocket::bind(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0))?.into(), priority: None };
+        let name = CString::new(interface)?;
+        let name = name.as_bytes_with_nul();
+        // SAFETY: the kernel reads exactly the length that it is told, from a live buffer.
+        checked(unsafe {
+            libc::setsockopt(
+                socket.fd.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_BINDTODEVICE,
+                name.as_ptr().cast(),
+                name.len() as libc::socklen_t,
+            )
+        })?;
+        let udp = UdpSocket::from(socket.fd);
+        udp.set_broadcast(true)?;
+        udp.connect(SocketAddrV4::new(to, port))?;
+        Ok(Self { fd: udp.into(), priority: None })
+    }
+
+    /// A packet socket that is bound to nothing yet.
+    pub(super) fn closed_packet() -> io::Result<Self> {
+        // SAFETY: no pointers; what comes back is checked before it becomes an owned descriptor.
+        let fd = unsafe {
+            let fd = libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(fd)
+        };
+        Ok(Self { fd, priority: None })
+    }
+
+    /// To an interface, receiving what is of `protocol` (an `EtherType`, or 0 for nothing).
+    pub(super) fn bind(&self, interface: &str, protocol: u16) -> io::Result<()> {
+        let name = CString::new(interface)?;
+        // SAFETY: `name` is a live string that ends with zero.
+        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+        if index == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: all of `sockaddr_ll` may be zero; the kernel reads exactly the size that it is told.
+        checked(unsafe {
+            let mut address: libc::sockaddr_ll = zeroed();
+            address.sll_family = libc::AF_PACKET as u16;
+            address.sll_protocol = protocol.to_be();
+            address.sll_ifindex = i32::try_from(index).map_err(io::Error::other)?;
+            libc::bind(
+                self.fd.as_raw_fd(),
+                (&raw const address).cast(),
+                size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+            )
+        })
+    }
+
+    /// Sets an option that is one value.
+    pub(super) fn set<T: Copy>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+        // SAFETY: the kernel reads exactly the size that it is told, from a live value.
+        checked(unsafe {
+            libc::setsockopt(
+                self.fd.as_raw_fd(),
+                level,
+                option,
+                std::ptr::from_ref(value).cast(),
+                size_of::<T>() as libc::socklen_t,
+            )
+        })
+    }
+
+    /// How many octets of frames, as the kernel counts them, may wait before sending waits.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn buffer(&self, octets: i32) -> io::Result<()> {
+        // The kernel doubles the number.
+        self.set(libc::SOL_SOCKET, libc::SO_SNDBUF, &(octets / 2))
+    }
+
+    /// A call that sends waits no longer than this.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn give_up_after(&self, us: i64) -> io::Result<()> {
+        let limit = libc::timeval { tv_sec: us / 1_000_000, tv_usec: us % 1_000_000 };
+        self.set(libc::SOL_SOCKET, libc::SO_SNDTIMEO, &limit)
+    }
+
+    /// Every frame will carry a launch time on TAI; those that miss it are reported.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn want_launch_times(&self, mode: TxTime, clock_is_tai: bool) -> io::Result<()> {
+        let mut flags = libc::SOF_TXTIME_REPORT_ERRORS;
+        if mode == TxTime::Deadline {
+            flags |= libc::SOF_TXTIME_DEADLINE_MODE;
+        }
+        let clockid = if clock_is_tai { libc::CLOCK_TAI } else { libc::CLOCK_MONOTONIC };
+        self.set(libc::SOL_SOCKET, libc::SO_TXTIME, &libc::sock_txtime { clockid, flags: flags as _ })
+    }
+
+    /// Frames' stamps come back: before the queueing discipline, at the driver, and from the hardware where asked.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn want_stamps(&self, hardware: bool) -> io::Result<()> {
+        let mut flags = libc::SOF_TIMESTAMPING_TX_SCHED
+            | libc::SOF_TIMESTAMPING_TX_SOFTWARE
+            | libc::SOF_TIMESTAMPING_SOFTWARE;
+        if hardware {
+            // Without OPT_TX_SWHW a frame with a hardware stamp has no software one.
+            flags |= libc::SOF_TIMESTAMPING_TX_HARDWARE
+                | libc::SOF_TIMESTAMPING_RAW_HARDWARE
+                | libc::SOF_TIMESTAMPING_OPT_TX_SWHW;
+        }
+        self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags)
+    }
+
+    /// Which class a frame is of, for queueing disciplines (`SO_PRIORITY`).
+    fn prioritise(&mut self, priority: u8) -> io::Result<()> {
+        if self.priority != Some(priority) {
+            self.set(libc::SOL_SOCKET, libc::SO_PRIORITY, &libc::c_int::from(priority))?;
+            self.priority = Some(priority);
+        }
+        Ok(())
+    }
+
+    /// Sends one frame, with a launch time on TAI where one is given.
+    ///
+    /// # Errors
+    /// What the kernel says; `ENOBUFS` where the queue is full.
+    pub fn send(&mut self, priority: u8, octets: &[u8], launch_ns: Option<u64>) -> io::Result<()> {
+        self.prioritise(priority)?;
+        let mut part = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
+        // SAFETY: all of `msghdr` may be zero.
+        let mut header: libc::msghdr = unsafe { zeroed() };
+        header.msg_iov = &raw mut part;
+        header.msg_iovlen = 1;
+        let mut room: control::Room = [0; 64];
+        if let Some(launch_ns) = launch_ns {
+            control::put(&mut header, &mut room, libc::SOL_SOCKET, libc::SCM_TXTIME, &launch_ns);
+        }
+        // SAFETY: the header names live buffers with their lengths; the kernel only reads them.
+        counted(unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const header, 0) }).map(|_| ())
+    }
+
+    /// Sends frames in one call, as many as it takes within [`Self::give_up_after`]; how many. sendmmsg(2).
+    ///
+    /// # Errors
+    /// What the kernel says of the first.
+    pub fn send_many(&mut self, priority: u8, frames: &[Vec<u8>]) -> io::Result<usize> {
+        self.prioritise(priority)?;
+        let mut parts: Vec<libc::iovec> = frames
+            .iter()
+            .map(|frame| libc::iovec { iov_base: frame.as_ptr().cast_mut().cast(), iov_len: frame.len() })
+            .collect();
+        let mut headers: Vec<libc::mmsghdr> = parts
+            .iter_mut()
+            .map(|part| {
+                // SAFETY: all of `mmsghdr` may be zero.
+                let mut header: libc::mmsghdr = unsafe { zeroed() };
+                header.msg_hdr.msg_iov = part;
+                header.msg_hdr.msg_iovlen = 1;
+                header
+            })
+            .collect();
+        let count = libc::c_uint::try_from(headers.len()).map_err(io::Error::other)?;
+        // SAFETY: the headers name live parts, which name live frames; the kernel writes only the headers' lengths.
+        let sent = unsafe { libc::sendmmsg(self.fd.as_raw_fd(), headers.as_mut_ptr(), count, 0) };
+        counted(sent as isize)
+    }
+}

@@ -1,0 +1,266 @@
+//! Sends what a Plan's node sends.
+
+use crate::arguments::Arguments;
+use crate::log::Log;
+use crate::saturate;
+use crate::sights::{Frame, Sights};
+use crate::system::notice::Fate;
+use crate::system::socket::{Socket, TxTime};
+use crate::system::{clock, process};
+use crate::{Error, epoch};
+use std::collections::BTreeMap;
+use tsn_plan::{Plan, Stage};
+use tsn_sim::live::{Release, Releases, Saturating};
+use tsn_wire::build::FrameSpec;
+use tsn_wire::dissect::dissect;
+use tsn_wire::link::Link;
+use tsn_wire::payload::tsnbench;
+
+/// How long before a frame's time it is built and the processor kept busy, in ns: a sleep ends a little late.
+const EARLY_NS: i64 = 60_000;
+/// How long the last stamps may take.
+const STAMPS_NS: i64 = 20_000_000;
+/// Octets of a frame that come back with its stamp: all headers, and the payload's number.
+const HEAD: usize = 128;
+/// Octets of IPv4's and UDP's headers.
+const IP_AND_UDP: usize = 28;
+
+/// The Plan's talkers of one node.
+pub fn talk(arguments: &Arguments) -> Result<(), Error> {
+    let plan = crate::plan(arguments)?.ok_or(Error::Usage("talk: expected a Plan".into()))?;
+    let node = arguments.node.unwrap_or(0);
+    if let Some(cpu) = arguments.cpu {
+        process::pin(cpu).map_err(|error| Error::System("the processor", error))?;
+    }
+    let mut talking = Talking::new(&plan, arguments)?;
+    let addresses = |error| Error::System("the Plan's addresses", error);
+    let releases = Releases::new(&plan, node).map_err(addresses)?;
+    let saturating = Saturating::all(&plan, node).map_err(addresses)?;
+    let epoch_ns = epoch(arguments)?;
+    talking.epoch_ns = epoch_ns;
+    // Before this thread becomes more important than what fills queues.
+    let filling = saturate::begin(saturating, arguments, epoch_ns)?;
+    if arguments.priority > 0 {
+        process::become_punctual(arguments.priority)
+            .map_err(|error| Error::System("real-time scheduling", error))?;
+    }
+    for release in releases {
+        if process::asked_to_end() {
+            break;
+        }
+        talking.send(&release)?;
+    }
+    // To end a process takes a while, in which the others would be late.
+    let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
+    let end_ns = epoch_ns.saturating_add(end_ns.saturating_mul(arguments.dilate));
+    if !process::asked_to_end() {
+        clock::sleep_until(end_ns).map_err(|error| Error::System("CLOCK_TAI", error))?;
+    }
+    for (stream, frames) in saturate::end(filling)? {
+        talking.log.filled(stream, frames);
+    }
+    talking.finish(arguments)
+}
+
+struct Talking<'a> {
+    plan: &'a Plan,
+    arguments: &'a Arguments,
+    sockets: BTreeMap<u32, Socket>,
+    epoch_ns: i64,
+    log: Log,
+    sights: Option<Sights>,
+    /// TAI ahead of the kernel's stamps.
+    ahead_ns: i64,
+    octets: Vec<u8>,
+}
+
+impl<'a> Talking<'a> {
+    fn new(plan: &'a Plan, arguments: &'a Arguments) -> Result<Self, Error> {
+        let mut sights = arguments.sights.as_ref().map(|_| Sights::new(plan));
+        let mut sockets = BTreeMap::new();
+        for (port, interface) in &arguments.ports {
+            let told = |error| Error::Interface(interface.clone(), error);
+            let socket = open(plan, *port, arguments, interface).map_err(told)?;
+            if let Some(mode) = mode(plan, *port, arguments) {
+                socket.want_launch_times(mode.0, mode.1).map_err(told)?;
+            }
+            if let Some(sights) = &mut sights {
+                stamps(&socket, *port, interface, arguments, sights).map_err(told)?;
+            }
+            sockets.insert(*port, socket);
+        }
+        let ahead_ns = clock::tai_ahead_ns().map_err(|error| Error::System("CLOCK_TAI", error))?;
+        let log = Log::new(plan.streams.len());
+        Ok(Self {
+            plan,
+            arguments,
+            sockets,
+            epoch_ns: 0,
+            log,
+            sights,
+            ahead_ns,
+            octets: Vec::with_capacity(1 << 16),
+        })
+    }
+
+    fn send(&mut self, release: &Release) -> Result<(), Error> {
+        let at = |ns: i64| self.epoch_ns.saturating_add(ns.saturating_mul(self.arguments.dilate));
+        let (due, meant) = (at(release.at_ns), at(release.frame.intended_ns));
+        let number = release.frame.stream;
+        let stream = self.plan.streams.get(number as usize);
+        let launch = self.arguments.txtime.is_some()
+            || stream.and_then(|stream| stream.socket.as_ref()).is_some_and(|socket| socket.txtime);
+        let software = self
+            .arguments
+            .node
+            .and_then(|node| self.plan.nodes.get(node as usize))
+            .is_some_and(|node| node.host.is_some());
+        let clock = |error| Error::System("CLOCK_TAI", error);
+        // A talker of a host with software is one that sleeps until its time; others are hardware, and keep awake for it.
+        let early_ns = if software { 0 } else { EARLY_NS };
+        let frame = FrameSpec {
+            intended_ns: if self.arguments.absolute { meant } else { release.frame.intended_ns },
+            ..release.frame
+        };
+        let skip = build(&frame, self.arguments, &mut self.octets)?;
+        let mut now = clock::now_ns().map_err(clock)?;
+        if now < due - early_ns {
+            self.take_notices();
+            clock::sleep_until(due - early_ns).map_err(clock)?;
+            now = clock::now_ns().map_err(clock)?;
+        }
+        let woken = now;
+        while now < due && !process::asked_to_end() {
+            now = clock::now_ns().map_err(clock)?;
+        }
+        if process::asked_to_end() {
+            return Ok(());
+        }
+        let Some(socket) = self.sockets.get_mut(&release.port) else {
+            return Err(Error::Usage(format!("--port: no interface for port {}", release.port)));
+        };
+        let launch_ns = if launch { u64::try_from(meant).ok() } else { None };
+        let called = if self.sights.is_some() { clock::now_ns().map_err(clock)? } else { now };
+        let sent = socket.send(release.pcp, self.octets.get(skip..).unwrap_or_default(), launch_ns);
+        self.log.sent(number, now - due, sent.is_ok());
+        if let Some(sights) = &mut self.sights {
+            let one = Frame {
+                stream: number,
+                seq: release.frame.seq,
+                octets: release.frame.octets,
+                pcp: release.frame.tag.map_or(0, |tag| tag.pcp),
+                vid: release.frame.tag.map_or(0, |tag| tag.vid),
+            };
+            sights.sight(release.port, Stage::IntervalStart, &one, Some(due));
+            sights.sight(release.port, Stage::Wakeup, &one, Some(woken.max(due)));
+            sights.sight(release.port, Stage::Send, &one, Some(called));
+        }
+        Ok(())
+    }
+
+    /// What the kernel has said of frames since the last time; it keeps only so much for later.
+    fn take_notices(&mut self) {
+        let mut head = [0; HEAD];
+        for (port, socket) in &self.sockets {
+            while let Some((fate, length)) = socket.notice(&mut head) {
+                let Some(frame) = head.get(..length.min(HEAD)).and_then(|octets| identify(octets, length))
+                else {
+                    continue;
+                };
+                let ahead_ns = self.ahead_ns;
+                let mut sight = |stage, t_ns| {
+                    if let Some(sights) = &mut self.sights {
+                        sights.sight(*port, stage, &frame, Some(t_ns));
+                    }
+                };
+                match fate {
+                    Fate::Qdisc(at) => sight(Stage::Qdisc, at + ahead_ns),
+                    Fate::Driver(at) => sight(Stage::Driver, at + ahead_ns),
+                    Fate::Hardware(at) => sight(Stage::Tx, at),
+                    Fate::Missed => self.log.dropped(frame.stream, true),
+                    Fate::Invalid => self.log.dropped(frame.stream, false),
+                }
+            }
+        }
+    }
+
+    fn finish(mut self, arguments: &Arguments) -> Result<(), Error> {
+        if self.sights.is_some() {
+            let now = clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error))?;
+            clock::sleep_until(now + STAMPS_NS).map_err(|error| Error::System("CLOCK_TAI", error))?;
+        }
+        self.take_notices();
+        self.log.write(&arguments.log).map_err(|error| Error::File(arguments.log.clone(), error))?;
+        if let (Some(sights), Some(path)) = (&self.sights, &arguments.sights) {
+            sights.write(path).map_err(|error| Error::File(path.clone(), error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The socket of a port's streams; one for all of them.
+pub fn open(plan: &Plan, port: u32, arguments: &Arguments, interface: &str) -> std::io::Result<Socket> {
+    match arguments.udp {
+        None => Socket::packet(interface),
+        Some(to) => {
+            let first = plan.streams.iter().find(|one| one.route.first().is_some_and(|hop| hop.port == port));
+            Socket::udp(interface, to, first.map_or(0, |stream| stream.udp_port))
+        }
+    }
+}
+
+/// Builds a frame; returns how many of its octets the kernel puts there by itself.
+pub fn build(frame: &FrameSpec, arguments: &Arguments, octets: &mut Vec<u8>) -> Result<usize, Error> {
+    let mut frame = *frame;
+    if (arguments.untagged || arguments.udp.is_some()) && frame.tag.take().is_some() {
+        frame.octets = frame.octets.saturating_sub(4);
+    }
+    tsn_wire::build::frame(&frame, octets)?;
+    Ok(if arguments.udp.is_some() { tsn_wire::ethernet::HEADER + IP_AND_UDP } else { 0 })
+}
+
+/// Whether frames from a port carry launch times, in which mode, and whether of TAI.
+fn mode(plan: &Plan, port: u32, arguments: &Arguments) -> Option<(TxTime, bool)> {
+    let here = plan.streams.iter().filter(|one| one.route.first().is_some_and(|hop| hop.port == port));
+    let planned = here.filter_map(|stream| stream.socket.as_ref()).find(|socket| socket.txtime);
+    let planned = planned
+        .map(|socket| (if socket.deadline { TxTime::Deadline } else { TxTime::Strict }, !socket.other_clock));
+    arguments.txtime.map(|mode| (mode, true)).or(planned)
+}
+
+/// Asks for the stamps that somebody looks at, and says which there are none of.
+fn stamps(
+    socket: &Socket,
+    port: u32,
+    interface: &str,
+    arguments: &Arguments,
+    sights: &mut Sights,
+) -> std::io::Result<()> {
+    let known = socket.stamps_of(interface).ok();
+    if known.is_some_and(|stamps| !stamps.driver) {
+        let why = format!("the driver of {interface} does not stamp (ethtool -T: no software-transmit)");
+        sights.missing(port, Stage::Driver, &why);
+    }
+    if sights.wants(port, Stage::Tx) && arguments.hardware {
+        match known {
+            Some(stamps) if stamps.hardware_tx => socket.stamp_in_hardware(interface)?,
+            _ => {
+                let why = format!("{interface} has no hardware stamps (ethtool -T: no hardware-transmit)");
+                sights.missing(port, Stage::Tx, &why);
+            }
+        }
+    }
+    let hardware = arguments.hardware && known.is_some_and(|stamps| stamps.hardware_tx);
+    if sights.wants(port, Stage::Qdisc) || sights.wants(port, Stage::Driver) || hardware {
+        socket.want_stamps(hardware)?;
+    }
+    Ok(())
+}
+
+/// Which of our frames it is.
+pub fn identify(octets: &[u8], original: usize) -> Option<Frame> {
+    let found = dissect(Link::Ethernet, octets, u32::try_from(original).ok()?).ok()?;
+    let payload = tsnbench::Repr::parse(found.payload).ok()?;
+    let (pcp, vid) = found.tag.map_or((0, 0), |tag| (tag.pcp, tag.vid));
+    Some(Frame { stream: payload.stream, seq: payload.seq, octets: found.octets, pcp, vid })
+}
