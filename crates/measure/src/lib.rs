@@ -23,6 +23,7 @@ mod error;
 mod flow;
 mod frames;
 mod gather;
+pub mod logs;
 pub mod offset;
 pub mod pair;
 pub mod report;

@@ -17,7 +17,7 @@ use tsn_wire::payload::tsnbench;
 const BEFORE_FRAME: i128 = 8;
 
 /// The captures of one run, and how their clock goes with the Plan's time.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Captures {
     /// The Plan's zero on the captures' clock.
@@ -26,6 +26,20 @@ pub struct Captures {
     pub dilate: i64,
     /// Number of a tap, and its capture.
     pub files: Vec<(u16, PathBuf)>,
+    /// What live talkers and listeners sighted, whose taps are the Plan's: for taps without a capture.
+    #[serde(default)]
+    pub logs: Vec<PathBuf>,
+    /// Numbers of taps that no tool here can sight, and why; over what the logs say.
+    #[serde(default)]
+    pub missing: Vec<(u16, String)>,
+}
+
+impl Captures {
+    /// A stamp in the Plan's time, moved by so much.
+    pub(crate) fn plan_ns(&self, t_ns: i64, moved_ns: i128) -> Option<i64> {
+        let real = i128::from(t_ns) - i128::from(self.epoch_ns);
+        i64::try_from(real.div_euclid(i128::from(self.dilate.max(1))) + moved_ns).ok()
+    }
 }
 
 /// What was found in them.
@@ -47,10 +61,12 @@ pub fn observe(plan: &Plan, legend: &Legend, captures: &Captures, into: &Path) -
     for (tap, path) in &captures.files {
         read(plan, *tap, path, captures, &mut all, &mut found)?;
     }
+    let mut legend = legend.clone();
+    crate::logs::read_live(captures, &mut legend, &mut all, &mut found)?;
     // A tap's own order is kept where moments are equal, and taps are numbered as frames pass them.
     all.sort_by_key(|sighting| (sighting.t_ns, sighting.tap));
     let failed = |error| Error::Observations { path: into.to_owned(), error };
-    let mut writer = Writer::create(into, legend).map_err(failed)?;
+    let mut writer = Writer::create(into, &legend).map_err(failed)?;
     for sighting in all {
         writer.sight(sighting).map_err(|error| Error::File { path: into.to_owned(), error })?;
     }
@@ -99,12 +115,8 @@ fn read(
             // The last bit in; and inside a host there is no wire to reckon with.
             _ => 0,
         };
-        let t_ns = packet.t_ns.and_then(|t_ns| {
-            let real = i128::from(t_ns) - i128::from(captures.epoch_ns);
-            let plan_ns = real.div_euclid(i128::from(captures.dilate.max(1)))
-                + (moved * 8_000_000_000).div_euclid(rate_bps);
-            i64::try_from(plan_ns).ok()
-        });
+        let t_ns =
+            packet.t_ns.and_then(|t_ns| captures.plan_ns(t_ns, (moved * 8_000_000_000).div_euclid(rate_bps)));
         let (pcp, vid) = tag.map_or((0, 0), |tag| (tag.pcp, tag.vid));
         all.push(Sighting { tap: number, stream, seq, copy: 0, t_ns, octets, pcp, vid });
     }
@@ -153,7 +165,7 @@ mod tests {
             files.push((number, path));
         }
         let into = folder.path().join("observations.parquet");
-        let captures = Captures { epoch_ns: 5_000_000_000, dilate: 10, files };
+        let captures = Captures { epoch_ns: 5_000_000_000, dilate: 10, files, ..Captures::default() };
         let legend = Legend::default();
         let found = observe(&plan, &legend, &captures, &into).unwrap();
         assert_eq!(found.foreign, plan.taps.len() as u64);

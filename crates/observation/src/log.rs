@@ -51,6 +51,9 @@ pub fn read(from: &mut impl BufRead) -> io::Result<(Legend, Vec<Sighting>)> {
     }
     line.clear();
     head.read_line(&mut line)?;
+    if !line.ends_with('\n') {
+        return Err(wrong("it ends inside its legend"));
+    }
     let legend = serde_json::from_str(&line).map_err(|error| wrong(&error.to_string()))?;
     let mut rest = Vec::new();
     from.read_to_end(&mut rest)?;

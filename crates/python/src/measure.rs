@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use tsn_measure::{Error, captures, report::Measures, run, sighted};
+use tsn_measure::{Error, captures, logs, report::Measures, run, sighted};
 use tsn_plan::Plan;
 
 /// Measures a run folder; returns `tsnbench-measures/1` as JSON.
@@ -55,6 +55,12 @@ fn observe_captures(
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// Puts what live talkers and listeners sighted into one file of observations (see [`logs::merge`]).
+#[pyfunction]
+fn merge_logs(py: Python<'_>, from: Vec<PathBuf>, into: PathBuf) -> PyResult<()> {
+    py.detach(|| logs::merge(&from, &into)).map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
 fn options<T: for<'a> serde::Deserialize<'a>>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("options: {error}")))
 }
@@ -70,5 +76,6 @@ fn json(measures: Result<Measures, Error>) -> PyResult<String> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure_run, module)?)?;
     module.add_function(wrap_pyfunction!(measure_captures, module)?)?;
-    module.add_function(wrap_pyfunction!(observe_captures, module)?)
+    module.add_function(wrap_pyfunction!(observe_captures, module)?)?;
+    module.add_function(wrap_pyfunction!(merge_logs, module)?)
 }

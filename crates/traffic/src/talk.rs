@@ -3,6 +3,7 @@
 use crate::arguments::Arguments;
 use crate::log::Log;
 use crate::saturate;
+use crate::sequence::Sequence;
 use crate::sights::{Frame, Sights};
 use crate::system::notice::Fate;
 use crate::system::socket::{Socket, TxTime};
@@ -69,6 +70,9 @@ struct Talking<'a> {
     epoch_ns: i64,
     log: Log,
     sights: Option<Sights>,
+    /// Which stamps came: between namespaces a frame meets more queueing disciplines and drivers, whose stamps come
+    /// back, too. Those of its own port are the first.
+    stamped: BTreeMap<(u32, Stage), Sequence>,
     /// TAI ahead of the kernel's stamps.
     ahead_ns: i64,
     octets: Vec<u8>,
@@ -98,6 +102,7 @@ impl<'a> Talking<'a> {
             epoch_ns: 0,
             log,
             sights,
+            stamped: BTreeMap::new(),
             ahead_ns,
             octets: Vec::with_capacity(1 << 16),
         })
@@ -169,7 +174,8 @@ impl<'a> Talking<'a> {
                 };
                 let ahead_ns = self.ahead_ns;
                 let mut sight = |stage, t_ns| {
-                    if let Some(sights) = &mut self.sights {
+                    let first = self.stamped.entry((frame.stream, stage)).or_default().came(frame.seq);
+                    if let Some(sights) = self.sights.as_mut().filter(|_| first) {
                         sights.sight(*port, stage, &frame, Some(t_ns));
                     }
                 };

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import typer
 
-from tsnbench.cli import check, compare, deploy, doctor, importing, measure, plan, report, restore, run
+from tsnbench.cli import (
+    check,
+    compare,
+    deploy,
+    doctor,
+    importing,
+    measure,
+    plan,
+    receive,
+    report,
+    restore,
+    run,
+    send,
+)
 
 app = typer.Typer(
     name="tsnbench",
@@ -26,6 +39,8 @@ app.command("restore")(restore.restore)
 app.command("measure")(measure.measure)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
+app.command("send")(send.send)
+app.command("receive")(receive.receive)
 
 
 @app.callback(invoke_without_command=True)

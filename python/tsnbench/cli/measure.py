@@ -35,9 +35,20 @@ def measure(
     end: Annotated[
         str | None, typer.Option("--to", help="Stage to measure to: rx unless given.", show_default=False)
     ] = None,
+    stages: Annotated[
+        bool,
+        typer.Option(
+            "--stages", help="Latency and jitter at every stage of hosts, with a box plot (stages.svg)."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The measures as JSON on stdout.")] = False,
 ) -> None:
     """Delay, jitter and loss per stream. Give a run folder, or captures of both ends with --tx and --rx."""
+    if stages:
+        if folder is None or tx or rx:
+            fail(Exit.INPUT_WRONG, "--stages: expected a run folder, or one of tsnbench send and receive")
+        _stages(folder, as_json)
+        return
     from tsnbench.measure import measure_captures, measure_run, measures_table
 
     if (folder is None) == (not tx and not rx):
@@ -76,3 +87,21 @@ def measure(
         print_json(measures)
     else:
         print_table(measures_table(measures))
+
+
+def _stages(folder: Path, as_json: bool) -> None:
+    """OCORA's tables and box plot."""
+    from tsnbench.measure.stages import by_stage, stages_table, wakeups_table
+    from tsnbench.report.figures.stages import write
+
+    with told():
+        found = by_stage(folder)
+        drawn = write(found, folder)
+    if as_json:
+        print_json({"streams": [one.as_dict() for one in found]})
+        return
+    for one in found:
+        print_table(stages_table(one))
+        if one.wakeups:
+            print_table(wakeups_table(one))
+    talk.print(f"box plot: {', '.join(map(str, drawn))}", markup=False, soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tsnbench.backends.kernel import faults, ports
+from tsnbench.backends.kernel import faults, ports, stages
 from tsnbench.backends.kernel.site import Site
 from tsnbench.backends.kernel.topology import Namespace, build, name
 from tsnbench.backends.kernel.wire import Wire, dilated
@@ -86,23 +86,22 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wir
             if told:
                 lines.append(f"run {space} {program} {job}/{space}.{program}")
     lines += _captures(plan, wire, site)
-    lines += [
-        "say talkers begin",
-        "talkers=",
-    ]
+    whole_us = (plan["duration_ns"] + plan["drain_ns"]) * dilate // 1000 + 10_000
+    lines += ["say talkers begin", "talkers="]
+    lines += stages.listeners(plan, dilate, whole_us, site)
     for node in sorted({stream["talker"] for stream in plan["streams"]}):
         there = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
-        ports = " ".join(f"--port {number}=p{number}" for number in there)
+        named = " ".join(f"--port {number}=p{number}" for number in there)
         lines.append(
             f"{site.ip} netns exec {name(node)} {site.talker} talk {job}/plan.json --node {node}"
-            f' --epoch $EPOCH --dilate {dilate} {ports} --log {results}/talk-{node} & talkers="$talkers $!"'
+            f" --epoch $EPOCH --dilate {dilate} {named} --log {results}/talk-{node}"
+            f'{stages.sights(plan, node, site)} & talkers="$talkers $!"'
         )
     if faults.present(plan):
         lines.append(
             f"{site.talker} steps {job}/steps --epoch $EPOCH --dilate {dilate}"
             f' --log {results}/steps -- {site.tc} -n wires -batch - & talkers="$talkers $!"'
         )
-    whole_us = (plan["duration_ns"] + plan["drain_ns"]) * dilate // 1000 + 10_000
     lines += [
         "now=$(date +%s); [ $((STAMPED / 1000000000)) -gt $now ] || fail the set-up took too long",
         "sleep $((STAMPED / 1000000000 - now - 1))",

@@ -10,7 +10,7 @@ from tsnbench.backends.kernel.shaping import QUEUES
 from tsnbench.backends.kernel.site import GUEST, Abilities
 from tsnbench.backends.kernel.wire import Wire
 
-NODE = {"name", "kind", "processing_ns", "ipv4"}
+NODE = {"name", "kind", "processing_ns", "ipv4", "host"}
 PORT = {
     "name", "node", "peer", "mac", "rate_bps", "propagation_ps", "pcp_to_class", "classes", "gates",
 }  # fmt: skip
@@ -20,7 +20,7 @@ GATES = {"base_time_ns", "cycle_ns", "entries", "unguarded"}
 ENTRY = {"open", "interval_ns"}
 STREAM = {
     "name", "group", "talker", "pcp", "vid", "destination_mac", "destination_ipv4", "udp_port", "pattern",
-    "size", "start_ns", "stop_ns", "route", "listeners", "requirements",
+    "size", "start_ns", "stop_ns", "route", "listeners", "requirements", "socket",
 }  # fmt: skip
 PLAN = {
     "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",
@@ -63,6 +63,7 @@ def _all(plan: dict[str, Any], wire: Wire) -> Iterator[str]:
         yield from ports.lost(plan)
     for stream in plan["streams"]:
         yield from _stream(stream, wire)
+        yield from _socket(stream, plan["ports"][stream["route"][0]["port"]])
     yield from _addresses(plan)
 
 
@@ -90,8 +91,6 @@ def _port(port: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
 def _stream(stream: dict[str, Any], wire: Wire) -> Iterator[str]:
     where = f"stream {stream['name']}"
     yield from _strange(where, stream, STREAM)
-    if stream["pattern"]["kind"] == "saturating":
-        yield f"{where}: a saturating talker (give it a rate)"
     if len(stream["listeners"]) > 1 and not groups.is_group(stream):
         yield f"{where}: several listeners of one address that is no group's"
     if sum(hop.get("parent") is None for hop in stream["route"]) > 1:
@@ -103,6 +102,13 @@ def _stream(stream: dict[str, Any], wire: Wire) -> Iterator[str]:
     largest = max(largest) if isinstance(largest, list) else largest
     if largest > MOST_FRAME[wire] + (4 if stream.get("vid") is not None else 0):
         yield f"{where}: frames of more than {MOST_FRAME[wire]} octets"
+
+
+def _socket(stream: dict[str, Any], port: dict[str, Any]) -> Iterator[str]:
+    """Launch times are for queueing disciplines that heed them."""
+    children = (port.get("qdisc") or {}).get("children", ())
+    if (stream.get("socket") or {}).get("txtime") and not any(one["kind"] == "etf" for one in children):
+        yield f"stream {stream['name']}: SO_TXTIME (port {port['name']} has no etf, which would heed it)"
 
 
 def _addresses(plan: dict[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tsnbench.backends.kernel import ports, readback, shaping
+from tsnbench.backends.kernel import ports, readback, shaping, stages
 from tsnbench.backends.kernel.site import GUEST as ABLE
 from tsnbench.backends.kernel.site import Abilities
 from tsnbench.backends.kernel.wire import Wire, dilated
@@ -23,7 +23,7 @@ LATEST_NS = 1_000_000
 """A talker that is later than this was kept from its work."""
 HOPELESS_NS = 50_000_000
 """So late, a talker that shares the machine was not kept from its work: it had none of it."""
-NO_SEND = "the kernel does not say when a talker's frame reaches its queue"
+NO_SEND = "only a node's own talkers and listeners say when frames pass its stages, and none did here"
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,9 @@ def check(
             )
     late = {
         plan["streams"][int(stream)]["name"]: {"most_ns": int(most), "mean_ns": int(mean)}
-        for stream, (_, _, most, mean) in _talked(back).items()
+        for stream, (_, _, most, mean, _) in _talked(back).items()
     }
+    stages.check(back)
     for stream, facts in late.items():
         if facts["most_ns"] > kernel.latest_ns:
             raise BackendError(
@@ -97,9 +98,12 @@ def check(
         for stream, facts in late.items()
         if facts["most_ns"] > LATEST_NS
     ]
+    missed = {plan["streams"][int(one)]["name"]: n for one, (*_, n) in _talked(back).items() if n}
     found: dict[str, Any] = {"processor_busy": busy, "talkers_late": late, "qdiscs": counted(back, plan)}
     if done := steps(back):
         found["steps"] = done
+    if missed:
+        found["launch_times_missed"] = missed
     return found | ({"warnings": warnings} if warnings else {})
 
 
@@ -196,7 +200,8 @@ def observe(
             path = captures / f"{number:02}-{words}.pcap"
             path.write_bytes(octets)
             files.append((number, str(path)))
-    asked = {"epoch_ns": int(_text(back, "epoch")), "dilate": dilate, "files": files}
+    noted = stages.logs(back, captures)
+    asked = {"epoch_ns": int(_text(back, "epoch")), "dilate": dilate, "files": files, "logs": noted}
     try:
         sighted = json.loads(
             _native.observe_captures(
@@ -205,7 +210,9 @@ def observe(
         )
     except (OSError, ValueError) as error:
         raise BackendError(f"the {clock}'s captures cannot be used: {error}") from error
-    read = sum(map(sum, sighted["frames"])) + sighted["foreign"]
+    for written in noted:
+        Path(written).unlink()
+    read = sum(sum(sighted["frames"][number]) for number, _ in files) + sighted["foreign"]
     captured = sum(_captured(_text(back, f"tap-{number}.log")) or 0 for number, _ in files)
     if read != captured:
         raise BackendError(f"of {captured} captured frames {read} can be read")
@@ -226,7 +233,7 @@ def counters(
     taps = {(tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])}
     streams = []
     for number, stream in enumerate(plan["streams"]):
-        released, refused, _, _ = talked.get(str(number), (0, 0, 0, 0))
+        released, refused, _, _, _ = talked.get(str(number), (0, 0, 0, 0, 0))
         delivered = {}
         for listener in stream["listeners"]:
             last = plan["ports"][stream["route"][listener["route"]]["port"]]["peer"]
@@ -308,14 +315,14 @@ def read_json(text: str) -> Any:
     return json.loads(re.sub(r'((?:":-?\d+|\]),)\{"base_time"', r'\1"admin":{"base_time"', text) or "[]")
 
 
-def _talked(back: dict[str, bytes]) -> dict[str, tuple[int, int, int, int]]:
-    """By stream: frames, of which refused, latest and mean lateness in ns."""
+def _talked(back: dict[str, bytes]) -> dict[str, tuple[int, int, int, int, int]]:
+    """By stream: frames, of which refused, latest and mean lateness in ns, of which dropped for their launch time."""
     found = {}
     for name, content in back.items():
         if name.startswith("talk-"):
             for line in content.decode().splitlines():
-                stream, frames, refused, most, mean = line.split()
-                found[stream] = (int(frames), int(refused), int(most), int(mean))
+                stream, frames, refused, most, mean, missed, invalid = line.split()
+                found[stream] = (int(frames), int(refused), int(most), int(mean), int(missed) + int(invalid))
     return found
 
 

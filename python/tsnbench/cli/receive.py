@@ -1,0 +1,91 @@
+"""``tsnbench receive``: what arrives at an interface of talkers' frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tsnbench.cli.output import print_json, print_table, talk, told
+
+
+def receive(
+    interface: Annotated[str, typer.Argument(help="The interface.", show_default=False)],
+    duration: Annotated[
+        str | None,
+        typer.Option("--for", help="How long: 10s. Until Ctrl-C unless given.", show_default=False),
+    ] = None,
+    frames: Annotated[int | None, typer.Option(help="End after so many.", show_default=False)] = None,
+    ring: Annotated[str, typer.Option(help="Room for what is not looked at yet: 8MB.")] = "64MB",
+    wake: Annotated[
+        bool, typer.Option("--wake", help="Be woken for each frame, as an ordinary program; no ring.")
+    ] = False,
+    hardware: Annotated[bool, typer.Option("--hardware", help="Ask the hardware for stamps.")] = False,
+    cpu: Annotated[int | None, typer.Option(help="Processor to run on.", show_default=False)] = None,
+    priority: Annotated[int, typer.Option(help="Under SCHED_FIFO; 0: ordinary.")] = 40,
+    into: Annotated[
+        Path | None, typer.Option(help="Folder for stage timestamps of every frame.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="What came as JSON on stdout.")] = False,
+) -> None:
+    """Count talkers' frames; say what is lost, doubled, out of order, and how long each took. Needs root."""
+    from tsnbench.live.receiving import Receiving, read_duration, read_size
+    from tsnbench.live.receiving import receive as listen
+
+    with told():
+        asked = Receiving(
+            on=interface,
+            duration_ns=None if duration is None else read_duration("--for", duration),
+            frames=frames,
+            ring_octets=read_size("--ring", ring),
+            wake=wake,
+            hardware=hardware,
+            cpu=cpu,
+            priority=priority,
+            into=into,
+        )
+        found = listen(asked)
+    for one in found["interfaces"]:
+        if one["dropped_by_listener"]:
+            talk.print(
+                f"warning: {one['name']}: the listener itself lost {one['dropped_by_listener']} frames, which "
+                "had no room; lost frames below are not the network's alone",
+                markup=False,
+                soft_wrap=True,
+            )
+    if as_json:
+        print_json(found)
+    else:
+        _table(found)
+
+
+def _table(found: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    others = f"; {found['foreign']} frames of others" if found["foreign"] else ""
+    table = Table(title=f"received{others}", title_justify="left")
+    for column in (
+        "stream",
+        "frames",
+        "lost",
+        "duplicate",
+        "reordered",
+        "delay: min us",
+        "mean us",
+        "max us",
+    ):
+        table.add_column(column, justify="left" if column == "stream" else "right")
+    for one in found["streams"]:
+        delay = one["delay_ns"]
+        shown = (
+            ["-"] * 3 if delay is None else [f"{delay[key] / 1e3:.1f}" for key in ("least", "mean", "most")]
+        )
+        numbers = [str(one[key]) for key in ("frames", "lost", "duplicates", "reordered")]
+        table.add_row(str(one["stream"]), *numbers, *shown)
+    print_table(table)
+    for one in found["streams"]:
+        if one.get("delay_missing"):
+            talk.print(
+                f"stream {one['stream']}: no delay: {one['delay_missing']}", markup=False, soft_wrap=True
+            )

@@ -1,0 +1,148 @@
+"""``tsnbench send``: live streams on an interface."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from tsnbench.cli.output import Exit, fail, print_json, print_table, told
+
+if TYPE_CHECKING:
+    from tsnbench.live.sending import Sending
+
+_KEYS = ("period", "offset", "jitter", "poisson", "payload", "frame", "pcp")
+
+
+def send(
+    file: Annotated[
+        Path | None, typer.Argument(help="Scenario file, of which --node sends.", show_default=False)
+    ] = None,
+    to: Annotated[str, typer.Option(help="The interface.", show_default=False)] = "",
+    node: Annotated[
+        str | None, typer.Option(help="Whose streams of the scenario.", show_default=False)
+    ] = None,
+    period: Annotated[str | None, typer.Option(help="1ms", show_default=False)] = None,
+    offset: Annotated[
+        str | None, typer.Option("--shift", "--offset", help="Into the period: 200us.", show_default=False)
+    ] = None,
+    jitter: Annotated[str | None, typer.Option(help="Each late by up to: 50us.", show_default=False)] = None,
+    poisson: Annotated[
+        str | None, typer.Option(help="Random gaps at a mean rate: 10Mbit/s.", show_default=False)
+    ] = None,
+    saturating: Annotated[bool, typer.Option("--saturating", help="As fast as the interface takes.")] = False,
+    payload: Annotated[str | None, typer.Option(help="Of UDP: 100B.", show_default=False)] = None,
+    frame: Annotated[str | None, typer.Option(help="Whole frame: 1500B.", show_default=False)] = None,
+    burst: Annotated[
+        str | None, typer.Option(help="Data units cut into frames back to back: 12000B.", show_default=False)
+    ] = None,
+    pcp: Annotated[int | None, typer.Option(help="Priority code point.", show_default=False)] = None,
+    vlan: Annotated[int | None, typer.Option(help="VLAN tag; none unless given.", show_default=False)] = None,
+    by_device: Annotated[
+        bool, typer.Option("--tag-by-device", help="The interface puts the tag on (eth0.100).")
+    ] = False,
+    stream: Annotated[
+        list[str] | None,
+        typer.Option(help="One more stream: 'loop: {period: 1 ms, payload: 100 B}'.", show_default=False),
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="A capture's frames, at their own pace.", show_default=False)
+    ] = None,
+    slower: Annotated[int, typer.Option(help="With --replay: so many times.")] = 1,
+    duration: Annotated[str, typer.Option("--for", help="How long.")] = "10s",
+    mac: Annotated[str, typer.Option(help="Destination address.")] = "ff:ff:ff:ff:ff:ff",
+    udp: Annotated[
+        str | None, typer.Option(help="UDP to this IPv4 address, not whole frames.", show_default=False)
+    ] = None,
+    txtime: Annotated[
+        str | None, typer.Option(help="Launch times (SO_TXTIME): strict or deadline.", show_default=False)
+    ] = None,
+    advance: Annotated[
+        str | None, typer.Option(help="Made so long before it is meant: 500us.", show_default=False)
+    ] = None,
+    hardware: Annotated[bool, typer.Option("--hardware", help="Ask the hardware for stamps.")] = False,
+    cpu: Annotated[int | None, typer.Option(help="Processor to run on.", show_default=False)] = None,
+    priority: Annotated[int, typer.Option(help="Under SCHED_FIFO; 0: ordinary.")] = 50,
+    into: Annotated[
+        Path | None, typer.Option(help="Folder for stage timestamps of every frame.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="What was sent as JSON on stdout.")] = False,
+) -> None:
+    """Send streams on an interface, on time; say how late each was and what the kernel refused. Needs root."""
+    from tsnbench.live import sending
+
+    if not to:
+        _wrong("--to: expected an interface")
+    if txtime not in (None, "strict", "deadline"):
+        _wrong(f"--txtime: expected strict or deadline, found {txtime}")
+    if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", mac):
+        _wrong(f"--mac: expected an address as 02:00:00:00:00:01, found {mac}")
+    given = {"period": period, "offset": offset, "jitter": jitter, "poisson": poisson}
+    given |= {"payload": payload, "frame": frame}
+    words = [f"{key}: {value}" for key, value in given.items() if value is not None]
+    words += ["saturating: true"] if saturating else []
+    words += [f"units: [{burst}]"] if burst else []
+    if replay and (words or stream or file):
+        _wrong("--replay: sends a capture as it is; leave out what describes streams")
+    if file and (words or stream):
+        _wrong("a scenario says what its streams are; leave out what describes them")
+    with told():
+        if replay:
+            found = sending.replay(replay, to, slower, cpu, priority)
+        else:
+            tag = [f"vlan: {vlan or 100}" if vlan or by_device else "vlan: none"]
+            tag += [f"pcp: {pcp}"] if pcp is not None else []
+            streams = {"stream": ", ".join(words + tag)} if words or not (stream or file) else {}
+            asked = sending.Sending(
+                to=to, streams=streams | _named(stream or []), duration=duration, mac=mac, udp=udp,
+                by_device=by_device, txtime=txtime, advance=advance, hardware=hardware, cpu=cpu,
+                priority=priority, into=into,
+            )  # fmt: skip
+            found = _scenario(file, node, asked) if file else sending.send(asked)
+    if as_json:
+        print_json(found)
+    else:
+        _table(found)
+
+
+def _scenario(file: Path, node: str | None, asked: Sending) -> dict[str, Any]:
+    from tsnbench.live import sending
+
+    if node is None:
+        _wrong("--node: expected whose streams of the scenario to send")
+    made, number, ports = sending.planned(file, node, asked.to)
+    return sending.obey(made, number, ports, asked)
+
+
+def _named(streams: list[str]) -> dict[str, str]:
+    """``name: {keys}`` each."""
+    found = {}
+    for text in streams:
+        parts = re.fullmatch(r"\s*([\w.-]+)\s*:\s*\{(.*)\}\s*", text)
+        if parts is None:
+            _wrong(f"--stream: expected 'name: {{period: 1 ms, payload: 100 B}}', found {text}")
+        keys = parts[2] if "vlan" in parts[2] else f"{parts[2]}, vlan: none"
+        found[parts[1]] = keys
+    return found
+
+
+def _wrong(text: str) -> NoReturn:
+    fail(Exit.INPUT_WRONG, text)
+
+
+def _table(found: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table(title="sent", title_justify="left")
+    table.add_column("stream")
+    for column in ("frames", "refused", "late: mean us", "most us", "launch times missed", "invalid"):
+        table.add_column(column, justify="right")
+    for one in found["streams"]:
+        table.add_row(
+            one["stream"], str(one["frames"]), str(one["refused"]),
+            f"{one['late_mean_ns'] / 1e3:.1f}", f"{one['late_most_ns'] / 1e3:.1f}",
+            str(one["launch_times_missed"]), str(one["launch_times_invalid"]),
+        )  # fmt: skip
+    print_table(table)

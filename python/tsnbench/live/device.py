@@ -1,0 +1,78 @@
+"""What must be known of an interface before something is sent on it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from tsnbench.errors import BackendError, InputError
+
+FASTEST_BPS = 10_000_000_000
+"""Of an interface that does not say how fast it is: veth says 10 Gbit/s."""
+
+
+def mac(interface: str) -> str:
+    """Its address.
+
+    Raises:
+        InputError: there is no such interface here.
+    """
+    try:
+        return (_folder(interface) / "address").read_text(encoding="ascii").strip()
+    except OSError:
+        raise InputError(f"{interface}: expected a network interface, found none (in this namespace)") from None
+
+
+def rate_bps(interface: str) -> int:
+    """How fast it is."""
+    try:
+        mbit = int((_folder(interface) / "speed").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return FASTEST_BPS
+    return mbit * 1_000_000 if mbit > 0 else FASTEST_BPS
+
+
+def heeds_launch_times(interface: str, deadline: bool) -> None:
+    """Whether a queueing discipline of the interface would take launch times as they are meant. etf(8).
+
+    Raises:
+        InputError: none would.
+        BackendError: nobody here can say.
+    """
+    if shutil.which("tc", path="/usr/sbin:/sbin:/usr/bin:/bin") is None:
+        raise BackendError("launch times: tc is missing, which says whether anything heeds them\nhint: apt-get install iproute2")
+    said = subprocess.run(
+        ["tc", "-j", "qdisc", "show", "dev", interface],
+        capture_output=True, text=True, check=False, env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin"},
+    )  # fmt: skip
+    etf(json.loads(said.stdout or "[]"), interface, deadline)
+
+
+def etf(listed: list[dict[str, Any]], interface: str, deadline: bool) -> None:
+    """The same, of what ``tc -j qdisc show`` said.
+
+    Raises:
+        InputError: none would.
+    """
+    found = [one.get("options", {}) for one in listed if one.get("kind") == "etf"]
+    if not found:
+        raise InputError(
+            f"{interface}: expected a queueing discipline that heeds launch times (SO_TXTIME), found none\n"
+            f"hint: tc qdisc replace dev {interface} parent 100:1 etf clockid CLOCK_TAI delta 200000, below mqprio; "
+            "or send without launch times"
+        )
+    if all(_on(one.get("deadline_mode")) != deadline for one in found):
+        has, meant = ("strict", "deadline") if deadline else ("deadline", "strict")
+        raise InputError(f"{interface}: its etf is in {has} mode and drops every frame of a socket in {meant} mode")
+
+
+def _on(flag: object) -> bool:
+    return flag in (True, "on")
+
+
+def _folder(interface: str) -> Path:
+    name = Path(interface).name
+    return Path("/sys/class/net") / (name if name == interface and name not in ("", ".", "..") else "-")

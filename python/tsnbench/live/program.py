@@ -1,0 +1,35 @@
+"""Runs the live program of the package, and has it end when the person asks for the end."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+
+from tsnbench.backends.kernel import traffic
+from tsnbench.errors import BackendError
+
+_PATIENCE_S = 5
+
+
+def run(words: Sequence[str]) -> None:
+    """One task, to its end.
+
+    Raises:
+        BackendError: it could not.
+    """
+    with subprocess.Popen(
+        [str(traffic.program()), *words], stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
+        try:
+            _, said = process.communicate()
+        except KeyboardInterrupt:
+            # The terminal has told it, too; it writes down what there is.
+            process.terminate()
+            try:
+                _, said = process.communicate(timeout=_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+    if process.returncode:
+        hint = "\nhint: live traffic needs root (CAP_NET_RAW, CAP_SYS_NICE)" if "Operation not permitted" in said else ""
+        raise BackendError(said.strip() + hint)

@@ -1,0 +1,91 @@
+"""``tsnbench receive``: what arrives at an interface of talkers' frames, and what does not."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tsnbench.errors import InputError
+from tsnbench.live import device, folder, program
+from tsnbench.scenario.units import DURATION, SIZE, Dimension, UnitError
+
+OTHER_ZERO = "the frames say no time of sending, or one of another clock"
+
+
+@dataclass(frozen=True)
+class Receiving:
+    """Where to listen, and how long."""
+
+    on: str
+    """The interface."""
+    duration_ns: int | None = None
+    """Until Ctrl-C unless given."""
+    frames: int | None = None
+    ring_octets: int = 1 << 26
+    wake: bool = False
+    """Be woken for each frame, as an ordinary program, and use no ring."""
+    hardware: bool = False
+    cpu: int | None = None
+    priority: int | None = None
+    into: Path | None = None
+
+
+def receive(asked: Receiving) -> dict[str, Any]:
+    """Listens, and says what came: per stream frames, lost, duplicates, reordered, delay; and the listener's own loss.
+
+    Raises:
+        InputError: there is no such interface.
+        BackendError: nobody may listen there.
+    """
+    device.mac(asked.on)
+    with tempfile.TemporaryDirectory(prefix="tsnbench-receive-") as place:
+        log = Path(place) / "log.json"
+        words = ["listen", "--port", f"0={asked.on}", "--log", str(log)]
+        words += ["--ring", str(max(4, asked.ring_octets >> 10))]
+        if asked.duration_ns is not None:
+            words += ["--until", str(time.clock_gettime_ns(time.CLOCK_TAI) + asked.duration_ns)]
+        words += ["--count", str(asked.frames)] if asked.frames is not None else []
+        words += ["--wake"] if asked.wake else []
+        words += ["--hardware"] if asked.hardware else []
+        words += ["--cpu", str(asked.cpu)] if asked.cpu is not None else []
+        words += ["--priority", str(asked.priority)] if asked.priority is not None else []
+        if asked.into is not None:
+            asked.into.mkdir(parents=True, exist_ok=True)
+            words += ["--sights", str(folder.log_of(asked.into, "receive"))]
+        program.run(words)
+        found: dict[str, Any] = json.loads(log.read_text(encoding="utf-8"))
+    for stream in found["streams"]:
+        if stream["delay_ns"] is None:
+            stream["delay_missing"] = OTHER_ZERO
+    if asked.into is not None:
+        folder.merge(asked.into)
+    return found
+
+
+def read_duration(option: str, text: str) -> int:
+    """ns of an option.
+
+    Raises:
+        InputError: it is no duration.
+    """
+    return _quantity(DURATION, option, text)
+
+
+def read_size(option: str, text: str) -> int:
+    """Octets of an option.
+
+    Raises:
+        InputError: it is no size.
+    """
+    return _quantity(SIZE, option, text)
+
+
+def _quantity(dimension: Dimension, option: str, text: str) -> int:
+    try:
+        return dimension.parse(text)
+    except UnitError as error:
+        raise InputError(f"{option}: expected {error.expected}, found {text}\nhint: {error.hint}") from None

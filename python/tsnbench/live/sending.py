@@ -1,0 +1,195 @@
+"""``tsnbench send``: streams on an interface, from options or from a scenario.
+
+Options become a scenario of two stations, so that they mean, and are checked as, what they are in scenarios; the
+Plan that follows is what the live program obeys.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tsnbench.errors import InputError
+from tsnbench.live import device, folder, program
+from tsnbench.planning.document import Plan
+
+STAGES = ("interval-start", "wakeup", "send", "qdisc", "driver")
+LEAD_NS = 300_000_000
+"""From now to the Plan's zero."""
+BROADCAST = "ff:ff:ff:ff:ff:ff"
+
+
+@dataclass(frozen=True)
+class Sending:
+    """What to send, where, and how."""
+
+    to: str
+    """The interface."""
+    streams: dict[str, str]
+    """Name and keys, as they stand under ``streams`` in a scenario, without ``from`` and ``to``: ``period: 1 ms, payload: 100 B``."""
+    duration: str = "10 s"
+    mac: str = BROADCAST
+    """Destination address."""
+    udp: str | None = None
+    """Send UDP to this IPv4 address, in place of whole frames."""
+    by_device: bool = False
+    """The interface puts the VLAN tag on."""
+    txtime: str | None = None
+    """``strict`` or ``deadline``: frames carry launch times."""
+    advance: str | None = None
+    """How long before the instant for which a frame is meant it is made."""
+    hardware: bool = False
+    """Ask the hardware for stamps."""
+    cpu: int | None = None
+    priority: int | None = None
+    into: Path | None = None
+    """Where to note when frames passed which stage."""
+    extra: tuple[str, ...] = field(default=(), repr=False)
+
+
+def scenario(asked: Sending) -> str:
+    """As a scenario's text."""
+    software = asked.into is not None or asked.txtime is not None or asked.advance is not None
+    own = f", send: {{advance: {asked.advance or '0 us'}{_launch(asked.txtime)}}}" if software else ""
+    lines = [
+        "name: send",
+        f"duration: {asked.duration}",
+        "network:",
+        "  stations: [talker, listener]",
+        f"  links: {{rate: {device.rate_bps(asked.to)} bit/s, cable: 1 m, between: [talker -- listener]}}",
+        *(["hosts: {talker: {send: 0 us}}"] if software else []),
+        "streams:",
+        # A talker that always has frames waiting has no timer.
+        *(
+            f"  {name}: {{from: talker, to: listener, {keys}{'' if 'saturating' in keys else own}}}"
+            for name, keys in asked.streams.items()
+        ),
+    ]
+    if asked.into is not None:
+        lines.append(f"taps: {{stages: [{', '.join(STAGES)}]}}")
+    return "\n".join(lines) + "\n"
+
+
+def _launch(mode: str | None) -> str:
+    return "" if mode is None else ", txtime: true" + (", deadline: true" if mode == "deadline" else "")
+
+
+def plan_of(asked: Sending) -> Plan:
+    """The Plan, with the addresses of this machine.
+
+    Raises:
+        InputError: the options make no sense, or there is no such interface.
+    """
+    from tsnbench.planning import plan
+    from tsnbench.scenario.loader import read_scenario
+
+    source = device.mac(asked.to)
+    if asked.txtime is not None:
+        device.heeds_launch_times(asked.to, asked.txtime == "deadline")
+    (read,) = read_scenario(scenario(asked), "send")
+    document = plan(read).document
+    ports = [port | {"mac": source} if port["node"] == 0 else port for port in document["ports"]]
+    streams = [stream | {"destination_mac": asked.mac.lower()} for stream in document["streams"]]
+    return Plan(document | {"ports": ports, "streams": streams, "drain_ns": 0})
+
+
+def planned(path: Path, node: str, to: str) -> tuple[Plan, int, list[tuple[int, str]]]:
+    """What a node of a scenario sends; the Plan, the node, and its ports with their interfaces.
+
+    Raises:
+        InputError: there is no such node, or it sends nothing, or by several ports on one interface.
+    """
+    from tsnbench.scenario import load
+
+    made = load(path).plan()
+    document = made.document
+    names = [own["name"] for own in document["nodes"]]
+    if node not in names:
+        raise InputError(f"--node: expected a node of {path}, found {node}")
+    number = names.index(node)
+    ports = sorted({one["route"][0]["port"] for one in document["streams"] if one["talker"] == number})
+    if not ports:
+        raise InputError(f"--node: {node} sends nothing")
+    if len(ports) > 1:
+        used = ", ".join(document["ports"][port]["name"] for port in ports)
+        raise InputError(f"--node: {node} sends by several ports ({used}), and there is one interface")
+    device.mac(to)
+    return made, number, [(ports[0], to)]
+
+
+def send(asked: Sending) -> dict[str, Any]:
+    """Sends, and says what became of it: streams with frames, those refused or late.
+
+    Raises:
+        InputError: the options make no sense.
+        BackendError: it cannot be sent.
+    """
+    made = plan_of(asked)
+    return obey(made, 0, [(0, asked.to)], asked)
+
+
+def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending) -> dict[str, Any]:
+    """A Plan's node, live.
+
+    Raises:
+        BackendError: it cannot be sent.
+    """
+    epoch = time.clock_gettime_ns(time.CLOCK_TAI) + LEAD_NS
+    with tempfile.TemporaryDirectory(prefix="tsnbench-send-") as place:
+        path, log = Path(place) / "plan.json", Path(place) / "log"
+        path.write_text(made.to_json(), encoding="utf-8")
+        words = ["talk", str(path), "--node", str(node), "--epoch", str(epoch), "--log", str(log), "--absolute"]
+        words += [word for port, interface in ports for word in ("--port", f"{port}={interface}")]
+        if asked.into is not None:
+            asked.into.mkdir(parents=True, exist_ok=True)
+            words += ["--sights", str(folder.log_of(asked.into, "send"))]
+        words += ["--udp", asked.udp] if asked.udp else []
+        words += ["--untagged"] if asked.by_device else []
+        words += ["--hardware"] if asked.hardware else []
+        words += ["--cpu", str(asked.cpu)] if asked.cpu is not None else []
+        words += ["--priority", str(asked.priority)] if asked.priority is not None else []
+        program.run([*words, *asked.extra])
+        told = said(log.read_text(encoding="utf-8"), [one["name"] for one in made.document["streams"]])
+    if asked.into is not None:
+        folder.merge(asked.into)
+    return told
+
+
+def replay(capture: Path, to: str, slower: int = 1, cpu: int | None = None, priority: int | None = None) -> dict[str, Any]:
+    """A capture's frames as they are, at their own pace, or so many times slower.
+
+    Raises:
+        InputError: there is no such interface.
+        BackendError: the capture cannot be sent.
+    """
+    device.mac(to)
+    with tempfile.TemporaryDirectory(prefix="tsnbench-send-") as place:
+        log = Path(place) / "log"
+        words = ["replay", str(capture), "--port", f"0={to}", "--log", str(log), "--dilate", str(slower)]
+        words += ["--cpu", str(cpu)] if cpu is not None else []
+        words += ["--priority", str(priority)] if priority is not None else []
+        program.run(words)
+        return said(log.read_text(encoding="utf-8"), [capture.name])
+
+
+def said(log: str, names: Sequence[str]) -> dict[str, Any]:
+    """What the live program's log says of each stream."""
+    streams = []
+    for line in log.splitlines():
+        number, frames, refused, most, mean, missed, invalid = map(int, line.split())
+        streams.append(
+            {
+                "stream": names[number],
+                "frames": frames,
+                "refused": refused,
+                "late_mean_ns": mean,
+                "late_most_ns": most,
+                "launch_times_missed": missed,
+                "launch_times_invalid": invalid,
+            }
+        )
+    return {"streams": streams}

@@ -1,0 +1,177 @@
+"""Latency and jitter at every stage of a frame's way, as OCORA's tables print them.
+
+OCORA CCN PoC, 3.1 and 5.2: a stage's latency is its stamp minus that of the interval's start, its mean jitter the
+mean of the distances from the mean latency.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+LEGEND_KEY = "tsnbench.legend"
+REFERENCES = ("interval-start", "wakeup", "send", "qdisc", "driver", "tx")
+"""From where latency counts: the first of these that was stamped."""
+BIN_NS = 1_000
+"""Of the histogram of wakeups, as ``cyclictest -h``."""
+MOST_BINS = 400
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of one stream: latencies in ns, in order of the frames; or why there are none."""
+
+    name: str
+    tap: str
+    latencies: tuple[int, ...]
+    missing: str | None = None
+
+    @property
+    def mean_ns(self) -> float | None:
+        """Mean latency."""
+        return sum(self.latencies) / len(self.latencies) if self.latencies else None
+
+    @property
+    def jitter_ns(self) -> float | None:
+        """Mean distance from the mean latency."""
+        mean = self.mean_ns
+        return None if mean is None else sum(abs(one - mean) for one in self.latencies) / len(self.latencies)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For machines."""
+        found: dict[str, Any] = {"stage": self.name, "tap": self.tap, "frames": len(self.latencies)}
+        found |= {"mean_latency_ns": self.mean_ns, "mean_jitter_ns": self.jitter_ns}
+        if self.latencies:
+            found |= {"min_latency_ns": min(self.latencies), "max_latency_ns": max(self.latencies)}
+        return found | ({"missing": self.missing} if self.missing else {})
+
+
+@dataclass(frozen=True)
+class StreamStages:
+    """All stages of one stream, in the order in which frames pass them."""
+
+    stream: str
+    reference: str
+    stages: tuple[Stage, ...]
+    frames: int
+
+    @property
+    def wakeups(self) -> dict[int, int]:
+        """How late threads woke: us, and how often; as ``cyclictest -h`` counts."""
+        for stage in self.stages:
+            if stage.name == "wakeup" and self.reference == "interval-start":
+                found: dict[int, int] = {}
+                for late in sorted(stage.latencies):
+                    place = late // BIN_NS
+                    found[place] = found.get(place, 0) + 1
+                return found
+        return {}
+
+    def as_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "stream": self.stream,
+            "reference": self.reference,
+            "frames": self.frames,
+            "stages": [stage.as_dict() for stage in self.stages],
+            "wakeup_histogram_us": {str(us): count for us, count in self.wakeups.items()},
+        }
+
+
+def by_stage(folder: str | Path) -> list[StreamStages]:
+    """Of every stream that was sighted, from a folder's observations: of a run, or of ``send`` and ``receive``.
+
+    Raises:
+        InputError: there are no observations, or no stage of a host among them.
+    """
+    import polars as pl
+
+    path = Path(folder) / "observations.parquet"
+    if not path.exists():
+        raise InputError(f"{folder}: expected observations.parquet, found none\nhint: a run folder, or one of tsnbench send --into")
+    try:
+        legend = json.loads(pl.read_parquet_metadata(path)[LEGEND_KEY])
+        seen = pl.read_parquet(path)
+    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{path}: it cannot be read: {error}") from error
+    # Of copies the first one counts.
+    seen = seen.filter(pl.col("t_ns").is_not_null()).sort("t_ns")
+    seen = seen.unique(["tap", "stream", "seq"], keep="first", maintain_order=True)
+    taps = legend["taps"]
+    found = []
+    for (number,), own in sorted(seen.group_by("stream"), key=lambda one: str(one[0])):
+        one = _stream(legend["streams"][number]["name"], own, taps)
+        if one is not None:
+            found.append(one)
+    if not found:
+        raise InputError(
+            f"{folder}: expected stamps of at least two stages, found none\n"
+            "hint: name stages in the scenario: taps: {stages: [wakeup, send, driver, app-rx]}"
+        )
+    return sorted(found, key=lambda one: one.stream)
+
+
+def _stream(name: str, own: pl.DataFrame, taps: list[dict[str, Any]]) -> StreamStages | None:
+    import polars as pl
+
+    there = own["tap"].unique().to_list()
+    by_name = {taps[tap]["stage"]: tap for tap in reversed(there)}
+    reference = next((one for one in REFERENCES if one in by_name), None)
+    if reference is None or len(there) < 2:
+        return None
+    start = own.filter(pl.col("tap") == by_name[reference]).select("seq", start="t_ns")
+    joined = own.join(start, on="seq", how="inner").sort("seq")
+    found, missing = [], []
+    for tap, said in enumerate(taps):
+        part = joined.filter(pl.col("tap") == tap)
+        if len(part) and said.get("clock") == "phc":
+            missing.append(Stage(said["stage"], said["name"], (), "its clock is the hardware's, which has no common zero here"))
+        elif len(part):
+            late = (part["t_ns"] - part["start"]).to_list()
+            found.append(Stage(said["stage"], said["name"], tuple(late)))
+        elif said.get("missing") and said["stage"] not in by_name:
+            missing.append(Stage(said["stage"], said["name"], (), said["missing"]))
+    found.sort(key=lambda stage: stage.mean_ns or 0.0)
+    return StreamStages(name, reference, (*found, *missing), len(start))
+
+
+def stages_table(one: StreamStages) -> Table:
+    """Mean latency and mean jitter per stage (OCORA Table 6 and following), in us."""
+    from rich.table import Table
+
+    title = f"{one.stream}: {one.frames} frames, from {one.reference}; us"
+    table = Table(title=title, title_justify="left")
+    table.add_column("stage")
+    table.add_column("tap")
+    for column in ("mean latency", "mean jitter", "min", "max", "frames"):
+        table.add_column(column, justify="right")
+    for stage in one.stages:
+        mean, jitter = stage.mean_ns, stage.jitter_ns
+        if mean is None or jitter is None:
+            continue
+        numbers = (mean, jitter, min(stage.latencies), max(stage.latencies))
+        shown = [f"{number / 1e3:.1f}" for number in numbers]
+        table.add_row(stage.name, stage.tap, *shown, str(len(stage.latencies)))
+    lines = [f"{stage.name}: no stamps: {stage.missing}" for stage in one.stages if stage.missing]
+    table.caption, table.caption_justify = "\n".join(lines) or None, "left"
+    return table
+
+
+def wakeups_table(one: StreamStages) -> Table:
+    """The histogram of wakeups; bins without any are left out."""
+    from rich.table import Table
+
+    table = Table(title=f"{one.stream}: wakeups by lateness", title_justify="left")
+    for column in ("us", "wakeups"):
+        table.add_column(column, justify="right")
+    for us, count in list(one.wakeups.items())[:MOST_BINS]:
+        table.add_row(str(us), str(count))
+    return table
