@@ -20,7 +20,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SOAK_PLANS ?= 40000
 SOAK_SEED  ?= 1
 
-.PHONY: run test test-rust test-python check bench soak lock clean packages help
+.PHONY: run test test-rust test-python check bench precision soak lock clean packages help
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -46,6 +46,9 @@ check: $(VENV)/.locked
 
 bench: $(VENV)/.built
 	$(BIN)/python benches/bench.py
+
+precision: $(VENV)/.built
+	$(BIN)/python benches/precision.py
 
 soak:
 	BOUNDS_SEED=$(SOAK_SEED) BOUNDS_PLANS=$(SOAK_PLANS) \

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tsnbench import load
-from tsnbench.backends.kernel import results
+from tsnbench.backends.kernel import results, stages
 from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.kernel.shaping import guarded, guards, shape
 from tsnbench.backends.kernel.topology import build
 from tsnbench.backends.vm import kernel
 from tsnbench.backends.vm.cpio import Archive
+from tsnbench.errors import BackendError
 from tsnbench.planning.document import Plan
 
 STAR = """
@@ -112,17 +114,11 @@ def test_each_direction_of_a_link_is_serialised(tmp_path):
 
 
 def test_what_cannot_be_run_is_refused_by_name(tmp_path):
-    plan = _plan(
-        tmp_path,
-        STAR.replace("SHAPER", "{preemption: {express: [6]}}").replace(
-            "period: 200 us, payload: 1000 B", "saturating: true, payload: 1000 B"
-        ),
-    )
+    plan = _plan(tmp_path, STAR.replace("SHAPER", "{preemption: {express: [6]}}"))
     found = refusals(plan.document)
     assert "port switch -> robot: preemption" in found
-    assert any("saturating" in line for line in found)
-    host = plan.document | {"streams": [plan.document["streams"][0] | {"socket": {"mode": "x"}}]}
-    assert "stream loop: socket" in refusals(host)
+    host = plan.document | {"streams": [plan.document["streams"][0] | {"socket": {"txtime": True}}]}
+    assert "stream loop: SO_TXTIME (no port has etf, which would heed it)" in refusals(host)
     plain = _plan(tmp_path, STAR.replace("SHAPER", GATES))
     assert refusals(plain.document) == []
     assert refusals(plain.document | {"something": [1]}) == ["the plan: something"]
@@ -172,3 +168,31 @@ def test_a_list_that_is_yet_to_begin_can_be_read():
     text = '[{"kind":"taprio","options":{"schedule":[{"index":0}],{"base_time":5,"schedule":[]}}}]'
     assert results.read_json(text)[0]["options"]["admin"] == {"base_time": 5, "schedule": []}
     assert results.read_json("") == []
+
+
+def test_talkers_and_listeners_note_the_stages_that_taps_name(tmp_path):
+    software = STAR.replace("streams:", "hosts: {controller: low-latency, robot: low-latency}\nstreams:")
+    asked = software.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}") + "taps: {stages: [wakeup, app-rx]}\n"
+    plan = _plan(tmp_path, asked)
+    assert refusals(plan.document) == []
+    script = files(plan.document, plan.to_json(), 2)["job.sh"].decode()
+    names = [node["name"] for node in plan.document["nodes"]]
+    talking = [line for line in script.splitlines() if "tsnbench-traffic talk" in line]
+    noting = [f"--node {names.index('controller')} " in line for line in talking if "--sights" in line]
+    assert noting == [True]
+    (listening,) = [line for line in script.splitlines() if "tsnbench-traffic listen" in line]
+    port = _port(plan, "robot -> switch")
+    assert f"--port {port}=p{port} " in listening
+    assert "--wake" in listening
+    plain = _plan(tmp_path, STAR.replace("SHAPER", GATES))
+    quiet = files(plain.document, plain.to_json(), 1)["job.sh"].decode()
+    assert "--sights" not in quiet
+    assert "listen" not in quiet
+
+
+def test_a_listener_that_does_not_keep_up_ends_the_run():
+    heard = {"interfaces": [{"name": "p3", "frames": 10, "dropped_by_listener": 4}]}
+    with pytest.raises(BackendError, match="p3 did not keep up: 4 frames"):
+        stages.check({"heard-3.json": json.dumps(heard).encode()})
+    heard["interfaces"][0]["dropped_by_listener"] = 0
+    stages.check({"heard-3.json": json.dumps(heard).encode()})

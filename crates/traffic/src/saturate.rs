@@ -93,7 +93,8 @@ fn fill(
                 sent += count as u64;
                 ready.drain(..count.min(ready.len()));
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionRefused) => {}
             // A queue of the kernel's is full, whose limit is less than the backlog: the frame is not lost, it is tried again.
             Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => std::thread::yield_now(),
             Err(error) => return Err(told(error)),

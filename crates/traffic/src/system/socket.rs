@@ -180,8 +180,14 @@ impl Socket {
         if let Some(launch_ns) = launch_ns {
             control::put(&mut header, &mut room, libc::SOL_SOCKET, libc::SCM_TXTIME, &launch_ns);
         }
-        // SAFETY: the header names live buffers with their lengths; the kernel only reads them.
-        counted(unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const header, 0) }).map(|_| ())
+        loop {
+            // SAFETY: the header names live buffers with their lengths; the kernel only reads them.
+            match counted(unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const header, 0) }) {
+                // Somebody refused an earlier datagram, which this call was told in place of sending; now it sends.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                done => return done.map(|_| ()),
+            }
+        }
     }
 
     /// Sends frames in one call, as many as it takes within [`Self::give_up_after`]; how many. sendmmsg(2).

@@ -1,0 +1,77 @@
+"""A link of two namespaces for live traffic; nothing leaves it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tsnbench.backends.kernel import traffic
+from tsnbench.errors import BackendError
+
+PYTHON = Path(__file__).parents[2] / "python"
+
+
+def _run(words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words.split(), capture_output=True, text=True, check=False)
+
+
+@dataclass(frozen=True)
+class Link:
+    """``v0`` in the one, ``v1`` in the other."""
+
+    spaces: tuple[str, str]
+
+    def start(self, side: int, *words: str) -> subprocess.Popen[str]:
+        """``tsnbench`` in a namespace."""
+        code = "from tsnbench.cli.main import main; main()"
+        return subprocess.Popen(
+            ["ip", "netns", "exec", self.spaces[side], sys.executable, "-c", code, *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=os.environ | {"PYTHONPATH": str(PYTHON)},
+        )  # fmt: skip
+
+    def raw(self, side: int, *words: str) -> subprocess.Popen[str]:
+        """The live program itself."""
+        return subprocess.Popen(
+            ["ip", "netns", "exec", self.spaces[side], str(traffic.program()), *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def do(self, side: int, words: str) -> subprocess.CompletedProcess[str]:
+        """Any program."""
+        return _run(f"ip netns exec {self.spaces[side]} {words}")
+
+
+@pytest.fixture
+def link() -> Iterator[Link]:
+    """Two namespaces and a veth link between them."""
+    if os.geteuid():
+        pytest.skip("live traffic needs root")
+    if shutil.which("ip") is None:
+        pytest.skip("ip (iproute2) is missing")
+    try:
+        traffic.program()
+    except BackendError as error:
+        pytest.skip(str(error).partition("\n")[0])
+    spaces = (f"tsnb-traffic-{os.getpid()}-a", f"tsnb-traffic-{os.getpid()}-b")
+    try:
+        for space in spaces:
+            if (made := _run(f"ip netns add {space}")).returncode:
+                pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
+        made = _run(f"ip -n {spaces[0]} link add v0 type veth peer name v1 netns {spaces[1]}")
+        if made.returncode:
+            pytest.skip(f"no veth here: {made.stderr.strip()}")
+        for space, device, address in zip(spaces, ("v0", "v1"), ("10.97.0.1", "10.97.0.2"), strict=True):
+            _run(f"ip -n {space} link set {device} up")
+            _run(f"ip -n {space} addr add {address}/24 dev {device}")
+        yield Link(spaces)
+    finally:
+        for space in spaces:
+            _run(f"ip netns del {space}")

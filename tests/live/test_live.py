@@ -1,0 +1,216 @@
+"""Live talkers and listeners over a veth link: what is sent arrives, when it should, and what does not is said.
+
+The machine may be loaded: what is said of times is said of most frames.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tsnbench import Simulation, load
+from tsnbench.measure.stages import by_stage
+
+WAY = ["interval-start", "wakeup", "send", "qdisc", "driver", "kernel-rx", "app-rx"]
+
+
+def _listen(link, folder: Path, *words: str, for_s: float = 20):
+    """The live listener, which is ready when this returns."""
+    until = time.clock_gettime_ns(time.CLOCK_TAI) + int(for_s * 1e9)
+    log = folder / "heard.json"
+    listener = link.raw(1, "listen", "--port", "0=v1", "--log", str(log), "--until", str(until), *words)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and listener.poll() is None:
+        # Packet sockets of the namespace; one of ours is there when it listens.
+        if len(link.do(1, "cat /proc/net/packet").stdout.splitlines()) > 1:
+            break
+        time.sleep(0.02)
+    time.sleep(0.1)
+
+    def heard() -> dict:
+        _, said = listener.communicate(timeout=for_s + 10)
+        assert listener.returncode == 0, said
+        return json.loads(log.read_text())
+
+    return heard, listener
+
+
+def _sent(link, *words: str) -> dict:
+    sender = link.start(0, "send", "--to", "v0", "--json", *words)
+    out, said = sender.communicate(timeout=60)
+    assert sender.returncode == 0, said
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("way", [["--wake"], []], ids=["calls", "ring"])
+def test_all_frames_of_all_streams_arrive_on_their_period_and_in_order(link, tmp_path, way):
+    heard, _ = _listen(link, tmp_path, "--count", "550", "--sights", str(tmp_path / "receive.sights"), *way)
+    told = _sent(
+        link, "--for", "500ms", "--into", str(tmp_path), "--vlan", "7", "--pcp", "5", "--period", "1ms",
+        "--payload", "100B", "--stream", "slow: {period: 10 ms, offset: 5 ms, payload: 1000 B}",
+    )  # fmt: skip
+    assert [(one["stream"], one["frames"], one["refused"]) for one in told["streams"]] == [
+        ("stream", 500, 0),
+        ("slow", 50, 0),
+    ]
+    found = heard()
+    assert [(one["frames"], one["lost"], one["duplicates"], one["reordered"]) for one in found["streams"]] == [
+        (500, 0, 0, 0),
+        (50, 0, 0, 0),
+    ]
+    # 100 octets of payload are a frame of 150 with tag and check sequence.
+    assert found["streams"][0]["octets"] == 500 * 150
+    assert found["interfaces"][0]["dropped_by_listener"] == 0
+    # The talker merged before the listener had written: again, now that both are there.
+    from tsnbench.live.folder import merge
+
+    merge(tmp_path)
+    fast = next(one for one in by_stage(tmp_path) if one.stream == "stream")
+    assert {stage.name for stage in fast.stages if stage.latencies} == set(WAY)
+    seen = pl.read_parquet(tmp_path / "observations.parquet").filter(pl.col("stream") == 0)
+    legend = json.loads(pl.read_parquet_metadata(tmp_path / "observations.parquet")["tsnbench.legend"])
+    number = {tap["stage"]: n for n, tap in enumerate(legend["taps"])}
+    stamps = {
+        stage: dict(seen.filter(pl.col("tap") == number[stage]).select("seq", "t_ns").iter_rows())
+        for stage in WAY
+    }
+    for seq in range(500):
+        # A ring is looked at when a block of it is full or old, but not before the kernel has the frame.
+        assert [stamps[stage][seq] for stage in WAY] == sorted(stamps[stage][seq] for stage in WAY)
+    starts = [stamps["interval-start"][seq] for seq in range(500)]
+    assert {late - early for early, late in zip(starts, starts[1:], strict=False)} == {1_000_000}
+    assert seen["pcp"].unique().to_list() == [5]
+    assert seen["vid"].unique().to_list() == [7]
+    delays = sorted(stamps["kernel-rx"][seq] - starts[seq] for seq in range(500))
+    assert 0 < delays[250] < 1_000_000
+
+
+def test_numbers_that_do_not_come_are_lost_and_those_that_come_twice_are_duplicates(link, tmp_path):
+    """Injected: a capture with gaps and repetitions, replayed."""
+    frames = tmp_path / "frames.pcap"
+    heard, _ = _listen(link, tmp_path, "--count", "8")
+    record(frames, [0, 1, 4, 4, 5, 3, 6, 9], gap_ns=2_000_000)
+    sender = link.start(0, "send", "--to", "v0", "--replay", str(frames), "--json")
+    out, said = sender.communicate(timeout=60)
+    assert sender.returncode == 0, said
+    assert json.loads(out)["streams"][0]["frames"] == 8
+    (one,) = heard()["streams"]
+    # 2, 7 and 8 never came, 4 came twice, 3 came behind 5.
+    assert (one["frames"], one["lost"], one["duplicates"], one["reordered"]) == (8, 3, 1, 1)
+    # The payload of these frames is short: it says no time.
+    assert one["delay_ns"] is None
+
+
+def test_a_capture_is_replayed_at_its_own_pace_or_slower(link, tmp_path):
+    frames = tmp_path / "frames.pcap"
+    record(frames, range(20), gap_ns=5_000_000)
+    for slower in (1, 3):
+        log = tmp_path / f"heard-{slower}.sights"
+        heard, _ = _listen(link, tmp_path, "--count", "20", "--wake", "--sights", str(log))
+        sender = link.start(0, "send", "--to", "v0", "--replay", str(frames), "--slower", str(slower))
+        sender.communicate(timeout=60)
+        heard()
+        folder = tmp_path / str(slower)
+        folder.mkdir()
+        log.rename(folder / "receive.sights")
+        from tsnbench.live.folder import merge
+
+        seen = pl.read_parquet(merge(folder)).filter(pl.col("tap") == 1).sort("seq")
+        gaps = seen["t_ns"].diff().drop_nulls()
+        assert len(gaps) == 19
+        assert abs(gaps.median() - slower * 5_000_000) < 500_000
+
+
+def test_a_listener_whose_ring_is_too_small_says_what_it_lost_itself(link, tmp_path):
+    heard, listener = _listen(link, tmp_path, "--ring", "8", "--priority", "0")
+    # It is stopped while frames come: nobody empties its ring.
+    listener.send_signal(19)
+    told = _sent(link, "--for", "100ms", "--period", "100us", "--payload", "1000B")
+    listener.send_signal(18)
+    time.sleep(0.5)
+    listener.terminate()
+    found = heard()
+    assert told["streams"][0]["frames"] == 1000
+    dropped = found["interfaces"][0]["dropped_by_listener"]
+    assert dropped > 900
+    came = sum(one["frames"] for one in found["streams"]) + found["foreign"]
+    assert came + dropped >= 1000
+
+
+def test_udp_is_sent_without_own_headers(link, tmp_path):
+    heard, _ = _listen(link, tmp_path, "--count", "50")
+    told = _sent(link, "--udp", "10.97.0.2", "--for", "100ms", "--period", "2ms", "--payload", "200B")
+    assert told["streams"][0]["frames"] == 50
+    # Nobody has the port open, and says so with each datagram: they are sent all the same.
+    assert told["streams"][0]["refused"] == 0
+    (one,) = heard()["streams"]
+    assert (one["frames"], one["lost"], one["octets"]) == (50, 0, 50 * (200 + 46))
+
+
+def test_a_saturating_talker_fills_its_line_and_loses_nothing(link, tmp_path):
+    shaped = link.do(0, "tc qdisc add dev v0 root tbf rate 20mbit burst 3000 limit 100000")
+    if shaped.returncode:
+        pytest.skip(f"no tbf here: {shaped.stderr.strip()}")
+    heard, listener = _listen(link, tmp_path)
+    told = _sent(link, "--saturating", "--payload", "1000B", "--for", "400ms")
+    time.sleep(0.3)
+    listener.terminate()
+    (one,) = heard()["streams"]
+    # 400 ms at 20 Mbit/s are 956 frames of 1042 octets as tbf counts them, and a burst before.
+    assert 900 < told["streams"][0]["frames"] < 980
+    assert one["frames"] == told["streams"][0]["frames"]
+    assert (one["lost"], one["reordered"]) == (0, 0)
+
+
+def test_poisson_talkers_send_what_the_simulator_draws(link, tmp_path):
+    path = tmp_path / "scenario.yaml"
+    path.write_text(
+        "name: live\nduration: 300 ms\nnetwork: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
+        "streams: {s: {from: a, to: b, poisson: 1 Mbit/s, payload: 100 B, vlan: none}}\n"
+    )
+    run = load(path).plan().run(on=Simulation(), into=tmp_path / "run")
+    drawn = run.counters["streams"][0]["released"]
+    sender = link.start(0, "send", str(path), "--node", "a", "--to", "v0", "--json")
+    out, said = sender.communicate(timeout=60)
+    assert sender.returncode == 0, said
+    assert json.loads(out)["streams"][0]["frames"] == drawn > 100
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--period", "1ms", "--payload", "100B", "--txtime", "strict"], "heeds launch times (SO_TXTIME), found none"),
+        (["--period", "1ms", "--payload", "100B", "--txtime", "late"], "--txtime: expected strict or deadline"),
+        (["--period", "1", "--payload", "100B"], "expected a duration with a unit, found 1"),
+        (["--period", "1ms", "--payload", "100B", "--mac", "me"], "--mac: expected an address"),
+        (["--stream", "x"], "--stream: expected 'name:"),
+        (["--period", "1ms"], "streams.stream"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_in_words(link, words, expected):
+    sender = link.start(0, "send", "--to", "v0", *words)
+    _, said = sender.communicate(timeout=60)
+    assert sender.returncode == 2
+    assert expected in said
+
+
+def test_an_interface_that_is_not_there_is_refused(link):
+    sender = link.start(0, "send", "--to", "v9", "--period", "1ms", "--payload", "100B")
+    _, said = sender.communicate(timeout=60)
+    assert sender.returncode == 2
+    assert "v9: expected a network interface, found none" in said
+
+
+def record(into: Path, numbers, gap_ns: int) -> None:
+    """A capture of the smallest frames with these numbers."""
+    head = bytes.fromhex("ffffffffffff02000000000108004500002e0000400040113cb60a6100010a610002138913890016" "0000")
+    with into.open("wb") as file:
+        file.write(bytes.fromhex("4d3cb2a1020004000000000000000000ffff000001000000"))
+        for place, number in enumerate(numbers):
+            octets = head + b"TSN\x01" + bytes(4) + number.to_bytes(6) + bytes(4)
+            at = divmod(place * gap_ns, 10**9)
+            file.write(b"".join(n.to_bytes(4, "little") for n in (*at, len(octets), len(octets))) + octets)

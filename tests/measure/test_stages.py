@@ -1,0 +1,111 @@
+"""Tables and box plots of stages: OCORA's definitions, on numbers that can be reckoned by hand, and on a run."""
+
+from __future__ import annotations
+
+import json
+import statistics
+
+import polars as pl
+import pytest
+
+from tsnbench import Simulation, load
+from tsnbench.cli.main import app
+from tsnbench.errors import InputError
+from tsnbench.measure.stages import Stage, StreamStages, by_stage
+from tsnbench.report.figures.stages import box
+
+SCENARIO = """
+name: stages
+duration: 20 ms
+network: {stations: [a, b], links: {rate: 1 Gbit/s, cable: 10 m, between: [a -- b]}}
+hosts:
+  a: {wakeup: {values: [2 us, 4 us], counts: [1, 1]}, send: 3 us, qdisc: 1 us, driver: 2 us, tx: 5 us}
+  b: {kernel-rx: 7 us, app-rx: 30 us}
+streams: {loop: {from: a, to: b, period: 1 ms, payload: 100 B, vlan: none}}
+taps: {stages: [interval-start, wakeup, send, qdisc, driver, kernel-rx, app-rx]}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("stages")
+    path = place / "scenario.yaml"
+    path.write_text(SCENARIO)
+    load(path).plan().run(on=Simulation(), into=place / "run")
+    return place / "run"
+
+
+def test_latency_is_from_the_intervals_start_and_jitter_the_mean_deviation(folder):
+    (one,) = by_stage(folder)
+    assert (one.reference, one.frames) == ("interval-start", 20)
+    mean = {stage.name: stage.mean_ns for stage in one.stages}
+    assert list(mean) == [
+        "interval-start", "wakeup", "send", "qdisc", "driver", "tx", "rx", "kernel-rx", "app-rx",
+    ]  # fmt: skip
+    # The latencies of the scenario, one after the other.
+    for early, late, ns in [
+        ("wakeup", "send", 3_000), ("send", "qdisc", 1_000), ("qdisc", "driver", 2_000),
+        ("rx", "kernel-rx", 7_000), ("kernel-rx", "app-rx", 30_000),
+    ]:  # fmt: skip
+        assert mean[late] - mean[early] == pytest.approx(ns, abs=1)
+    wakeup = next(stage for stage in one.stages if stage.name == "wakeup")
+    assert set(wakeup.latencies) == {2_000, 4_000}
+    middle = statistics.fmean(wakeup.latencies)
+    assert wakeup.jitter_ns == pytest.approx(statistics.fmean(abs(ns - middle) for ns in wakeup.latencies))
+    # Behind a constant latency the jitter is the same.
+    assert all(
+        stage.jitter_ns == pytest.approx(wakeup.jitter_ns, abs=1)
+        for stage in one.stages
+        if stage.name not in ("interval-start", "wakeup")
+    )
+    assert set(one.wakeups) == {2, 4}
+    assert sum(one.wakeups.values()) == 20
+
+
+def test_the_command_prints_tables_and_draws_the_box_plot(folder):
+    from typer.testing import CliRunner
+
+    said = CliRunner().invoke(app, ["measure", str(folder), "--stages"])
+    assert said.exit_code == 0, said.output
+    assert "mean jitter" in said.output
+    assert "app-rx" in said.output
+    assert (folder / "stages.svg").read_bytes().startswith(b"<?xml")
+    assert (folder / "stages.png").read_bytes().startswith(b"\x89PNG")
+    found = CliRunner().invoke(app, ["measure", str(folder), "--stages", "--json"])
+    (one,) = json.loads(found.stdout)["streams"]
+    assert one["stages"][0] == {
+        "stage": "interval-start", "tap": "a -> b interval-start", "frames": 20, "mean_latency_ns": 0.0,
+        "mean_jitter_ns": 0.0, "min_latency_ns": 0, "max_latency_ns": 0,
+    }  # fmt: skip
+
+
+def test_a_stage_without_stamps_says_why(folder, tmp_path):
+    path = folder / "observations.parquet"
+    legend = json.loads(pl.read_parquet_metadata(path)["tsnbench.legend"])
+    number = next(n for n, tap in enumerate(legend["taps"]) if tap["stage"] == "driver")
+    legend["taps"][number]["missing"] = "the driver does not stamp"
+    table = pl.read_parquet(path).filter(pl.col("tap") != number)
+    table.write_parquet(tmp_path / "observations.parquet", metadata={"tsnbench.legend": json.dumps(legend)})
+    (one,) = by_stage(tmp_path)
+    gone = one.stages[-1]
+    assert (gone.name, gone.mean_ns, gone.missing) == ("driver", None, "the driver does not stamp")
+
+
+def test_a_folder_without_stages_is_refused(tmp_path):
+    with pytest.raises(InputError, match="expected observations.parquet"):
+        by_stage(tmp_path)
+
+
+def test_boxes_are_ocoras():
+    # Quartiles are medians of the halves; whiskers end at the last value within 1.5 times their distance.
+    drawn = box([n * 1_000 for n in (1, 2, 3, 4, 5, 6, 7, 8, 100)])
+    assert (drawn["q1"], drawn["med"], drawn["q3"]) == (2.5, 5, 7.5)
+    assert (drawn["whislo"], drawn["whishi"], drawn["fliers"]) == (1, 8, [100])
+    assert drawn["mean"] == pytest.approx(136 / 9)
+    assert box([5_000])["q1"] == 5
+
+
+def test_no_histogram_where_no_interval_starts():
+    stage = Stage("wakeup", "tap", (5_000, 6_000))
+    assert StreamStages("s", "wakeup", (stage,), 2).wakeups == {}
+    assert StreamStages("s", "interval-start", (stage,), 2).wakeups == {5: 1, 6: 1}
