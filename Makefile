@@ -4,6 +4,7 @@
 #   make test    all tests, Rust and Python
 #   make check   formatting, lint, types
 #   make bench   measurements for docs/performance.md
+#   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
 #   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
 
 PYTHON ?= python3
@@ -67,7 +68,8 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null \
 	  || { echo 'tsnbench needs a stable Rust toolchain (cargo); see https://rustup.rs' >&2; exit 2; }
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet >/dev/null
-	cargo build --release --locked --quiet -p tsn-traffic --target-dir target
+	cargo rustc --release --locked --quiet -p tsn-traffic --bin tsnbench-traffic --target-dir target -- \
+	  -C target-feature=+crt-static -C strip=symbols
 	install -m755 target/release/tsnbench-traffic python/tsnbench/tsnbench-traffic
 	@touch $@
 

@@ -1,7 +1,8 @@
 """How precisely frames are sent every millisecond: tsnbench send, tcpreplay and iperf3, one after the other.
 
-TSN-FlexTest, Table V: the distance between frames, minus what it should be, in ns. All send over one veth link between
-two namespaces that are made for it; one capture behind it stamps them all. Tools that are missing are named.
+TSN-FlexTest, Table V: the distance between frames, minus what it should be, in ns. All send over one veth
+link between two namespaces that are made for it; one capture behind it stamps them all. Tools that are
+missing are named.
 
     make precision, or as root: python benches/precision.py [seconds]
 """
@@ -20,10 +21,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from captures import FILE_HEADER, FRAME
-
 from tsnbench import __version__, _native
 
 PERIOD_NS = 1_000_000
@@ -31,6 +32,8 @@ PAYLOAD = 100
 SPACES = ("tsnb-precision-a", "tsnb-precision-b")
 ADDRESSES = ("10.98.0.1", "10.98.0.2")
 SETTLE_S = 0.5
+LAST_S = 1.5
+"""A capture hands over what it has once a second."""
 COLUMNS = ("frames", "min", "mean", "median", "stdev", "p99", "max")
 
 
@@ -51,7 +54,8 @@ def main() -> int:
     if os.geteuid() or gone:
         print(f"skipped: needs {', '.join(gone) or 'root'}")
         return 0
-    print(f"Linux {platform.release()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, {seconds} s each\n")
+    machine = f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
+    print(f"Linux {platform.release()}, {machine}, {seconds} s each\n")
     print(f"| tool | version | {' | '.join(COLUMNS)} |\n|{'---|' * (len(COLUMNS) + 2)}")
     with _link(), tempfile.TemporaryDirectory(prefix="tsnbench-precision-") as place:
         for tool in _tools(Path(place), seconds):
@@ -65,7 +69,7 @@ def main() -> int:
 
 def deviations(times: Sequence[int]) -> list[str]:
     """Of a capture's times, as Table V has them."""
-    off = sorted(late - early - PERIOD_NS for early, late in zip(times, times[1:], strict=False))
+    off = sorted(late - early - PERIOD_NS for early, late in pairwise(times))
     if len(off) < 2:
         return [str(len(times)), *("-" for _ in COLUMNS[1:])]
     p99 = off[min(len(off) - 1, len(off) * 99 // 100)]
@@ -87,7 +91,8 @@ def _tools(folder: Path, seconds: int) -> Iterator[Tool]:
         return lambda: _inside(0, "tcpreplay", "-q", "-i", "v0", *options, str(recorded))
 
     def replay_own() -> None:
-        code = f"from pathlib import Path; from tsnbench.live import replay; replay(Path({str(recorded)!r}), 'v0')"
+        code = f"from pathlib import Path; replay(Path({str(recorded)!r}), 'v0')"
+        code = f"from tsnbench.live import replay; {code}"
         _inside(0, sys.executable, "-c", code)
 
     def iperf() -> None:
@@ -132,15 +137,43 @@ def _record(into: Path, frames: int) -> None:
 
 def _captured(path: Path, send: Callable[[], None]) -> list[int]:
     """When frames came, in ns, while something sends."""
-    words = ["ip", "netns", "exec", SPACES[1], "tcpdump", "-i", "v1", "-n", "-Z", "root", "-s", "64", "-B", "8192"]
-    words += ["--time-stamp-precision=nano", "-Q", "in", "-w", str(path), "greater", "100", "and", "not", "tcp"]
+    words = [
+        "ip",
+        "netns",
+        "exec",
+        SPACES[1],
+        "tcpdump",
+        "-i",
+        "v1",
+        "-n",
+        "-Z",
+        "root",
+        "-s",
+        "64",
+        "-B",
+        "8192",
+    ]
+    words += [
+        "--time-stamp-precision=nano",
+        "-Q",
+        "in",
+        "-w",
+        str(path),
+        "greater",
+        "100",
+        "and",
+        "not",
+        "tcp",
+    ]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as capture:
         try:
             # It says when it listens.
-            while capture.stderr is not None and "listening" not in (capture.stderr.readline() or "listening"):
+            while capture.stderr is not None and "listening" not in (
+                capture.stderr.readline() or "listening"
+            ):
                 pass
             send()
-            time.sleep(SETTLE_S)
+            time.sleep(LAST_S)
         finally:
             capture.terminate()
     return [at for at, _ in _native.capture_trace(str(path), "{}")[1]]

@@ -118,7 +118,8 @@ def test_what_cannot_be_run_is_refused_by_name(tmp_path):
     found = refusals(plan.document)
     assert "port switch -> robot: preemption" in found
     host = plan.document | {"streams": [plan.document["streams"][0] | {"socket": {"txtime": True}}]}
-    assert "stream loop: SO_TXTIME (no port has etf, which would heed it)" in refusals(host)
+    heeded = "stream loop: SO_TXTIME (port controller -> switch has no etf, which would heed it)"
+    assert heeded in refusals(host)
     plain = _plan(tmp_path, STAR.replace("SHAPER", GATES))
     assert refusals(plain.document) == []
     assert refusals(plain.document | {"something": [1]}) == ["the plan: something"]
@@ -172,7 +173,9 @@ def test_a_list_that_is_yet_to_begin_can_be_read():
 
 def test_talkers_and_listeners_note_the_stages_that_taps_name(tmp_path):
     software = STAR.replace("streams:", "hosts: {controller: low-latency, robot: low-latency}\nstreams:")
-    asked = software.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}") + "taps: {stages: [wakeup, app-rx]}\n"
+    asked = (
+        software.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}") + "taps: {stages: [wakeup, app-rx]}\n"
+    )
     plan = _plan(tmp_path, asked)
     assert refusals(plan.document) == []
     script = files(plan.document, plan.to_json(), 2)["job.sh"].decode()

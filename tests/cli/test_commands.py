@@ -245,9 +245,11 @@ def test_bounds_hold_for_the_run(tmp_path: Path) -> None:
 def test_what_no_guest_can_run_is_said_before_one_starts(tmp_path: Path) -> None:
     scenario = tmp_path / "small.yaml"
     scenario.write_text(SMALL.replace("LIMIT", "1 ms"))
-    found = tsnbench("run", GATES, "--only", "port=priority", "--on", "vm", "--into", tmp_path / "run")
+    cuts = tmp_path / "cuts.yaml"
+    cuts.write_text(scenario.read_text() + "shapers: {a -> s: {preemption: {express: [7]}}}\n")
+    found = tsnbench("run", cuts, "--on", "vm", "--into", tmp_path / "run")
     assert found.returncode == 2
-    assert "stream files: a saturating talker" in found.stderr
+    assert "port a -> s: preemption" in found.stderr
     assert not (tmp_path / "run").exists()
     found = tsnbench("run", scenario, "--on", "moon")
     assert (found.returncode, "expected simulation or vm, found moon" in found.stderr) == (2, True)

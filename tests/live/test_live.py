@@ -1,4 +1,4 @@
-"""Live talkers and listeners over a veth link: what is sent arrives, when it should, and what does not is said.
+"""Live talkers and listeners over a veth link: what is sent arrives on time, and what does not is said.
 
 The machine may be loaded: what is said of times is said of most frames.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -58,7 +59,9 @@ def test_all_frames_of_all_streams_arrive_on_their_period_and_in_order(link, tmp
         ("slow", 50, 0),
     ]
     found = heard()
-    assert [(one["frames"], one["lost"], one["duplicates"], one["reordered"]) for one in found["streams"]] == [
+    assert [
+        (one["frames"], one["lost"], one["duplicates"], one["reordered"]) for one in found["streams"]
+    ] == [
         (500, 0, 0, 0),
         (50, 0, 0, 0),
     ]
@@ -82,7 +85,7 @@ def test_all_frames_of_all_streams_arrive_on_their_period_and_in_order(link, tmp
         # A ring is looked at when a block of it is full or old, but not before the kernel has the frame.
         assert [stamps[stage][seq] for stage in WAY] == sorted(stamps[stage][seq] for stage in WAY)
     starts = [stamps["interval-start"][seq] for seq in range(500)]
-    assert {late - early for early, late in zip(starts, starts[1:], strict=False)} == {1_000_000}
+    assert {late - early for early, late in pairwise(starts)} == {1_000_000}
     assert seen["pcp"].unique().to_list() == [5]
     assert seen["vid"].unique().to_list() == [7]
     delays = sorted(stamps["kernel-rx"][seq] - starts[seq] for seq in range(500))
@@ -169,7 +172,8 @@ def test_a_saturating_talker_fills_its_line_and_loses_nothing(link, tmp_path):
 def test_poisson_talkers_send_what_the_simulator_draws(link, tmp_path):
     path = tmp_path / "scenario.yaml"
     path.write_text(
-        "name: live\nduration: 300 ms\nnetwork: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
+        "name: live\nduration: 300 ms\n"
+        "network: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
         "streams: {s: {from: a, to: b, poisson: 1 Mbit/s, payload: 100 B, vlan: none}}\n"
     )
     run = load(path).plan().run(on=Simulation(), into=tmp_path / "run")
@@ -183,8 +187,14 @@ def test_poisson_talkers_send_what_the_simulator_draws(link, tmp_path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--period", "1ms", "--payload", "100B", "--txtime", "strict"], "heeds launch times (SO_TXTIME), found none"),
-        (["--period", "1ms", "--payload", "100B", "--txtime", "late"], "--txtime: expected strict or deadline"),
+        (
+            ["--period", "1ms", "--payload", "100B", "--txtime", "strict"],
+            "heeds launch times (SO_TXTIME), found none",
+        ),
+        (
+            ["--period", "1ms", "--payload", "100B", "--txtime", "late"],
+            "--txtime: expected strict or deadline",
+        ),
         (["--period", "1", "--payload", "100B"], "expected a duration with a unit, found 1"),
         (["--period", "1ms", "--payload", "100B", "--mac", "me"], "--mac: expected an address"),
         (["--stream", "x"], "--stream: expected 'name:"),
@@ -207,7 +217,9 @@ def test_an_interface_that_is_not_there_is_refused(link):
 
 def record(into: Path, numbers, gap_ns: int) -> None:
     """A capture of the smallest frames with these numbers."""
-    head = bytes.fromhex("ffffffffffff02000000000108004500002e0000400040113cb60a6100010a610002138913890016" "0000")
+    head = bytes.fromhex(
+        "ffffffffffff02000000000108004500002e0000400040113cb60a6100010a6100021389138900160000"
+    )
     with into.open("wb") as file:
         file.write(bytes.fromhex("4d3cb2a1020004000000000000000000ffff000001000000"))
         for place, number in enumerate(numbers):

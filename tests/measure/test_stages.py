@@ -1,4 +1,4 @@
-"""Tables and box plots of stages: OCORA's definitions, on numbers that can be reckoned by hand, and on a run."""
+"""Tables and box plots of stages: OCORA's definitions, on numbers reckoned by hand, and on a run."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_stage_without_stamps_says_why(folder, tmp_path):
 
 
 def test_a_folder_without_stages_is_refused(tmp_path):
-    with pytest.raises(InputError, match="expected observations.parquet"):
+    with pytest.raises(InputError, match=r"expected observations\.parquet"):
         by_stage(tmp_path)
 
 

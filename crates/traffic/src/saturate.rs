@@ -1,7 +1,8 @@
 //! Talkers that always have frames waiting: each fills its own socket's buffer, in a thread of ordinary importance.
 //!
-//! A frame counts against its socket's buffer until it leaves the queueing disciplines. With room for `backlog` frames
-//! a call that sends waits until one of them has left: the queue holds as many as the Plan says, and drops none.
+//! A frame counts against its socket's buffer until it has left the port, and a call that sends waits for room. The
+//! kernel wakes it when less than half of the buffer is taken: with room for `2 × backlog - 1` frames that is when
+//! `backlog - 1` are left. So the queue holds about as many as the Plan says, never runs empty, and drops none.
 
 use crate::arguments::Arguments;
 use crate::system::socket::Socket;
@@ -83,7 +84,8 @@ fn fill(
             if octets.len() > room {
                 room = octets.len();
                 let truesize = (room + BESIDE).next_power_of_two() + NOTES;
-                let whole = truesize.saturating_mul(talker.backlog.max(1) as usize);
+                let backlog = talker.backlog.max(1) as usize;
+                let whole = truesize.saturating_mul(2 * backlog - 1);
                 socket.buffer(i32::try_from(whole).unwrap_or(i32::MAX)).map_err(told)?;
             }
             ready.push(octets);

@@ -49,8 +49,8 @@ def receive(
     for one in found["interfaces"]:
         if one["dropped_by_listener"]:
             talk.print(
-                f"warning: {one['name']}: the listener itself lost {one['dropped_by_listener']} frames, which "
-                "had no room; lost frames below are not the network's alone",
+                f"warning: {one['name']}: the listener itself lost {one['dropped_by_listener']} frames, "
+                "which had no room; lost frames below are not the network's alone",
                 markup=False,
                 soft_wrap=True,
             )

@@ -70,7 +70,7 @@ def send(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="What was sent as JSON on stdout.")] = False,
 ) -> None:
-    """Send streams on an interface, on time; say how late each was and what the kernel refused. Needs root."""
+    """Send streams on an interface, on time; say how late they were and what was refused. Needs root."""
     from tsnbench.live import sending
 
     if not to:

@@ -23,7 +23,9 @@ def mac(interface: str) -> str:
     try:
         return (_folder(interface) / "address").read_text(encoding="ascii").strip()
     except OSError:
-        raise InputError(f"{interface}: expected a network interface, found none (in this namespace)") from None
+        raise InputError(
+            f"{interface}: expected a network interface, found none (in this namespace)"
+        ) from None
 
 
 def rate_bps(interface: str) -> int:
@@ -43,7 +45,9 @@ def heeds_launch_times(interface: str, deadline: bool) -> None:
         BackendError: nobody here can say.
     """
     if shutil.which("tc", path="/usr/sbin:/sbin:/usr/bin:/bin") is None:
-        raise BackendError("launch times: tc is missing, which says whether anything heeds them\nhint: apt-get install iproute2")
+        raise BackendError(
+            "launch times: tc is missing, which says whether they are heeded\nhint: apt-get install iproute2"
+        )
     said = subprocess.run(
         ["tc", "-j", "qdisc", "show", "dev", interface],
         capture_output=True, text=True, check=False, env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin"},
@@ -61,12 +65,14 @@ def etf(listed: list[dict[str, Any]], interface: str, deadline: bool) -> None:
     if not found:
         raise InputError(
             f"{interface}: expected a queueing discipline that heeds launch times (SO_TXTIME), found none\n"
-            f"hint: tc qdisc replace dev {interface} parent 100:1 etf clockid CLOCK_TAI delta 200000, below mqprio; "
-            "or send without launch times"
+            f"hint: tc qdisc replace dev {interface} parent 100:1 etf clockid CLOCK_TAI delta 200000, "
+            "below mqprio; or send without launch times"
         )
     if all(_on(one.get("deadline_mode")) != deadline for one in found):
         has, meant = ("strict", "deadline") if deadline else ("deadline", "strict")
-        raise InputError(f"{interface}: its etf is in {has} mode and drops every frame of a socket in {meant} mode")
+        raise InputError(
+            f"{interface}: its etf is in {has} mode and drops every frame of a socket in {meant} mode"
+        )
 
 
 def _on(flag: object) -> bool:

@@ -15,7 +15,7 @@ def log_of(folder: Path, side: str) -> Path:
 
 
 def merge(folder: Path) -> Path:
-    """Puts what all sides noted into one file. Both sides may use one folder, or have their logs copied into it.
+    """Puts what all sides noted into one file: both may use one folder, or have their logs copied into it.
 
     Raises:
         BackendError: a log cannot be read.

@@ -31,5 +31,9 @@ def run(words: Sequence[str]) -> None:
                 process.kill()
                 raise
     if process.returncode:
-        hint = "\nhint: live traffic needs root (CAP_NET_RAW, CAP_SYS_NICE)" if "Operation not permitted" in said else ""
+        hint = (
+            "\nhint: live traffic needs root (CAP_NET_RAW, CAP_SYS_NICE)"
+            if "Operation not permitted" in said
+            else ""
+        )
         raise BackendError(said.strip() + hint)

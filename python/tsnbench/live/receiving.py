@@ -35,7 +35,7 @@ class Receiving:
 
 
 def receive(asked: Receiving) -> dict[str, Any]:
-    """Listens, and says what came: per stream frames, lost, duplicates, reordered, delay; and the listener's own loss.
+    """Listens, and says what came: per stream frames, lost, duplicates, reordered, delay; and its own loss.
 
     Raises:
         InputError: there is no such interface.

@@ -1,7 +1,7 @@
 """``tsnbench send``: streams on an interface, from options or from a scenario.
 
-Options become a scenario of two stations, so that they mean, and are checked as, what they are in scenarios; the
-Plan that follows is what the live program obeys.
+Options become a scenario of two stations, so that they mean, and are checked as, what they are in
+scenarios; the Plan that follows is what the live program obeys.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Sending:
     to: str
     """The interface."""
     streams: dict[str, str]
-    """Name and keys, as they stand under ``streams`` in a scenario, without ``from`` and ``to``: ``period: 1 ms, payload: 100 B``."""
+    """Name and keys, as they stand under ``streams`` in a scenario, without ``from`` and ``to``:
+    ``period: 1 ms, payload: 100 B``."""
     duration: str = "10 s"
     mac: str = BROADCAST
     """Destination address."""
@@ -142,7 +143,17 @@ def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending
     with tempfile.TemporaryDirectory(prefix="tsnbench-send-") as place:
         path, log = Path(place) / "plan.json", Path(place) / "log"
         path.write_text(made.to_json(), encoding="utf-8")
-        words = ["talk", str(path), "--node", str(node), "--epoch", str(epoch), "--log", str(log), "--absolute"]
+        words = [
+            "talk",
+            str(path),
+            "--node",
+            str(node),
+            "--epoch",
+            str(epoch),
+            "--log",
+            str(log),
+            "--absolute",
+        ]
         words += [word for port, interface in ports for word in ("--port", f"{port}={interface}")]
         if asked.into is not None:
             asked.into.mkdir(parents=True, exist_ok=True)
@@ -159,7 +170,9 @@ def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending
     return told
 
 
-def replay(capture: Path, to: str, slower: int = 1, cpu: int | None = None, priority: int | None = None) -> dict[str, Any]:
+def replay(
+    capture: Path, to: str, slower: int = 1, cpu: int | None = None, priority: int | None = None
+) -> dict[str, Any]:
     """A capture's frames as they are, at their own pace, or so many times slower.
 
     Raises:

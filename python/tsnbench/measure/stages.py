@@ -1,7 +1,7 @@
 """Latency and jitter at every stage of a frame's way, as OCORA's tables print them.
 
-OCORA CCN PoC, 3.1 and 5.2: a stage's latency is its stamp minus that of the interval's start, its mean jitter the
-mean of the distances from the mean latency.
+OCORA CCN PoC, 3.1 and 5.2: a stage's latency is its stamp minus that of the interval's start, its mean jitter
+the mean of the distances from the mean latency.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class StreamStages:
 
 
 def by_stage(folder: str | Path) -> list[StreamStages]:
-    """Of every stream that was sighted, from a folder's observations: of a run, or of ``send`` and ``receive``.
+    """Of every stream that was sighted, from a folder's observations: of a run, or of live traffic.
 
     Raises:
         InputError: there are no observations, or no stage of a host among them.
@@ -96,7 +96,10 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
 
     path = Path(folder) / "observations.parquet"
     if not path.exists():
-        raise InputError(f"{folder}: expected observations.parquet, found none\nhint: a run folder, or one of tsnbench send --into")
+        raise InputError(
+            f"{folder}: expected observations.parquet, found none\n"
+            "hint: a run folder, or one of tsnbench send --into"
+        )
     try:
         legend = json.loads(pl.read_parquet_metadata(path)[LEGEND_KEY])
         seen = pl.read_parquet(path)
@@ -133,7 +136,14 @@ def _stream(name: str, own: pl.DataFrame, taps: list[dict[str, Any]]) -> StreamS
     for tap, said in enumerate(taps):
         part = joined.filter(pl.col("tap") == tap)
         if len(part) and said.get("clock") == "phc":
-            missing.append(Stage(said["stage"], said["name"], (), "its clock is the hardware's, which has no common zero here"))
+            missing.append(
+                Stage(
+                    said["stage"],
+                    said["name"],
+                    (),
+                    "its clock is the hardware's, which has no common zero here",
+                )
+            )
         elif len(part):
             late = (part["t_ns"] - part["start"]).to_list()
             found.append(Stage(said["stage"], said["name"], tuple(late)))

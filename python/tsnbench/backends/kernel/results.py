@@ -316,7 +316,8 @@ def read_json(text: str) -> Any:
 
 
 def _talked(back: dict[str, bytes]) -> dict[str, tuple[int, int, int, int, int]]:
-    """By stream: frames, of which refused, latest and mean lateness in ns, of which dropped for their launch time."""
+    """By stream: frames, of which refused, latest and mean lateness in ns, and how many missed their launch
+    times."""
     found = {}
     for name, content in back.items():
         if name.startswith("talk-"):

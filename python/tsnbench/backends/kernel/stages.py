@@ -30,10 +30,11 @@ def sights(plan: dict[str, Any], node: int, site: Site) -> str:
 def listeners(plan: dict[str, Any], dilate: int, whole_us: int, site: Site) -> list[str]:
     """Lines that begin a listener per port where somebody wants to know; they end by themselves."""
     ports = sorted({tap["port"] for tap in plan["taps"] if tap["stage"] in LISTENERS})
+    ends = f"--until $((EPOCH + {whole_us * 1000})) --priority {LISTENING}"
     return [
-        f"{site.ip} netns exec {name(plan['ports'][port]['node'])} {site.talker} listen {site.job}/plan.json --wake"
-        f" --epoch $EPOCH --dilate {dilate} --port {port}=p{port} --until $((EPOCH + {whole_us * 1000}))"
-        f" --priority {LISTENING} --log {site.results}/heard-{port}.json --sights {site.results}/sights-port-{port}"
+        f"{site.ip} netns exec {name(plan['ports'][port]['node'])} {site.talker} listen {site.job}/plan.json"
+        f" --wake --epoch $EPOCH --dilate {dilate} --port {port}=p{port} {ends}"
+        f" --log {site.results}/heard-{port}.json --sights {site.results}/sights-port-{port}"
         ' & talkers="$talkers $!"'
         for port in ports
     ]

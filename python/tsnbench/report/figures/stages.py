@@ -1,4 +1,7 @@
-"""Box plot of latency by stage. OCORA CCN PoC, Fig. 49: quartiles, whiskers of 1.5 times their distance, a cross for the mean."""
+"""Box plot of latency by stage: quartiles, whiskers of 1.5 times their distance, a cross for the mean.
+
+OCORA CCN PoC, Fig. 49.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,12 @@ def stages(streams: Sequence[StreamStages]) -> Drawing:
                     whiskerprops={"color": colour, "linewidth": 0.8},
                     capprops={"color": colour, "linewidth": 0.8},
                     meanprops={"marker": "x", "markersize": 4, "markeredgecolor": INK},
-                    flierprops={"marker": ".", "markersize": 3, "markerfacecolor": INK, "markeredgecolor": "none"},
+                    flierprops={
+                        "marker": ".",
+                        "markersize": 3,
+                        "markerfacecolor": INK,
+                        "markeredgecolor": "none",
+                    },
                 )
             at.set_yticks(range(len(row)), [stage.name for stage in row])
             at.set_ylim(len(row) - 0.4, -0.6)
@@ -89,7 +97,7 @@ def stages(streams: Sequence[StreamStages]) -> Drawing:
     return Drawing(
         "stages",
         "Latency by stage",
-        "Box: the middle half, line: median, cross: mean, whiskers: as far as 1.5 times the box, dots: beyond.",
+        "Box: the middle half, line: median, cross: mean, whiskers: at most 1.5 times the box, dots: beyond.",
         "; ".join(
             f"{one.stream}, {stage.name}: mean {stage.mean_ns / 1e3:.1f} µs"
             for one in streams
