@@ -190,7 +190,7 @@ def test_talkers_and_listeners_note_the_stages_that_taps_name(tmp_path):
     plain = _plan(tmp_path, STAR.replace("SHAPER", GATES))
     quiet = files(plain.document, plain.to_json(), 1)["job.sh"].decode()
     assert "--sights" not in quiet
-    assert "listen" not in quiet
+    assert "tsnbench-traffic listen" not in quiet
 
 
 def test_a_listener_that_does_not_keep_up_ends_the_run():
