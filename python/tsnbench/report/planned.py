@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
+from tsnbench.planning.redundancy import R_TAG
 from tsnbench.planning.sizes import frames_of
 
 PREAMBLE, GAP = 8, 12
@@ -85,7 +86,7 @@ class PlannedStream:
     stages: tuple[Stage, ...]
     listeners: tuple[str, ...]
     delay: float
-    """From the release to the last bit at the listener that is reached last."""
+    """From the release to the last bit at the listener that is reached last, by its slowest way."""
     margin: float
     limit: int | None
 
@@ -135,7 +136,9 @@ def planned(document: Mapping[str, Any]) -> Planned | None:
         numbers |= dict.fromkeys(places, number)
         own = [flows[place] for place in places]
         names = [document["nodes"][listener["node"]]["name"] for listener in own[0]["listeners"]]
-        ends = {listener["route"] for listener in own[0]["listeners"]}
+        merges = (own[0].get("redundancy") or {}).get("merges", ())
+        meeting = {merge["from"][0]: merge["from"] for merge in merges}
+        ends = {end for at in own[0]["listeners"] for end in meeting.get(at["route"], [at["route"]])}
         streams.append(
             PlannedStream(
                 number=number,
@@ -170,22 +173,26 @@ def _frames(size: Mapping[str, Any]) -> list[int]:
 
 def _stages(document: Mapping[str, Any], flow: Mapping[str, Any]) -> tuple[Stage, ...]:
     """Link by link from the talker; where several copies may be first, the earliest."""
+    redundancy = flow.get("redundancy") or {}
+    tags = [R_TAG if copy else 0 for copy in redundancy.get("copies", [0] * len(flow["route"]))]
+    meeting = {merge["from"][0]: merge["from"] for merge in redundancy.get("merges", ())}
     octets = _frames(flow["size"])
     stages: list[Stage] = []
-    for hop, starts in zip(flow["route"], flow["scheduled"]["starts_ps"], strict=True):
+    for hop, starts, tag in zip(flow["route"], flow["scheduled"]["starts_ps"], tags, strict=True):
         port = document["ports"][hop["port"]]
         bit = 1e9 / port["rate_bps"]
         ready = [0.0] * len(octets)
         parent = hop.get("parent")
         if parent is not None and parent < len(stages):
-            before = stages[parent]
             processing = document["nodes"][port["node"]]["processing_ns"]
-            ready = [end + before.propagation + processing for _, end in before.frames]
+            come = [stages[one] for one in meeting.get(parent, [parent]) if one < len(stages)]
+            first = min(come, key=lambda one: one.frames[0][1] + one.propagation)
+            ready = [end + first.propagation + processing for _, end in first.frames]
         frames: list[tuple[float, float]] = []
         free = min(starts) / 1e3
         for size, at in zip(octets, ready, strict=True):
             begin = max(free, at)
-            end = begin + (size + PREAMBLE) * 8 * bit
+            end = begin + (size + tag + PREAMBLE) * 8 * bit
             free = end + GAP * 8 * bit
             frames.append((round(begin, 3), round(end, 3)))
         names = [document["nodes"][node]["name"] for node in (port["node"], _far(document, port))]

@@ -65,10 +65,10 @@ def _gantts(found: Planned) -> list[Drawing]:
         told = [_told(port, chart) for port, chart in zip(ports, charts, strict=True)]
         used = sorted({slot.number for port, _ in charts for slot in port.slots})
         caption = (
-            "Light boxes: gates are open. Filled boxes: planned frames, with their stream's number where there "
-            "is room; a dotted frame around them is the margin for clocks that differ. Hatched grey: guard, the "
-            "largest frame of these classes cannot begin there any more. Time is to scale where frames are "
-            "planned; pauses between are cut short, and their length is written. " + " ".join(told)
+            "Light boxes: gates are open. Filled boxes: planned frames, with their stream's number where "
+            "there is room; a dotted frame around them is the margin for clocks that differ. Hatched grey: "
+            "guard, the largest frame of these classes cannot begin there any more. Time is to scale where "
+            "frames are planned; pauses between are cut short, and their length is written. " + " ".join(told)
         )
         if left and page == len(pages):
             caption += f" {count(left)} more ports, with fewer frames, are not drawn."
@@ -246,8 +246,8 @@ def _spaces(found: Planned) -> list[Drawing]:
         told = [_delay(one) for one in streams]
         caption = (
             "Each slanted band is one frame on one link: from its first bit at one node to its last bit at "
-            "the next. Level lines: it is processed, or waits for its planned instant. A branch of a tree begins "
-            "anew below; * is a listener. Limits far to the right are not drawn. " + " ".join(told)
+            "the next. Level lines: it is processed, or waits for its planned instant. A branch of a tree "
+            "begins anew below; * is a listener. Limits far to the right are not drawn. " + " ".join(told)
         )
         if left and page == len(pages):
             caption += (
