@@ -161,7 +161,7 @@ def _check_qdisc(draft: Draft, port: Port, classes: set[int]) -> None:
 
 
 def _in_time(draft: Draft, outcome: Outcome) -> bool:
-    """Whether delays hold from the release, too: no frame is held back by its talker to be fast afterwards."""
+    """Whether delays hold from the release, too: no talker holds frames back to be fast afterwards."""
     return all(
         limit is None or (arrived.since_release is not None and arrived.since_release <= limit * 1_000)
         for (number, _), arrived in outcome.arrived.items()
