@@ -2,6 +2,7 @@
 #
 #   make run     plan, simulate, measure and report EnGINE's in-vehicle network
 #   make test    all tests, Rust and Python
+#   make twin    the same small Plans in the simulator and on a kernel: docs/twin.md
 #   make check   formatting, lint, types
 #   make bench   measurements for docs/performance.md
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
@@ -21,7 +22,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SOAK_PLANS ?= 40000
 SOAK_SEED  ?= 1
 
-.PHONY: run test test-rust test-python check bench precision soak lock clean packages help
+.PHONY: run test test-rust test-python twin check bench precision soak lock clean packages help
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -37,6 +38,9 @@ test-rust:
 
 test-python: $(VENV)/.built packages
 	$(BIN)/python -m pytest
+
+twin: $(VENV)/.built packages
+	cd tests/twin && $(CURDIR)/$(BIN)/python twin_page.py
 
 check: $(VENV)/.locked
 	cargo fmt --check

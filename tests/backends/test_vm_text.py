@@ -54,7 +54,7 @@ def test_a_port_holds_back_as_a_mac_does_and_its_highest_class_goes_first(tmp_pa
     lines = shape(plan.document, number, 1)
     assert (
         lines[0]
-        == f"qdisc add dev p{number} stab overhead 24 linklayer ethernet root handle 1: htb default 1"
+        == f"qdisc add dev p{number} stab overhead 28 linklayer ethernet root handle 1: htb default 1"
     )
     assert "rate 100000000bit" in lines[1]
     assert "prio bands 2 priomap 1 1 1 1 1 1 0 " in lines[2]
@@ -110,7 +110,7 @@ def test_each_direction_of_a_link_is_serialised(tmp_path):
     wires = build(plan.document, 10)["wires"]
     rates = [line for line in wires.tc if "netem" in line]
     assert len(rates) == len(plan.document["ports"])
-    assert all(line.endswith("rate 10000000bit 12") for line in rates)
+    assert all(line.endswith("rate 10000000bit 16") for line in rates)
 
 
 def test_what_cannot_be_run_is_refused_by_name(tmp_path):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tsnbench.backends.kernel.site import Abilities
+from tsnbench.backends.kernel.shaping import hidden_tag
 from tsnbench.backends.kernel.topology import netem, redirect
 
 KINDS = ("link-down", "node-down", "loss", "delay", "duplicate")
@@ -105,7 +106,8 @@ def _wire(plan: dict[str, Any], port: int, lasting: list[dict[str, Any]], dilate
     mine = [fault for fault in lasting if fault.get("port") == port]
     later = sum(fault["least_ns"] for fault in mine if fault["kind"] == "delay")
     longer = plan["ports"][port]["propagation_ps"] + later * 1000
-    options = [netem(plan["ports"][port] | {"propagation_ps": longer}, dilate), *map(_netem, mine)]
+    wire = netem(plan["ports"][port] | {"propagation_ps": longer}, dilate, hidden_tag(plan, port))
+    options = [wire, *map(_netem, mine)]
     return " ".join(["qdisc change dev", f"w{plan['ports'][port]['peer']} root", *filter(None, options)])
 
 

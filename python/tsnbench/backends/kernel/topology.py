@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tsnbench.backends.kernel import groups, ports
-from tsnbench.backends.kernel.shaping import QUEUES, bits, largest_frame, shape
+from tsnbench.backends.kernel.shaping import QUEUES, bits, hidden_tag, largest_frame, shape
 from tsnbench.backends.kernel.site import GUEST, Abilities
 from tsnbench.backends.kernel.wire import Wire, dilated
 
@@ -93,17 +93,18 @@ def _links(plan: dict[str, Any], dilate: int, spaces: dict[str, Namespace], can:
         ]
         if can.wires:
             # Out of w<peer> goes what this port sends.
-            wires.tc.append(f"qdisc add dev w{port['peer']} root {netem(port, dilate)}")
+            wire = netem(port, dilate, hidden_tag(plan, number))
+            wires.tc.append(f"qdisc add dev w{port['peer']} root {wire}")
         wires.tc += [f"qdisc add dev w{number} clsact", redirect(number, port["peer"], can)]
 
 
-def netem(port: dict[str, Any], dilate: int) -> str:
-    """The wire behind a port: its rate and length."""
+def netem(port: dict[str, Any], dilate: int, hidden: int) -> str:
+    """The wire behind a port: its rate and length; ``hidden`` octets of a frame it does not see."""
     delay = -(-port["propagation_ps"] * dilate // 1000)
     return (
         "netem limit 100000"
         + (f" delay {delay / 1000}us" if delay else "")
-        + f" rate {bits(port['rate_bps'], dilate)} {PREAMBLE_AND_FCS}"
+        + f" rate {bits(port['rate_bps'], dilate)} {PREAMBLE_AND_FCS + hidden}"
     )
 
 

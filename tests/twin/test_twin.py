@@ -1,0 +1,49 @@
+"""The twin suite: every case in the simulator against its closed form, the short ones on a guest's kernel too."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from twin_case import SCENARIOS, Case
+from twin_cases import CASES
+from twin_suite import found, on_kernel, refused, simulated
+
+from tsnbench.backends.vm import unavailable
+from tsnbench.runs import Run
+
+FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
+
+
+@cache
+def _simulated(case: Case) -> dict[str, Run]:
+    return simulated(case, Path(FOLDER.name) / case.name)
+
+
+def test_every_scenario_of_the_folder_is_a_case() -> None:
+    assert sorted(path.stem for path in SCENARIOS.glob("*.yaml")) == sorted(case.name for case in CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_simulator_meets_the_closed_form(case: Case) -> None:
+    for row in found(case, _simulated(case), None):
+        assert row.simulator_agrees, (row.quantity.what, row.closed, row.simulator)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.short], ids=lambda case: case.name)
+def test_the_kernel_meets_the_closed_form(case: Case) -> None:
+    if why := unavailable():
+        pytest.skip(f"no guests here: {why}")
+    if why := refused(case):
+        pytest.skip(f"the kernel refuses {why}")
+    kernel = on_kernel(case, Path(FOLDER.name) / f"{case.name}-vm")
+    for row in found(case, _simulated(case), kernel):
+        assert row.kernel_agrees, (row.quantity.what, row.closed, row.kernel)
+
+
+def test_a_tolerance_has_a_reason() -> None:
+    for case in CASES:
+        for quantity in case.quantities:
+            assert quantity.why or not (quantity.below or quantity.above), quantity.what

@@ -1,0 +1,129 @@
+"""Links that are cut, lossy or longer; two lossy legs; clocks that drift."""
+
+from __future__ import annotations
+
+import math
+
+from twin_arithmetic import Plan, alone_us, releases_us
+from twin_case import Case, Quantity
+from twin_sightings import delay, lost
+
+from tsnbench.runs import Run
+
+DOWN_US = (20_000.0, 30_000.0)
+
+
+def _cut(plan: Plan) -> list[int]:
+    return [number for number, at in enumerate(releases_us(plan, "beat")) if DOWN_US[0] <= at < DOWN_US[1]]
+
+
+def _missing(run: Run) -> list[int]:
+    frames = run.delay("beat").frames
+    return sorted(frames.filter(frames["delay_ns"].is_null())["seq"].to_list())
+
+
+CUT = Case(
+    "link-down",
+    (
+        Quantity("frames lost", "frames", lambda plan: float(len(_cut(plan))), lost("beat"), simulator=0.0),
+        Quantity(
+            "first and last of them",
+            "",
+            lambda plan: f"{_cut(plan)[0]} {_cut(plan)[-1]}",
+            lambda run: f"{_missing(run)[0]} {_missing(run)[-1]}",
+        ),
+    ),
+    "",
+)
+
+
+def _share(plan: Plan, share: float) -> tuple[float, float]:
+    """Mean and three deviations of a binomial count."""
+    many = len(releases_us(plan, "beat"))
+    return many * share, 3 * math.sqrt(many * share * (1 - share))
+
+
+LOSS = Case(
+    "loss",
+    (
+        Quantity(
+            "frames lost of 2000",
+            "frames",
+            lambda plan: _share(plan, 0.1)[0],
+            lost("beat"),
+            simulator=40.3,
+            below=40.3,
+            above=40.3,
+            why="chance: three standard deviations of a binomial count",
+        ),
+    ),
+    "",
+)
+
+DELAY = Case(
+    "delay",
+    (
+        Quantity(
+            "greatest delay",
+            "us",
+            lambda plan: alone_us(plan, "beat") + 300.0,
+            delay("beat", "max"),
+            above=4.5,
+            why="three hops of a kernel, up to 1.5 us each",
+        ),
+        Quantity(
+            "least delay",
+            "us",
+            lambda plan: alone_us(plan, "beat"),
+            delay("beat", "min"),
+            above=4.5,
+            why="three hops of a kernel, up to 1.5 us each",
+        ),
+    ),
+    "",
+)
+
+LEGS = Case(
+    "prp",
+    (
+        Quantity(
+            "frames lost of 2000",
+            "frames",
+            lambda plan: _share(plan, 0.01)[0],
+            lost("beat"),
+            simulator=13.4,
+            below=13.4,
+            above=13.4,
+            why="chance: three standard deviations of a binomial count",
+        ),
+    ),
+    "",
+)
+
+
+def _worst_ns(run: Run) -> float:
+    errors = run.clock_errors()
+    late = errors.filter(errors["t_true_ns"] >= run.plan.document["duration_ns"] // 2)
+    worst = late["offset_ps"].abs().max()
+    assert isinstance(worst, int)
+    return worst / 1000
+
+
+CLOCKS = Case(
+    "clocks",
+    (
+        Quantity(
+            "greatest clock error, second half",
+            "ns",
+            lambda plan: 0.0,
+            _worst_ns,
+            simulator=40.0,
+            above=60.0,
+            why="stamps of 8 ns at both ends of two links, and the servo's way",
+        ),
+    ),
+    "",
+    dilate=1,
+)
+
+CASES = (CUT, LOSS, DELAY, LEGS, CLOCKS)

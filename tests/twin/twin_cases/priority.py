@@ -1,0 +1,109 @@
+"""Strict priority, priorities in classes, and priorities that a tag carries over several bridges."""
+
+from __future__ import annotations
+
+from twin_arithmetic import Plan, alone_us, delays_past_us, port_of, quantile, stream_of
+from twin_case import Case, Quantity
+from twin_sightings import delay, left
+
+from tsnbench.runs import Run
+
+HOPS = "two hops of a kernel, up to 1.5 us each in the Plan's time"
+BOTH = ["loop", "files"]
+PORT = "switch -> robot"
+
+
+def _past(part: float, name: str):  # type: ignore[no-untyped-def]
+    return lambda plan: quantile(delays_past_us(plan, PORT, BOTH, name), part)
+
+
+STRICT = Case(
+    "strict-priority",
+    (
+        Quantity(
+            "urgent frame: least delay", "us", _past(0.0, "loop"), delay("loop", "min"), above=3.0, why=HOPS
+        ),
+        Quantity(
+            "urgent frame: median",
+            "us",
+            _past(0.5, "loop"),
+            delay("loop", "median"),
+            below=3.0,
+            above=6.0,
+            why="its hops, and the frame ahead of it comes as much earlier or later as its own hop took",
+        ),
+        Quantity(
+            "urgent frame: 95th percentile",
+            "us",
+            _past(0.95, "loop"),
+            delay("loop", "p95"),
+            below=3.0,
+            above=6.0,
+            why="its hops, and the frame ahead of it comes as much earlier or later as its own hop took",
+        ),
+    ),
+    "A frame that is on the wire is not interrupted, and nothing else of a lower class goes first. In the kernel a `prio` qdisc "
+    "chooses when the HTB class above it, which stands for the MAC, lets a frame go. It may do so up to 4 us early "
+    "(0.4 us in the Plan's time), and the wire behind it makes that good.",
+    short=True,
+)
+
+
+def _mapped(plan: Plan) -> str:
+    """Class by class from the highest, in each in the order of their coming."""
+    mapping = port_of(plan, "switch -> listener")["pcp_to_class"]
+    names = [f"p{pcp}" for pcp in range(8)]
+    ordered = sorted(names, key=lambda name: (-mapping[stream_of(plan, name)["pcp"]], name))
+    return " ".join(["block", *ordered])
+
+
+def _seen_order(run: Run) -> str:
+    orders = {}
+    table = left(run, "switch -> listener tx")
+    for (_,), burst in (
+        table.with_columns(burst=table["t_ns"] // 4_000_000).partition_by("burst", as_dict=True).items()
+    ):
+        order = " ".join(burst["stream"].to_list())
+        orders[order] = orders.get(order, 0) + 1
+    return max(orders, key=lambda order: orders[order])
+
+
+MAPPING = Case(
+    "priority-mapping",
+    (
+        Quantity(
+            "order of leaving, most bursts", "", _mapped, _seen_order, why="the order has to be the same"
+        ),
+    ),
+    "A bridge of the kernel reads the tag's priority with a `flower` filter and `skbedit`, and `prio` maps it to a band.",
+    short=True,
+)
+
+LINE = Case(
+    "vlan-line",
+    (
+        Quantity(
+            "urgent frame over four links: least delay",
+            "us",
+            lambda plan: alone_us(plan, "loop"),
+            delay("loop", "min"),
+            above=6.0,
+            why="four hops of a kernel, up to 1.5 us each",
+        ),
+        Quantity(
+            "no more than a frame in its way at each of two bridges: 95th percentile at most",
+            "",
+            lambda plan: "yes",
+            lambda run: (
+                "yes"
+                if delay("loop", "p95")(run)
+                <= alone_us(run.plan.document, "loop") + 2 * (1522 + 20) * 0.08 + 12.0
+                else "no"
+            ),
+            why="two frames of 1542 octets, and 12 us for the kernel's hops",
+        ),
+    ),
+    "The tag of VLAN 200 keeps its priority through three bridges with VLAN filtering.",
+)
+
+CASES = (STRICT, MAPPING, LINE)

@@ -1,0 +1,139 @@
+"""Writes docs/twin.md: closed form, simulator, kernel, paper, side by side, every disagreement explained."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from twin_case import Case, Value
+from twin_cases import CASES
+from twin_suite import Found, found, on_kernel, refused, simulated
+
+from tsnbench.backends.vm import unavailable
+from tsnbench.errors import BackendError, InputError
+from tsnbench.runs import Run
+
+PAGE = Path(__file__).parents[2] / "docs" / "twin.md"
+HEAD = """# Does the kernel agree with the simulator?
+
+Small Plans, each run by the simulator and by a real Linux kernel ([how](concepts/kernel.md)), beside what follows from arithmetic alone. Written by `make twin`; the
+scenarios are in [scenarios/twin](../scenarios/twin), and the arithmetic, which knows nothing of the simulator, in [tests/twin](../tests/twin).
+Any two runs are held against each other with [`tsnbench compare`](guides/compare.md).
+
+A kernel's figure agrees (yes) when it is within the tolerance of the closed form; the tolerance and its reason are in the last column. The simulator has to meet the closed form to a ns unless the row says otherwise.
+
+"""
+
+
+def page(kernels: bool = True) -> tuple[str, bool]:
+    """The page, and whether all agrees."""
+    parts, rows, machines = [], [], set()
+    with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
+        for case in CASES:
+            into = Path(folder) / case.name
+            runs, why = None, refused(case)
+            if kernels and not why:
+                try:
+                    runs = on_kernel(case, into)
+                except (BackendError, InputError) as error:
+                    why = str(error).partition("\n")[0]
+            if runs:
+                machines |= {_machine(run) for run in runs.values()}
+            got = found(case, simulated(case, into), runs)
+            rows += got
+            parts.append("\n".join(_section(case, got, why if runs is None else "")))
+            print(case.name, why or "both", file=sys.stderr)
+    said = f"Kernel: {'; '.join(sorted(machines)) or 'none ran'}. "
+    agree = [row.kernel_agrees for row in rows if row.kernel_agrees is not None]
+    said += f"{sum(agree)} of {len(agree)} figures of the kernel agree, and "
+    said += f"{sum(row.simulator_agrees for row in rows)} of {len(rows)} of the simulator.\n\n"
+    good = all(agree) and all(row.simulator_agrees for row in rows)
+    return HEAD + said + "\n".join(parts), good
+
+
+def _machine(run: Run) -> str:
+    guest = run.manifest["guest"]
+    return f"Linux {guest['kernel']}, QEMU {guest['qemu'].split()[0]}"
+
+
+def _section(case: Case, rows: list[Found], why: str) -> Iterator[str]:
+    text = case.path.read_text(encoding="utf-8")
+    title = next(line for line in text.splitlines() if line.startswith("title:")).partition(": ")[2]
+    yield f"## {title}"
+    yield ""
+    about = [line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")]
+    yield " ".join(about)
+    slower = f", kernel {case.dilate} times slower" if case.dilate != 1 and not why else ""
+    yield f"([scenario](../scenarios/twin/{case.name}.yaml){slower})"
+    yield ""
+    yield "| what | closed form | simulator | kernel | paper | agrees | tolerance of the kernel |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in rows:
+        yield _line(row)
+    yield ""
+    if why:
+        yield f"The kernel does not run this yet: it refuses {_plain(why)}."
+        yield ""
+    elif case.words:
+        yield case.words
+        yield ""
+
+
+def _line(row: Found) -> str:
+    quantity = row.quantity
+    agrees = {True: "yes", False: "**no**", None: "\u2013"}[row.kernel_agrees]
+    if not row.simulator_agrees:
+        agrees += ", **not the simulator**"
+    name = (
+        f"{quantity.variant}: {quantity.what}"
+        if quantity.variant and quantity.variant not in quantity.what
+        else quantity.what
+    )
+    limits = _limits(row)
+    cells = [name, *(_value(value, quantity.unit) for value in (row.closed, row.simulator, row.kernel))]
+    return f"| {' | '.join([*cells, quantity.paper, agrees, limits])} |"
+
+
+def _limits(row: Found) -> str:
+    quantity = row.quantity
+    if isinstance(row.closed, str):
+        return quantity.why or "the same"
+    if not (quantity.below or quantity.above):
+        return "none"
+    spread = (
+        f"±{quantity.above:g}"
+        if quantity.below == quantity.above
+        else f"\u2212{quantity.below:g} to +{quantity.above:g}"
+    )
+    return f"{spread} {quantity.unit}: {quantity.why}"
+
+
+def _value(value: Value | None, unit: str) -> str:
+    if value is None:
+        return "\u2013"
+    if isinstance(value, str):
+        return value
+    return f"{value:,.3f} {unit}" if unit == "us" else f"{value:,.6g} {unit}"
+
+
+def _plain(why: str) -> str:
+    return why.rstrip(".")
+
+
+def main() -> None:
+    """Exit code 1 where something disagrees."""
+    if why := unavailable():
+        sys.exit(f"no guests here: {why}")
+    text, good = page()
+    part = PAGE.with_name(PAGE.name + ".part")
+    part.write_text(text.rstrip() + "\n", encoding="utf-8")
+    os.replace(part, PAGE)
+    print(PAGE)
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()

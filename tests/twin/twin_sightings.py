@@ -1,0 +1,41 @@
+"""What a run shows, in the quantities' units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from tsnbench.runs import Run
+
+
+def delays_us(run: Run, stream: str) -> list[float]:
+    """Of the frames that arrived."""
+    return [delay / 1e3 for delay in run.delay(stream).frames["delay_ns"].drop_nulls()]
+
+
+def delay(stream: str, statistic: str) -> Callable[[Run], float]:
+    """``min``, ``median``, ``p95`` or ``max`` of a stream's delays, us."""
+
+    def seen(run: Run) -> float:
+        ordered = sorted(delays_us(run, stream))
+        n = len(ordered)
+        rank = {"min": 0, "median": (n - 1) // 2, "p95": -(-95 * n // 100) - 1, "max": n - 1}[statistic]
+        return ordered[rank]
+
+    return seen
+
+
+def left(run: Run, tap: str) -> pl.DataFrame:
+    """Frames at a tap where they leave, in order of time."""
+    seen = run.observations().filter((pl.col("tap") == tap) & pl.col("t_ns").is_not_null())
+    return seen.sort("t_ns")
+
+
+def lost(stream: str) -> Callable[[Run], float]:
+    """Frames that were sent and did not arrive."""
+
+    def seen(run: Run) -> float:
+        return float(run.delay(stream).missing)
+
+    return seen

@@ -1,0 +1,130 @@
+"""Runs the cases: in the simulator, and on a kernel as far as that can run them today."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from twin_case import Case, Quantity, Value
+
+from tsnbench.backends.kernel.refusals import refusals
+from tsnbench.backends.simulation import Simulation
+from tsnbench.backends.vm import VirtualMachine, unavailable
+from tsnbench.errors import BackendError, InputError
+from tsnbench.planning import plan as make_plan
+from tsnbench.planning.document import Plan
+from tsnbench.runs import Run
+from tsnbench.scenario import load_variants
+
+Key = tuple[str, str]
+
+
+@cache
+def planned(case: Case) -> dict[str, Plan]:
+    """By variant: its parameters' values."""
+    return {" ".join(one.variant.values()): make_plan(one) for one in load_variants(case.path)}
+
+
+def refused(case: Case) -> str:
+    """Why a kernel cannot run it yet; empty where it can. Whoever teaches the kernel more changes nothing here."""
+    return next((line for plan in planned(case).values() for line in refusals(plan.document)), "")
+
+
+def simulated(case: Case, into: Path) -> dict[str, Run]:
+    """Every variant in the simulator."""
+    return {
+        name: plan.run(on=Simulation(), into=into / f"sim-{place}") for place, (name, plan) in _each(case)
+    }
+
+
+def on_kernel(case: Case, into: Path) -> dict[str, Run]:
+    """Every variant in a guest.
+
+    Raises:
+        BackendError: there are no guests here, or one did not do it.
+        InputError: it refuses the Plan.
+    """
+    if why := unavailable():
+        raise BackendError(why)
+    machine = VirtualMachine(case.dilate)
+    return {name: plan.run(on=machine, into=into / f"vm-{place}") for place, (name, plan) in _each(case)}
+
+
+def _each(case: Case) -> list[tuple[int, tuple[str, Plan]]]:
+    return list(enumerate(planned(case).items()))
+
+
+@dataclass(frozen=True)
+class Found:
+    """One quantity, everywhere."""
+
+    quantity: Quantity
+    closed: Value
+    simulator: Value
+    kernel: Value | None
+    """None where the kernel did not run it."""
+
+    @property
+    def simulator_agrees(self) -> bool:
+        """With the closed form."""
+        return self.quantity.agrees(self.closed, self.simulator, kernel=False)
+
+    @property
+    def kernel_agrees(self) -> bool | None:
+        """With the closed form; None where it did not run."""
+        if self.kernel is None:
+            return None
+        return self.quantity.agrees(self.closed, self.kernel, kernel=True)
+
+
+def found(case: Case, simulator: dict[str, Run], kernel: dict[str, Run] | None) -> list[Found]:
+    """Every quantity of a case."""
+    rows = []
+    for quantity in case.quantities:
+        name = quantity.variant or next(iter(simulator))
+        rows.append(
+            Found(
+                quantity,
+                quantity.closed(planned(case)[name].document),
+                quantity.seen(simulator[name]),
+                None if kernel is None else quantity.seen(kernel[name]),
+            )
+        )
+    return rows
+
+
+def main() -> None:
+    """Every case's figures on stdout: for whoever writes one."""
+    from tempfile import TemporaryDirectory
+
+    from twin_cases import CASES
+
+    for case in CASES:
+        if sys.argv[1:] and case.name not in sys.argv[1:]:
+            continue
+        with TemporaryDirectory() as folder:
+            why = refused(case)
+            kernel = None
+            try:
+                simulator = simulated(case, Path(folder))
+                if not why:
+                    kernel = on_kernel(case, Path(folder))
+            except (BackendError, InputError, subprocess.SubprocessError) as error:
+                why = str(error)
+            print(f"{case.name}: {why or 'both'}")
+            for row in found(case, simulator, kernel):
+                print(
+                    " ",
+                    row.quantity.what,
+                    json.dumps([row.closed, row.simulator, row.kernel]),
+                    row.simulator_agrees,
+                    row.kernel_agrees,
+                )
+
+
+if __name__ == "__main__":
+    main()
