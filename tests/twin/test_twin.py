@@ -1,4 +1,4 @@
-"""The twin suite: every case in the simulator against its closed form, the short ones on a guest's kernel too."""
+"""The twin suite: every case simulated against its closed form, the short ones on a guest's kernel too."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def releases_us(plan: Plan, name: str) -> list[float]:
 def served_us(plan: Plan, port_name: str, names: list[str]) -> dict[str, list[float]]:
     """By stream, when its frames begin (preamble) at a port that all reach over one link of their own.
 
-    Strict priority without pre-emption: whoever is there when the wire is free, the highest class first, in the
-    order of coming. Of IEEE 802.1Q-2022, 8.6.8.1, and nothing else.
+    Strict priority without pre-emption: whoever is there when the wire is free, the highest class first, in
+    the order of coming. Of IEEE 802.1Q-2022, 8.6.8.1, and nothing else.
     """
     port = port_of(plan, port_name)
     waiting: list[tuple[float, int, str]] = []

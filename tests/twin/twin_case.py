@@ -1,4 +1,4 @@
-"""What a case of the twin suite is: a scenario, and what it has to show by closed form, simulated and on a kernel."""
+"""A case of the twin suite: a scenario, and what it has to show, computed, simulated, and on a kernel."""
 
 from __future__ import annotations
 

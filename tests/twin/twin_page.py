@@ -17,15 +17,20 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.runs import Run
 
 PAGE = Path(__file__).parents[2] / "docs" / "twin.md"
-HEAD = """# Does the kernel agree with the simulator?
-
-Small Plans, each run by the simulator and by a real Linux kernel ([how](concepts/kernel.md)), beside what follows from arithmetic alone. Written by `make twin`; the
-scenarios are in [scenarios/twin](../scenarios/twin), and the arithmetic, which knows nothing of the simulator, in [tests/twin](../tests/twin).
-Any two runs are held against each other with [`tsnbench compare`](guides/compare.md).
-
-A kernel's figure agrees (yes) when it is within the tolerance of the closed form; the tolerance and its reason are in the last column. The simulator has to meet the closed form to a ns unless the row says otherwise.
-
-"""
+HEAD = (
+    "# Does the kernel agree with the simulator?\n\n"
+    "Small Plans, each run by the simulator and by a real Linux kernel ([how](concepts/kernel.md)), "
+    "beside what "
+    "follows from arithmetic alone. Written by `make twin`; the scenarios are in "
+    "[scenarios/twin](../scenarios/twin), and the arithmetic, which knows nothing of the simulator, in "
+    "[tests/twin](../tests/twin). Any two runs are held against each other with "
+    "[`tsnbench compare`](guides/compare.md).\n\n"
+    "A kernel's figure agrees when it is within its tolerance of the closed form; the tolerance and its "
+    "reason "
+    "are in the last column. The simulator has to meet the closed form to a ns, unless a row says "
+    "otherwise or "
+    "chance has a part.\n\n"
+)
 
 
 def page(kernels: bool = True) -> tuple[str, bool]:

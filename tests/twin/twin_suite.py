@@ -30,7 +30,7 @@ def planned(case: Case) -> dict[str, Plan]:
 
 
 def refused(case: Case) -> str:
-    """Why a kernel cannot run it yet; empty where it can. Whoever teaches the kernel more changes nothing here."""
+    """Why a kernel cannot run it yet; empty where it can. A kernel that can more needs no change here."""
     return next((line for plan in planned(case).values() for line in refusals(plan.document)), "")
 
 

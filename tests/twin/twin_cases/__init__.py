@@ -1,6 +1,7 @@
 """Every case, in the order of the page."""
 
 from twin_case import Case
+
 from twin_cases import faults, gates, hops, hosts, priority, shaped
 
 CASES: tuple[Case, ...] = (

@@ -19,8 +19,10 @@ HOPS = Case(
         )
         for bridges in range(1, 7)
     ),
-    "A hop costs the guest's one processor 10 to 15 us (captures, bridge, qdiscs, the wire's netem), a tenth of that in "
-    "the Plan's time. It is the same for every hop, so a delay grows by a constant beside the frame's time on the wire.",
+    "A hop costs the guest's one processor 10 to 15 us (captures, bridge, qdiscs, the wire's netem), a "
+    "tenth of that in "
+    "the Plan's time. It is the same for every hop, so a delay grows by a constant beside the frame's "
+    "time on the wire.",
     short=True,
 )
 
@@ -41,7 +43,8 @@ RATES = Case(
             ("down", "1 Gbit/s to 10 Mbit/s"),
         )
     ),
-    "netem serialises each direction at the link's rate, preamble and check sequence included, and delays it by the cable.",
+    "netem serialises each direction at the link's rate, preamble and check sequence included, and delays "
+    "it by the cable.",
 )
 
 CASES = (HOPS, RATES)

@@ -9,7 +9,7 @@ from tsnbench.runs import Run
 
 
 def _after_release(run: Run) -> float:
-    """Median time from the instant that was meant to the first bit out, us; stamps are behind the preamble."""
+    """Median time from the instant that was meant to the first bit out; stamps are behind the preamble."""
     table = left(run, "n1 -> n2 tx")
     port = run.plan.document["ports"][0]
     meant = 500_000 + 1_000_000 * table["seq"]

@@ -42,8 +42,10 @@ STRICT = Case(
             why="its hops, and the frame ahead of it comes as much earlier or later as its own hop took",
         ),
     ),
-    "A frame that is on the wire is not interrupted, and nothing else of a lower class goes first. In the kernel a `prio` qdisc "
-    "chooses when the HTB class above it, which stands for the MAC, lets a frame go. It may do so up to 4 us early "
+    "A frame that is on the wire is not interrupted, and nothing else of a lower class goes first. In the "
+    "kernel a `prio` qdisc "
+    "chooses when the HTB class above it, which stands for the MAC, lets a frame go. It may do so up to 4 "
+    "us early "
     "(0.4 us in the Plan's time), and the wire behind it makes that good.",
     short=True,
 )
@@ -75,7 +77,8 @@ MAPPING = Case(
             "order of leaving, most bursts", "", _mapped, _seen_order, why="the order has to be the same"
         ),
     ),
-    "A bridge of the kernel reads the tag's priority with a `flower` filter and `skbedit`, and `prio` maps it to a band.",
+    "A bridge of the kernel reads the tag's priority with a `flower` filter and `skbedit`, and `prio` "
+    "maps it to a band.",
     short=True,
 )
 

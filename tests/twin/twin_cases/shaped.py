@@ -52,17 +52,18 @@ SPACING = Case(
             why="1 %, as above",
         ),
     ),
-    "cbs takes a frame's time from the interface's rate, which is 10 Gbit/s for veth whatever the port's: with a send slope of idle "
+    "cbs takes a frame's time from the interface's rate, which is 10 Gbit/s for veth whatever the port's: "
+    "with a send slope of idle "
     "slope minus 10 Gbit/s frames are spaced as the idle slope says.",
     short=True,
 )
 
 LOOKS = 2
-"""How often the kernel looks at a shaped queue for every frame of another class: when that comes, and when it has left."""
+"""The kernel looks at a shaped queue for every frame of another class: when that comes, when it has left."""
 
 
 def _kernels_loss(plan: Plan) -> float:
-    """By how much the kernel's frames are farther apart, us: half an octet of credit is lost at every look."""
+    """By how much the kernel's frames are farther apart: half an octet of credit is lost at every look."""
     period_us = stream_of(plan, "files")["pattern"]["period_ns"] / 1e3
     looks = LOOKS * _spacing(plan) / period_us
     return _spacing(plan) * looks * 0.5 / (octets_of(plan, "frames") + PREAMBLE + GAP)
@@ -79,7 +80,7 @@ BESIDE = Case(
             simulator=0.6,
             below=1.0,
             above=8.5,
-            why="the kernel rounds credit down to whole octets whenever it looks (below): 4.9 us are expected",
+            why="the kernel rounds credit down to octets whenever it looks (below): 4.9 us are expected",
         ),
         Quantity(
             "mean distance, with the kernel's rounding",
@@ -92,12 +93,18 @@ BESIDE = Case(
             why="half an octet a look is the mean of a fraction that is cut off; simulated frames lose none",
         ),
     ),
-    "Linux's cbs counts credit in whole octets, and forgets the fraction whenever it looks at its queue before the credit is there (Linux "
-    "6.12, and it looks twice for every frame of another class: when that comes and when it has left). Half an octet is lost "
-    "each time, so frames are some tenths of a percent farther apart than the idle slope says, the slower the slope and the busier "
-    "the port, the more. That matters where a reservation is as large as its load: in EX_UCC class B of path 3 has exactly what its streams "
-    "need, the kernel gives it 0.7 % less, and its queues grow as long as the run lasts (in 100 ms to 0.6 ms of delay, where the bound is "
-    "0.08 ms). Hardware that keeps credit by itself, as EnGINE's I210 cards do, has no part in this. Reserve a percent more than the "
+    "Linux's cbs counts credit in whole octets, and forgets the fraction whenever it looks at its queue "
+    "before the credit is there (Linux "
+    "6.12, and it looks twice for every frame of another class: when that comes and when it has left). "
+    "Half an octet is lost "
+    "each time, so frames are some tenths of a percent farther apart than the idle slope says, the slower "
+    "the slope and the busier "
+    "the port, the more. That matters where a reservation is as large as its load: in EX_UCC class B of "
+    "path 3 has exactly what its streams "
+    "need, the kernel gives it 0.7 % less, and its queues grow as long as the run lasts (in 100 ms to 0.6 "
+    "ms of delay, where the bound is "
+    "0.08 ms). Hardware that keeps credit by itself, as EnGINE's I210 cards do, has no part in this. "
+    "Reserve a percent more than the "
     "load for software cbs.",
 )
 
