@@ -8,10 +8,10 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from twin_case import Case, Quantity, Value
 
-from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.errors import BackendError, InputError
@@ -29,9 +29,18 @@ def planned(case: Case) -> dict[str, Plan]:
     return {" ".join(one.variant.values()): make_plan(one) for one in load_variants(case.path)}
 
 
+@cache
 def refused(case: Case) -> str:
     """Why a kernel cannot run it yet; empty where it can. A kernel that can more needs no change here."""
-    return next((line for plan in planned(case).values() for line in refusals(plan.document)), "")
+    with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
+        for place, plan in enumerate(planned(case).values()):
+            try:
+                VirtualMachine(case.dilate).prepare(plan, Path(folder) / str(place))
+            except InputError as error:
+                return str(error).splitlines()[1].strip()
+            except BackendError:
+                return ""
+    return ""
 
 
 def simulated(case: Case, into: Path) -> dict[str, Run]:
@@ -99,8 +108,6 @@ def found(case: Case, simulator: dict[str, Run], kernel: dict[str, Run] | None) 
 
 def main() -> None:
     """Every case's figures on stdout: for whoever writes one."""
-    from tempfile import TemporaryDirectory
-
     from twin_cases import CASES
 
     for case in CASES:
