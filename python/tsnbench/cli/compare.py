@@ -62,7 +62,7 @@ def compare(
         limit = duration_ns("--within", within)
         sides = [opened(folder) for folder in folders]
         if tx and rx:
-            sides.append(captured(tx, rx, Path(scratch), names))
+            sides.append(captured(tx, rx, Path(scratch), names, like=sides[0]))
         found = hold_together(sides, within_ns=limit)
         page = None
         if to is not None:

@@ -147,13 +147,18 @@ def granularity(side: Side) -> float:
 
 
 def _repetition(sides: Sequence[Side], pair: tuple[int, int], each: Sequence[float | None]) -> float | None:
-    """How far runs of the same kind as either of the two are apart; None where there is no second one."""
+    """How far runs of the same kind as either of the two are apart; None where too few of them were made.
+
+    A run that is judged is not its own yardstick, and a simulation is the same every time.
+    """
+    kinds = dict.fromkeys(sides[place].kind for place in pair if sides[place].is_kernel)
+    judged = {pair[1]} if sides[pair[0]].kind == sides[pair[1]].kind else set()
     found = []
-    for place in pair:
+    for kind in kinds:
         own = [
             value
-            for side, value in zip(sides, each, strict=True)
-            if side.kind == sides[place].kind and value is not None
+            for place, (side, value) in enumerate(zip(sides, each, strict=True))
+            if side.kind == kind and value is not None and place not in judged
         ]
         if len(own) > 1:
             found.append(max(own) - min(own))

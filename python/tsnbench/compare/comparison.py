@@ -47,7 +47,7 @@ class Comparison:
         first = self.sides[0].plan
         found = []
         for place, side in enumerate(self.sides):
-            if first is None or side.plan is None or side.plan.get("hash") == first.get("hash"):
+            if first is None or side.plan is None or side.plan_hash == self.sides[0].plan_hash:
                 continue
             found.append((place, differences(first, side.plan)))
         return found
@@ -143,7 +143,7 @@ class Comparison:
                     "label": side.label,
                     "backend": side.backend,
                     "folder": None if side.folder is None else str(side.folder),
-                    "plan": (side.plan or {}).get("hash"),
+                    "plan": side.plan_hash or None,
                     "dilate": side.dilate,
                     "kernel": ((side.manifest or {}).get("guest") or {}).get("kernel"),
                 }

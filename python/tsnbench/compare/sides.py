@@ -26,6 +26,8 @@ class Side:
     frames: pl.DataFrame
     """stream, listener, seq, t_tx_ns, t_rx_ns, delay_ns, octets: one row per sent frame and listener."""
     plan: Mapping[str, Any] | None = None
+    plan_hash: str = ""
+    """Of the same Plan the same; empty without one."""
     manifest: Mapping[str, Any] | None = None
     folder: Path | None = None
     table: Path | None = None
@@ -44,7 +46,7 @@ class Side:
     @property
     def kind(self) -> tuple[str, int, str]:
         """Runs of one kind are repetitions of each other."""
-        return self.backend, self.dilate, str((self.plan or {}).get("hash") or "")
+        return self.backend, self.dilate, self.plan_hash
 
 
 def opened(folder: Path | str) -> Side:
@@ -65,17 +67,23 @@ def opened(folder: Path | str) -> Side:
         measures=measures,
         frames=_named(run.frames(), measures),
         plan=run.plan.document,
+        plan_hash=run.plan.hash,
         manifest=run.manifest,
         folder=Path(folder),
     )
 
 
 def captured(
-    tx: Sequence[Path], rx: Sequence[Path], into: Path, names: Mapping[str, str] | None = None
+    tx: Sequence[Path],
+    rx: Sequence[Path],
+    into: Path,
+    names: Mapping[str, str] | None = None,
+    like: Side | None = None,
 ) -> Side:
     """What captures of both ends say; ``names`` call their streams as the other runs do.
 
-    The table of frames is written into the folder ``into``.
+    Frames of this project's own talkers carry the number of their stream: in the Plan of ``like`` it has a
+    name, and one listener. The table of frames is written into the folder ``into``.
 
     Raises:
         MeasureError: a file is no readable capture.
@@ -94,10 +102,26 @@ def captured(
             f"--rename: the captures have no stream {', '.join(unknown)}\n"
             f"hint: they have {', '.join(sorted(there)[:12])}"
         )
+    known = planned_names((like.plan if like else None) or {}) | dict(names or {})
+    listeners = _only_listeners((like.plan if like else None) or {})
     for path in [*measures["paths"], *measures["groups"]]:
-        path["stream"] = (names or {}).get(path["stream"], path["stream"])
-        path["group"] = (names or {}).get(path["group"], path["group"])
+        path["stream"] = known.get(path["stream"], path["stream"])
+        path["group"] = known.get(path.get("group") or path["stream"], path.get("group") or path["stream"])
+        path["listener"] = listeners.get(path["stream"], path["listener"])
     return Side("captures", "captures", measures, _named(frames, measures), table=table)
+
+
+def planned_names(plan: Mapping[str, Any]) -> dict[str, str]:
+    """What captures call a Plan's flows, and their names."""
+    return {f"tsnbench/{number}": stream["name"] for number, stream in enumerate(plan.get("streams", ()))}
+
+
+def _only_listeners(plan: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        stream["name"]: plan["nodes"][stream["listeners"][0]["node"]]["name"]
+        for stream in plan.get("streams", ())
+        if len(stream["listeners"]) == 1
+    }
 
 
 def told_apart(sides: Sequence[Side]) -> tuple[Side, ...]:

@@ -1,0 +1,197 @@
+"""Runs held against each other: what agrees, what differs, and by whose arithmetic."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tsnbench import Simulation, load
+from tsnbench.compare import Side, compare, opened
+from tsnbench.compare.gates import conformance, open_spans
+from tsnbench.compare.plans import differences
+from tsnbench.errors import InputError
+from tsnbench.report.side_by_side import write_comparison
+
+STAR = """
+name: star
+duration: DURATION
+seed: SEED
+network:
+  stations: [controller, disk, robot]
+  bridges: [switch]
+  links: {rate: 100 Mbit/s, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
+streams:
+  loop: {from: controller, to: robot, pcp: 6, period: 1 ms, offset: 100 us, payload: 100 B}
+  files: {from: disk, to: robot, pcp: 0, period: 190 us, payload: 1000 B}
+shapers:
+  switch -> robot:
+    queues: {classes: {6: 1, 0: 0}}
+    gates: {cycle: 1 ms, entries: [{open: [6], for: 200 us}, {open: [0], for: 800 us}]}
+taps: [switch -> robot]
+FAULTS
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("compare")
+
+
+def _run(folder: Path, name: str, *, duration: str = "20 ms", seed: int = 1, faults: str = "") -> Path:
+    into = folder / name
+    if not into.exists():
+        path = folder / f"{name}.yaml"
+        text = STAR.replace("DURATION", duration).replace("SEED", str(seed)).replace("FAULTS", faults)
+        path.write_text(text)
+        load(path).plan().run(on=Simulation(), into=into)
+    return into
+
+
+def _as_kernel(side: Side, later_ns: int, dilate: int = 1) -> Side:
+    """The same frames on a kernel, later by so much."""
+    measures = json.loads(json.dumps(side.measures))
+    for path in measures["paths"]:
+        for name in ("min", "median", "p99", "max"):
+            path["delay"][name] += later_ns
+    frames = side.frames.with_columns(pl.col("delay_ns") + later_ns, pl.col("t_rx_ns") + later_ns)
+    manifest = {**(side.manifest or {}), "backend": "vm", "dilate": dilate}
+    return replace(side, backend="vm", measures=measures, frames=frames, manifest=manifest, label="kernel")
+
+
+def test_a_run_agrees_with_itself(folder: Path) -> None:
+    side = opened(_run(folder, "one"))
+    found = compare([side, side])
+    assert found.agrees
+    assert found.plans == []
+    assert [side.label for side in found.sides] == ["simulator (1)", "simulator (2)"]
+    for one in found.joined:
+        assert one.delay is not None
+        assert (one.delay.min, one.delay.max) == (0, 0)
+        assert one.only_first == one.only_second == (0, ())
+
+
+def test_a_kernel_may_take_its_time_and_no_more(folder: Path) -> None:
+    side = opened(_run(folder, "one"))
+    # Two hops at 15 us, two stamps of each run, 50 ns for repetition.
+    allowed = 2 * 15_000 + 4 + 50
+    assert compare([side, _as_kernel(side, allowed)]).agrees
+    late = compare([side, _as_kernel(side, allowed + 1)])
+    assert [one.quantity for one in late.agreements if not one.agrees] == [
+        quantity for _ in range(2) for quantity in ("delay min", "delay median", "delay p99")
+    ]
+    assert compare([side, _as_kernel(side, -15_054)]).agrees
+    assert not compare([side, _as_kernel(side, -15_055)]).agrees
+    # Ten times slower, the kernel's time weighs a tenth.
+    assert compare([side, _as_kernel(side, 3_009, dilate=10)]).agrees
+    assert not compare([side, _as_kernel(side, 3_010, dilate=10)]).agrees
+
+
+def test_repetition_is_measured_where_it_can_be(folder: Path) -> None:
+    side = opened(_run(folder, "one"))
+    kernels = [_as_kernel(side, 30_000), _as_kernel(side, 31_000)]
+    found = compare([side, *kernels])
+    again = [term for one in found.agreements for term in one.terms if "measured repetition: " in term.reason]
+    assert {term.above_ns for term in again} == {1000, 0}
+    assert found.agrees
+
+
+def test_a_simulator_has_no_time_of_its_own(folder: Path) -> None:
+    one, other = opened(_run(folder, "one")), opened(_run(folder, "one"))
+    moved = replace(_as_kernel(other, 5), backend="simulation")
+    assert not compare([one, moved]).agrees
+    assert compare([one, moved], within_ns=5).agrees
+
+
+def test_frames_in_one_run_only_are_named(folder: Path) -> None:
+    whole, cut = (
+        opened(_run(folder, "one")),
+        opened(_run(folder, "cut", faults="faults: [{down: switch -> robot, at: 5 ms, for: 3 ms}]")),
+    )
+    found = compare([whole, cut])
+    loop = next(one for one in found.joined if one.stream == "loop")
+    assert loop.only_first == (3, (5, 6, 7))
+    assert loop.only_second == (0, ())
+    assert loop.both == 17
+    lost = next(one for one in found.agreements if (one.stream, one.quantity) == ("loop", "lost"))
+    assert (lost.difference, lost.agrees) == (3, False)
+    assert any(line.startswith("faults") for line in found.plans[0][1])
+
+
+def test_what_differs_in_plans_is_said_with_its_place(folder: Path) -> None:
+    one, other = opened(_run(folder, "one")), opened(_run(folder, "longer", duration="30 ms"))
+    lines = differences(one.plan or {}, other.plan or {})
+    assert "duration_ns: 20000000 against 30000000" in lines
+    assert "streams loop, stop_ns: 20000000 against 30000000" in lines
+    assert differences(one.plan or {}, one.plan or {}) == []
+
+
+def test_runs_without_a_common_stream_are_refused(folder: Path) -> None:
+    side = opened(_run(folder, "one"))
+    other = json.loads(json.dumps(side.measures).replace('"loop"', '"a"').replace('"files"', '"b"'))
+    with pytest.raises(InputError, match="no stream in common"):
+        compare([side, replace(side, measures=other)])
+    with pytest.raises(InputError, match="at least two"):
+        compare([side])
+
+
+def test_gates_are_held_against_departures(folder: Path) -> None:
+    side = opened(_run(folder, "one"))
+    kept = conformance(0, side)
+    assert [(one.traffic_class, one.outside, one.early_ns, one.late_ns) for one in kept] == [
+        (0, 0, 0, 0),
+        (1, 0, 0, 0),
+    ]
+    # The same departures under a list that is 300 us later: none of the urgent ones is in its window.
+    plan = json.loads(json.dumps(side.plan))
+    for port in plan["ports"]:
+        if port.get("gates"):
+            port["gates"]["base_time_ns"] += 300_000
+    urgent = conformance(0, replace(side, plan=plan))[1]
+    assert urgent.outside == urgent.frames == 20
+    assert urgent.early_ns > 150_000
+
+
+def test_windows_over_the_end_of_a_cycle_are_one() -> None:
+    entries = [{"open": 1, "interval_ns": 10}, {"open": 2, "interval_ns": 30}, {"open": 1, "interval_ns": 10}]
+    assert open_spans({"cycle_ns": 50, "entries": entries}, 0) == [(40, 60)]
+    assert open_spans({"cycle_ns": 50, "entries": entries}, 1) == [(10, 40)]
+    assert open_spans({"cycle_ns": 50, "entries": [{"open": 1, "interval_ns": 50}]}, 0) is None
+
+
+def test_the_page_says_who_is_beyond_the_bound(folder: Path, tmp_path: Path) -> None:
+    side = opened(_run(folder, "one"))
+    found = compare([side, _as_kernel(side, 900_000)])
+    text = write_comparison(found, tmp_path, ("svg",)).read_text(encoding="utf-8")
+    assert "Later than the worst case:" in text
+    assert "kernel was later than the bound by up to" in text
+    for section in ("agreement", "streams", "figures", "frames", "gates", "statistics", "provenance"):
+        assert f'<h2 id="{section}">' in text
+    assert "differs by +900" in text
+    assert {path.name for path in (tmp_path / "figures").iterdir()} >= {"ccdf-overlay.svg", "differences.svg"}
+
+
+def _tsnbench(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from tsnbench.cli.main import main; main()", "compare", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_command(folder: Path, tmp_path: Path) -> None:
+    one, longer = str(_run(folder, "one")), str(_run(folder, "longer", duration="30 ms"))
+    same = _tsnbench(one, one, "--to", str(tmp_path))
+    assert same.returncode == 0, same.stderr
+    assert "10 of 10 quantities agree" in same.stdout
+    assert (tmp_path / "compare.html").is_file()
+    found = _tsnbench(one, longer, "--json")
+    document = json.loads(found.stdout)
+    assert document["format"] == "tsnbench-compare/1"
+    assert document["agrees"] is (found.returncode == 0)
+    assert document["plans_differ"][0]["run"] == 1
+    assert _tsnbench(one).returncode == 2
+    assert _tsnbench(one, one, "--within", "5").returncode == 2
+    assert _tsnbench(one, one, "--tx", "x.pcap").returncode == 2
