@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [
     ROOT / f"docs/guides/{name}.md"
-    for name in ("getting-started", "faults", "clocks", "linux-hosts", "replay", "report")
+    for name in ("getting-started", "faults", "clocks", "linux-hosts", "replay", "report", "compare")
 ]
 BLOCK = re.compile(r"^```(sh|yaml|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRITTEN_AS = re.compile(r"here as `([a-z-]+\.yaml)`")

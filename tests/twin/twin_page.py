@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from twin_case import Case, Value
 from twin_cases import CASES
+from twin_papers import EXPERIMENTS, section
 from twin_suite import Found, found, on_kernel, refused, simulated
 
 from tsnbench.backends.vm import unavailable
@@ -51,6 +52,16 @@ def page(kernels: bool = True) -> tuple[str, bool]:
             rows += got
             parts.append("\n".join(_section(case, got, why if runs is None else "")))
             print(case.name, why or "both", file=sys.stderr)
+        parts.append("## Experiments of papers\n")
+        parts.append(
+            "From the same files as in the simulator, shortened, and slowed down so that the kernel's own "
+            "time weighs "
+            "less. What the papers printed is beside the simulator's figures in [their "
+            "READMEs](../scenarios/README.md).\n"
+        )
+        for number, experiment in enumerate(EXPERIMENTS if kernels else ()):
+            parts.append("\n".join(section(experiment, Path(folder) / f"paper-{number}")))
+            print(experiment.called, file=sys.stderr)
     said = f"Kernel: {'; '.join(sorted(machines)) or 'none ran'}. "
     agree = [row.kernel_agrees for row in rows if row.kernel_agrees is not None]
     said += f"{sum(agree)} of {len(agree)} figures of the kernel agree, and "

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tsnbench.backends.kernel.site import Abilities
 from tsnbench.backends.kernel.shaping import hidden_tag
+from tsnbench.backends.kernel.site import Abilities
 from tsnbench.backends.kernel.topology import netem, redirect
 
 KINDS = ("link-down", "node-down", "loss", "delay", "duplicate")
