@@ -56,13 +56,12 @@ WINDOWS = Case(
             why="as late as the gate opened",
         ),
     ),
-    "taprio opens its gates from a timer, which the kernel serves 3 to 4 us late, and no frame leaves "
-    "outside its window by more. "
-    "It reckons the guard with the interface's 10 Gbit/s, so the list that it is given closes gates "
-    "earlier by the "
-    "difference. A qdisc that is put below taprio resets it, and then its gates stay open for ever (Linux "
-    "6.12): the list is given "
-    "again at the end, and read back after the run.",
+    "The gates of a bridge are its device's: taprio hands over its list, and they open to the ns. In "
+    "software, as on veth, taprio opens gates from a timer, which the kernel serves 3 to 4 us late, and "
+    "no frame leaves outside its window by more; it reckons the guard with the interface's 10 Gbit/s, so "
+    "the list that it is given closes gates earlier by the difference. A qdisc that is put below it "
+    "resets it, and then its gates stay open for ever (Linux 6.12): the list is given again at the end, "
+    "and read back after the run.",
     short=True,
 )
 

@@ -43,10 +43,9 @@ STRICT = Case(
         ),
     ),
     "A frame that is on the wire is not interrupted, and nothing else of a lower class goes first. In the "
-    "kernel a `prio` qdisc "
-    "chooses when the HTB class above it, which stands for the MAC, lets a frame go. It may do so up to 4 "
-    "us early "
-    "(0.4 us in the Plan's time), and the wire behind it makes that good.",
+    "guest every class has a queue of its own (`mqprio`), and the MAC of its device takes the highest "
+    "first, as hardware does. On veth interfaces a `prio` qdisc chooses below an HTB class that stands "
+    "for the MAC, which may let a frame go up to 4 us early; the wire behind it makes that good.",
     short=True,
 )
 
@@ -77,8 +76,8 @@ MAPPING = Case(
             "order of leaving, most bursts", "", _mapped, _seen_order, why="the order has to be the same"
         ),
     ),
-    "A bridge of the kernel reads the tag's priority with a `flower` filter and `skbedit`, and `prio` "
-    "maps it to a band.",
+    "A bridge of the kernel reads the tag's priority with a `flower` filter and `skbedit`; `mqprio` (on "
+    "veth `prio`) maps it to a class.",
     short=True,
 )
 

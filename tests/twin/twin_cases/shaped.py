@@ -52,9 +52,9 @@ SPACING = Case(
             why="1 %, as above",
         ),
     ),
-    "cbs takes a frame's time from the interface's rate, which is 10 Gbit/s for veth whatever the port's: "
-    "with a send slope of idle "
-    "slope minus 10 Gbit/s frames are spaced as the idle slope says.",
+    "cbs takes a frame's time from what the interface says its rate is. The guest's device says the "
+    "port's; veth says 10 Gbit/s whatever the port's is, and with a send slope of idle slope minus 10 "
+    "Gbit/s frames are spaced as the idle slope says there, too.",
     short=True,
 )
 
@@ -73,21 +73,15 @@ BESIDE = Case(
         ),
     ),
     "Linux's cbs counts credit in whole octets and cuts the fraction off whenever it looks at its queue "
-    "before the credit "
-    "is there (Linux 6.12). Below one root for all classes (`prio`, as on veth) it looks twice for every "
-    "frame of another class, when that comes and when it has left, and loses half an octet each time: "
-    "here 16 looks, "
-    "8 octets of 1250, 4.9 us of 780, and 785 us are seen. Where every class has a queue of its own "
-    "(`mqprio` on a "
-    "device with queues and back-pressure) nobody else's frames make it look, and the spacing is the "
-    "slope's. It matters where a "
-    "reservation is as large as its load: in EX_UCC class B of path 3 has exactly what its streams need; "
-    "given 0.7 % "
-    "less, its queues grow as long as the run lasts (in 100 ms to 0.6 ms of delay, where the bound is "
-    "0.08 ms). "
+    "before the credit is there (Linux 6.12). Below one root for all classes (`prio`, as on veth) it "
+    "looks twice for every frame of another class, when that comes and when it has left, and loses half "
+    "an octet each time: here 16 looks, 8 octets of 1250, 4.9 us of 780, and 785 us are seen. Where every "
+    "class has a queue of its own (`mqprio` on a device with queues and back-pressure) nobody else's "
+    "frames make it look, and the spacing is the slope's. It matters where a reservation is as large as "
+    "its load: in EX_UCC class B of path 3 has exactly what its streams need; given 0.7 % less, its "
+    "queues grow as long as the run lasts (in 100 ms to 0.6 ms of delay, where the bound is 0.08 ms). "
     "EnGINE's I210 cards keep credit in hardware and have no part in this. Software cbs below a common "
-    "root needs a percent "
-    "more than its load.",
+    "root needs a percent more than its load.",
 )
 
 CASES = (SPACING, BESIDE)
