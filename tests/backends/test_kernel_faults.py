@@ -87,7 +87,7 @@ def test_a_bad_cable_is_the_wire_with_more_to_it(tmp_path):
     other, talker = _port(plan, "other -> left"), _port(plan, "talker -> left")
     peers = [plan.document["ports"][port]["peer"] for port in (other, talker)]
     found = {step.at_ns // 1_000_000: step.line for step in steps(plan.document, 10, Abilities())}
-    wire = "netem limit 100000 delay {}us rate 10000000bit 12"
+    wire = "netem limit 100000 delay {}us rate 10000000bit 16"
     assert found[50] == f"qdisc change dev w{peers[0]} root {wire.format('5000.25')}"
     assert found[150] == f"qdisc change dev w{peers[0]} root {wire.format('0.25')} duplicate 100.0000%"
     assert found[170] == f"qdisc change dev w{peers[0]} root {wire.format('0.25')}"
