@@ -252,6 +252,7 @@ def test_what_no_guest_can_run_is_said_before_one_starts(tmp_path: Path) -> None
     assert "port a -> s: preemption" in found.stderr
     assert not (tmp_path / "run").exists()
     found = tsnbench("run", scenario, "--on", "moon")
-    assert (found.returncode, "expected simulation or vm, found moon" in found.stderr) == (2, True)
+    said = "expected simulation, vm or netns, found moon"
+    assert (found.returncode, said in found.stderr) == (2, True)
     found = tsnbench("run", scenario, "--dilate", "10")
     assert (found.returncode, "--dilate: only for --on vm" in found.stderr) == (2, True)

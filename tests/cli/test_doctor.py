@@ -60,7 +60,7 @@ streams:
   loop: {from: a, to: b, period: 1 ms, payload: 100 B}
 SHAPERS
 """
-SATURATING = SCENARIO.replace("period: 1 ms, payload: 100 B", "saturating: true, payload: 1000 B")
+INTERRUPTED = "shapers: {a -> switch: {preemption: {express: [7]}}}"
 
 
 def _doctor(*words: str) -> tuple[int, str]:
@@ -113,10 +113,10 @@ def test_what_is_found_here_has_a_word_for_its_state():
 @pytest.mark.parametrize("json_too", [False, True])
 def test_what_no_kernel_can_run_has_reasons(tmp_path: Path, json_too: bool):
     path = tmp_path / "scenario.yaml"
-    path.write_text(SATURATING.replace("SHAPERS", ""))
+    path.write_text(SCENARIO.replace("SHAPERS", INTERRUPTED))
     code, said = _doctor("--for", str(path), *(["--json"] if json_too else []))
     assert code == 1, said
-    assert "a saturating talker" in said
+    assert "preemption" in said
     if json_too:
         given = {one["backend"]: one for one in json.loads(said)}
         assert [given[name]["can"] for name in ("simulation", "netns", "vm")] == [True, False, False]
