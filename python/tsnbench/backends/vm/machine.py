@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from tsnbench.backends.vm.cores import core
 from tsnbench.backends.vm.cpio import Archive
 from tsnbench.errors import BackendError
 
@@ -67,7 +68,8 @@ def run(
         whole.flush()
         results.truncate(RESULTS_MB << 20)
         words = command(kernel, _path(whole), _path(results), seed)
-        said = _boot(words, [whole, results], console, limit_s, watch)
+        with core() as mine:
+            said = _boot([*_pinned(mine), *words], [whole, results], console, limit_s, watch)
         results.seek(0)
         try:
             with tarfile.open(fileobj=results) as archive:
@@ -101,7 +103,7 @@ def _boot(
 ) -> str:
     """Until the guest switches itself off; whatever happens, the process is gone afterwards."""
     process = subprocess.Popen(
-        [*_pinned(), *words],
+        words,
         stdin=subprocess.DEVNULL,
         stdout=console,
         stderr=console,
@@ -132,11 +134,11 @@ def _said(console: BinaryIO) -> str:
     return "\n".join(console.read().decode(errors="replace").splitlines()[-5:])
 
 
-def _pinned() -> list[str]:
-    """On one core, the last one that we may use; and gone when this process is, even when it is killed."""
+def _pinned(number: int | None) -> list[str]:
+    """On that core, or on any; and gone when this process is, even when it is killed."""
     words = []
     if shutil.which("setpriv"):
         words += ["setpriv", "--pdeathsig", "KILL"]
-    if hasattr(os, "sched_getaffinity") and shutil.which("taskset"):
-        words += ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+    if number is not None and shutil.which("taskset"):
+        words += ["taskset", "-c", str(number)]
     return words
