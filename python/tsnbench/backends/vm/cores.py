@@ -1,6 +1,7 @@
 """A core for every guest: one that no other guest of this machine holds.
 
-A guest's time is a count of instructions, so its figures do not depend on the core; how long they take to come does.
+A guest's time is a count of instructions: its figures do not depend on the core, how long they take to come
+does.
 """
 
 from __future__ import annotations
