@@ -39,3 +39,22 @@ def lost(stream: str) -> Callable[[Run], float]:
         return float(run.delay(stream).missing)
 
     return seen
+
+
+def arrived(stream: str) -> Callable[[Run], float]:
+    """Frames that the listener got."""
+
+    def seen(run: Run) -> float:
+        return float(len(delays_us(run, stream)))
+
+    return seen
+
+
+def dropped_at_talker(stream: str) -> Callable[[Run], float]:
+    """Frames that never left their talker's port."""
+
+    def seen(run: Run) -> float:
+        counted = next(one for one in run.counters["streams"] if one["name"] == stream)
+        return float(counted["dropped_at_talker"])
+
+    return seen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin_arithmetic import Plan, alone_us, delays_past_us, port_of, quantile, stream_of
+from twin_arithmetic import Plan, alone_us, delays_past_us, port_of, quantile, releases_us, stream_of
 from twin_case import Case, Quantity
 from twin_sightings import delay, left
 
@@ -69,11 +69,32 @@ def _seen_order(run: Run) -> str:
     return max(orders, key=lambda order: orders[order])
 
 
+def _by_class(plan: Plan) -> str:
+    """How many frames each class of the port takes, the lowest first."""
+    mapping = port_of(plan, "switch -> listener")["pcp_to_class"]
+    counts = [0] * (max(mapping) + 1)
+    for stream in plan["streams"]:
+        counts[mapping[stream["pcp"]]] += len(releases_us(plan, stream["name"]))
+    return " ".join(map(str, counts))
+
+
+def _counted(run: Run) -> str:
+    port = next(one for one in run.counters["ports"] if one["port"] == "switch -> listener")
+    return " ".join(str(own["sent_frames"]) for own in sorted(port["classes"], key=lambda own: own["class"]))
+
+
 MAPPING = Case(
     "priority-mapping",
     (
         Quantity(
             "order of leaving, most bursts", "", _mapped, _seen_order, why="the order has to be the same"
+        ),
+        Quantity(
+            "frames by class, the lowest first",
+            "",
+            _by_class,
+            _counted,
+            why="the queue of each class counts what mqprio maps to it; the same",
         ),
     ),
     "A bridge of the kernel reads the tag's priority with a `flower` filter and `skbedit`; `mqprio` (on "
