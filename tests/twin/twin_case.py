@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tsnbench.planning.document import Plan as Planned
 from tsnbench.runs import Run
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "twin"
@@ -55,6 +56,9 @@ class Case:
     dilate: int = 10
     short: bool = False
     """Also part of the ordinary tests."""
+    own: Callable[[Planned], Mapping[str, Value]] | None = None
+    """Where the kernel's counterpart is not this Plan: an experiment in a guest of its own, which says by the
+    names of the quantities what it found."""
 
     @property
     def path(self) -> Path:

@@ -47,7 +47,7 @@ def page(kernels: bool = True) -> tuple[str, bool]:
                 except (BackendError, InputError) as error:
                     why = str(error).partition("\n")[0]
             if runs:
-                machines |= {_machine(run) for run in runs.values()}
+                machines |= {_machine(run) for run in runs.values() if isinstance(run, Run)}
             got = found(case, simulated(case, into), runs)
             rows += got
             parts.append("\n".join(_section(case, got, why if runs is None else "")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,8 @@ from tsnbench.planning.document import Plan
 from tsnbench.runs import Run
 from tsnbench.scenario import load_variants
 
-Key = tuple[str, str]
+Seen = Run | Mapping[str, Value]
+"""What a kernel left: a run folder, or the figures of an experiment in a guest of its own."""
 
 
 @cache
@@ -32,6 +34,8 @@ def planned(case: Case) -> dict[str, Plan]:
 @cache
 def refused(case: Case) -> str:
     """Why a kernel cannot run it yet; empty where it can. A kernel that can more needs no change here."""
+    if case.own:
+        return ""
     with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
         for place, plan in enumerate(planned(case).values()):
             try:
@@ -50,7 +54,7 @@ def simulated(case: Case, into: Path) -> dict[str, Run]:
     }
 
 
-def on_kernel(case: Case, into: Path) -> dict[str, Run]:
+def on_kernel(case: Case, into: Path) -> Mapping[str, Seen]:
     """Every variant in a guest.
 
     Raises:
@@ -59,6 +63,8 @@ def on_kernel(case: Case, into: Path) -> dict[str, Run]:
     """
     if why := unavailable():
         raise BackendError(why)
+    if case.own:
+        return {name: case.own(plan) for name, plan in planned(case).items()}
     machine = VirtualMachine(case.dilate)
     return {name: plan.run(on=machine, into=into / f"vm-{place}") for place, (name, plan) in _each(case)}
 
@@ -90,7 +96,7 @@ class Found:
         return self.quantity.agrees(self.closed, self.kernel, kernel=True)
 
 
-def found(case: Case, simulator: dict[str, Run], kernel: dict[str, Run] | None) -> list[Found]:
+def found(case: Case, simulator: dict[str, Run], kernel: Mapping[str, Seen] | None) -> list[Found]:
     """Every quantity of a case."""
     rows = []
     for quantity in case.quantities:
@@ -100,10 +106,14 @@ def found(case: Case, simulator: dict[str, Run], kernel: dict[str, Run] | None) 
                 quantity,
                 quantity.closed(planned(case)[name].document),
                 quantity.seen(simulator[name]),
-                None if kernel is None else quantity.seen(kernel[name]),
+                None if kernel is None else _seen(quantity, kernel[name]),
             )
         )
     return rows
+
+
+def _seen(quantity: Quantity, found: Seen) -> Value:
+    return quantity.seen(found) if isinstance(found, Run) else found[quantity.what]
 
 
 def main() -> None:

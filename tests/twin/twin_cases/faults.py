@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+import polars as pl
+import twin_prp
 from twin_arithmetic import Plan, alone_us, releases_us
 from twin_case import Case, Quantity
-from twin_sightings import delay, lost
+from twin_sightings import delay, delays_us, lost
 
 from tsnbench.runs import Run
 
@@ -87,21 +90,67 @@ DELAY = Case(
     "",
 )
 
+SENT = 2000
+
+
+def _on_leg(bridge: str) -> Callable[[Run], float]:
+    """Frames that one leg lost."""
+
+    def seen(run: Run) -> float:
+        sent = run.observations().filter(pl.col("tap") == f"talker -> {bridge} tx").height
+        return float(sent - run.observations().filter(pl.col("tap") == f"{bridge} -> listener rx").height)
+
+    return seen
+
+
+def _numbers(run: Run, *taps: str) -> set[int]:
+    return set(run.observations().filter(pl.col("tap").is_in(taps))["seq"].to_list())
+
+
+def _kept_back(run: Run) -> float:
+    """Frames that came to the listener's node and not to the listener."""
+    came = _numbers(run, "lan-a -> listener rx", "lan-b -> listener rx")
+    return float(len(came) - len(delays_us(run, "beat")))
+
+
+def _twice(run: Run) -> float:
+    counted = next(one for one in run.counters["streams"] if one["name"] == "beat")
+    return float(counted["delivered"]["listener"] - len(delays_us(run, "beat")))
+
+
+def _lost(what: str, share: float, seen: Callable[[Run], float]) -> Quantity:
+    return Quantity(
+        what,
+        "frames",
+        lambda plan: _mean(plan, share),
+        seen,
+        simulator=_chance(SENT, share),
+        below=_chance(SENT, share),
+        above=_chance(SENT, share),
+        why="chance: three standard deviations of a binomial count",
+    )
+
+
 LEGS = Case(
     "prp",
     (
         Quantity(
-            "frames lost of 2000",
+            "frames sent",
             "frames",
-            lambda plan: _mean(plan, 0.01),
-            lost("beat"),
-            simulator=_chance(2000, 0.01),
-            below=_chance(2000, 0.01),
-            above=_chance(2000, 0.01),
-            why="chance: three standard deviations of a binomial count",
+            lambda plan: float(len(releases_us(plan, "beat"))),
+            lambda run: float(len(run.delay("beat"))),
+            simulator=0.0,
         ),
+        _lost("lost on the first leg", 0.1, _on_leg("lan-a")),
+        _lost("lost on the second leg", 0.1, _on_leg("lan-b")),
+        _lost("lost on both, and so for the listener", 0.01, lost("beat")),
+        Quantity(
+            "came on a leg and not to the listener", "frames", lambda plan: 0.0, _kept_back, simulator=0.0
+        ),
+        Quantity("came to the listener twice", "frames", lambda plan: 0.0, _twice, simulator=0.0),
     ),
     "",
+    own=twin_prp.run,
 )
 
 

@@ -35,6 +35,7 @@ MODULES = (
     "8021q",
     "bridge",
     "dummy",
+    "hsr",
     "sch_ingress",
     "sch_htb",
     "sch_prio",
