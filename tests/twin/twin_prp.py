@@ -27,6 +27,9 @@ NUMBERED = 24
 
 SCRIPT = """
 set -u
+# The shell would take its own ones.
+ip() { /tools/ip "$@"; }
+tc() { /tools/tc "$@"; }
 fail() { echo "failed: $*"; exit 1; }
 ip netns add one; ip netns add other
 for leg in a b; do
