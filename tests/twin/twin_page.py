@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from twin_case import Case, Value
 from twin_cases import CASES
 from twin_papers import EXPERIMENTS, section
-from twin_suite import Found, found, on_kernel, refused, simulated
+from twin_suite import Found, found, on_kernels, refused, simulated
 
 from tsnbench.backends.vm import unavailable
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError
 from tsnbench.runs import Run
 
 PAGE = Path(__file__).parents[2] / "docs" / "twin.md"
@@ -38,14 +38,13 @@ def page(kernels: bool = True) -> tuple[str, bool]:
     """The page, and whether all agrees."""
     parts, rows, machines = [], [], set()
     with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
+        able = [case for case in CASES if kernels and not refused(case)]
+        brought = on_kernels(able, Path(folder))
         for case in CASES:
             into = Path(folder) / case.name
-            runs, why = None, refused(case)
-            if kernels and not why:
-                try:
-                    runs = on_kernel(case, into)
-                except (BackendError, InputError) as error:
-                    why = str(error).partition("\n")[0]
+            runs, why = brought.get(case), refused(case)
+            if isinstance(runs, BackendError):
+                runs, why = None, str(runs).partition("\n")[0]
             if runs:
                 machines |= {_machine(run) for run in runs.values() if isinstance(run, Run)}
             got = found(case, simulated(case, into), runs)

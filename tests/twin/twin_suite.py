@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from twin_case import Case, Quantity, Value
 
 from tsnbench.backends.simulation import Simulation
-from tsnbench.backends.vm import VirtualMachine, unavailable
+from tsnbench.backends.vm import VirtualMachine, several, unavailable
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning import plan as make_plan
 from tsnbench.planning.document import Plan
 from tsnbench.runs import Run
 from tsnbench.scenario import load_variants
 
+GUESTS = 2
+"""At most so many at a time."""
 Seen = Run | Mapping[str, Value]
 """What a kernel left: a run folder, or the figures of an experiment in a guest of its own."""
 
@@ -54,19 +57,62 @@ def simulated(case: Case, into: Path) -> dict[str, Run]:
     }
 
 
-def on_kernel(case: Case, into: Path) -> Mapping[str, Seen]:
-    """Every variant in a guest.
+def on_kernels(cases: Sequence[Case], folder: Path) -> dict[Case, Mapping[str, Seen] | BackendError]:
+    """Many cases, as many as possible in one guest, a guest for each core; a case that failed has its error.
 
     Raises:
-        BackendError: there are no guests here, or one did not do it.
-        InputError: it refuses the Plan.
+        InputError: a kernel refuses a Plan.
     """
     if why := unavailable():
-        raise BackendError(why)
-    if case.own:
-        return {name: case.own(plan) for name, plan in planned(case).items()}
-    machine = VirtualMachine(case.dilate)
-    return {name: plan.run(on=machine, into=into / f"vm-{place}") for place, (name, plan) in _each(case)}
+        return dict.fromkeys(cases, BackendError(why))
+    found: dict[Case, dict[str, Seen] | BackendError] = {case: {} for case in cases}
+    loads: list[Callable[[], None]] = []
+
+    def alone(case: Case) -> None:
+        for name, plan in planned(case).items():
+            assert case.own is not None
+            _note(found, case, name, _attempt(case.own, plan))
+
+    shared = [
+        (case, name, several.Part(VirtualMachine(case.dilate), plan, folder / case.name / f"vm-{place}"))
+        for case in cases
+        if not case.own
+        for place, (name, plan) in _each(case)
+    ]
+
+    def together(some: Sequence[tuple[Case, str, several.Part]]) -> None:
+        try:
+            ended = several.execute([part for _, _, part in some])
+        except BackendError as error:
+            ended = [error] * len(some)
+        for (case, name, _), one in zip(some, ended, strict=True):
+            _note(found, case, name, one)
+
+    loads += [partial(alone, case) for case in cases if case.own]
+    guests = min(len(os.sched_getaffinity(0)), GUESTS, len(shared))
+    loads += [partial(together, shared[place::guests]) for place in range(guests)]
+    with ThreadPoolExecutor(GUESTS) as pool:
+        for one in [pool.submit(load) for load in loads]:
+            one.result()
+    return dict(found)
+
+
+def _attempt(experiment: Callable[[Plan], Mapping[str, Value]], plan: Plan) -> Seen | BackendError:
+    try:
+        return experiment(plan)
+    except BackendError as error:
+        return error
+
+
+def _note(
+    found: dict[Case, dict[str, Seen] | BackendError], case: Case, name: str, one: Seen | BackendError
+) -> None:
+    """A case with one variant that failed has failed."""
+    before = found[case]
+    if isinstance(one, BackendError):
+        found[case] = one
+    elif not isinstance(before, BackendError):
+        before[name] = one
 
 
 def _each(case: Case) -> list[tuple[int, tuple[str, Plan]]]:
@@ -120,20 +166,14 @@ def main() -> None:
     """Every case's figures on stdout: for whoever writes one."""
     from twin_cases import CASES
 
-    for case in CASES:
-        if sys.argv[1:] and case.name not in sys.argv[1:]:
-            continue
-        with TemporaryDirectory() as folder:
-            why = refused(case)
-            kernel = None
-            try:
-                simulator = simulated(case, Path(folder))
-                if not why:
-                    kernel = on_kernel(case, Path(folder))
-            except (BackendError, InputError, subprocess.SubprocessError) as error:
-                why = str(error)
-            print(f"{case.name}: {why or 'both'}")
-            for row in found(case, simulator, kernel):
+    chosen = [case for case in CASES if not sys.argv[1:] or case.name in sys.argv[1:]]
+    with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
+        kernels = on_kernels([case for case in chosen if not refused(case)], Path(folder))
+        for case in chosen:
+            kernel = kernels.get(case, BackendError(refused(case)))
+            ran = None if isinstance(kernel, BackendError) else kernel
+            print(f"{case.name}: {kernel if ran is None else 'both'}")
+            for row in found(case, simulated(case, Path(folder) / case.name), ran):
                 print(
                     " ",
                     row.quantity.what,

@@ -7,11 +7,13 @@ import math
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel import faults, job, results, traffic
 from tsnbench.backends.kernel.refusals import refusals
+from tsnbench.backends.kernel.site import Site
 from tsnbench.backends.kernel.wire import Wire
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.backends.vm import cache, device, initramfs, kernel, machine
@@ -87,44 +89,59 @@ class VirtualMachine(Backend):
         end(folder, State.COMPLETE)
 
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> dict[str, Any]:
-        document, text = plan.document, plan.to_json()
-        guest = kernel.find()
-        wire = self.wire_of(plan)
-        module = device.module(guest)
-        image, image_hash = initramfs.bake(guest, traffic.program(), module)
-        load = os.getloadavg()[0]
-        # Emulation takes some ten times as long as the guest thinks, more on a loaded machine.
-        guest_s = (document["duration_ns"] + document["drain_ns"]) * self.dilate / 1e9
-        limit_s = 120 + math.ceil(40 * guest_s)
         tell = progress or (lambda passed, hops: None)
-        back = machine.run(
-            guest.image,
-            image,
-            job.files(document, text, self.dilate, wire),
-            document["seed"] % (1 << 32),
-            limit_s,
-            lambda: tell(0, 0),
-        )
+        facts, back = boot(self.job(plan), plan.document["seed"], self.limit_s(plan), lambda: tell(0, 0))
+        return {**facts, **self.brought(plan, folder, back, pcap)}
+
+    def job(self, plan: Plan, site: Site | None = None) -> dict[str, bytes]:
+        """What the guest is told."""
+        return job.files(plan.document, plan.to_json(), self.dilate, self.wire_of(plan), site)
+
+    def limit_s(self, plan: Plan) -> float:
+        """So long a run takes at most: emulation some ten times as long as the guest thinks, or more."""
+        guest_s = (plan.document["duration_ns"] + plan.document["drain_ns"]) * self.dilate / 1e9
+        return 120 + math.ceil(40 * guest_s)
+
+    def brought(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> dict[str, Any]:
+        """Checks what the guest brought back and writes the run folder's files.
+
+        Raises:
+            BackendError: it is no result.
+        """
+        document, wire = plan.document, self.wire_of(plan)
         seen = results.check(back, document, self.dilate, wire)
-        results.observe(back, document, text, folder, self.dilate, pcap, wire)
+        results.observe(back, document, plan.to_json(), folder, self.dilate, pcap, wire)
         listed = {
             name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
         }
         (folder / "kernel.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
-        return {
-            "kernel": guest.release,
-            "kernel_package_sha256": guest.sha256,
-            "image_sha256": image_hash,
-            "wire": wire.value,
-            "device_sha256": cache.sha256(module),
-            "qemu": _qemu_version(),
-            "seed": document["seed"] % (1 << 32),
-            "host_load": round(load, 2),
-            **seen,
-        }
+        return {"wire": wire.value, **seen}
 
     def restore(self) -> None:
         """Nothing to put back: all that was changed was in the guest, and it is gone."""
+
+
+def boot(
+    told: dict[str, bytes], seed: int, limit_s: float, watch: Callable[[], None] = lambda: None
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """A guest does a job: what is known of the guest, and what it brought back.
+
+    Raises:
+        BackendError: it did not start, or brought nothing back in time.
+    """
+    guest = kernel.find()
+    module = device.module(guest)
+    image, image_hash = initramfs.bake(guest, traffic.program(), module)
+    facts = {
+        "kernel": guest.release,
+        "kernel_package_sha256": guest.sha256,
+        "image_sha256": image_hash,
+        "device_sha256": cache.sha256(module),
+        "qemu": _qemu_version(),
+        "seed": seed % (1 << 32),
+        "host_load": round(os.getloadavg()[0], 2),
+    }
+    return facts, machine.run(guest.image, image, told, seed % (1 << 32), limit_s, watch)
 
 
 def _qemu_version() -> str:
