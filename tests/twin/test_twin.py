@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from twin_case import SCENARIOS, Case
 from twin_cases import CASES
+from twin_mutations import MUTATIONS, Mutant, Mutation, case_of, plan_of
 from twin_suite import Seen, found, on_kernels, refused, simulated
 
 from tsnbench.backends.vm import unavailable
@@ -57,3 +58,14 @@ def test_a_tolerance_has_a_reason() -> None:
     for case in CASES:
         for quantity in case.quantities:
             assert quantity.why or not (quantity.below or quantity.above), quantity.what
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.case)
+def test_a_mistake_is_one(mutation: Mutation) -> None:
+    """Whether the case sees it takes a guest: ``twin_mutations.py``."""
+    Mutant(case_of(mutation).dilate, mutation).job(plan_of(mutation))
+
+
+def test_every_case_that_a_kernel_runs_has_a_mistake_to_see() -> None:
+    able = {case.name for case in CASES if not refused(case)}
+    assert able - {"cbs-beside"} == {mutation.case for mutation in MUTATIONS} | {"prp"}

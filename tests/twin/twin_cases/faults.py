@@ -37,6 +37,7 @@ CUT = Case(
         ),
     ),
     "",
+    short=True,
 )
 
 
@@ -65,6 +66,7 @@ LOSS = Case(
         ),
     ),
     "",
+    short=True,
 )
 
 DELAY = Case(
@@ -88,6 +90,7 @@ DELAY = Case(
         ),
     ),
     "",
+    short=True,
 )
 
 SENT = 2000
@@ -151,6 +154,7 @@ LEGS = Case(
     ),
     "",
     own=twin_prp.run,
+    short=True,
 )
 
 

@@ -95,6 +95,7 @@ STREAM_GATE = Case(
         ),
     ),
     "",
+    short=True,
 )
 
 
@@ -133,6 +134,7 @@ POLICE = Case(
         ),
     ),
     "",
+    short=True,
 )
 
 CASES = (WINDOWS, STREAM_GATE, POLICE)

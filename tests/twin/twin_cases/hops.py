@@ -45,6 +45,7 @@ RATES = Case(
     "The guest's device serialises at the port's rate, preamble, check sequence and gap included, and "
     "delays by the cable; on veth netem does. It took this case to see that netem counted 4 octets too "
     "few of every tagged frame, because the kernel carries the tag beside it: at 10 Mbit/s that is 3.2 us.",
+    short=True,
 )
 
 CASES = (HOPS, RATES)

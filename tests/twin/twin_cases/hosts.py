@@ -51,6 +51,7 @@ STRICT = Case(
     ),
     "",
     dilate=1,
+    short=True,
 )
 
 DEADLINE = Case(
@@ -67,6 +68,7 @@ DEADLINE = Case(
     ),
     "",
     dilate=1,
+    short=True,
 )
 
 LATE = Case(
@@ -90,6 +92,7 @@ LATE = Case(
     ),
     "",
     dilate=1,
+    short=True,
 )
 
 
@@ -147,6 +150,7 @@ ASSISTED = Case(
     ),
     "",
     dilate=1,
+    short=True,
 )
 
 SOFTWARE = Case(
@@ -178,6 +182,7 @@ SOFTWARE = Case(
     ),
     "",
     dilate=1,
+    short=True,
 )
 
 CASES = (STRICT, DEADLINE, LATE, ASSISTED, SOFTWARE)
