@@ -36,7 +36,8 @@ CUT = Case(
             lambda run: f"{_missing(run)[0]} {_missing(run)[-1]}",
         ),
     ),
-    "",
+    "No frame is on the wire at either moment. One that were would still arrive in the guest: its wire has "
+    "it already.",
     short=True,
 )
 
@@ -65,7 +66,7 @@ LOSS = Case(
             why="chance: three standard deviations of a binomial count",
         ),
     ),
-    "",
+    "Simulator and kernel draw from generators of their own: they agree in the share, not in which frames.",
     short=True,
 )
 
@@ -89,7 +90,7 @@ DELAY = Case(
             why="three hops of a kernel, up to 1.5 us each",
         ),
     ),
-    "",
+    "netem holds frames longer from that moment on; what the wire held before comes in its old time.",
     short=True,
 )
 
@@ -152,7 +153,11 @@ LEGS = Case(
         ),
         Quantity("came to the listener twice", "frames", lambda plan: 0.0, _twice, simulator=0.0),
     ),
-    "",
+    "Linux has no 802.1CB, so the kernel's side is its PRP (`hsr` with `proto 1`, IEC 62439-3) in a guest "
+    "of its own: the same talker at the same pace, two cables that lose frames as the Plan's faults say "
+    "(netem). What agrees is what both standards promise: a frame is lost where both legs lose it, and "
+    "none comes twice. Not compared are recovery windows, resets and latent errors, which differ between "
+    "them; PRP frames carry no VLAN tag here, since `hsr` of this kernel has none.",
     own=twin_prp.run,
     short=True,
 )

@@ -94,7 +94,8 @@ STREAM_GATE = Case(
             simulator=0.0,
         ),
     ),
-    "",
+    "The stream gate of `act_gate` looks when the kernel sees the frame, some us behind its last bit. A "
+    "frame that comes that shortly before the gate closes is lost; none does here.",
     short=True,
 )
 
@@ -133,7 +134,10 @@ POLICE = Case(
             simulator=0.0,
         ),
     ),
-    "",
+    "`act_police` behind `clsact` counts a frame without its addresses, type, tag and check sequence: 22 "
+    "octets fewer than 802.1Q does (8.6.5.5), here 2.1 % of 1046, and so lets 2 to 3 frames more pass of "
+    "121. For streams of one length a rate and a burst that are lower in this proportion make up for it; "
+    "for several no number does, so the kernel is told the Plan's.",
     short=True,
 )
 

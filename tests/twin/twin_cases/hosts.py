@@ -49,7 +49,10 @@ STRICT = Case(
             ("offload 200 us", 0.0, 0.0, "txtime (COTS lessons, L2)"),
         )
     ),
-    "",
+    "Without the card's help etf's own timer decides: the frame goes delta before its time, and some 2 us "
+    "later than that, which is the timer's and the driver's path. With it the frame is handed over as "
+    "early, and held until its time. So delta is no margin that costs nothing: whoever measures from the "
+    "frame's time sees it in every delay, and in a mixed set of hosts as a difference.",
     dilate=1,
     short=True,
 )
@@ -66,7 +69,8 @@ DEADLINE = Case(
             why="the talker's wakeup and its way through the kernel, some 10 us as any hop",
         ),
     ),
-    "",
+    "The talker is woken 400 us before the frame's time; what is later than that is its wakeup and its "
+    "way through the kernel. delta has no say here.",
     dilate=1,
     short=True,
 )
@@ -90,7 +94,9 @@ LATE = Case(
         ),
         Quantity("of these arrive", "frames", lambda plan: 0.0, arrived("late"), simulator=0.0),
     ),
-    "",
+    "etf compares a frame's time with the clock when it takes the frame: no margin helps a talker that is "
+    "woken too late. The socket's error queue has a message for each (`SO_EE_CODE_TXTIME_INVALID_PARAM`), "
+    "which the manifest counts as `launch_times_missed`.",
     dilate=1,
     short=True,
 )
@@ -148,7 +154,8 @@ ASSISTED = Case(
             simulator=0.0,
         ),
     ),
-    "",
+    "taprio computes launch times (flag 0x1), etf with the card's help keeps them: the kernel's timers "
+    "have no part in when a frame leaves.",
     dilate=1,
     short=True,
 )
@@ -180,7 +187,9 @@ SOFTWARE = Case(
             ),
         )
     ),
-    "",
+    "A software taprio opens its gates from a timer, some 5 us late each time. The simulator opens them "
+    "when the list says. Whoever plans windows for such a host has to leave that much at the beginning of "
+    "each.",
     dilate=1,
     short=True,
 )
