@@ -99,8 +99,8 @@ class VirtualMachine(Backend):
 
     def limit_s(self, plan: Plan) -> float:
         """So long a run takes at most: emulation some ten times as long as the guest thinks, or more."""
-        guest_s = (plan.document["duration_ns"] + plan.document["drain_ns"]) * self.dilate / 1e9
-        return 120 + math.ceil(40 * guest_s)
+        spans_ns: int = plan.document["duration_ns"] + plan.document["drain_ns"]
+        return 120.0 + math.ceil(40 * spans_ns * self.dilate / 1e9)
 
     def brought(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> dict[str, Any]:
         """Checks what the guest brought back and writes the run folder's files.
