@@ -39,14 +39,11 @@ def refused(case: Case) -> str:
     """Why a kernel cannot run it yet; empty where it can. A kernel that can more needs no change here."""
     if case.own:
         return ""
-    with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
-        for place, plan in enumerate(planned(case).values()):
-            try:
-                VirtualMachine(case.dilate).prepare(plan, Path(folder) / str(place))
-            except InputError as error:
-                return str(error).splitlines()[1].strip()
-            except BackendError:
-                return ""
+    for plan in planned(case).values():
+        try:
+            VirtualMachine(case.dilate).able(plan)
+        except InputError as error:
+            return str(error).splitlines()[1].strip()
     return ""
 
 

@@ -63,6 +63,17 @@ class VirtualMachine(Backend):
             InputError: the Plan has what a guest cannot run.
             FolderError: something else is in the way.
         """
+        self.able(plan)
+        if why := unavailable():
+            raise BackendError(f"--on vm: {why}")
+        begin(plan, folder, backend=self.name)
+
+    def able(self, plan: Plan) -> None:
+        """Whether a guest can run it.
+
+        Raises:
+            InputError: it cannot.
+        """
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
         if found := refusals(plan.document, self.wire_of(plan)):
@@ -71,9 +82,6 @@ class VirtualMachine(Backend):
             raise InputError(
                 f"{plan.name}: --on vm cannot run all of this plan:\n{listed}\nhint: run it in the simulator"
             )
-        if why := unavailable():
-            raise BackendError(f"--on vm: {why}")
-        begin(plan, folder, backend=self.name)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
         """Boot, run, bring back; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""

@@ -1,4 +1,4 @@
-"""Several Plans in one guest, one after the other: namespaces and ports of their own, and one boot for all."""
+"""Several Plans in one guest, one after the other: each with namespaces and ports of its own."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ def execute(parts: Sequence[Part]) -> list[Run | BackendError]:
         InputError: a guest cannot run one of these Plans; nothing was run.
         BackendError: the guest itself did not come back.
     """
+    for part in parts:
+        part.on.able(part.plan)
     for part in parts:
         part.on.prepare(part.plan, part.folder)
     try:
