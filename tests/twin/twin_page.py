@@ -34,39 +34,50 @@ HEAD = (
 )
 
 
-def page(kernels: bool = True) -> tuple[str, bool]:
-    """The page, and whether all agrees."""
-    parts, rows, machines = [], [], set()
+PAPERS = "## Experiments of papers\n"
+
+
+def page(papers: bool = True) -> tuple[str, bool]:
+    """The page, and whether all agrees; without ``papers`` their part is the one that is there."""
+    parts, rows, machines, failed = [], [], set(), False
     with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
-        able = [case for case in CASES if kernels and not refused(case)]
+        able = [case for case in CASES if not refused(case)]
         brought = on_kernels(able, Path(folder))
         for case in CASES:
             into = Path(folder) / case.name
-            runs, why = brought.get(case), refused(case)
+            runs, why = brought.get(case), f"refuses {refused(case)}"
             if isinstance(runs, BackendError):
-                runs, why = None, str(runs).partition("\n")[0]
+                runs, why = None, f"failed: {str(runs).partition(chr(10))[0]}"
+                failed = True
             if runs:
                 machines |= {_machine(run) for run in runs.values() if isinstance(run, Run)}
             got = found(case, simulated(case, into), runs)
             rows += got
             parts.append("\n".join(_section(case, got, why if runs is None else "")))
             print(case.name, why or "both", file=sys.stderr)
-        parts.append("## Experiments of papers\n")
-        parts.append(
-            "From the same files as in the simulator, shortened, and slowed down so that the kernel's own "
-            "time weighs "
-            "less. What the papers printed is beside the simulator's figures in [their "
-            "READMEs](../scenarios/README.md).\n"
-        )
-        for number, experiment in enumerate(EXPERIMENTS if kernels else ()):
-            parts.append("\n".join(section(experiment, Path(folder) / f"paper-{number}")))
-            print(experiment.called, file=sys.stderr)
+        parts += list(_papers(Path(folder))) if papers else [PAPERS + _there().partition(PAPERS)[2]]
     said = f"Kernel: {'; '.join(sorted(machines)) or 'none ran'}. "
     agree = [row.kernel_agrees for row in rows if row.kernel_agrees is not None]
     said += f"{sum(agree)} of {len(agree)} figures of the kernel agree, and "
     said += f"{sum(row.simulator_agrees for row in rows)} of {len(rows)} of the simulator.\n\n"
-    good = all(agree) and all(row.simulator_agrees for row in rows)
+    good = not failed and all(agree) and all(row.simulator_agrees for row in rows)
     return HEAD + said + "\n".join(parts), good
+
+
+def _papers(folder: Path) -> Iterator[str]:
+    yield PAPERS
+    yield (
+        "From the same files as in the simulator, shortened, and slowed down so that the kernel's own time "
+        "weighs less. What the papers printed is beside the simulator's figures in [their "
+        "READMEs](../scenarios/README.md).\n"
+    )
+    for number, experiment in enumerate(EXPERIMENTS):
+        yield "\n".join(section(experiment, folder / f"paper-{number}"))
+        print(experiment.called, file=sys.stderr)
+
+
+def _there() -> str:
+    return PAGE.read_text(encoding="utf-8")
 
 
 def _machine(run: Run) -> str:
@@ -90,7 +101,7 @@ def _section(case: Case, rows: list[Found], why: str) -> Iterator[str]:
         yield _line(row)
     yield ""
     if why:
-        yield f"The kernel does not run this yet: it refuses {_plain(why)}."
+        yield f"The kernel does not run this yet: it {_plain(why)}."
         yield ""
     elif case.words:
         yield case.words
@@ -139,10 +150,10 @@ def _plain(why: str) -> str:
 
 
 def main() -> None:
-    """Exit code 1 where something disagrees."""
+    """Exit code 1 where something disagrees. ``--cases``: the papers' part is left as it is."""
     if why := unavailable():
         sys.exit(f"no guests here: {why}")
-    text, good = page()
+    text, good = page("--cases" not in sys.argv[1:])
     part = PAGE.with_name(PAGE.name + ".part")
     part.write_text(text.rstrip() + "\n", encoding="utf-8")
     os.replace(part, PAGE)
