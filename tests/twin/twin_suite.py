@@ -156,7 +156,13 @@ def found(case: Case, simulator: dict[str, Run], kernel: Mapping[str, Seen] | No
 
 
 def _seen(quantity: Quantity, found: Seen) -> Value:
-    return quantity.seen(found) if isinstance(found, Run) else found[quantity.what]
+    if not isinstance(found, Run):
+        return found[quantity.what]
+    try:
+        return quantity.seen(found)
+    except (IndexError, StopIteration, ValueError):
+        # No frame to look at: a disagreement, too.
+        return "nothing"
 
 
 def main() -> None:
