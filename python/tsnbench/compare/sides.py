@@ -44,6 +44,11 @@ class Side:
         return int((self.manifest or {}).get("dilate", 1))
 
     @property
+    def wire(self) -> str:
+        """What joined its ports, where it was a guest."""
+        return str(((self.manifest or {}).get("guest") or {}).get("wire", ""))
+
+    @property
     def kind(self) -> tuple[str, int, str]:
         """Runs of one kind are repetitions of each other."""
         return self.backend, self.dilate, self.plan_hash
