@@ -54,7 +54,7 @@ def page(papers: bool = True) -> tuple[str, bool]:
             got = found(case, simulated(case, into), runs)
             rows += got
             parts.append("\n".join(_section(case, got, why if runs is None else "")))
-            print(case.name, why or "both", file=sys.stderr)
+            print(case.name, "both" if runs else why, file=sys.stderr)
         parts += list(_papers(Path(folder))) if papers else [PAPERS + _there().partition(PAPERS)[2]]
     said = f"Kernel: {'; '.join(sorted(machines)) or 'none ran'}. "
     agree = [row.kernel_agrees for row in rows if row.kernel_agrees is not None]
