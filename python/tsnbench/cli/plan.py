@@ -12,7 +12,6 @@ from tsnbench.cli.output import data, print_json, print_table, talk, told
 
 if TYPE_CHECKING:
     from tsnbench.planning import Plan
-    from tsnbench.scenario import Scenario
 
 
 def plan(
@@ -73,9 +72,12 @@ def plan(
 
         scenarios = selected(load_variants(file), only or [])
         if keep is not None:
-            whole = as_json and not bounds and export is None and report is None
-            plans = [_kept(scenarios, keep, whole)]
-            if whole:
+            from tsnbench.cli.keeping import kept
+
+            made, changes = kept(scenarios, keep)
+            plans = [made]
+            if as_json and not bounds and export is None and report is None:
+                print_json({"plan": json.loads(made.to_json()), "changes": changes})
                 return
         else:
             plans = [make_plan(scenario) for scenario in scenarios]
@@ -108,27 +110,6 @@ def _report(plans: list[Plan], title: str, folder: Path) -> None:
             f"--report: expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3"
         )
     data().print(str(write_plan(plans[0], folder, title)), markup=False, soft_wrap=True)
-
-
-def _kept(scenarios: list[Scenario], keep: Path, as_json: bool) -> Plan:
-    """The Plan beside an earlier one; says what became of its schedule, in words on stderr or in JSON."""
-    from tsnbench.errors import InputError
-    from tsnbench.planning import plan as make_plan
-    from tsnbench.planning.keeping import changes, read_earlier
-    from tsnbench.planning.keeping import told as in_words
-
-    if len(scenarios) != 1:
-        raise InputError(
-            f"--keep: expected one run, found {len(scenarios)}\n  hint: choose with --only, such as hops=3"
-        )
-    earlier = read_earlier(keep)
-    made = make_plan(scenarios[0], earlier)
-    found = changes(earlier.document, made.document)
-    for line in in_words(found):
-        talk.print(line, markup=False, soft_wrap=True)
-    if as_json:
-        print_json({"plan": json.loads(made.to_json()), "changes": [one.document() for one in found]})
-    return made
 
 
 def _export(

@@ -30,6 +30,14 @@ def run(
         str | None, typer.Option(help="Instead of the scenario's: 200ms.", show_default=False)
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Instead of the scenario's.", show_default=False)] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the schedule of this earlier Plan (plan --json, or a run's plan.json) where it can "
+            "be, and say what moved.",
+            show_default=False,
+        ),
+    ] = None,
     on: Annotated[
         str, typer.Option(help="Where: simulation, vm (a guest's Linux kernel) or netns (this one's).")
     ] = "simulation",
@@ -45,7 +53,16 @@ def run(
 ) -> None:
     """Plan, run, measure, judge and report a scenario; all runs of it where it is a sweep."""
     from tsnbench.planning import plan as make_plan
-    from tsnbench.runs.campaign import Options, about_run, folder_of, report_all, run_one, selected, shortened
+    from tsnbench.runs.campaign import (
+        Options,
+        about_run,
+        called,
+        folder_of,
+        report_all,
+        run_one,
+        selected,
+        shortened,
+    )
     from tsnbench.scenario import load_variants
 
     kinds = tuple(kind for kind in figures.split(",") if kind)
@@ -56,7 +73,12 @@ def run(
     with told():
         scenarios = selected(load_variants(file), only or [])
         scenarios = [shortened(scenario, duration_ns("--duration", duration), seed) for scenario in scenarios]
-        plans = [make_plan(scenario) for scenario in scenarios]
+        if keep is None:
+            plans = [make_plan(scenario) for scenario in scenarios]
+        else:
+            from tsnbench.cli.keeping import kept
+
+            plans = [kept(scenarios, keep)[0]]
         into = into or Path("runs") / scenarios[0].name
         outcomes: list[Outcome] = []
         for number, (scenario, plan) in enumerate(zip(scenarios, plans, strict=True), 1):
@@ -65,6 +87,7 @@ def run(
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
             with _progress(f"{label} ({number}/{len(plans)})", plan) as progress:
                 about = about_run(scenario, file, duration, seed)
+                about["command"] += [] if keep is None else ["--keep", called(keep)]
                 about["command"] += _elsewhere(on, dilate)
                 outcomes.append(
                     run_one(plan, folder_of(scenario, into), options, progress, on=backend, about=about)

@@ -34,8 +34,9 @@ def schedule_flows(draft: Draft) -> None:
     problem = _problem(draft, flows, queues)
     draft.raise_problems()
     wanted = draft.scenario.schedule
+    earlier = placed_before(draft, flows, queues)
     try:
-        found = search(wanted, problem, placed_before(draft, flows, queues))
+        found = search(wanted, problem, earlier)
     except ValueError as error:
         words = _named(str(error), {"stream": [flow.name for flow in flows], "link": [], "node": []})
         draft.problem("schedule", "periods, rates and times that can be scheduled", words)
@@ -52,12 +53,16 @@ def schedule_flows(draft: Draft) -> None:
             _refused(draft, flows, reason, sentence)
     draft.raise_problems()
     _obey(draft, flows, queues, found)
-    if not keep(draft) and may_leave_more(wanted):
-        better = search(wanted.model_copy(update={"objective": "most-bandwidth-left"}), problem)
+    enough = keep(draft)
+    # Who was there before stays, if that leaves enough; else nobody need.
+    for before in ([earlier, []] if any(earlier) else [[]]) if may_leave_more(wanted) else []:
+        if enough:
+            break
+        better = search(wanted.model_copy(update={"objective": "most-bandwidth-left"}), problem, before)
         if not better["reasons"]:
             draft.problems.clear()
             _obey(draft, flows, queues, better)
-            keep(draft)
+            enough = keep(draft)
 
 
 def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Mapping[str, Any]) -> None:

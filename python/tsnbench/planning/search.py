@@ -30,7 +30,7 @@ def search(
     Args:
         wanted: what the scenario asks of the engine.
         problem: the problem.
-        earlier: by stream what an earlier plan decided; the first engine keeps it where it can.
+        earlier: by stream what an earlier plan decided; both engines keep it where they can.
     """
     from tsnbench import _native
 
@@ -47,7 +47,8 @@ def search(
     if objective is None and short_of_entries:
         objective = "fewest-entries"
     placed = found["outcome"]["placed"]
-    outcome = solve(problem, placed, wanted.time / 1e9, objective)
+    before = {number: own for number, own in enumerate(earlier) if own is not None}
+    outcome = solve(problem, placed, wanted.time / 1e9, objective, before)
     if outcome.answer is Answer.FOUND:
         return _taken(problem, text, outcome, found, wanted.objective)
     stuck = [number for number, _ in found["outcome"]["refused"]]

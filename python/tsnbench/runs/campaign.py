@@ -97,21 +97,22 @@ def run_one(
 def about_run(
     scenario: Scenario, file: Path, duration: str | None = None, seed: int | None = None
 ) -> dict[str, Any]:
-    """Title and source as the scenario says them, and the command that repeats this run alone.
-
-    A file outside the working folder is called by its name: where it was is the machine's affair.
-    """
-    try:
-        name = file.resolve().relative_to(Path.cwd())
-    except ValueError:
-        name = Path(file.name)
-    command = ["tsnbench", "run", str(name)]
+    """Title and source as the scenario says them, and the command that repeats this run alone."""
+    command = ["tsnbench", "run", called(file)]
     for key, value in scenario.variant.items():
         command += ["--only", f"{key}={value}"]
     command += ["--duration", duration] if duration is not None else []
     command += ["--seed", str(seed)] if seed is not None else []
     words = {"title": scenario.title, "source": scenario.source}
     return {**{key: text for key, text in words.items() if text}, "command": command}
+
+
+def called(file: Path) -> str:
+    """A file in a command; one elsewhere by its name: where it was is the machine's affair."""
+    try:
+        return str(file.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return file.name
 
 
 def report_all(outcomes: Sequence[Outcome], into: Path, options: Options) -> Path:

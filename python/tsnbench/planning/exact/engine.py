@@ -10,7 +10,7 @@ from typing import Any
 from tsnbench.planning.exact.budget import Answer, Budget
 from tsnbench.planning.exact.conflict import Conflict, reduced
 from tsnbench.planning.exact.job import Job, jobs_of
-from tsnbench.planning.exact.model import Model, Placed
+from tsnbench.planning.exact.model import Model, Placed, same
 from tsnbench.planning.exact.objective import make_best
 
 WAYS = 4
@@ -36,6 +36,7 @@ def solve(
     before: Sequence[Placed | None],
     seconds: float,
     objective: str | None = None,
+    earlier: Mapping[int, Placed] | None = None,
 ) -> Outcome:
     """A schedule for all streams of a problem.
 
@@ -43,18 +44,25 @@ def solve(
         before: by stream, where the heuristic has it.
         seconds: deterministic ones.
         objective: what to make best; None: any schedule will do.
+        earlier: where streams were in an earlier plan. First those that still are there stay; where that does
+            not work out, as few as possible move. An objective is about the others.
     """
+    earlier = earlier or {}
     jobs = jobs_of(problem, WAYS)
     all_ways = all("tree" in stream for stream in problem["streams"])
     budget = Budget(seconds)
     placed = {number: own for number, own in enumerate(before) if own is not None}
     stuck = [job.number for job in jobs if job.number not in placed]
+    kept = {number: own for number, own in placed.items() if same(own, earlier.get(number))}
     found: dict[int, Placed] | None = placed if not stuck else None
     if found is None:
         near = _near(jobs, stuck)
+        others = [number for number in near if number not in kept]
+        if kept and len(stuck) + len(others) <= MOST:
+            found = _place(problem, jobs, [*stuck, *others], placed, budget, seconds / 8)
         region = [*stuck, *near[:REGION]]
-        if len(region) < len(jobs):
-            found = _place(problem, jobs, region, placed, budget, seconds / 4)
+        if found is None and len(region) < len(jobs):
+            found = _place(problem, jobs, region, placed, budget, seconds / 4, earlier)
         if found is None:
             conflict = _conflict(problem, jobs, [*stuck, *near], budget)
             if conflict is not None:
@@ -65,11 +73,12 @@ def solve(
                 if conflict is not None:
                     return Outcome(Answer.IMPOSSIBLE, placed, conflict, all_ways)
             if len(everybody) <= MOST:
-                found = _place(problem, jobs, everybody, placed, budget, budget.left / 2)
+                found = _place(problem, jobs, everybody, placed, budget, budget.left / 2, earlier)
         if found is None:
             return Outcome(Answer.UNKNOWN, placed, all_ways=all_ways)
     if objective is not None and len(jobs) <= MOST:
-        found = make_best(problem, jobs, found, objective, budget)
+        stay = {number: own for number, own in found.items() if same(own, earlier.get(number))}
+        found = make_best(problem, jobs, found, objective, budget, stay)
     return Outcome(Answer.FOUND, found, all_ways=all_ways)
 
 
@@ -91,8 +100,9 @@ def _place(
     placed: Mapping[int, Placed],
     budget: Budget,
     most: float,
+    earlier: Mapping[int, Placed] | None = None,
 ) -> dict[int, Placed] | None:
-    """Times for a region, all others staying where they are."""
+    """Times for a region, all others staying where they are; few leave where they were earlier."""
     inside = set(region)
     stay = {number: own for number, own in placed.items() if number not in inside}
     ways = {job.number: job.ways for job in jobs}
@@ -113,7 +123,8 @@ def _place(
     ]
     for waits in (True,) if waiting else (False, True):
         model = Model(problem, touched, waits=waits, stay=stay)
-        model.hint(placed)
+        model.hint({**placed, **(earlier or {})})
+        model.move_few(earlier or {})
         answer, solver = budget.solve(model.model, most / 2)
         if answer is Answer.FOUND:
             return {**placed, **model.placed(solver)}

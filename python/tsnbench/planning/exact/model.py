@@ -222,6 +222,34 @@ class Model:
             for way, chosen in zip(own.job.ways, own.taken, strict=True):
                 self.model.add_hint(chosen, _same(way, before))
 
+    def move_few(self, earlier: Mapping[int, Placed]) -> None:
+        """As few streams as can be are somewhere else than they were."""
+        moved = []
+        for own in self.streams:
+            before = earlier.get(own.job.number)
+            if before is None or own.fixed:
+                continue
+            goes = self.model.new_bool_var("")
+            moved.append(goes)
+            release = before["offset_ns"] * 1_000
+            at = next((at for at, way in enumerate(own.job.ways) if _same(way, before)), None)
+            never = at is None or release % self.grain or before["queue"] >= self.queues
+            if not never and at is not None:
+                way = own.job.ways[at]
+                never = len(way.starts) != len(before["starts_ps"])
+                never |= not self.waits and list(way.starts) != list(before["starts_ps"])
+            if never or at is None:
+                self.model.add(goes == 1)
+                continue
+            self.model.add(own.release == release // self.grain).only_enforce_if(~goes)
+            self.model.add(own.taken[at] == 1).only_enforce_if(~goes)
+            self.model.add(own.queues[before["queue"]] == 1).only_enforce_if(~goes)
+            if self.waits:
+                for start, planned in zip(own.starts[at], before["starts_ps"], strict=True):
+                    self.model.add(start == release + planned).only_enforce_if(~goes)
+        if moved:
+            self.model.minimize(sum(moved))
+
     def placed(self, solver: Any) -> dict[int, Placed]:
         """What a solution says."""
         found: dict[int, Placed] = {}
@@ -241,6 +269,13 @@ class Model:
                 "delay_ps": _delay(way, starts),
             }
         return found
+
+
+def same(one: Placed, other: Placed | None) -> bool:
+    """Whether both say the same of releases, ways and times."""
+    return other is not None and all(
+        one[key] == other[key] for key in ("offset_ns", "tree", "starts_ps", "queue")
+    )
 
 
 def _same(way: Way, placed: Placed) -> bool:

@@ -25,8 +25,13 @@ def make_best(
     placed: dict[int, Placed],
     objective: str,
     budget: Budget,
+    stay: Mapping[int, Placed] | None = None,
 ) -> dict[int, Placed]:
-    """The best schedule that is found in time, as the model counts; the one given where none is."""
+    """The best schedule that is found in time, as the model counts; the one given where none is.
+
+    Args:
+        stay: those that are not moved.
+    """
     by_number = {job.number: job for job in jobs}
     waiting = any(
         list(own["starts_ps"]) != list(way.starts)
@@ -35,8 +40,14 @@ def make_best(
         if list(way.tree) == list(own["tree"])
     )
     # Who waits has longer delays and more windows: without, if that can be.
-    for waits in (False, True) if waiting else (False,):
-        model = Model(problem, jobs, waits=waits)
+    bound = any(
+        list(own["starts_ps"]) != list(way.starts)
+        for number, own in (stay or {}).items()
+        for way in by_number[number].ways
+        if list(way.tree) == list(own["tree"])
+    )
+    for waits in (True,) if bound else (False, True) if waiting else (False,):
+        model = Model(problem, jobs, waits=waits, stay=stay)
         model.hint(placed)
         if objective == "shortest-delay":
             goal = _delays(model)
