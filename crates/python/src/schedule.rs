@@ -75,8 +75,21 @@ fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
     serde_json::to_string(&found).map_err(|error| refuse(&error))
 }
 
+/// What no frame of a stream exceeds that passes windows of its class, as JSON: `flows` by stream and listener, with
+/// whether its requirements are `met`; `open`, streams of which nothing is proved, with where.
+///
+/// Raises ValueError where the plan cannot be used.
+#[pyfunction]
+fn proven_windows(py: Python<'_>, plan_json: &str) -> PyResult<String> {
+    let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+    let plan = Plan::read(plan_json).map_err(|error| refuse(&error))?;
+    let found = py.detach(|| tsn_verify::windows(&plan));
+    serde_json::to_string(&found).map_err(|error| refuse(&error))
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schedule, module)?)?;
     module.add_function(wrap_pyfunction!(verify, module)?)?;
-    module.add_function(wrap_pyfunction!(proven_delays, module)?)
+    module.add_function(wrap_pyfunction!(proven_delays, module)?)?;
+    module.add_function(wrap_pyfunction!(proven_windows, module)?)
 }

@@ -16,11 +16,15 @@ mod cut;
 mod delays;
 mod gates;
 mod link;
+mod queue;
+mod unit;
 mod violation;
 mod walk;
+mod windows;
 
 pub use delays::Proven;
 pub use violation::{Unfit, Violation};
+pub use windows::{Open, Passing, Windows, windows};
 
 use serde::{Deserialize, Serialize};
 use tsn_plan::Plan;

@@ -88,7 +88,7 @@ fn meetings(spans: &[Span], mut found: impl FnMut(&Span, &Span)) {
     }
 }
 
-fn least_common_multiple(a: i64, b: i64) -> Option<i64> {
+pub(crate) fn least_common_multiple(a: i64, b: i64) -> Option<i64> {
     let (mut x, mut y) = (a, b);
     while y != 0 {
         (x, y) = (y, x % y);

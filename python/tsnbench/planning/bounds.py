@@ -32,7 +32,8 @@ def bounds(plan: Plan) -> dict[str, Any]:
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use.
 
     Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
-    is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``.
+    is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams that
+    pass windows of their class have what the proof of these says (``windows' proof``), where that is less.
 
     Raises:
         BoundsError: the Plan contradicts itself.
@@ -44,9 +45,11 @@ def bounds(plan: Plan) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(_native.bounds(text))
     except ValueError as error:
         raise BoundsError(str(error)) from error
-    return with_proof(found, plan.document, text)
+    return with_windows(with_proof(found, plan.document, text), plan.document, text)
 
 
+WINDOWS = "windows' proof"
+"""Where the bounds are from of streams that pass windows of their class."""
 PROOF = "schedule's proof"
 """Where the bounds of scheduled streams are from."""
 
@@ -79,6 +82,33 @@ def with_proof(found: dict[str, Any], document: Mapping[str, Any], text: str) ->
             flow.update(same, reason=None, source=source)
         if flow["release_upper_ps"] is None or own["release_upper_ps"] < flow["release_upper_ps"]:
             flow.update(release_upper_ps=own["release_upper_ps"], release_reason=None, source=source)
+    return found
+
+
+def with_windows(found: dict[str, Any], document: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Bounds, those of streams in windows of their class from the proof of these where it says more.
+
+    Args:
+        found: what is known so far.
+        document: the Plan.
+        text: the same as JSON.
+    """
+    if not any("gates" in port for port in document["ports"]):
+        return found
+    from tsnbench import _native
+
+    streams, nodes = document["streams"], document["nodes"]
+    passing = json.loads(_native.proven_windows(text))["flows"]
+    proved = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in passing}
+    for flow in found["flows"]:
+        own = proved.get((flow["stream"], flow["listener"]))
+        if own is None:
+            continue
+        if flow["upper_ns"] is None or own["upper_ns"] < flow["upper_ns"]:
+            same = {key: own[key] for key in ("upper_ns", "upper_ps")}
+            flow.update(same, reason=None, source=WINDOWS)
+        if flow["release_upper_ps"] is None or own["release_upper_ps"] < flow["release_upper_ps"]:
+            flow.update(release_upper_ps=own["release_upper_ps"], release_reason=None, source=WINDOWS)
     return found
 
 

@@ -1,0 +1,202 @@
+//! One queue whose gate is open for it alone, or whose port has no gates: until when each frame has left for sure.
+//!
+//! First in, first out; IEEE 802.1Q-2022, 8.6.8.1 and 8.6.8.4. A frame has in front of it who may have come before it
+//! and may not have left yet. Let `s` be when the port last was without them: all that is sent from then on came from
+//! then on, so it has left by `s` and the time that these take, whatever `s` was and in whatever order they came.
+
+use crate::unit::{MOST_UNITS, Unit};
+
+/// When a class may send.
+pub(crate) enum Service {
+    /// In these spans of a cycle, alone, ps; `gap` is what the frame before may leave behind.
+    Windows { base: i64, cycle: i64, spans: Vec<(i64, i64)> },
+    /// At any time, behind one frame of a lower class, ps, and all that comes for higher ones.
+    Always { lower: i64 },
+}
+
+/// A frame of a queue in an unrolled round.
+struct Turn {
+    unit: usize,
+    first: i64,
+    last: i64,
+    turn: (i64, usize),
+    /// Last bit out, once known.
+    out: i64,
+}
+
+/// By frame the instant at which its last bit has left, at the latest; none where that cannot be said.
+///
+/// `higher`: frames of higher classes, at ports without gates. `hyper`: after which all comes again.
+pub(crate) fn leaves(
+    own: &[Unit],
+    higher: &[Unit],
+    service: &Service,
+    gap: i64,
+    hyper: i64,
+) -> Option<Vec<i64>> {
+    if own.len() > MOST_UNITS || higher.len() > 4 * MOST_UNITS {
+        return None;
+    }
+    match service {
+        Service::Windows { base, cycle, spans } => windowed(own, *base, *cycle, spans, gap, hyper),
+        Service::Always { lower } => always(own, higher, *lower, hyper),
+    }
+}
+
+/// Rounds that are looked at: the last two must say the same, and then all later ones do.
+const ROUNDS: i64 = 5;
+
+fn windowed(
+    own: &[Unit],
+    base: i64,
+    cycle: i64,
+    spans: &[(i64, i64)],
+    gap: i64,
+    hyper: i64,
+) -> Option<Vec<i64>> {
+    if spans.is_empty() || own.iter().any(|unit| unit.last - unit.first > hyper) {
+        return None;
+    }
+    let mut turns: Vec<Turn> = Vec::new();
+    for round in 0..=ROUNDS + 1 {
+        for (number, unit) in own.iter().enumerate() {
+            // All begin in the same hyperperiod, so that what is near in time is near in rounds.
+            let turn = round - unit.first.div_euclid(hyper);
+            let (first, last) = (unit.first + turn * hyper, unit.last + turn * hyper);
+            turns.push(Turn { unit: number, first, last, turn: (turn, unit.turn), out: i64::MAX });
+        }
+    }
+    turns.sort_by_key(|turn| (turn.last, turn.first, turn.turn));
+    let reach = own.iter().map(|unit| unit.last - unit.first).max().unwrap_or(0);
+    let until = (ROUNDS + 1) * hyper;
+    for number in 0..turns.len() {
+        if turns[number].first >= until {
+            continue;
+        }
+        let mut opens = turns[number].first;
+        loop {
+            let (open, close) = window(base, cycle, spans, opens)?;
+            if open - turns[number].first > hyper {
+                return None;
+            }
+            if let Some(out) = through(own, &turns, number, (open, close), gap, reach, hyper) {
+                turns[number].out = out;
+                break;
+            }
+            opens = close;
+        }
+        if turns[number].out - turns[number].first > hyper {
+            return None;
+        }
+    }
+    let mut found = vec![[0; 2]; own.len()];
+    for turn in &turns {
+        let round = turn.first.div_euclid(hyper);
+        for (place, wanted) in [ROUNDS - 1, ROUNDS].into_iter().enumerate() {
+            if round == wanted {
+                found[turn.unit][place] = turn.out - turn.turn.0 * hyper;
+            }
+        }
+    }
+    found.into_iter().map(|[before, last]| (before == last).then_some(last)).collect()
+}
+
+/// The window that is open at an instant, or the next one.
+fn window(base: i64, cycle: i64, spans: &[(i64, i64)], at: i64) -> Option<(i64, i64)> {
+    let turn = (at - base).div_euclid(cycle) * cycle + base;
+    let around = [turn - cycle, turn, turn + cycle].into_iter();
+    around.flat_map(|turn| spans.iter().map(move |(from, to)| (turn + from, turn + to))).find(|w| w.1 > at)
+}
+
+/// The last bit out of a frame through one window, if that is sure.
+fn through(
+    own: &[Unit],
+    turns: &[Turn],
+    number: usize,
+    (open, close): (i64, i64),
+    gap: i64,
+    reach: i64,
+    hyper: i64,
+) -> Option<i64> {
+    let me = &turns[number];
+    // Who may be in front: (when it comes at the latest, time on the wire).
+    let mut front: Vec<(i64, i64)> = vec![(me.last, own[me.unit].bits)];
+    let mut meet = |other: &Turn| {
+        let same = own[other.unit].stream == own[me.unit].stream;
+        let behind = same && other.turn > me.turn;
+        if other.first <= me.last && !behind && other.out > open {
+            front.push((other.last.min(me.last), own[other.unit].wire));
+        }
+    };
+    turns[number + 1..].iter().take_while(|other| other.last - reach <= me.last).for_each(&mut meet);
+    let near = |other: &&Turn| other.last >= open.min(me.first) - 2 * hyper;
+    turns[..number].iter().rev().take_while(near).for_each(&mut meet);
+    front.sort_unstable_by_key(|(comes, _)| std::cmp::Reverse(*comes));
+    let (mut most, mut work) = (i64::MIN, 0);
+    for (comes, wire) in front {
+        work += wire;
+        // The gap of who had the port before may reach into the window.
+        most = most.max(comes.max(open + gap) + work);
+    }
+    (most <= close).then_some(most)
+}
+
+fn always(own: &[Unit], higher: &[Unit], lower: i64, hyper: i64) -> Option<Vec<i64>> {
+    let all = || own.iter().chain(higher);
+    let work: i64 = all().map(|unit| unit.wire).sum();
+    if work >= hyper || all().any(|unit| unit.last - unit.first > hyper) {
+        return None;
+    }
+    own.iter().map(|me| alone(me, own, higher, lower, hyper)).collect()
+}
+
+/// The last bit out of a frame that strict priority lets out.
+fn alone(me: &Unit, own: &[Unit], higher: &[Unit], lower: i64, hyper: i64) -> Option<i64> {
+    let mut starts = me.last + lower;
+    loop {
+        let mut front: Vec<(i64, i64)> = vec![(me.last, me.bits)];
+        for (others, above) in [(own, false), (higher, true)] {
+            for other in others {
+                // Everyone who comes until then: of the same class in front of it, of higher ones until it starts.
+                let until = if above { starts } else { me.last };
+                let latest = (until - other.first).div_euclid(hyper);
+                for turn in latest - 6..=latest {
+                    let (first, last) = (other.first + turn * hyper, other.last + turn * hyper);
+                    let behind = !above && other.stream == me.stream && (turn, other.turn) >= (0, me.turn);
+                    if first <= until && !behind && last >= me.last - 2 * hyper {
+                        front.push((last.min(until), other.wire));
+                    }
+                }
+            }
+        }
+        front.sort_unstable_by_key(|(comes, _)| std::cmp::Reverse(*comes));
+        let (mut most, mut work) = (i64::MIN, lower);
+        for (comes, wire) in front {
+            work += wire;
+            // Beyond one hyperperiod back more time passes than frames take. The frame itself cannot be in
+            // front of when the port was without it.
+            if comes >= me.last - hyper {
+                most = most.max(comes.min(me.last) + work);
+            }
+        }
+        let out = most;
+        if out - me.first > 2 * hyper {
+            return None;
+        }
+        if out - me.bits <= starts {
+            return Some(out);
+        }
+        starts = out - me.bits;
+    }
+}
+
+/// The first instant from `at` on at which a frame may start that takes `bits`; `at` where none ever can.
+pub(crate) fn opens(base: i64, cycle: i64, spans: &[(i64, i64)], at: i64, bits: i64) -> i64 {
+    let turn = (at - base).div_euclid(cycle) * cycle + base;
+    let around = [turn - cycle, turn, turn + cycle, turn + 2 * cycle].into_iter();
+    let starts = around
+        .flat_map(|turn| spans.iter().map(move |(from, to)| (turn + from, turn + to)))
+        .map(|(from, to)| (from.max(at), to))
+        .find(|(from, to)| from + bits <= *to);
+    starts.map_or(at, |(from, _)| from)
+}

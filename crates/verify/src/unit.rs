@@ -1,0 +1,133 @@
+//! What comes to a queue in every hyperperiod, and when it may: frames of periodic streams, each with its interval.
+
+use crate::link::least_common_multiple;
+use tsn_plan::{Further, Node, Pattern, Plan, Size, Stream};
+use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
+
+/// More frames of one hyperperiod in one queue than these are not looked at.
+pub(crate) const MOST_UNITS: usize = 2_000;
+
+/// Smallest frame; shorter ones are padded. IEEE 802.3-2022, 4.2.3.3.
+const SMALLEST_FRAME: u32 = 64;
+
+/// One frame at one queue; it comes again in every hyperperiod. Times in ps.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Unit {
+    pub stream: u32,
+    /// Its place among its stream's frames of a hyperperiod: these keep their order.
+    pub turn: usize,
+    /// It is in the queue not before, and not after.
+    pub first: i64,
+    pub last: i64,
+    /// From its first bit on the wire to its last one.
+    pub bits: i64,
+    /// The same, and the gap behind it.
+    pub wire: i64,
+    pub octets: u32,
+    /// Octets of the shortest frame that may come in its place.
+    pub least: u32,
+    /// Which frame of its data unit it is.
+    pub part: usize,
+}
+
+/// The frames of the largest data unit.
+pub(crate) fn largest(size: &Size) -> Vec<u32> {
+    match size {
+        Size::List { octets } => octets.iter().max().into_iter().copied().collect(),
+        Size::Units { octets, most_per_frame, overhead } => {
+            let most = octets.iter().max().into_iter().copied().collect();
+            let whole = Size::Units { octets: most, most_per_frame: *most_per_frame, overhead: *overhead };
+            crate::cut::frames(&whole).unwrap_or_default()
+        }
+        Size::Frame { octets } => vec![*octets],
+    }
+}
+
+/// Octets of the shortest frame that a stream may send.
+pub(crate) fn shortest(size: &Size) -> u32 {
+    match size {
+        Size::Frame { octets } => *octets,
+        Size::List { octets } => octets.iter().min().copied().unwrap_or(0),
+        // The last frame of a data unit may be the smallest that there is.
+        Size::Units { overhead, .. } => (*overhead).max(SMALLEST_FRAME),
+    }
+}
+
+/// From a frame's first bit to its last one, ps.
+pub(crate) fn on_wire(octets: u32, rate_bps: u64) -> i64 {
+    BitRate(rate_bps).time(Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0 + octets)).ps()
+}
+
+/// What follows a frame, ps.
+pub(crate) fn gap(rate_bps: u64) -> i64 {
+    BitRate(rate_bps).time(INTER_FRAME_GAP).ps()
+}
+
+impl Unit {
+    /// The same at a port.
+    pub(crate) fn at(self, rate_bps: u64) -> Self {
+        let wire = on_wire(self.octets + INTER_FRAME_GAP.0, rate_bps);
+        Self { bits: on_wire(self.octets, rate_bps), wire, ..self }
+    }
+}
+
+pub(crate) fn ps(ns: u64) -> Option<i64> {
+    i64::try_from(ns).ok()?.checked_mul(1_000).filter(|ps| *ps < i64::MAX / 64)
+}
+
+/// Least and most that a node takes from the last bit in to the queue, ps.
+pub(crate) fn processing(node: &Node) -> Option<(i64, i64)> {
+    let least = ps(node.processing_ns)?;
+    let further = match &node.further {
+        None => 0,
+        Some(Further::Uniform { up_to_ns }) => ps(*up_to_ns)?,
+        Some(Further::List { values_ns, .. }) => ps(values_ns.iter().max().copied().unwrap_or(0))?,
+    };
+    Some((least, least + further))
+}
+
+/// The least common multiple of all that repeats: periods and gate cycles, ps.
+pub(crate) fn hyperperiod(plan: &Plan) -> Option<i64> {
+    let periods = plan.streams.iter().filter_map(|stream| match stream.pattern {
+        Pattern::Periodic { period_ns, .. } => Some(period_ns),
+        _ => None,
+    });
+    let cycles = plan.ports.iter().filter_map(|port| port.gates.as_ref().map(|gates| gates.cycle_ns));
+    let most = periods.chain(cycles).try_fold(1, |all, ns| least_common_multiple(all, ps(ns.max(1))?));
+    most.filter(|all| *all < i64::MAX / 64)
+}
+
+/// A stream's frames at its talker's queue over a hyperperiod, and when each data unit is released.
+pub(crate) fn released(number: u32, stream: &Stream, hyper: i64) -> Option<(Vec<Unit>, Vec<i64>)> {
+    let Pattern::Periodic { period_ns, offset_ns, jitter_ns } = stream.pattern else { return None };
+    let (period, jitter) = (ps(period_ns)?, ps(jitter_ns)?);
+    let begin = ps(stream.start_ns)?.checked_add(ps(offset_ns)?)?.rem_euclid(period.max(1));
+    let frames = largest(&stream.size);
+    let exact = crate::cut::frames(&stream.size).is_some();
+    let count = usize::try_from(hyper / period.max(1)).ok()?;
+    if period == 0 || count.checked_mul(frames.len())? > MOST_UNITS {
+        return None;
+    }
+    let mut units = Vec::new();
+    let mut released = Vec::new();
+    for nth in 0..count {
+        let at = begin + i64::try_from(nth).ok()? * period;
+        for (part, octets) in frames.iter().enumerate() {
+            let (turn, first, last) = (units.len(), at, at + jitter);
+            let least = if exact { *octets } else { shortest(&stream.size) };
+            units.push(Unit {
+                stream: number,
+                turn,
+                first,
+                last,
+                bits: 0,
+                wire: 0,
+                octets: *octets,
+                least,
+                part,
+            });
+            released.push(at);
+        }
+    }
+    Some((units, released))
+}

@@ -1,0 +1,398 @@
+//! Proof of windows per class: follows every frame of a periodic stream through the windows of its class.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.4. Shares nothing with what plans windows: hop by hop it says when a frame may come and
+//! until when it has left, whatever phases, jitter and processing times the Plan allows.
+
+use crate::queue::{Service, leaves};
+use crate::unit::{Unit, gap, hyperperiod, on_wire, processing, ps, released};
+use crate::walk::priority;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use tsn_plan::{Fault, NodeKind, Pattern, Plan, Point, Port, Stage, Stream};
+use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
+
+/// What was found for streams that pass windows of their class, and are not scheduled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Windows {
+    /// Streams that are sure to pass all windows of their way, by listener.
+    pub flows: Vec<Passing>,
+    /// The others: nothing is proved of them here.
+    pub open: Vec<Open>,
+}
+
+/// What no frame of a stream exceeds.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Passing {
+    /// Index of the stream.
+    pub stream: u32,
+    /// The listener's node.
+    pub node: u32,
+    /// Between the stamps of the Plan's taps, as these show it, ns.
+    pub upper_ns: i64,
+    /// The same without a stamp's steps, ps.
+    pub upper_ps: i64,
+    /// From the release to the last bit in, ps.
+    pub release_upper_ps: i64,
+    /// By how much the delays of two frames differ at most, ps.
+    pub varies_ps: i64,
+    /// Whether its limits of delay and jitter are kept.
+    pub met: bool,
+}
+
+/// A stream of which nothing is proved.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    /// Index of the stream.
+    pub stream: u32,
+    /// Where it cannot be followed.
+    pub port: u32,
+}
+
+type Queue = (u32, u8);
+
+/// A stream's frames at one entry of its route.
+struct Flow {
+    stream: u32,
+    entry: usize,
+    units: Vec<Unit>,
+    /// Last bits out: at the earliest, at the latest.
+    out: Vec<(i64, i64)>,
+}
+
+struct Walk<'a> {
+    plan: &'a Plan,
+    hyper: i64,
+    flows: Vec<Flow>,
+    /// By queue: the flows that pass it.
+    queues: HashMap<Queue, Vec<usize>>,
+    /// By stream and entry: the flow.
+    at: HashMap<(u32, usize), usize>,
+}
+
+/// Follows the frames of all periodic streams of a Plan that was checked.
+#[must_use]
+pub fn windows(plan: &Plan) -> Windows {
+    let mut found = Windows::default();
+    let windowed: Vec<u32> = (0..plan.streams.len() as u32).filter(|number| passes(plan, *number)).collect();
+    if windowed.is_empty() {
+        return found;
+    }
+    let mut walk = Walk::new(plan, hyperperiod(plan).filter(|_| foreseen(plan)));
+    walk.follow();
+    for number in windowed {
+        let stream = &plan.streams[number as usize];
+        let stuck = (0..stream.route.len())
+            .find(|entry| walk.at.get(&(number, *entry)).is_none_or(|flow| walk.flows[*flow].out.is_empty()));
+        match stuck {
+            Some(entry) => found.open.push(Open { stream: number, port: stream.route[entry].port }),
+            None => found.flows.extend(
+                stream.listeners.iter().map(|to| walk.passing(number, stream, to.node, to.route as usize)),
+            ),
+        }
+    }
+    found
+}
+
+/// What every node of a Plan does is known beforehand.
+fn foreseen(plan: &Plan) -> bool {
+    let flooded = plan.streams.iter().any(|stream| !stream.flood.is_empty());
+    plan.clocks.is_none() && plan.policing.is_empty() && plan.faults.iter().all(Fault::only_takes) && !flooded
+}
+
+/// Whether a stream that is not scheduled has windows somewhere.
+fn passes(plan: &Plan, number: u32) -> bool {
+    let stream = &plan.streams[number as usize];
+    stream.scheduled.is_none()
+        && matches!(stream.pattern, Pattern::Periodic { .. })
+        && stream.route.iter().enumerate().any(|(entry, hop)| {
+            let port = &plan.ports[hop.port as usize];
+            let class = port.pcp_to_class[usize::from(priority(stream, entry) & 7)];
+            !open(port, class).is_none_or(|spans| spans.is_empty())
+        })
+}
+
+/// The spans of a cycle in which a class is open, ps; none where it always is.
+fn open(port: &Port, class: u8) -> Option<Vec<(i64, i64)>> {
+    let gates = port.gates.as_ref()?;
+    let mut spans: Vec<(i64, i64)> = Vec::new();
+    let mut at = 0;
+    for entry in &gates.entries {
+        let to = at + ps(entry.interval_ns)?;
+        if entry.open >> class & 1 == 1 {
+            match spans.last_mut() {
+                Some(last) if last.1 == at => last.1 = to,
+                _ => spans.push((at, to)),
+            }
+        }
+        at = to;
+    }
+    let cycle = ps(gates.cycle_ns)?;
+    if spans == [(0, cycle)] {
+        return None;
+    }
+    // The last one may go on in the next cycle.
+    if spans.len() > 1 && spans[0].0 == 0 && spans[spans.len() - 1].1 == cycle {
+        let first = spans.remove(0);
+        if let Some(last) = spans.last_mut() {
+            last.1 += first.1;
+        }
+    }
+    Some(spans)
+}
+
+impl<'a> Walk<'a> {
+    fn new(plan: &'a Plan, hyper: Option<i64>) -> Self {
+        let mut walk = Walk {
+            plan,
+            hyper: hyper.unwrap_or(0),
+            flows: Vec::new(),
+            queues: HashMap::new(),
+            at: HashMap::new(),
+        };
+        for (number, stream) in plan.streams.iter().enumerate() {
+            let number = number as u32;
+            for (entry, hop) in stream.route.iter().enumerate() {
+                let port = &plan.ports[hop.port as usize];
+                let class = port.pcp_to_class[usize::from(priority(stream, entry) & 7)];
+                let flow = walk.flows.len();
+                walk.queues.entry((hop.port, class)).or_default().push(flow);
+                walk.at.insert((number, entry), flow);
+                let units = if hop.parent.is_none() && hyper.is_some() && simple(plan, stream) {
+                    released(number, stream, walk.hyper).map(|(units, _)| units).unwrap_or_default()
+                } else {
+                    Vec::new()
+                };
+                walk.flows.push(Flow { stream: number, entry, units, out: Vec::new() });
+            }
+        }
+        walk
+    }
+
+    /// Queue by queue, each once all that comes there is known.
+    fn follow(&mut self) {
+        let mut left: HashSet<Queue> = self.queues.keys().copied().collect();
+        loop {
+            let mut ready: Vec<Queue> = left.iter().copied().filter(|queue| self.ready(*queue)).collect();
+            if ready.is_empty() {
+                return;
+            }
+            ready.sort_unstable();
+            for queue in ready {
+                left.remove(&queue);
+                self.queue(queue);
+            }
+        }
+    }
+
+    /// Whether everything that passes a queue was followed to it, and what goes before it where there are no windows.
+    fn ready(&self, (port, class): Queue) -> bool {
+        let known = |class: u8| {
+            self.queues
+                .get(&(port, class))
+                .is_none_or(|flows| flows.iter().all(|flow| !self.flows[*flow].units.is_empty()))
+        };
+        let always = open(&self.plan.ports[port as usize], class).is_none();
+        known(class) && (!always || (class + 1..8).all(known))
+    }
+
+    fn queue(&mut self, queue: Queue) {
+        let (number, class) = queue;
+        let port = &self.plan.ports[number as usize];
+        let Some(service) = self.service(number, port, class) else { return };
+        let numbers = self.queues.get(&queue).cloned().unwrap_or_default();
+        let mut own: Vec<Unit> = Vec::new();
+        for flow in &numbers {
+            own.extend(self.flows[*flow].units.iter().map(|unit| unit.at(port.rate_bps)));
+        }
+        let limits = &port.classes[usize::from(class)];
+        let (octets, frames) = (own.iter().map(|unit| u64::from(unit.octets)).sum::<u64>(), own.len());
+        // A queue that has room for all of a hyperperiod, twice, never drops any.
+        let room = limits.limit_octets.is_none_or(|most| 2 * octets <= most)
+            && limits.limit_frames.is_none_or(|most| 2 * frames <= most as usize);
+        let small = limits
+            .max_sdu_octets
+            .is_none_or(|most| own.iter().all(|unit| unit.octets.saturating_sub(22) <= most));
+        if !room
+            || !small
+            || limits.cbs.is_some()
+            || port.preemption.is_some()
+            || port.qdisc.is_some()
+            || self.plan.nodes[port.node as usize].buffer.is_some()
+        {
+            return;
+        }
+        let higher = self.higher(port, number, class);
+        let Some(out) = leaves(&own, &higher, &service, gap(port.rate_bps), self.hyper) else { return };
+        let mut out = out.into_iter();
+        for flow in numbers {
+            let units = self.flows[flow].units.clone();
+            let early = earliest(&units, &service, port);
+            self.flows[flow].out = early.into_iter().zip(out.by_ref()).collect();
+            self.hand_on(flow);
+        }
+    }
+
+    /// What goes before a class at a port without gates.
+    fn higher(&self, port: &Port, number: u32, class: u8) -> Vec<Unit> {
+        let flows = (class + 1..8).filter_map(|class| self.queues.get(&(number, class))).flatten();
+        let units = flows.flat_map(|flow| &self.flows[*flow].units);
+        units.map(|unit| unit.at(port.rate_bps)).collect()
+    }
+
+    /// When a class may send; none where that cannot be said.
+    fn service(&self, number: u32, port: &Port, class: u8) -> Option<Service> {
+        let others = || (0..8).filter(|other| *other != class && self.queues.contains_key(&(number, *other)));
+        let Some(gates) = &port.gates else {
+            let flows = (0..class).filter_map(|class| self.queues.get(&(number, class))).flatten();
+            let octets = flows.flat_map(|flow| {
+                let stream = &self.plan.streams[self.flows[*flow].stream as usize];
+                crate::unit::largest(&stream.size)
+            });
+            let lower = octets.max().map_or(0, |octets| on_wire(octets + INTER_FRAME_GAP.0, port.rate_bps));
+            return Some(Service::Always { lower });
+        };
+        let late = gates.initial.is_some() && gates.base_time_ns > 0;
+        let alone = gates
+            .entries
+            .iter()
+            .all(|entry| entry.open >> class & 1 == 0 || others().all(|other| entry.open >> other & 1 == 0));
+        if !gates.changes.is_empty()
+            || gates.unguarded
+            || late
+            || gates.entries.iter().any(|entry| entry.mac.is_some())
+        {
+            return None;
+        }
+        match open(port, class) {
+            // Nobody else may send while it is open, and it always is.
+            None => others().next().is_none().then_some(Service::Always { lower: 0 }),
+            Some(spans) => alone.then_some(Service::Windows {
+                base: gates.base_time_ns.checked_mul(1_000)?,
+                cycle: ps(gates.cycle_ns)?,
+                spans,
+            }),
+        }
+    }
+
+    /// When a flow's frames may be in the queues behind an entry.
+    fn hand_on(&mut self, flow: usize) {
+        let (number, entry) = (self.flows[flow].stream, self.flows[flow].entry);
+        let stream = &self.plan.streams[number as usize];
+        let before = &self.plan.ports[stream.route[entry].port as usize];
+        let Ok(propagation) = i64::try_from(before.propagation_ps) else { return };
+        for (behind, hop) in stream.route.iter().enumerate() {
+            let node = &self.plan.nodes[self.plan.ports[hop.port as usize].node as usize];
+            if hop.parent != Some(entry as u32)
+                || node.cut_through_octets.is_some()
+                || node.host.is_some()
+                || node.kind == NodeKind::Station
+            {
+                continue;
+            }
+            let (Some((least, most)), Some(next)) =
+                (processing(node), self.at.get(&(number, behind)).copied())
+            else {
+                continue;
+            };
+            let came = self.flows[flow].units.iter().zip(&self.flows[flow].out);
+            let units = came.map(|(unit, (early, late))| Unit {
+                first: early + propagation + least,
+                last: late + propagation + most,
+                ..*unit
+            });
+            self.flows[next].units = units.collect();
+        }
+    }
+
+    /// What is known of a stream at one listener.
+    fn passing(&self, number: u32, stream: &Stream, node: u32, end: usize) -> Passing {
+        let mut root = end;
+        while let Some(parent) = stream.route[root].parent {
+            root = parent as usize;
+        }
+        let flow = |entry: usize| &self.flows[self.at[&(number, entry)]];
+        let (begin, finish) = (flow(root), flow(end));
+        let (first, last) = (
+            &self.plan.ports[stream.route[root].port as usize],
+            &self.plan.ports[stream.route[end].port as usize],
+        );
+        let propagation = last.propagation_ps as i64;
+        let nominal = released(number, stream, self.hyper).map(|(_, at)| at).unwrap_or_default();
+        let tap = |port: u32, stage: Stage, usual: Point| {
+            let found = self.plan.taps.iter().find(|tap| tap.port == port && tap.stage == stage);
+            found.map_or((usual, 1), |tap| (tap.point, i64::from(tap.granularity_ns)))
+        };
+        let (tx_point, tx_tick) = tap(stream.route[root].port, Stage::Tx, Point::Start);
+        let (rx_point, _) = tap(last.peer, Stage::Rx, Point::End);
+        let before =
+            |port: &Port| BitRate(port.rate_bps).time(Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0)).ps();
+        let (mut upper, mut lower, mut since) = (i64::MIN, i64::MAX, i64::MIN);
+        for (place, unit) in begin.units.iter().enumerate() {
+            let ((early, late), (comes, came)) = (begin.out[place], finish.out[place]);
+            let shortest = on_wire(unit.least, first.rate_bps);
+            // Stamped at one point of the frame; what lies between points is the same in both differences.
+            let sent = match tx_point {
+                Point::Start => (
+                    early - on_wire(unit.least, first.rate_bps) + before(first),
+                    late - shortest + before(first),
+                ),
+                Point::End => (early, late),
+            };
+            let behind = match rx_point {
+                Point::End => (0, 0),
+                Point::Start => {
+                    let after = |octets: u32| on_wire(octets, last.rate_bps) - before(last);
+                    (after(unit.least), after(unit.octets))
+                }
+            };
+            upper = upper.max(came + propagation - behind.0 - sent.0);
+            lower = lower.min((comes + propagation - behind.1 - sent.1).max(0));
+            since = since.max(came + propagation - nominal.get(place).copied().unwrap_or(unit.first));
+        }
+        let varies = upper - lower;
+        let required = &stream.requirements;
+        let limits = required
+            .delay_ns
+            .into_iter()
+            .chain(required.delay_percentiles.iter().map(|share| share.delay_ns));
+        let keeps = |limit: u64, found: i64| ps(limit).is_some_and(|limit| found <= limit);
+        let met = limits.into_iter().all(|limit| keeps(limit, upper))
+            && required.jitter.iter().all(|limit| keeps(limit.limit_ns, varies));
+        Passing {
+            stream: number,
+            node,
+            upper_ns: (upper + tx_tick * 1_000 - 1).div_euclid(1_000),
+            upper_ps: upper,
+            release_upper_ps: since,
+            varies_ps: varies,
+            met,
+        }
+    }
+}
+
+/// Whether a stream goes one way, by the hardware alone.
+fn simple(plan: &Plan, stream: &Stream) -> bool {
+    stream.redundancy.is_none()
+        && stream.socket.is_none()
+        && plan.nodes[stream.talker as usize].host.is_none()
+}
+
+/// Last bits out at the earliest: at once, if the gate is open.
+fn earliest(units: &[Unit], service: &Service, port: &Port) -> Vec<i64> {
+    let mut found: Vec<i64> = Vec::with_capacity(units.len());
+    for unit in units {
+        let bits = on_wire(unit.least, port.rate_bps);
+        let mut starts = unit.first;
+        if let (Some(before), true) = (found.last(), unit.part > 0) {
+            starts = starts.max(before + gap(port.rate_bps));
+        }
+        if let Service::Windows { base, cycle, spans } = service {
+            starts = crate::queue::opens(*base, *cycle, spans, starts, bits);
+        }
+        found.push(starts + bits);
+    }
+    found
+}
