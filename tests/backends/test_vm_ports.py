@@ -107,6 +107,25 @@ def test_shapers_count_what_a_frame_costs_on_the_wire(tmp_path):
     assert "stab overhead 24 linklayer ethernet cbs idleslope 10000 sendslope -90000 " in shaped[0]
 
 
+def test_below_taprio_linux_takes_no_size_table(tmp_path):
+    gates = "gates: {cycle: 1 ms, entries: [{open: [6], for: 500 us}, {open: [0], for: 500 us}]}"
+    shaper = f"{{queues: {{classes: {{6: 1, 0: 0}}}}, cbs: {{6: 10 Mbit/s}}, {gates}}}"
+    document = _plan(tmp_path, STAR.replace("SHAPER", shaper)).document
+    number = _port(document, "switch -> robot")
+    lines = ports.shape(document, number)
+    assert any(" cbs " in line for line in lines)
+    assert not any("stab" in line for line in lines)
+    assert ports.notes(document) == [
+        "switch -> robot: Linux's cbs below taprio counts frames without preamble, FCS and gap (24 octets each), "
+        "so the class may send that much more than it reserved"
+    ]
+    port = document["ports"][number]
+    classes = [one | {"limit_octets": 64_000} for one in port["classes"] if not one.get("cbs")]
+    own = port | {"classes": classes, "pcp_to_class": [0] * 8}
+    whole = document | {"ports": [*document["ports"][:number], own, *document["ports"][number + 1 :]]}
+    assert any("limit_octets beside gates" in line for line in refusals(whole, Wire.TSNPORT))
+
+
 def test_more_can_be_run_than_on_veth(tmp_path):
     document = _plan(tmp_path, HOST).document
     assert refusals(document, Wire.TSNPORT) == []

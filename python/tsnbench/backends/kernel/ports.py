@@ -88,10 +88,21 @@ def shape(plan: dict[str, Any], number: int) -> list[str]:
     """The qdiscs of one port; ``EPOCH+n`` stands for the Plan's moment n."""
     own, device, how = port(plan, number), f"p{number}", profile(plan)
     lines = qdiscs.batch(own, device, how)
-    if not own.get("qdisc"):
-        # A bridge's shaper counts what a frame costs on the wire, its queues count whole frames.
+    if not own.get("qdisc") and not own.get("gates"):
+        # A bridge's shaper counts what a frame costs on the wire, its queues count whole frames. Below taprio
+        # Linux takes no size table: "STAB not supported on a non root" (only mqprio's queues are roots).
         lines = [_counting(line) for line in lines]
     return [_moments(line) for line in lines]
+
+
+def notes(plan: dict[str, Any]) -> list[str]:
+    """What a reader of the results has to know."""
+    return [
+        f"{port['name']}: Linux's cbs below taprio counts frames without preamble, FCS and gap "
+        f"({COUNTED['cbs']} octets each), so the class may send that much more than it reserved"
+        for port in plan["ports"]
+        if port.get("gates") and not port.get("qdisc") and any(one.get("cbs") for one in port["classes"])
+    ]
 
 
 def _counting(line: str) -> str:

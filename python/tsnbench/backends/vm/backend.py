@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.backends.kernel import faults, job, results, traffic
+from tsnbench.backends.kernel import faults, job, ports, results, traffic
 from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.kernel.site import Site
 from tsnbench.backends.kernel.wire import Wire
@@ -123,7 +123,8 @@ class VirtualMachine(Backend):
             name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
         }
         (folder / "kernel.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
-        return {"wire": wire.value, **seen}
+        notes = ports.notes(document) if wire is Wire.TSNPORT else []
+        return {"wire": wire.value, "notes": notes, **seen}
 
     def restore(self) -> None:
         """Nothing to put back: all that was changed was in the guest, and it is gone."""
