@@ -9,7 +9,8 @@ use std::str::FromStr;
 /// How it is called.
 pub const USAGE: &str = "expected
   talk PLAN --node N --port N=INTERFACE… --log FILE [--epoch NS] [--dilate D] [--sights FILE] [--untagged]
-       [--udp ADDRESS] [--txtime strict|deadline] [--absolute] [--hardware] [--cpu N] [--priority N]
+       [--udp ADDRESS] [--txtime strict|deadline] [--absolute] [--hardware] [--phc DEVICE] [--cpu N]
+       [--priority N]
   listen [PLAN] --port N=INTERFACE… --log FILE [--epoch NS] [--dilate D] [--until NS] [--count N] [--sights FILE]
        [--ring KIB] [--wake] [--hardware] [--cpu N] [--priority N]
   replay CAPTURE --port 0=INTERFACE --log FILE [--epoch NS] [--dilate D] [--cpu N] [--priority N]";
@@ -54,6 +55,8 @@ pub struct Arguments {
     pub absolute: bool,
     /// Ask the hardware for stamps.
     pub hardware: bool,
+    /// The PTP hardware clock whose time talkers keep, in place of the system's.
+    pub phc: Option<PathBuf>,
     /// The processor to run on.
     pub cpu: Option<usize>,
     /// Priority under `SCHED_FIFO`; 0 for none.
@@ -98,6 +101,7 @@ impl Arguments {
             txtime: None,
             absolute: false,
             hardware: false,
+            phc: None,
             cpu: None,
             priority: PRIORITY,
             until_ns: None,
@@ -150,6 +154,7 @@ impl Arguments {
                 self.ports.push((number(option, port)?, interface.to_owned()));
             }
             "--log" => self.log = value.into(),
+            "--phc" => self.phc = Some(value.into()),
             "--sights" => self.sights = Some(value.into()),
             _ => return Err(Error::Usage(USAGE.into())),
         }

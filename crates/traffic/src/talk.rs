@@ -68,6 +68,7 @@ struct Talking<'a> {
     arguments: &'a Arguments,
     sockets: BTreeMap<u32, Socket>,
     epoch_ns: i64,
+    clock: clock::Clock,
     log: Log,
     sights: Option<Sights>,
     /// Which stamps came: between namespaces a frame meets more queueing disciplines and drivers, whose stamps come
@@ -95,11 +96,18 @@ impl<'a> Talking<'a> {
         }
         let ahead_ns = clock::tai_ahead_ns().map_err(|error| Error::System("CLOCK_TAI", error))?;
         let log = Log::new(plan.streams.len());
+        let clock = match &arguments.phc {
+            None => clock::Clock::default(),
+            Some(device) => {
+                clock::Clock::hardware(device).map_err(|error| Error::File(device.clone(), error))?
+            }
+        };
         Ok(Self {
             plan,
             arguments,
             sockets,
             epoch_ns: 0,
+            clock,
             log,
             sights,
             stamped: BTreeMap::new(),
@@ -120,7 +128,7 @@ impl<'a> Talking<'a> {
             .node
             .and_then(|node| self.plan.nodes.get(node as usize))
             .is_some_and(|node| node.host.is_some());
-        let clock = |error| Error::System("CLOCK_TAI", error);
+        let failed = |error| Error::System("the talker's clock", error);
         // A talker of a host with software is one that sleeps until its time; others are hardware, and keep awake for it.
         let early_ns = if software { 0 } else { EARLY_NS };
         let frame = FrameSpec {
@@ -128,15 +136,15 @@ impl<'a> Talking<'a> {
             ..release.frame
         };
         let skip = build(&frame, self.arguments, &mut self.octets)?;
-        let mut now = clock::now_ns().map_err(clock)?;
+        let mut now = self.clock.now_ns().map_err(failed)?;
         if now < due - early_ns {
             self.take_notices();
-            clock::sleep_until(due - early_ns).map_err(clock)?;
-            now = clock::now_ns().map_err(clock)?;
+            self.clock.sleep_until(due - early_ns).map_err(failed)?;
+            now = self.clock.now_ns().map_err(failed)?;
         }
         let woken = now;
         while now < due && !process::asked_to_end() {
-            now = clock::now_ns().map_err(clock)?;
+            now = self.clock.now_ns().map_err(failed)?;
         }
         if process::asked_to_end() {
             return Ok(());
@@ -145,7 +153,7 @@ impl<'a> Talking<'a> {
             return Err(Error::Usage(format!("--port: no interface for port {}", release.port)));
         };
         let launch_ns = if launch { u64::try_from(meant).ok() } else { None };
-        let called = if self.sights.is_some() { clock::now_ns().map_err(clock)? } else { now };
+        let called = if self.sights.is_some() { self.clock.now_ns().map_err(failed)? } else { now };
         let sent = socket.send(release.pcp, self.octets.get(skip..).unwrap_or_default(), launch_ns);
         self.log.sent(number, now - due, sent.is_ok());
         if let Some(sights) = &mut self.sights {

@@ -1,9 +1,58 @@
 //! Clocks and sleep. clock_gettime(2), clock_nanosleep(2).
 
 use super::checked;
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
 
 const SECOND_NS: i64 = 1_000_000_000;
+/// A hardware clock may be stepped or steered while one sleeps: it is looked at this often.
+const LOOK_NS: i64 = 20_000_000;
+
+/// What a talker goes by: TAI, or a PTP hardware clock that shows TAI as well as it knows it.
+#[derive(Debug, Default)]
+pub struct Clock {
+    hardware: Option<File>,
+}
+
+impl Clock {
+    /// The hardware clock `/dev/ptp…`.
+    ///
+    /// # Errors
+    /// When it cannot be opened or read.
+    pub fn hardware(device: &Path) -> io::Result<Self> {
+        let clock = Self { hardware: Some(File::open(device)?) };
+        clock.now_ns()?;
+        Ok(clock)
+    }
+
+    /// What it shows, in ns.
+    ///
+    /// # Errors
+    /// When the kernel has no such clock, or the hardware is gone.
+    pub fn now_ns(&self) -> io::Result<i64> {
+        // linux/posix-timers.h: clocks of devices are numbered by their descriptors.
+        read(self.hardware.as_ref().map_or(libc::CLOCK_TAI, |file| (!file.as_raw_fd() << 3) | 3))
+    }
+
+    /// Sleeps until it shows this. No timer goes by a hardware clock, so it is looked at again and again.
+    ///
+    /// # Errors
+    /// When the kernel cannot; see [`sleep_until`].
+    pub fn sleep_until(&self, at_ns: i64) -> io::Result<()> {
+        if self.hardware.is_none() {
+            return sleep_until(at_ns);
+        }
+        loop {
+            let ahead_ns = at_ns.saturating_sub(self.now_ns()?);
+            if ahead_ns <= 0 || super::process::asked_to_end() {
+                return Ok(());
+            }
+            sleep_until(now_ns()?.saturating_add(ahead_ns.min(LOOK_NS)))?;
+        }
+    }
+}
 
 /// What TAI says, in ns.
 ///

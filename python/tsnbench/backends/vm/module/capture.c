@@ -2,6 +2,7 @@
 /*
  * Captures at the wire itself, as files of pcap with ns: out, the first bit of the preamble; in, the last bit.
  *
+ * In true time (start: 1), or by the clock of the port, in its ticks (2).
  * They cost no process, and their stamps are those of the wire, not those of whoever comes to look.
  */
 
@@ -51,7 +52,7 @@ static bool room(struct tsn_tape *tape, u32 octets)
 	return true;
 }
 
-void tsn_tape_write(struct tsn_tape *tape, const struct sk_buff *skb, s64 at_ps)
+void tsn_tape_write(struct tsn_tape *tape, struct tsn_clock *clock, const struct sk_buff *skb, s64 at_ps)
 {
 	struct frame_header header;
 	u8 start[SNAP];
@@ -60,7 +61,10 @@ void tsn_tape_write(struct tsn_tape *tape, const struct sk_buff *skb, s64 at_ps)
 
 	if (!READ_ONCE(tape->pages))
 		return;
-	wall_ns = tsn_wall_ns(at_ps);
+	if (tape->shown)
+		wall_ns = tsn_clock_stamp(clock, at_ps) - tsn_tai_ahead();
+	else
+		wall_ns = tsn_wall_ns(at_ps);
 	header.seconds = div_s64_rem(wall_ns, NSEC_PER_SEC, &rest);
 	header.nanoseconds = rest;
 	header.kept = min(skb->len, SNAP);
@@ -97,6 +101,7 @@ static int start_set(void *data, u64 value)
 	if (!pages)
 		return -ENOMEM;
 	spin_lock_bh(&tape->lock);
+	tape->shown = value > 1;
 	tape->pages = pages;
 	if (room(tape, sizeof(header)))
 		put(tape, &header, sizeof(header));

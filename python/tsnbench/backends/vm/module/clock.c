@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* PTP hardware clocks: an oscillator with a true error, steered by whoever has the device open. */
 
+#include <linux/random.h>
+#include <linux/vmalloc.h>
+
 #include "tsnport.h"
 
 #define ONE 48	/* rates are counted in 2^-48 */
@@ -28,19 +31,21 @@ static s64 floor_div(s64 value, s64 by, s64 *rest)
 	return whole;
 }
 
-static void show(const struct tsn_clock *clock, s64 at_ps, s64 *ns, s64 *ps)
+/* Its lock is held. */
+void tsn_clock_show_locked(const struct tsn_clock *clock, s64 at_ps, s64 *ns, s64 *ps)
 {
 	s64 passed = at_ps - clock->from_ps;
 
 	*ns = clock->ns + floor_div(clock->ps + passed + scaled(passed, clock->rate), 1000, ps);
 }
 
-/* From now on by other numbers; without a jump. */
-static void rebase(struct tsn_clock *clock, s64 now_ps)
+/* From a moment on by other numbers; without a jump. Its lock is held. */
+void tsn_clock_rebase(struct tsn_clock *clock, s64 now_ps)
 {
 	s64 ns, ps;
 
-	show(clock, now_ps, &ns, &ps);
+	tsn_truth_note(clock, now_ps);
+	tsn_clock_show_locked(clock, now_ps, &ns, &ps);
 	clock->from_ps = now_ps;
 	clock->ns = ns;
 	clock->ps = ps;
@@ -53,7 +58,7 @@ void tsn_clock_show(struct tsn_clock *clock, s64 at_ps, s64 *ns, s64 *ps)
 	unsigned long flags;
 
 	spin_lock_irqsave(&clock->lock, flags);
-	show(clock, at_ps, ns, ps);
+	tsn_clock_show_locked(clock, at_ps, ns, ps);
 	spin_unlock_irqrestore(&clock->lock, flags);
 }
 
@@ -65,6 +70,14 @@ s64 tsn_clock_stamp(struct tsn_clock *clock, s64 at_ps)
 	tsn_clock_show(clock, at_ps, &ns, &ps);
 	floor_div(ns, READ_ONCE(clock->granularity_ns), &rest);
 	return ns - rest;
+}
+
+/* What a PTP message is stamped with. */
+s64 tsn_clock_stamp_ptp(struct tsn_clock *clock, s64 at_ps)
+{
+	u32 jitter_ns = READ_ONCE(clock->jitter_ns);
+
+	return tsn_clock_stamp(clock, at_ps + (jitter_ns ? get_random_u32_below(jitter_ns * 1000 + 1) : 0));
 }
 
 /* The moment at which it shows so many ns. */
@@ -84,7 +97,7 @@ s64 tsn_clock_when(struct tsn_clock *clock, s64 wanted_ns)
 	/* 1 - 1 / (1 + rate), as far as it counts. */
 	slower = rate - scaled(rate, rate) + scaled(scaled(rate, rate), rate);
 	at_ps = clock->from_ps + ahead - scaled(ahead, slower);
-	show(clock, at_ps, &ns, &ps);
+	tsn_clock_show_locked(clock, at_ps, &ns, &ps);
 	/* It must not show less by the last ps. */
 	if (ns < wanted_ns)
 		at_ps += (wanted_ns - ns) * 1000 - ps;
@@ -111,7 +124,7 @@ static int adjfine(struct ptp_clock_info *info, long scaled_ppm)
 	spin_lock_irqsave(&clock->lock, flags);
 	/* 2^-16 ppm. */
 	clock->adjusted = div_s64((s64)scaled_ppm << 32, 1000000);
-	rebase(clock, tsn_now());
+	tsn_clock_rebase(clock, tsn_now());
 	spin_unlock_irqrestore(&clock->lock, flags);
 	tsn_clock_changed(clock);
 	return 0;
@@ -123,7 +136,7 @@ static int adjtime(struct ptp_clock_info *info, s64 by_ns)
 	unsigned long flags;
 
 	spin_lock_irqsave(&clock->lock, flags);
-	rebase(clock, tsn_now());
+	tsn_clock_rebase(clock, tsn_now());
 	clock->ns += by_ns;
 	spin_unlock_irqrestore(&clock->lock, flags);
 	tsn_clock_changed(clock);
@@ -147,7 +160,7 @@ static int settime(struct ptp_clock_info *info, const struct timespec64 *to)
 	unsigned long flags;
 
 	spin_lock_irqsave(&clock->lock, flags);
-	rebase(clock, tsn_now());
+	tsn_clock_rebase(clock, tsn_now());
 	clock->ns = timespec64_to_ns(to);
 	clock->ps = 0;
 	spin_unlock_irqrestore(&clock->lock, flags);
@@ -182,7 +195,7 @@ static int error_set(void *data, u64 value)
 	spin_lock_irqsave(&clock->lock, flags);
 	clock->error_ppb = value;
 	clock->error = div_s64((s64)value << 39, 1000000000) << 9;
-	rebase(clock, tsn_now());
+	tsn_clock_rebase(clock, tsn_now());
 	spin_unlock_irqrestore(&clock->lock, flags);
 	tsn_clock_changed(clock);
 	return 0;
@@ -210,20 +223,27 @@ static int granularity_set(void *data, u64 value)
 }
 DEFINE_DEBUGFS_ATTRIBUTE(granularity_file, granularity_get, granularity_set, "%llu\n");
 
+static int jitter_get(void *data, u64 *value)
+{
+	*value = ((struct tsn_clock *)data)->jitter_ns;
+	return 0;
+}
+
+static int jitter_set(void *data, u64 value)
+{
+	if (value > 1000000)
+		return -ERANGE;
+	WRITE_ONCE(((struct tsn_clock *)data)->jitter_ns, value);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(jitter_file, jitter_get, jitter_set, "%llu\n");
+
 static int index_get(void *data, u64 *value)
 {
 	*value = ptp_clock_index(((struct tsn_clock *)data)->ptp);
 	return 0;
 }
 DEFINE_DEBUGFS_ATTRIBUTE(index_file, index_get, NULL, "%llu\n");
-
-/* TAI less UTC, whole seconds; two readings are a moment apart. */
-static s64 tai_ahead(void)
-{
-	s64 real_ns = ktime_get_real_ns();
-
-	return div_s64(ktime_to_ns(ktime_get_clocktai()) - real_ns + NSEC_PER_SEC / 2, NSEC_PER_SEC) * NSEC_PER_SEC;
-}
 
 /* The clock of this label; made when it is asked for first. It starts with the system's TAI. */
 struct tsn_clock *tsn_clock_get(const char *label)
@@ -241,7 +261,7 @@ struct tsn_clock *tsn_clock_get(const char *label)
 	spin_lock_init(&clock->lock);
 	clock->granularity_ns = 1;
 	clock->from_ps = tsn_now();
-	clock->ns = tsn_wall_ns(clock->from_ps) + tai_ahead();
+	clock->ns = tsn_wall_ns(clock->from_ps) + tsn_tai_ahead();
 	clock->ps = clock->from_ps % 1000;
 	clock->info = operations;
 	clock->ptp = ptp_clock_register(&clock->info, NULL);
@@ -256,7 +276,9 @@ struct tsn_clock *tsn_clock_get(const char *label)
 	debugfs_create_file_unsafe("error_ppb", 0600, clock->folder, clock, &error_file);
 	debugfs_create_file_unsafe("step_ns", 0200, clock->folder, clock, &step_file);
 	debugfs_create_file_unsafe("granularity_ns", 0600, clock->folder, clock, &granularity_file);
+	debugfs_create_file_unsafe("jitter_ns", 0600, clock->folder, clock, &jitter_file);
 	debugfs_create_file_unsafe("index", 0400, clock->folder, clock, &index_file);
+	tsn_truth_folder(clock);
 	list_add_tail(&clock->list, &clocks);
 	return clock;
 }
@@ -270,6 +292,7 @@ void tsn_clocks_put(void)
 		debugfs_remove(clock->folder);
 		ptp_clock_unregister(clock->ptp);
 		list_del(&clock->list);
+		vfree(clock->notes.error_ps);
 		kfree(clock);
 	}
 }

@@ -40,14 +40,14 @@ static void begin(struct tsn_port *port, struct sk_buff *skb, s64 at_ps)
 	port->sending = skb;
 	port->end_ps = at_ps + tsn_duration(port, octets);
 	port->free_ps = at_ps + tsn_duration(port, octets + TSN_GAP);
-	tsn_tape_write(&port->tx, skb, at_ps);
+	tsn_tape_write(&port->tx, port->clock, skb, at_ps);
 }
 
 static void deliver(struct tsn_port *port, struct sk_buff *skb)
 {
 	s64 arrives_ps = tsn_note(skb)->arrives_ps;
 
-	tsn_tape_write(&port->rx, skb, arrives_ps);
+	tsn_tape_write(&port->rx, port->clock, skb, arrives_ps);
 	dev_sw_netstats_rx_add(port->dev, skb->len);
 	memset(skb->cb, 0, sizeof(skb->cb));
 	skb->protocol = eth_type_trans(skb, port->dev);
@@ -90,7 +90,7 @@ static void to_peer(struct tsn_port *port, struct sk_buff *sent)
 	if (peer->stamps.rx_filter != HWTSTAMP_FILTER_NONE) {
 		s64 point_ps = note->begin_ps + tsn_duration(port, TSN_PREAMBLE) + port->delay_ps;
 
-		skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(tsn_clock_stamp(peer->clock, point_ps));
+		skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(tsn_clock_stamp_ptp(peer->clock, point_ps));
 	}
 	spin_lock(&peer->arriving);
 	__skb_queue_tail(&peer->wire, skb);
@@ -109,7 +109,7 @@ static void finish(struct tsn_port *port)
 		struct skb_shared_hwtstamps stamps = {};
 		s64 point_ps = note->begin_ps + tsn_duration(port, TSN_PREAMBLE);
 
-		stamps.hwtstamp = ns_to_ktime(tsn_clock_stamp(port->clock, point_ps));
+		stamps.hwtstamp = ns_to_ktime(tsn_clock_stamp_ptp(port->clock, point_ps));
 		skb_tstamp_tx(skb, &stamps);
 		port->stamped++;
 	}

@@ -23,6 +23,20 @@ s64 tsn_now(void)
 	return ((s64)ktime_get_raw_ns() - loaded_raw_ns) * 1000;
 }
 
+/* TAI less UTC, whole seconds; two readings are a moment apart. */
+s64 tsn_tai_ahead(void)
+{
+	s64 real_ns = ktime_get_real_ns();
+
+	return div_s64(ktime_to_ns(ktime_get_clocktai()) - real_ns + NSEC_PER_SEC / 2, NSEC_PER_SEC) * NSEC_PER_SEC;
+}
+
+/* When TAI says so, had nobody steered it since. */
+s64 tsn_moment(s64 tai_ns)
+{
+	return (tai_ns - tsn_tai_ahead() - loaded_wall_ns) * 1000;
+}
+
 /* On CLOCK_REALTIME, had nobody steered it since. */
 s64 tsn_wall_ns(s64 ps)
 {

@@ -29,6 +29,15 @@
 #define TSN_NEVER S64_MAX
 #define TSN_LABEL 16
 
+/* How far a clock was from true time, at moments that were asked for. */
+struct tsn_notes {
+	s64 *error_ps;		/* NULL: nothing is noted */
+	s64 next_ns;		/* TAI */
+	s64 every_ns;
+	u32 count;
+	u32 filled;
+};
+
 /* A PTP hardware clock. Ports with the same label share one. */
 struct tsn_clock {
 	struct list_head list;
@@ -42,6 +51,8 @@ struct tsn_clock {
 	s64 rate;		/* both together: what it gains on true time */
 	s32 error_ppb;
 	u32 granularity_ns;
+	u32 jitter_ns;		/* stamps of PTP are late by a draw up to this: a PHY */
+	struct tsn_notes notes;
 	struct ptp_clock_info info;
 	struct ptp_clock *ptp;
 	struct dentry *folder;
@@ -67,6 +78,7 @@ struct tsn_tape {
 	u64 octets;
 	u64 frames;
 	u64 lost;
+	bool shown;		/* by the port's clock, not in true time */
 };
 
 struct tsn_queue {
@@ -131,6 +143,8 @@ static inline s64 tsn_duration(const struct tsn_port *port, u32 octets)
 extern struct dentry *tsn_folder;
 s64 tsn_now(void);
 s64 tsn_wall_ns(s64 ps);
+s64 tsn_tai_ahead(void);
+s64 tsn_moment(s64 tai_ns);
 void tsn_arm(struct hrtimer *timer, s64 at_ps);
 void tsn_clock_changed(struct tsn_clock *clock);
 
@@ -145,8 +159,15 @@ struct tsn_clock *tsn_clock_get(const char *label);
 void tsn_clocks_put(void);
 void tsn_clock_show(struct tsn_clock *clock, s64 at_ps, s64 *ns, s64 *ps);
 s64 tsn_clock_stamp(struct tsn_clock *clock, s64 at_ps);
+s64 tsn_clock_stamp_ptp(struct tsn_clock *clock, s64 at_ps);
+void tsn_clock_show_locked(const struct tsn_clock *clock, s64 at_ps, s64 *ns, s64 *ps);
+void tsn_clock_rebase(struct tsn_clock *clock, s64 at_ps);
 s64 tsn_clock_when(struct tsn_clock *clock, s64 ns);
 s64 tsn_clock_span(struct tsn_clock *clock, s64 ps);
+
+/* truth.c */
+void tsn_truth_note(struct tsn_clock *clock, s64 until_ps);
+void tsn_truth_folder(struct tsn_clock *clock);
 
 /* gates.c */
 s64 tsn_gates_open(struct tsn_port *port, unsigned int queue, s64 from_ps, s64 need_ps);
@@ -161,7 +182,7 @@ extern const struct ethtool_ops tsn_ethtool_ops;
 
 /* capture.c */
 void tsn_tape_prepare(struct tsn_tape *tape);
-void tsn_tape_write(struct tsn_tape *tape, const struct sk_buff *skb, s64 at_ps);
+void tsn_tape_write(struct tsn_tape *tape, struct tsn_clock *clock, const struct sk_buff *skb, s64 at_ps);
 void tsn_tape_folder(struct tsn_port *port);
 void tsn_tape_free(struct tsn_tape *tape);
 
