@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from tsnbench.backends.kernel.shaping import hidden_tag, largest_frame
 from tsnbench.exports.network import Network
 from tsnbench.exports.notes import Notes
 from tsnbench.linux import ingress, qdiscs
@@ -20,7 +21,9 @@ QUEUES = 8
 CONTROL = "/sys/kernel/debug/tsnport"
 """Where the device is told what no program for networks can say, and where its captures are."""
 COUNTED = {"cbs": 24, "bfifo": 4}
-"""Octets of a frame that no qdisc counts: on the wire (preamble, delimiter, FCS, gap), in a queue (FCS)."""
+"""Octets of a frame that no qdisc counts: on the wire (preamble, delimiter, FCS, gap), in a queue (FCS).
+
+A tag that the kernel carries beside the frame comes on top."""
 ENDLESS = 100_000
 """Frames: the limit of a queue that has none."""
 SHORTEST = 64
@@ -58,6 +61,9 @@ def port(plan: dict[str, Any], number: int) -> dict[str, Any]:
     own: dict[str, Any] = dict(plan["ports"][number])
     own["classes"] = [_limited(one) for one in own["classes"]]
     if own.get("gates"):
+        # Below taprio the kernel takes no table of sizes (Linux 6.12: `STAB not supported on a non root`).
+        own["classes"] = [_as_seen(one, plan, number, place) for place, one in enumerate(own["classes"])]
+    if own.get("gates"):
         own["gates"] = _began(own["gates"])
     taprio = (own.get("qdisc") or {}).get("taprio")
     if taprio and taprio["base_time_ns"] <= 0:
@@ -70,6 +76,24 @@ def _limited(one: dict[str, Any]) -> dict[str, Any]:
     if octets_count(one):
         return {key: value for key, value in one.items() if key != "limit_frames"}
     return one if "limit_frames" in one or "limit_octets" in one else {**one, "limit_frames": ENDLESS}
+
+
+def _as_seen(one: dict[str, Any], plan: dict[str, Any], number: int, place: int) -> dict[str, Any]:
+    """A class whose limit is as many of its longest frames, in octets that a queue counts of them."""
+    to_class = plan["ports"][number]["pcp_to_class"]
+    longest = max(
+        (
+            largest_frame(stream)
+            for stream in plan["streams"]
+            for hop in stream["route"]
+            if hop["port"] == number and to_class[stream["pcp"]] == place
+        ),
+        default=0,
+    )
+    if "limit_octets" not in one or not longest:
+        return one
+    unseen = COUNTED["bfifo"] + hidden_tag(plan, number, forwarded=True)
+    return {**one, "limit_octets": one["limit_octets"] - one["limit_octets"] // longest * unseen}
 
 
 def octets_count(one: dict[str, Any]) -> bool:
@@ -88,11 +112,7 @@ def shape(plan: dict[str, Any], number: int) -> list[str]:
     """The qdiscs of one port; ``EPOCH+n`` stands for the Plan's moment n."""
     own, device, how = port(plan, number), f"p{number}", profile(plan)
     lines = qdiscs.batch(own, device, how)
-    if not own.get("qdisc") and not own.get("gates"):
-        # A bridge's shaper counts what a frame costs on the wire, its queues count whole frames. Below taprio
-        # Linux takes no size table: "STAB not supported on a non root" (only mqprio's queues are roots).
-        lines = [_counting(line) for line in lines]
-    return [_moments(line) for line in lines]
+    return [_moments(_counting(line, plan, number)) for line in lines]
 
 
 def notes(plan: dict[str, Any]) -> list[str]:
@@ -105,10 +125,22 @@ def notes(plan: dict[str, Any]) -> list[str]:
     ]
 
 
-def _counting(line: str) -> str:
-    for kind, octets in COUNTED.items():
+def added(plan: dict[str, Any], number: int, kind: str) -> int:
+    """Octets of each frame that a port's qdisc of this kind is told to count besides those that it sees.
+
+    A bridge's shaper counts what a frame costs on the wire, its queues count whole frames. Below taprio
+    Linux takes no size table: "STAB not supported on a non root" (only mqprio's queues are roots).
+    """
+    own = plan["ports"][number]
+    if own.get("qdisc") or own.get("gates") or kind not in COUNTED:
+        return 0
+    return COUNTED[kind] + hidden_tag(plan, number, forwarded=True)
+
+
+def _counting(line: str, plan: dict[str, Any], number: int) -> str:
+    for kind in COUNTED:
         place = line.find(f" {kind} ")
-        if place >= 0:
+        if place >= 0 and (octets := added(plan, number, kind)):
             return f"{line[:place]} stab overhead {octets} linklayer ethernet{line[place:]}"
     return line
 

@@ -274,7 +274,7 @@ def _port(back: dict[str, bytes], plan: dict[str, Any], number: int, wire: Wire)
     for place in range(len(port["classes"])):
         if wire is Wire.TSNPORT:
             one = by_parent.get(f"{place + 1:x}", {})
-            counted = 0 if port.get("qdisc") else ports.COUNTED.get(one.get("kind", ""), 0)
+            counted = ports.added(plan, number, one.get("kind", ""))
         else:
             one = there.get(f"{0x20 + place:x}:", {})
             counted = shaping.OVERHEAD
