@@ -104,7 +104,25 @@ def test_shapers_count_what_a_frame_costs_on_the_wire(tmp_path):
     lines = ports.shape(document, _port(document, "switch -> robot"))
     shaped = [line for line in lines if " cbs " in line]
     assert len(shaped) == 1
-    assert "stab overhead 24 linklayer ethernet cbs idleslope 10000 sendslope -90000 " in shaped[0]
+    # The tag of what a bridge received is carried beside the frame.
+    assert "stab overhead 28 linklayer ethernet cbs idleslope 10000 sendslope -90000 " in shaped[0]
+    own = ports.shape(document | {"streams": []}, _port(document, "switch -> robot"))
+    assert any("stab overhead 24 linklayer ethernet cbs " in line for line in own)
+
+
+def test_below_gates_a_limit_in_octets_is_in_those_that_a_queue_sees(tmp_path):
+    text = STAR.replace("SHAPER", GATES.replace("0: 0}", "0: 0}, limit-octets: 64 kB"))
+    document = _plan(tmp_path, text).document
+    number = _port(document, "switch -> robot")
+    lines = [line for line in ports.shape(document, number) if " bfifo " in line]
+    assert lines
+    assert not any("stab" in line for line in lines)
+    longest = {stream["pcp"]: stream["size"]["octets"] for stream in document["streams"]}
+    # As many of the longest as the Plan lets wait: check sequence and tag are not counted.
+    for line, pcp in zip(lines, (0, 6), strict=True):
+        count = 64_000 // longest[pcp]
+        limit = int(line.rpartition(" ")[2])
+        assert count * (longest[pcp] - 8) <= limit < (count + 1) * (longest[pcp] - 8)
 
 
 def test_below_taprio_linux_takes_no_size_table(tmp_path):
@@ -148,8 +166,8 @@ def test_a_queue_has_the_limit_that_counts(tmp_path):
     assert limits()[0].endswith(" pfifo limit 100000")
     assert limits(limit_frames=7)[0].endswith(" pfifo limit 7")
     both = limits(limit_frames=1000, limit_octets=64_000)
-    # Its check sequence counts.
-    assert both[0].endswith(" stab overhead 4 linklayer ethernet bfifo limit 64000")
+    # Its check sequence counts, and the tag that is carried beside the frame.
+    assert both[0].endswith(" stab overhead 8 linklayer ethernet bfifo limit 64000")
     assert len(both) == 1
     assert "reached first" in limits(limit_frames=10, limit_octets=64_000)[-1]
 

@@ -142,6 +142,10 @@ def _terms(
         if any(later):
             reason = f"the kernel's own time, which no Plan has: later in {hops} hops, or at the talker alone"
             terms.append(Term(later[0] + less[1], later[1] + less[0], reason))
+        planned = float(max(_processing(side, path) for side in pair))
+        if planned and pair[0].is_kernel != pair[1].is_kernel:
+            first, other = (planned if side.is_kernel else 0.0 for side in pair)
+            terms.append(Term(other, first, "the Plan's processing in bridges; a kernel takes its own time"))
     return tuple(terms)
 
 
@@ -174,24 +178,37 @@ def _repetition(sides: Sequence[Side], pair: tuple[int, int], each: Sequence[flo
 def _hops(pair: Sequence[Side], path: Mapping[str, Any]) -> int:
     """Links on the way to the listener, the longest way where there are several."""
     for side in pair:
-        plan = side.plan
-        if plan is None:
-            continue
-        for stream in plan["streams"]:
-            if stream["name"] != path["stream"]:
-                continue
-            ways = [
+        if ways := _ways(side, path):
+            return max(map(len, ways))
+    return 1
+
+
+def _processing(side: Side, path: Mapping[str, Any]) -> int:
+    """What a Plan says that the bridges on the way take, in ns."""
+    plan = side.plan
+    if plan is None:
+        return 0
+    nodes = [[plan["ports"][port]["node"] for port in way[:-1]] for way in _ways(side, path)]
+    return max((sum(plan["nodes"][node].get("processing_ns", 0) for node in way) for way in nodes), default=0)
+
+
+def _ways(side: Side, path: Mapping[str, Any]) -> list[list[int]]:
+    """Ports that a stream leaves by on its ways to the listener, the last one first."""
+    plan = side.plan
+    for stream in plan["streams"] if plan else ():
+        if plan is not None and stream["name"] == path["stream"]:
+            return [
                 _way(stream["route"], listener["route"])
                 for listener in stream["listeners"]
                 if plan["nodes"][listener["node"]]["name"] == path["listener"]
             ]
-            return max(ways, default=1)
-    return 1
+    return []
 
 
-def _way(route: Sequence[Mapping[str, Any]], entry: int) -> int:
-    count = 0
+def _way(route: Sequence[Mapping[str, Any]], entry: int) -> list[int]:
+    found: list[int] = []
     at: int | None = entry
-    while at is not None and count <= len(route):
-        count, at = count + 1, route[at].get("parent")
-    return count
+    while at is not None and len(found) <= len(route):
+        found.append(route[at]["port"])
+        at = route[at].get("parent")
+    return found

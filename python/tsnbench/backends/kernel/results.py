@@ -20,7 +20,7 @@ BUSIEST = 0.9
 SHORTEST_S = 0.2
 """Of a shorter run it is not said; late talkers and lost frames are."""
 LATEST_NS = 1_000_000
-"""A talker that is later than this was kept from its work."""
+"""A talker that is later than this in the Plan's time was kept from its work; in the kernel's, a warning says so."""
 HOPELESS_NS = 50_000_000
 """So late, a talker that shares the machine was not kept from its work: it had none of it."""
 NO_SEND = "only a node's own talkers and listeners say when frames pass its stages, and none did here"
@@ -88,7 +88,7 @@ def check(
     }
     stages.check(back)
     for stream, facts in late.items():
-        if facts["most_ns"] > kernel.latest_ns:
+        if facts["most_ns"] > kernel.latest_ns * dilate:
             raise BackendError(
                 f"the talker of {stream} was up to {facts['most_ns'] / 1e6:.1f} ms late\n"
                 "hint: stretch time with --dilate 10, or let talkers talk less"
