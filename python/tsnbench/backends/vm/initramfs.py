@@ -26,6 +26,7 @@ TOOLS = {
     "phc2sys": "linuxptp",
     "phc_ctl": "linuxptp",
     "pmc": "linuxptp",
+    "chrt": "util-linux",
 }
 """Program and the package that has it."""
 
@@ -70,7 +71,7 @@ echo 0 >/proc/sys/kernel/printk
 for module in $(cat /modules/order); do insmod /modules/$module.ko || echo "no module $module"; done
 /tools/ip link set lo up
 # Frames that come while a talker wakes up are left to this thread: it must not wait until the talker has sent.
-chrt -f -p 90 $(pgrep -x ksoftirqd/0) >/dev/null
+/tools/chrt -f -p 90 $(pidof ksoftirqd/0) >/dev/null || echo "network thread not first"
 /bin/busybox sh /job/job.sh >/results/job.log 2>&1
 echo $? >/results/job.status
 cd /results
