@@ -37,21 +37,23 @@ class Experiment:
     duration_ns: int = 100 * MS
     dilate: int = 10
     hosts: bool = False
-    """Whether hosts' software, which a Plan makes up and a guest has, decides: then also simulated with the guest's."""
+    """Whether hosts' software decides, which a guest has of its own: then also simulated with that."""
     words: str = field(default="", compare=False)
 
 
 CS = (
-    "A reservation as large as the load makes every lateness last: what is late once leaves no credit to catch "
-    "up with. Software cbs counts whole octets, so frames leave their talker 0.08 us later each time (1 octet of "
-    "1250), which no delay from wire to wire shows."
+    "A reservation as large as the load has no credit to catch up with: what is late once stays "
+    "late, and delays rise in steps (in EX_CS2 from 31.96 to 35.8 us, by 3.2 us at once). "
+    "Software cbs counts whole octets, so each frame leaves its talker 0.08 us later than the one "
+    "before (1 octet of 1250): that is the interval's difference."
 )
 RING = (
-    "A full queue of the kernel is one frame longer, two while its gate is closed: those that its card has taken "
-    "already. Which frame finds room is decided by ns, so losses agree in number and not frame by frame."
+    "A full queue of the kernel is longer by a frame, by two while its gate is closed: those that "
+    "its card has taken already. Which frame finds room is decided by ns, so losses agree in "
+    "number and not frame by frame."
 )
 PROCESSING = (
-    "The Plan's bridges take 2 us for each frame; the guest takes its own time, 0.4 us in this Plan's time."
+    "The Plan's bridges take 2 us for each frame; the guest takes its own time, some 0.4 us of this Plan's."
 )
 
 EXPERIMENTS = (
@@ -62,11 +64,14 @@ EXPERIMENTS = (
         "EnGINE EX_TS, strict, 2 hops",
         ("hops=2", "mode=strict", "txtime-delay=200 us"),
         hosts=True,
-        words="The scenario's hosts take 60 to 176 us for a frame that they receive, as the paper's did; the "
-        "guest takes 0.3 us. So a frame that comes at the start of its window, and is given a launch time "
-        "200 us after it was received, still finds its window open in the guest and has to wait for the next "
-        "one in the paper's hosts. With the guest's own times the simulator does as the kernel does: taprio and "
-        "etf are alike in both, and the software in front of them makes the difference, which is what the paper says.",
+        words=(
+            "The scenario's hosts take 60 to 176 us for a frame that they receive, as the paper's did; "
+            "the guest takes 0.3 us. So a frame that comes at the start of a window, and gets a launch "
+            "time 200 us after it was received, finds the window open still in the guest, and has to wait "
+            "for the next one in the paper's hosts. With the guest's own times the simulator does as the "
+            "kernel does: taprio and etf are alike in both, and the software in front of them makes the "
+            "difference, which is what the paper says."
+        ),
     ),
     Experiment(
         "engine/ex-ucc",
@@ -97,10 +102,15 @@ EXPERIMENTS = (
         ("priority=7", "load=400 Mbit/s"),
         30 * MS,
         20,
-        words=f"{PROCESSING} Frames of the notebook come back to back, and so the next one of priority 7 comes to its port "
-        "at the instant at which the one before it leaves. In the simulator what comes at an instant takes part in the choice of "
-        "that instant, and the motor's frame waits until the burst is over; in the kernel, as in a switch, the next frame comes "
-        "some ns later or earlier, and the motor's goes in between. Both are lawful, and the first is the worst case.",
+        words=(
+            f"{PROCESSING} Frames of the notebook come back to back, so the next one of priority 7 comes "
+            "to a port at the very instant at which the one before it leaves. In the simulator what comes "
+            "at an instant takes part in that instant's choice, and the motor's frame waits until the "
+            "burst is over; in the kernel, as in a switch, the next frame is some ns late or early, and "
+            "the motor's may go in between (its frame 23: 48 us, simulated 211 us, with all frames of "
+            "priority 7 leaving at the same times in both). Both are lawful, and the simulator's is the "
+            "worse."
+        ),
     ),
     Experiment(
         "farzaneh/experiment-2",
@@ -117,8 +127,11 @@ EXPERIMENTS = (
         30 * MS,
         20,
         hosts=True,
-        words="The paper's sender takes 27 us from its timer to its frame, which is why it is told to begin so much earlier. The "
-        f"guest's takes 0.2 us of this Plan's time, comes early and waits for its window. {PROCESSING} {RING}",
+        words=(
+            "The paper's sender takes 27 us from its timer to its frame, which is why it is told to begin "
+            "so much earlier. The guest's takes 0.2 us of this Plan's time, comes early and waits for its "
+            f"window. {PROCESSING} {RING}"
+        ),
     ),
 )
 

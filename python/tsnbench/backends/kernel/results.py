@@ -20,7 +20,7 @@ BUSIEST = 0.9
 SHORTEST_S = 0.2
 """Of a shorter run it is not said; late talkers and lost frames are."""
 LATEST_NS = 1_000_000
-"""A talker that is later than this in the Plan's time was kept from its work; in the kernel's, a warning says so."""
+"""A talker that is later than this in the Plan's time was kept from its work; in the kernel's: a warning."""
 HOPELESS_NS = 50_000_000
 """So late, a talker that shares the machine was not kept from its work: it had none of it."""
 NO_SEND = "only a node's own talkers and listeners say when frames pass its stages, and none did here"

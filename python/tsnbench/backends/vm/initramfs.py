@@ -70,7 +70,7 @@ mount -t tmpfs -o size=75% tmpfs /results
 echo 0 >/proc/sys/kernel/printk
 for module in $(cat /modules/order); do insmod /modules/$module.ko || echo "no module $module"; done
 /tools/ip link set lo up
-# Frames that come while a talker wakes up are left to this thread: it must not wait until the talker has sent.
+# What comes while a talker wakes up is left to this thread: it must not wait until the talker has sent.
 /tools/chrt -f -p 90 $(pidof ksoftirqd/0) >/dev/null || echo "network thread not first"
 /bin/busybox sh /job/job.sh >/results/job.log 2>&1
 echo $? >/results/job.status
