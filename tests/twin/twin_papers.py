@@ -76,9 +76,16 @@ EXPERIMENTS = (
     Experiment(
         "engine/ex-ucc",
         "EnGINE EX_UCC",
-        words="Class B of path 3 (f3-radar, f3-us, f3-gps) has a reservation as large as its load: "
-        "on veth interfaces, where software cbs gives it less (the case of a shaper beside "
-        "best effort, above), its queues grow and it is later than its bound; here it is not.",
+        words=(
+            "Reservations are as large as their loads, and Linux's software cbs gives a little less: "
+            "it cuts credit off to whole octets whenever it looks. So queues of shaped classes grow "
+            "for as long as the run lasts (f1-adas.1 from 25 to 48 us in 100 ms, by 0.14 us a frame). "
+            "With 1 % more idle slope for the kernel alone nothing grows, and 84 quantities agree: "
+            "f2-lidar.1 then has a median of 50.8 us and a 99th percentile of 51.7 us. What is left "
+            "is in which order frames meet that the scenario releases at one instant: the simulator's "
+            "highest class goes first, a kernel's talker hands one after the other over. EnGINE's "
+            "I210 cards shape in hardware and have no part in this."
+        ),
     ),
     Experiment(
         "flextest/tas",
@@ -86,7 +93,11 @@ EXPERIMENTS = (
         ("gcl=1", "slot=15 us", "traffic=crossed"),
         20 * MS,
         60,
-        words=f"{RING} One of 1000 waits for a slot per frame, 60 us on average.",
+        words=(
+            f"{RING} Here one frame passes in a slot, 60 us on average, so a frame more is 108 us "
+            "more. Talkers share the guest's one processor: theta-high leaves up to 48 us late, 0.8 "
+            "us of the Plan's time, and waits so much less for its window."
+        ),
     ),
     Experiment(
         "flextest/synchronised-senders",
@@ -94,22 +105,10 @@ EXPERIMENTS = (
         ("gcl=1", "traffic=theta"),
         20 * MS,
         60,
-        words=RING,
-    ),
-    Experiment(
-        "farzaneh/experiment-1",
-        "Farzaneh experiment 1, 400 Mbit/s of priority 7",
-        ("priority=7", "load=400 Mbit/s"),
-        30 * MS,
-        20,
         words=(
-            f"{PROCESSING} Frames of the notebook come back to back, so the next one of priority 7 comes "
-            "to a port at the very instant at which the one before it leaves. In the simulator what comes "
-            "at an instant takes part in that instant's choice, and the motor's frame waits until the "
-            "burst is over; in the kernel, as in a switch, the next frame is some ns late or early, and "
-            "the motor's may go in between (its frame 23: 48 us, simulated 211 us, with all frames of "
-            "priority 7 leaving at the same times in both). Both are lawful, and the simulator's is the "
-            "worse."
+            f"{RING} Here many frames pass in a window, so a frame more is 12.3 us more, and a window, 475 us, "
+            "where it is the first one that finds it closed. Talkers are up to some us late, which is 0.1 us "
+            "of the Plan's time in an interval."
         ),
     ),
     Experiment(
