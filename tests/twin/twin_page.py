@@ -37,8 +37,8 @@ HEAD = (
 PAPERS = "## Experiments of papers\n"
 
 
-def page(papers: bool = True) -> tuple[str, bool]:
-    """The page, and whether all agrees; without ``papers`` their part is the one that is there."""
+def page(whole: bool = True) -> tuple[str, bool]:
+    """The page, and whether all agrees; not ``whole``: the papers' part is the one that is there."""
     parts, rows, machines, failed = [], [], set(), False
     with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
         able = [case for case in CASES if not refused(case)]
@@ -55,13 +55,18 @@ def page(papers: bool = True) -> tuple[str, bool]:
             rows += got
             parts.append("\n".join(_section(case, got, why if runs is None else "")))
             print(case.name, "both" if runs else why, file=sys.stderr)
-        parts += list(_papers(Path(folder))) if papers else [PAPERS + _there().partition(PAPERS)[2]]
+        parts += list(_papers(Path(folder))) if whole else [PAPERS + _there().partition(PAPERS)[2]]
     said = f"Kernel: {'; '.join(sorted(machines)) or 'none ran'}. "
     agree = [row.kernel_agrees for row in rows if row.kernel_agrees is not None]
     said += f"{sum(agree)} of {len(agree)} figures of the kernel agree, and "
     said += f"{sum(row.simulator_agrees for row in rows)} of {len(rows)} of the simulator.\n\n"
     good = not failed and all(agree) and all(row.simulator_agrees for row in rows)
     return HEAD + said + "\n".join(parts), good
+
+
+def papers(folder: Path) -> str:
+    """The page with the papers' part anew."""
+    return _there().partition(PAPERS)[0] + "\n".join(_papers(folder))
 
 
 def _papers(folder: Path) -> Iterator[str]:
@@ -150,10 +155,14 @@ def _plain(why: str) -> str:
 
 
 def main() -> None:
-    """Exit code 1 where something disagrees. ``--cases``: the papers' part is left as it is."""
+    """Exit code 1 where something disagrees. ``--cases``, ``--papers``: the other part is left as it is."""
     if why := unavailable():
         sys.exit(f"no guests here: {why}")
-    text, good = page("--cases" not in sys.argv[1:])
+    if "--papers" in sys.argv[1:]:
+        with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
+            text, good = papers(Path(folder)), True
+    else:
+        text, good = page("--cases" not in sys.argv[1:])
     part = PAGE.with_name(PAGE.name + ".part")
     part.write_text(text.rstrip() + "\n", encoding="utf-8")
     os.replace(part, PAGE)
