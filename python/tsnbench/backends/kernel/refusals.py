@@ -81,8 +81,6 @@ def _port(port: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
             yield f"{where}: shapers of the hardware below queueing disciplines (give it `cbs: software`)"
         if own.get("limit_octets") and (own.get("cbs") or not ports.octets_count(own)):
             yield f"{where}: limit_octets beside a shaper, or a limit in frames that may be reached first"
-        elif own.get("limit_octets") and port.get("gates"):
-            yield f"{where}: limit_octets beside gates (Linux counts no check sequence in queues below taprio)"
         yield from _strange(where, own.get("cbs") or {}, CBS)
     gates = port.get("gates") or {}
     yield from _strange(where, gates, GATES | more.get("gates", none))
