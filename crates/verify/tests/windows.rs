@@ -161,3 +161,18 @@ fn in_front_may_be_whoever_may_have_come_before() {
     assert!(upper(&found.flows[1]) >= alone);
     assert!(upper(&found.flows[1]) <= alone + 620 * 8_000);
 }
+
+#[test]
+fn either_may_be_in_front_where_both_may_come_first() {
+    // Open all the while. The other one comes at 19,664 ns at the latest, and both go then.
+    let both = |further: u64| {
+        let mut plan = plan(10_000, 100_000);
+        plan.streams[0].pattern = Pattern::Periodic { period_ns: CYCLE, offset_ns: 10_000, jitter_ns: 5_000 };
+        plan.nodes[2].further = (further > 0).then_some(Further::Uniform { up_to_ns: further });
+        windows(&plan).flows.iter().map(|flow| flow.release_upper_ps).collect::<Vec<_>>()
+    };
+    let out = 3_000 + 708 * 8 + 1_000 + 720 * 8 + 608 * 8;
+    assert_eq!(both(0), [out * 1_000; 2]);
+    // What the bridge takes more, they leave later.
+    assert_eq!(both(500), [(out + 500) * 1_000; 2]);
+}
