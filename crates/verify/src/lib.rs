@@ -10,6 +10,9 @@
 //! - no two of them are on a link at once, and none waits in a queue that another one passes;
 //! - nobody else can be on the wire when one is to start;
 //! - deadlines and limits of jitter are met.
+//!
+//! [`windows()`] does the same for classes that have windows to themselves: by when each frame has passed which, whoever
+//! came first.
 
 mod clocks;
 mod cut;
