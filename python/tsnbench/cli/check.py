@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tsnbench.cli.output import Exit, data, print_json, talk, told
+from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(help="Scenario files.", show_default=False)],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Scenario files.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Problems as JSON on stdout.")] = False,
 ) -> None:
     """Read scenarios and plan them; say everything that is wrong with them, all at once."""
@@ -54,11 +54,24 @@ def schema() -> None:
 
 
 def catalogue(
-    prefix: Annotated[str, typer.Argument(help="Only names that start so: engine/, flextest/gcl.")] = "",
+    prefix: Annotated[
+        str,
+        typer.Argument(
+            metavar="PREFIX", help="Only names that start so: engine/, flextest/gcl.", show_default=False
+        ),
+    ] = "",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Names and what they mean as JSON on stdout.")
+    ] = False,
 ) -> None:
     """List what a scenario can name instead of numbers: patterns, classes, gate control lists."""
     from tsnbench.catalogue.listing import entries
 
-    for name, text in entries():
-        if name.startswith(prefix):
+    found = [(name, text) for name, text in entries() if name.startswith(prefix)]
+    if not found:
+        fail(Exit.INPUT_WRONG, f"{prefix}: no name starts so\nhint: tsnbench catalogue lists all")
+    if as_json:
+        print_json(dict(found))
+    else:
+        for name, text in found:
             data().print(f"{name:32} {text}", markup=False, soft_wrap=True)

@@ -16,27 +16,48 @@ if TYPE_CHECKING:
 def compare(
     folders: Annotated[
         list[Path],
-        typer.Argument(help="Run folders; the first is what others are held against.", show_default=False),
+        typer.Argument(
+            metavar="FOLDER",
+            help="Run folders; the first is what others are held against.",
+            show_default=False,
+        ),
     ],
     to: Annotated[
-        Path | None, typer.Option(help="Write compare.html into this folder.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Write compare.html into this folder.", show_default=False),
     ] = None,
-    figures: Annotated[str, typer.Option(help="With --to, also write figures: svg,pdf,png.")] = "",
+    figures: Annotated[
+        str, typer.Option(metavar="KINDS", help="With --to, also write figures: svg,pdf,png.")
+    ] = "",
     tx: Annotated[
         list[Path] | None,
-        typer.Option(help="Capture at the talker, of one run more; may be repeated.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Capture at the talker, of one run more; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     rx: Annotated[
         list[Path] | None,
-        typer.Option(help="Capture at the listener, of one run more; may be repeated.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Capture at the listener, of one run more; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     rename: Annotated[
         list[str] | None,
-        typer.Option(help="A stream of the captures is one of the runs: theirs=ours.", show_default=False),
+        typer.Option(
+            metavar="THEIRS=OURS",
+            help="A stream of the captures is one of the runs: theirs=ours.",
+            show_default=False,
+        ),
     ] = None,
     within: Annotated[
         str | None,
-        typer.Option(help="Tolerance for times instead of the derived one: 20us.", show_default=False),
+        typer.Option(
+            metavar="TIME", help="Tolerance for times instead of the derived one: 20us.", show_default=False
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON on stdout.")] = False,
 ) -> None:

@@ -19,33 +19,50 @@ PASSWORD = "TSNBENCH_NETCONF_PASSWORD"
 
 def deploy(
     file: Annotated[
-        Path | None, typer.Argument(help="Plan (JSON) or scenario file.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="FILE", help="Plan (JSON) or scenario file.", show_default=False),
     ] = None,
     netconf: Annotated[
-        str | None, typer.Option(help="The device: HOST[:PORT], port 830 unless given.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="HOST[:PORT]", help="The device: HOST[:PORT], port 830 unless given.", show_default=False
+        ),
     ] = None,
     node: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="NODE=HOST[:PORT]",
             help="The device of a node: sw1=HOST[:PORT]; once for each. With --restore: only these.",
             show_default=False,
         ),
     ] = None,
-    user: Annotated[str | None, typer.Option(help="Who logs in; default: you.", show_default=False)] = None,
-    key: Annotated[Path | None, typer.Option(help="File of a private key.", show_default=False)] = None,
+    user: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who logs in; default: you.", show_default=False)
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File of a private key.", show_default=False)
+    ] = None,
     known_hosts: Annotated[
-        Path | None, typer.Option(help="Keys of hosts; default ~/.ssh/known_hosts.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Keys of hosts; default ~/.ssh/known_hosts.", show_default=False),
     ] = None,
     interface: Annotated[
         list[str] | None,
-        typer.Option(help="A device's name of a port: 'sw1 -> sw2=port3'.", show_default=False),
+        typer.Option(
+            metavar="PORT=NAME", help="A device's name of a port: 'sw1 -> sw2=port3'.", show_default=False
+        ),
     ] = None,
     yang: Annotated[
         Path | None,
-        typer.Option(help="Check the data against the modules in this folder first.", show_default=False),
+        typer.Option(
+            metavar="DIR", help="Check the data against the modules in this folder first.", show_default=False
+        ),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="Only the run with this parameter: hops=3.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            metavar="PARAMETER=VALUE", help="Only the run with this parameter: hops=3.", show_default=False
+        ),
     ] = None,
     partial: Annotated[
         bool, typer.Option("--partial", help="Leave out what a device's modules cannot say.")
@@ -55,15 +72,28 @@ def deploy(
     ] = False,
     record: Annotated[
         Path | None,
-        typer.Option(help="Where to keep what was before; default NAME.deploy.json.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Where to keep what was before; default NAME.deploy.json.",
+            show_default=False,
+        ),
     ] = None,
     restore: Annotated[
-        Path | None, typer.Option(help="Bring devices back to this record.", show_default=False)
+        Path | None,
+        typer.Option(metavar="RECORD", help="Bring devices back to this record.", show_default=False),
     ] = None,
     confirm_within: Annotated[
-        int, typer.Option(min=10, max=3600, help="Seconds after which devices take it back by themselves.")
+        int,
+        typer.Option(
+            metavar="SECONDS",
+            min=10,
+            max=3600,
+            help="Seconds after which devices take it back by themselves.",
+        ),
     ] = 120,
-    timeout: Annotated[int, typer.Option(min=1, max=600, help="Seconds to wait for an answer.")] = 30,
+    timeout: Annotated[
+        int, typer.Option(metavar="SECONDS", min=1, max=600, help="Seconds to wait for an answer.")
+    ] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
 ) -> None:
     """Configure running devices by NETCONF: all or none, read back, with a record of what was before.

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 def doctor(
     scenario: Annotated[
-        Path | None, typer.Option("--for", help="Can this scenario be run here?", show_default=False)
+        Path | None,
+        typer.Option("--for", metavar="FILE", help="Can this scenario be run here?", show_default=False),
     ] = None,
-    on: Annotated[str | None, typer.Option(help="Another host: not there yet.", show_default=False)] = None,
+    on: Annotated[
+        str | None, typer.Option(metavar="HOST", help="Another host: not there yet.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
 ) -> None:
     """Say what this machine's kernel, interfaces, clocks and processors can do of a plan, and why not."""

@@ -25,6 +25,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    epilog="Exit codes: 0 every requirement was met, 1 a requirement failed (or runs differ), "
+    "2 the input is wrong, 3 the backend failed.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("check")(check.check)

@@ -11,29 +11,40 @@ from tsnbench.cli.output import Exit, fail, print_json, print_table, talk, told
 
 
 def measure(
-    folder: Annotated[Path | None, typer.Argument(help="Run folder.", show_default=False)] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="FOLDER", help="Run folder.", show_default=False)
+    ] = None,
     tx: Annotated[
-        list[Path] | None, typer.Option(help="Capture at the talker; may be repeated.", show_default=False)
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Capture at the talker; may be repeated.", show_default=False),
     ] = None,
     rx: Annotated[
-        list[Path] | None, typer.Option(help="Capture at the listener; may be repeated.", show_default=False)
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Capture at the listener; may be repeated.", show_default=False),
     ] = None,
     offset: Annotated[
         str | None,
         typer.Option(
+            metavar="TIME",
             help="Taken off every delay: 37s for TAI against UTC, or auto for the offset that is found.",
             show_default=False,
         ),
     ] = None,
     frames: Annotated[
-        Path | None, typer.Option(help="Also write one row per frame (Parquet).", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write one row per frame (Parquet).", show_default=False),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--from", help="Stage to measure from: tx unless given.", show_default=False),
+        typer.Option(
+            "--from", metavar="STAGE", help="Stage to measure from: tx unless given.", show_default=False
+        ),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--to", help="Stage to measure to: rx unless given.", show_default=False)
+        str | None,
+        typer.Option(
+            "--to", metavar="STAGE", help="Stage to measure to: rx unless given.", show_default=False
+        ),
     ] = None,
     stages: Annotated[
         bool,

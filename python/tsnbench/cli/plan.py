@@ -15,50 +15,64 @@ if TYPE_CHECKING:
 
 
 def plan(
-    file: Annotated[Path, typer.Argument(help="Scenario file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="The Plan as JSON (a list for a sweep).")] = False,
     bounds: Annotated[bool, typer.Option("--bounds", help="Worst-case bounds of delay and backlog.")] = False,
     only: Annotated[
-        list[str] | None, typer.Option(help="Only the runs with this parameter: hops=3.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            metavar="PARAMETER=VALUE", help="Only the runs with this parameter: hops=3.", show_default=False
+        ),
     ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(
+            metavar="FILE",
             help="Keep the schedule of this earlier Plan (--json) where it can be, and say what moved.",
             show_default=False,
         ),
     ] = None,
     export: Annotated[
         Path | None,
-        typer.Option(help="Write it for devices and other tools into this folder.", show_default=False),
+        typer.Option(
+            metavar="DIR", help="Write it for devices and other tools into this folder.", show_default=False
+        ),
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
+            metavar="DIR",
             help="Write the schedule, bounds and network as one HTML file into this folder.",
             show_default=False,
         ),
     ] = None,
     to: Annotated[
-        str, typer.Option(help="What to export: some of tc, ptp4l, yang, inet, tsnkit, csv.")
+        str,
+        typer.Option(metavar="FORMATS", help="What to export: some of tc, ptp4l, yang, inet, tsnkit, csv."),
     ] = "tc,ptp4l,yang,inet,tsnkit,csv",
     taprio: Annotated[
-        str, typer.Option(help="How taprio opens gates: software, txtime-assist or full.")
+        str, typer.Option(metavar="WAY", help="How taprio opens gates: software, txtime-assist or full.")
     ] = "software",
     queues: Annotated[
         str,
         typer.Option(
-            help="Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest first)."
+            metavar="WAY",
+            help="Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest first).",
         ),
     ] = "reversed",
     yang: Annotated[
         Path | None,
         typer.Option(
-            help="Check YANG data against the modules in this folder (yanglint).", show_default=False
+            metavar="DIR",
+            help="Check YANG data against the modules in this folder (yanglint).",
+            show_default=False,
         ),
     ] = None,
     interface: Annotated[
-        list[str] | None, typer.Option(help="Interface of a port: 'sw1 -> sw2=enp3s0'.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            metavar="PORT=NAME", help="Interface of a port: 'sw1 -> sw2=enp3s0'.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Plan a scenario: routes, classes, shapers, loads, or its worst case; as tables, JSON or files."""

@@ -11,21 +11,30 @@ from tsnbench.cli.output import print_json, print_table, talk, told
 
 
 def receive(
-    interface: Annotated[str, typer.Argument(help="The interface.", show_default=False)],
+    interface: Annotated[str, typer.Argument(metavar="INTERFACE", help="The interface.", show_default=False)],
     duration: Annotated[
         str | None,
-        typer.Option("--for", help="How long: 10s. Until Ctrl-C unless given.", show_default=False),
+        typer.Option(
+            "--for", metavar="TIME", help="How long: 10s. Until Ctrl-C unless given.", show_default=False
+        ),
     ] = None,
-    frames: Annotated[int | None, typer.Option(help="End after so many.", show_default=False)] = None,
-    ring: Annotated[str, typer.Option(help="Room for what is not looked at yet: 8MB.")] = "64MB",
+    frames: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="End after so many frames.", show_default=False)
+    ] = None,
+    ring: Annotated[
+        str, typer.Option(metavar="SIZE", help="Room for what is not looked at yet: 8MB.")
+    ] = "64MB",
     wake: Annotated[
         bool, typer.Option("--wake", help="Be woken for each frame, as an ordinary program; no ring.")
     ] = False,
     hardware: Annotated[bool, typer.Option("--hardware", help="Ask the hardware for stamps.")] = False,
-    cpu: Annotated[int | None, typer.Option(help="Processor to run on.", show_default=False)] = None,
-    priority: Annotated[int, typer.Option(help="Under SCHED_FIFO; 0: ordinary.")] = 40,
+    cpu: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Processor to run on.", show_default=False)
+    ] = None,
+    priority: Annotated[int, typer.Option(metavar="0..99", help="Under SCHED_FIFO; 0: ordinary.")] = 40,
     into: Annotated[
-        Path | None, typer.Option(help="Folder for stage timestamps of every frame.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for stage timestamps of every frame.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="What came as JSON on stdout.")] = False,
 ) -> None:

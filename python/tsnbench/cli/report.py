@@ -7,15 +7,19 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, told
+from tsnbench.cli.output import Exit, data, fail, print_json, told
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="Run folders.", show_default=False)],
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Run folders.", show_default=False)],
     into: Annotated[
-        Path | None, typer.Option(help="Where the report goes; default the run folder.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where the report goes; default the run folder.", show_default=False
+        ),
     ] = None,
-    figures: Annotated[str, typer.Option(help="Also write figures: svg,pdf,png.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Where it is, as JSON on stdout.")] = False,
+    figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
 ) -> None:
     """Write one self-contained HTML file; several run folders are compared in it."""
     from tsnbench.report import write
@@ -27,4 +31,7 @@ def report(
     with told():
         runs = [Run.open(folder) for folder in folders]
         where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds)
+    if as_json:
+        print_json({"report": str(where)})
+        return
     data().print(str(where), markup=False, soft_wrap=True)

@@ -19,34 +19,47 @@ if TYPE_CHECKING:
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="Scenario file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file.", show_default=False)],
     into: Annotated[
-        Path | None, typer.Option(help="Run folder; default runs/<scenario name>.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Run folder; default runs/<scenario name>.", show_default=False),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="Only the runs with this parameter: hops=3.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            metavar="PARAMETER=VALUE", help="Only the runs with this parameter: hops=3.", show_default=False
+        ),
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(help="Instead of the scenario's: 200ms.", show_default=False)
+        str | None, typer.Option(metavar="TIME", help="Instead of the scenario's: 200ms.", show_default=False)
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Instead of the scenario's.", show_default=False)] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Instead of the scenario's.", show_default=False)
+    ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(
+            metavar="FILE",
             help="Keep the schedule of this earlier Plan (plan --json, or a run's plan.json) where it can "
             "be, and say what moved.",
             show_default=False,
         ),
     ] = None,
     on: Annotated[
-        str, typer.Option(help="Where: simulation, vm (a guest's Linux kernel) or netns (this one's).")
+        str,
+        typer.Option(
+            metavar="BACKEND", help="Where: simulation, vm (a guest's Linux kernel) or netns (this one's)."
+        ),
     ] = "simulation",
     dilate: Annotated[
         int,
-        typer.Option(help="On vm and netns: run so many times slower; results are in the scenario's time."),
+        typer.Option(
+            metavar="TIMES",
+            help="On vm and netns: run so many times slower; results are in the scenario's time.",
+        ),
     ] = 1,
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
-    figures: Annotated[str, typer.Option(help="Also write figures: svg,pdf,png.")] = "",
+    figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Run again, whatever is in the folder.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON on stdout.")] = False,

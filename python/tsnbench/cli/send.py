@@ -18,55 +18,100 @@ _KEYS = ("period", "offset", "jitter", "poisson", "payload", "frame", "pcp")
 
 def send(
     file: Annotated[
-        Path | None, typer.Argument(help="Scenario file, of which --node sends.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="SCENARIO", help="Scenario file, of which --node sends.", show_default=False),
     ] = None,
-    to: Annotated[str, typer.Option(help="The interface.", show_default=False)] = "",
+    to: Annotated[
+        str, typer.Option(metavar="INTERFACE", help="The interface; needed.", show_default=False)
+    ] = "",
     node: Annotated[
-        str | None, typer.Option(help="Whose streams of the scenario.", show_default=False)
+        str | None, typer.Option(metavar="NODE", help="Whose streams of the scenario.", show_default=False)
     ] = None,
-    period: Annotated[str | None, typer.Option(help="1ms", show_default=False)] = None,
+    period: Annotated[
+        str | None, typer.Option(metavar="TIME", help="From one frame to the next: 1ms.", show_default=False)
+    ] = None,
     offset: Annotated[
-        str | None, typer.Option("--shift", "--offset", help="Into the period: 200us.", show_default=False)
+        str | None,
+        typer.Option(
+            "--shift", "--offset", metavar="TIME", help="So far into the period: 200us.", show_default=False
+        ),
     ] = None,
-    jitter: Annotated[str | None, typer.Option(help="Each late by up to: 50us.", show_default=False)] = None,
+    jitter: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Each late by up to: 50us.", show_default=False)
+    ] = None,
     poisson: Annotated[
-        str | None, typer.Option(help="Random gaps at a mean rate: 10Mbit/s.", show_default=False)
+        str | None,
+        typer.Option(metavar="RATE", help="Random gaps at a mean rate: 10Mbit/s.", show_default=False),
     ] = None,
     saturating: Annotated[bool, typer.Option("--saturating", help="As fast as the interface takes.")] = False,
-    payload: Annotated[str | None, typer.Option(help="Of UDP: 100B.", show_default=False)] = None,
-    frame: Annotated[str | None, typer.Option(help="Whole frame: 1500B.", show_default=False)] = None,
-    burst: Annotated[
-        str | None, typer.Option(help="Data units cut into frames back to back: 12000B.", show_default=False)
+    payload: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Octets in each frame's UDP datagram: 100B.", show_default=False),
     ] = None,
-    pcp: Annotated[int | None, typer.Option(help="Priority code point.", show_default=False)] = None,
-    vlan: Annotated[int | None, typer.Option(help="VLAN tag; none unless given.", show_default=False)] = None,
+    frame: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Octets of the whole frame, in place of --payload: 1500B.",
+            show_default=False,
+        ),
+    ] = None,
+    burst: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Data units cut into frames back to back: 12000B.", show_default=False
+        ),
+    ] = None,
+    pcp: Annotated[
+        int | None, typer.Option(metavar="0..7", help="Priority code point.", show_default=False)
+    ] = None,
+    vlan: Annotated[
+        int | None, typer.Option(metavar="1..4094", help="VLAN tag; none unless given.", show_default=False)
+    ] = None,
     by_device: Annotated[
         bool, typer.Option("--tag-by-device", help="The interface puts the tag on (eth0.100).")
     ] = False,
     stream: Annotated[
         list[str] | None,
-        typer.Option(help="One more stream: 'loop: {period: 1 ms, payload: 100 B}'.", show_default=False),
+        typer.Option(
+            metavar="'NAME: {…}'",
+            help="One more stream: 'loop: {period: 1 ms, payload: 100 B}'.",
+            show_default=False,
+        ),
     ] = None,
     replay: Annotated[
-        Path | None, typer.Option(help="A capture's frames, at their own pace.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="A capture's frames, at their own pace.", show_default=False),
     ] = None,
-    slower: Annotated[int, typer.Option(help="With --replay: so many times.")] = 1,
-    duration: Annotated[str, typer.Option("--for", help="How long.")] = "10s",
-    mac: Annotated[str, typer.Option(help="Destination address.")] = "ff:ff:ff:ff:ff:ff",
+    slower: Annotated[
+        int, typer.Option(metavar="TIMES", help="With --replay: so many times slower than captured.")
+    ] = 1,
+    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="How long.")] = "10s",
+    mac: Annotated[str, typer.Option(metavar="ADDRESS", help="Destination address.")] = "ff:ff:ff:ff:ff:ff",
     udp: Annotated[
-        str | None, typer.Option(help="UDP to this IPv4 address, not whole frames.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="UDP to this IPv4 address, not whole frames.", show_default=False
+        ),
     ] = None,
     txtime: Annotated[
-        str | None, typer.Option(help="Launch times (SO_TXTIME): strict or deadline.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="MODE", help="Launch times (SO_TXTIME): strict or deadline.", show_default=False
+        ),
     ] = None,
     advance: Annotated[
-        str | None, typer.Option(help="Made so long before it is meant: 500us.", show_default=False)
+        str | None,
+        typer.Option(metavar="TIME", help="Made so long before it is meant: 500us.", show_default=False),
     ] = None,
     hardware: Annotated[bool, typer.Option("--hardware", help="Ask the hardware for stamps.")] = False,
-    cpu: Annotated[int | None, typer.Option(help="Processor to run on.", show_default=False)] = None,
-    priority: Annotated[int, typer.Option(help="Under SCHED_FIFO; 0: ordinary.")] = 50,
+    cpu: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Processor to run on.", show_default=False)
+    ] = None,
+    priority: Annotated[int, typer.Option(metavar="0..99", help="Under SCHED_FIFO; 0: ordinary.")] = 50,
     into: Annotated[
-        Path | None, typer.Option(help="Folder for stage timestamps of every frame.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for stage timestamps of every frame.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="What was sent as JSON on stdout.")] = False,
 ) -> None:

@@ -204,7 +204,7 @@ def _processors() -> Iterator[Finding]:
         "isolated",
         OK if isolated else NOTE,
         isolated or "none: others' work delays talkers",
-        "" if isolated else "boot with isolcpus, nohz_full and rcu_nocbs (docs/guides/linux-hosts.md)",
+        "" if isolated else "boot with isolcpus, nohz_full and rcu_nocbs",
     )
     governors = sorted({_file(path) for path in _CPU.glob("cpu*/cpufreq/scaling_governor")} - {""})
     if governors:

@@ -105,7 +105,7 @@ def _tasks(network: Network, notes: Notes) -> list[Task]:
         if deadline > period:
             notes.lost(
                 f"the deadline of {stream['name']} ({deadline} ns)",
-                "tsnkit's deadlines are within the period; written: it",
+                "tsnkit's deadlines are within the period; written: the period",
             )
         limits = [one["limit_ns"] for one in required.get("jitter", [])]
         for listener in stream["listeners"]:

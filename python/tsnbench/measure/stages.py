@@ -96,6 +96,11 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
 
     path = Path(folder) / "observations.parquet"
     if not path.exists():
+        if any(Path(folder).glob("*/manifest.json")):
+            from tsnbench.runs import Run
+
+            # A sweep's folder, which says where its runs are.
+            Run.open(folder)
         raise InputError(
             f"{folder}: expected observations.parquet, found none\n"
             "hint: a run folder, or one of tsnbench send --into"
@@ -155,10 +160,11 @@ def _stream(name: str, own: pl.DataFrame, taps: list[dict[str, Any]]) -> StreamS
 
 def stages_table(one: StreamStages) -> Table:
     """Mean latency and mean jitter per stage (OCORA Table 6 and following), in us."""
+    from rich import box
     from rich.table import Table
 
     title = f"{one.stream}: {one.frames} frames, from {one.reference}; us"
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("stage")
     table.add_column("tap")
     for column in ("mean latency", "mean jitter", "min", "max", "frames"):
@@ -177,10 +183,11 @@ def stages_table(one: StreamStages) -> Table:
 
 def wakeups_table(one: StreamStages) -> Table:
     """The histogram of wakeups; bins without any are left out."""
+    from rich import box
     from rich.table import Table
 
-    table = Table(title=f"{one.stream}: wakeups by lateness", title_justify="left")
-    for column in ("us", "wakeups"):
+    table = Table(title=one.stream, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for column in ("woken late by, us", "wakeups"):
         table.add_column(column, justify="right")
     for us, count in list(one.wakeups.items())[:MOST_BINS]:
         table.add_row(str(us), str(count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -80,10 +81,12 @@ def _jitters(rows: Sequence[Mapping[str, Any]]) -> Table:
     names = [name.replace("_", ".") for name in STATS]
     table = _table("jitter, us", [*names, "frame of max"])
     table.columns[1].header = "kind"
+    heard = Counter(row["stream"] for row in rows)
     for row in rows:
+        stream = f"{row['stream']} to {row['listener']}" if heard[row["stream"]] > 1 else row["stream"]
         for kind in KINDS:
             figures = [_micros(row[f"{kind} {name}"]) for name in STATS]
-            table.add_row(row["stream"], kind, *figures, _whole(row[f"{kind} max_seq"]))
+            table.add_row(stream, kind, *figures, _whole(row[f"{kind} max_seq"]))
     return table
 
 

@@ -32,10 +32,11 @@ MOST_ENTRIES = 64
 def print_plan(plan: Plan, console: Console) -> None:
     """Tables of a Plan, and its warnings by name."""
     document = plan.document
+    flows = f"{len(document['streams'])} flow{'s' * (len(document['streams']) != 1)}"
     variant = "".join(f", {name} {value}" for name, value in document["variant"].items())
     console.print(
         f"{document['name']}{variant}: {len(document['nodes'])} nodes, {len(document['ports']) // 2} links, "
-        f"{len(document['streams'])} flows, {words.time(document['duration_ns'])}, seed {document['seed']}\n"
+        f"{flows}, {words.time(document['duration_ns'])}, seed {document['seed']}\n"
         f"plan {plan.hash[:16]}",
         markup=False,
     )

@@ -195,7 +195,7 @@ def _clear(into: Path, options: Options) -> None:
             state = None
     if state == "complete" and not options.force:
         raise InputError(
-            f"{into}: holds the run of another plan or version\n"
+            f"{into}: holds another run: of another plan, version or kernel\n"
             "hint: name another folder with --into, or --force"
         )
     shutil.rmtree(into)

@@ -167,11 +167,19 @@ def inline(drawing: Drawing) -> str:
     for stand_in, variable in VARIABLES.items():
         text = text.replace(stand_in, f"var({variable})")
     text = re.sub(r"font: (bold )?([\d.]+px) [^;\"]*", _letters, text)
-    text = re.sub(r"-?\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)
+    text = re.sub(r"<[^>]*>", lambda tag: _LONG.sub(_cut, tag[0]), text)
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
     kind = "chart wide" if drawing.wide else "chart"
     named = f'role="img" aria-labelledby="{drawing.name}-title"'
     return f'<svg class="{kind}" {named} viewBox="0 0 {width} {height}">' + text[text.index(">") + 1 :]
+
+
+_LONG = re.compile(r"-?\d+\.\d{3,}")
+
+
+def _cut(number: re.Match[str]) -> str:
+    """A coordinate needs no third digit; what stands between tags is words (a kernel's version) and stays."""
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _letters(match: re.Match[str]) -> str:

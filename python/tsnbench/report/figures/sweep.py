@@ -48,6 +48,10 @@ def _axis_name(sweep: Sweep) -> str:
     return printable(sweep.axis.name)
 
 
+def _along(sweep: Sweep) -> str:
+    return "run by run" if sweep.axis.name == "run" else f"over {_axis_name(sweep)}"
+
+
 def _grid(
     sweep: Sweep,
     size: Size,
@@ -102,7 +106,7 @@ def along_axis(sweep: Sweep) -> Drawing:
 
     return Drawing(
         "delay-along-axis",
-        f"Delay over {_axis_name(sweep)}",
+        f"Delay {_along(sweep)}",
         "Per stream and run; each panel has its own scale. A limit is drawn where it is near."
         + _left_out(sweep),
         "; ".join(
@@ -135,7 +139,7 @@ def boxes(sweep: Sweep) -> Drawing:
 
     return Drawing(
         "boxes-along-axis",
-        f"Spread of the delay over {_axis_name(sweep)}",
+        f"Spread of the delay {_along(sweep)}",
         "Box: 25th to 75th percentile, line: median, whiskers: 1st to 99th percentile, dots: fastest and "
         "slowest "
         "frame." + _left_out(sweep),
@@ -195,9 +199,13 @@ def _shade(place: int, many: int) -> Any:
 
 def _ticks(at: Axes, sweep: Sweep, where: Sequence[float], *, last: bool) -> None:
     """The runs on the x axis; names that do not fit are turned, and then stand under the last panel only."""
-    labels = [shortened(tick, 24) for tick in sweep.axis.ticks]
+    # What is said in brackets has a line of its own.
+    labels = [
+        "\n".join(shortened(line, 24) for line in tick.replace(" (", "\n(", 1).split("\n"))
+        for tick in sweep.axis.ticks
+    ]
     kept = spread(len(labels), 20)
-    turned = sum(len(labels[n]) for n in kept) > 44
+    turned = sum(max(map(len, labels[n].split("\n"))) for n in kept) > 44
     shown = [labels[n] if last or not turned else "" for n in kept]
     at.set_xticks([where[n] for n in kept], shown)
     if turned:
