@@ -6,6 +6,7 @@
 #   make check   formatting, lint, types
 #   make bench   measurements for docs/performance.md
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
+#   make lock    write the lock files anew
 #   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
 
 PYTHON ?= python3
