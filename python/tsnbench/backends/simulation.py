@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError
-from tsnbench.runs.folder import begin, end
+from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
@@ -34,17 +34,11 @@ class Simulation(Backend):
         except ImportError as error:
             end(folder, State.FAILED, str(error))
             raise BackendError(f"the native module is not built: {error}\nhint: make run") from error
-        try:
-            _native.simulate(plan.to_json(), str(folder), pcap, progress)
-        except (ValueError, OSError) as error:
-            end(folder, State.FAILED, str(error))
-            raise BackendError(f"the simulator failed: {error}") from error
-        except KeyboardInterrupt:
-            end(folder, State.INTERRUPTED)
-            raise
-        except BaseException as error:
-            end(folder, State.FAILED, str(error))
-            raise
+        with under_way(folder):
+            try:
+                _native.simulate(plan.to_json(), str(folder), pcap, progress)
+            except (ValueError, OSError) as error:
+                raise BackendError(f"the simulator failed: {error}") from error
         end(folder, State.COMPLETE)
 
     def restore(self) -> None:

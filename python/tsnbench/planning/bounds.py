@@ -32,9 +32,9 @@ def bounds(plan: Plan) -> dict[str, Any]:
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use.
 
     Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
-    is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``.
-    Streams that pass windows of their class have what the proof of these says (``windows' proof``), where
-    that is less.
+    is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams
+    that pass windows of their class have what the proof of these says (``windows' proof``), where that is
+    less.
 
     Raises:
         BoundsError: the Plan contradicts itself.

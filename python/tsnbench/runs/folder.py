@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +53,19 @@ def begin(plan: Plan, folder: Path, backend: str) -> None:
         (folder / PLAN).write_text(plan.to_json(), encoding="utf-8")
     except OSError as error:
         raise FolderError(folder, f"the run folder cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def under_way(folder: Path) -> Iterator[None]:
+    """A run; one that does not come to its end is ``interrupted`` or ``failed``, and says why."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        end(folder, State.INTERRUPTED)
+        raise
+    except BaseException as error:
+        end(folder, State.FAILED, str(error))
+        raise
 
 
 def end(folder: Path, state: State, problem: str | None = None) -> None:

@@ -22,7 +22,7 @@ from tsnbench.backends.netns import cell, missing, probe, state
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
 from tsnbench.runs import manifest
-from tsnbench.runs.folder import begin, end
+from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
@@ -81,13 +81,8 @@ class Namespaces(Backend):
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
         """Run, bring back, undo; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
         try:
-            facts = self._run(plan, folder, pcap, progress)
-        except KeyboardInterrupt:
-            end(folder, State.INTERRUPTED)
-            raise
-        except BaseException as error:
-            end(folder, State.FAILED, str(error))
-            raise
+            with under_way(folder):
+                facts = self._run(plan, folder, pcap, progress)
         finally:
             self.restore()
         manifest.note(folder, {"dilate": self.dilate, "host": facts})

@@ -19,7 +19,7 @@ from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.backends.vm import cache, device, initramfs, kernel, machine
 from tsnbench.errors import BackendError, InputError
 from tsnbench.runs import manifest
-from tsnbench.runs.folder import begin, end
+from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
@@ -85,14 +85,8 @@ class VirtualMachine(Backend):
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
         """Boot, run, bring back; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
-        try:
+        with under_way(folder):
             facts = self._run(plan, folder, pcap, progress)
-        except KeyboardInterrupt:
-            end(folder, State.INTERRUPTED)
-            raise
-        except BaseException as error:
-            end(folder, State.FAILED, str(error))
-            raise
         manifest.note(folder, {"dilate": self.dilate, "guest": facts})
         end(folder, State.COMPLETE)
 

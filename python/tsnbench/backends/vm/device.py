@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tsnbench.backends.vm import cache
+from tsnbench.backends.vm import cache, debian
 from tsnbench.backends.vm.kernel import Kernel
 from tsnbench.errors import BackendError
 
@@ -78,24 +78,9 @@ def _headers(kernel: Kernel) -> list[Path]:
     for name in packages(kernel.release):
         there = sorted(folder.glob(f"{name}_*.deb"))
         same = [path for path in there if path.name.startswith(f"{name}_{version}_")]
-        found.append((same or there or [_download(folder, name)])[-1])
+        hint = f"put the Debian package {name} into {folder}"
+        found.append((same or there or [debian.download(folder, name, hint)])[-1])
     return found
-
-
-def _download(folder: Path, name: str) -> Path:
-    hint = f"put the Debian package {name} into {folder}"
-    if not shutil.which("apt-get"):
-        raise BackendError(f"{name} cannot be downloaded: apt-get is missing\nhint: {hint}")
-    with tempfile.TemporaryDirectory(dir=folder, prefix="part-") as part:
-        got = subprocess.run(
-            ["apt-get", "-qq", "download", name], cwd=part, capture_output=True, text=True, check=False
-        )
-        files = list(Path(part).glob("*.deb"))
-        if got.returncode or not files:
-            raise BackendError(
-                f"{name} cannot be downloaded: {got.stderr.strip()}\nhint: apt-get update, or {hint}"
-            )
-        return Path(files[0].replace(folder / files[0].name))
 
 
 def _build(part: Path, debs: list[Path], release: str) -> Path:

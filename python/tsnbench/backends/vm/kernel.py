@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsnbench.backends.vm import cache
+from tsnbench.backends.vm import cache, debian
 from tsnbench.errors import BackendError
 
 SERIES = ("6.12", "6.1")
@@ -84,16 +84,7 @@ def _download(folder: Path) -> Path:
             "the guest's kernel cannot be downloaded: the package lists have no Linux 6.12 or 6.1\n"
             f"hint: apt-get update, or {hint}"
         )
-    with tempfile.TemporaryDirectory(dir=folder, prefix="part-") as part:
-        got = subprocess.run(
-            ["apt-get", "-qq", "download", name], cwd=part, capture_output=True, text=True, check=False
-        )
-        files = list(Path(part).glob("*.deb"))
-        if got.returncode or not files:
-            raise BackendError(
-                f"{name} cannot be downloaded: {got.stderr.strip()}\nhint: apt-get update, or {hint}"
-            )
-        return Path(files[0].replace(folder / files[0].name))
+    return debian.download(folder, name, hint)
 
 
 def _unpack(package: Path, into: Path) -> None:

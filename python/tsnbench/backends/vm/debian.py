@@ -1,0 +1,30 @@
+"""One Debian package as a file: downloaded, never installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tsnbench.errors import BackendError
+
+
+def download(folder: Path, name: str, hint: str) -> Path:
+    """Its file in ``folder``, which is there whole or not at all. ``hint``: what to do where that fails.
+
+    Raises:
+        BackendError: apt-get is missing, or does not get it.
+    """
+    if not shutil.which("apt-get"):
+        raise BackendError(f"{name} cannot be downloaded: apt-get is missing\nhint: {hint}")
+    with tempfile.TemporaryDirectory(dir=folder, prefix="part-") as part:
+        got = subprocess.run(
+            ["apt-get", "-qq", "download", name], cwd=part, capture_output=True, text=True, check=False
+        )
+        files = list(Path(part).glob("*.deb"))
+        if got.returncode or not files:
+            raise BackendError(
+                f"{name} cannot be downloaded: {got.stderr.strip()}\nhint: apt-get update, or {hint}"
+            )
+        return Path(files[0].replace(folder / files[0].name))
