@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import os
 import signal
 import subprocess
@@ -256,3 +257,19 @@ def test_what_no_guest_can_run_is_said_before_one_starts(tmp_path: Path) -> None
     assert (found.returncode, said in found.stderr) == (2, True)
     found = tsnbench("run", scenario, "--dilate", "10")
     assert (found.returncode, "--dilate: only for --on vm" in found.stderr) == (2, True)
+
+
+def test_help_names_what_options_take_and_what_exit_codes_mean() -> None:
+    assert "2 the input is wrong" in " ".join(tsnbench("--help").stdout.split())
+    for command in ("plan", "run", "measure", "report", "compare", "deploy", "send", "receive", "doctor"):
+        options = tsnbench(command, "--help").stdout.partition("Options:")[2]
+        assert not re.search(r"--[a-z-]+ <", options), command
+
+
+def test_catalogue_and_report_as_json(tmp_path: Path) -> None:
+    found = tsnbench("catalogue", "sr/", "--json")
+    assert "PCP 3" in json.loads(found.stdout)["sr/A"]
+    assert tsnbench("catalogue", "nobody/").returncode == 2
+    tsnbench("run", small(tmp_path), "--into", tmp_path / "run", "--no-report")
+    found = tsnbench("report", tmp_path / "run", "--json")
+    assert json.loads(found.stdout) == {"report": str(tmp_path / "run" / "report.html")}

@@ -87,6 +87,7 @@ def along_axis(sweep: Sweep) -> Drawing:
                 linestyle=DASHES[place] if sweep.axis.numeric else "none",
                 marker=MARKERS[place],
                 markersize=4,
+                clip_on=False,
                 label=statistic,
             )
         if along.limit_ns is not None and along.limit_ns / 1e3 < 2.5 * highest:
