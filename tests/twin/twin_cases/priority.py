@@ -9,12 +9,12 @@ from twin_sightings import delay, left
 from tsnbench.runs import Run
 
 HOPS = "two hops of a kernel, up to 1.5 us each in the Plan's time"
-BOTH = ["loop", "files"]
+ALL = ["loop", "files", "films"]
 PORT = "switch -> robot"
 
 
 def _past(part: float, name: str):  # type: ignore[no-untyped-def]
-    return lambda plan: quantile(delays_past_us(plan, PORT, BOTH, name), part)
+    return lambda plan: quantile(delays_past_us(plan, PORT, ALL, name), part)
 
 
 STRICT = Case(
