@@ -30,7 +30,9 @@ HEAD = (
     "reason "
     "are in the last column. The simulator has to meet the closed form to a ns, unless a row says "
     "otherwise or "
-    "chance has a part.\n\n"
+    "chance has a part. Each case can fail: `tests/twin/twin_mutations.py` writes one parameter of each job "
+    "wrongly (a list 20 us late, 2 % more slope, priorities that no bridge reads), and every case has to "
+    "disagree.\n\n"
 )
 
 
