@@ -51,6 +51,8 @@ class Profile:
     """Port of the Plan (`bridge1 -> bridge2`) to interface; others are called eth1, eth2, … per node."""
     software_stamps: bool = False
     """ptp4l stamps in software: veth and interfaces without a clock."""
+    one_clock: bool = False
+    """All ports of a node have the same clock, as those of one card."""
     cpus: tuple[int, ...] = (2, 3)
     """Isolated for talkers and interrupts."""
 

@@ -65,7 +65,7 @@ def ptp4l(network: Network, node: int, profile: Profile, notes: Notes) -> str | 
         lines += ["twoStepFlag 0", "time_stamping onestep"]
     else:
         lines += ["twoStepFlag 1", f"time_stamping {'software' if profile.software_stamps else 'hardware'}"]
-    if len(mine) > 1:
+    if len(mine) > 1 and not profile.one_clock:
         # Several cards are several clocks; phc2sys keeps them together (EnGINE VI-A).
         lines.append("boundary_clock_jbod 1")
     lines += _servo(gptp.get("servo"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tsnbench.backends.kernel import faults, ports, stages
+from tsnbench.backends.kernel import clocks, faults, ports, stages
 from tsnbench.backends.kernel.site import Site
 from tsnbench.backends.kernel.topology import Namespace, build, name
 from tsnbench.backends.kernel.wire import Wire, dilated
@@ -45,6 +45,7 @@ def files(
     found = {"plan.json": text.encode(), "job.sh": _script(plan, spaces, dilate, wire, site).encode()}
     if steps := faults.steps(plan, dilate, site.can):
         found["steps"] = faults.text(steps).encode()
+    found |= clocks.files(plan)
     for space, own in spaces.items():
         for program, lines in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
             if lines:
@@ -95,7 +96,7 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wir
         lines.append(
             f"{site.ip} netns exec {name(node)} {site.talker} talk {job}/plan.json --node {node}"
             f" --epoch $EPOCH --dilate {dilate} {named} --log {results}/talk-{node}"
-            f'{stages.sights(plan, node, site)} & talkers="$talkers $!"'
+            f'{stages.sights(plan, node, site)}{clocks.talker(plan, node)} & talkers="$talkers $!"'
         )
     if faults.present(plan):
         lines.append(
@@ -103,6 +104,7 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wir
             f' --log {results}/steps -- {site.tc} -n wires -batch - & talkers="$talkers $!"'
         )
     lines += [
+        *clocks.begin(plan, site),
         "now=$(date +%s); [ $((STAMPED / 1000000000)) -gt $now ] || fail the set-up took too long",
         "sleep $((STAMPED / 1000000000 - now - 1))",
         "say measuring",
@@ -112,6 +114,7 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wir
         f"cat /proc/uptime >{results}/cpu-after; cat /proc/net/softnet_stat >{results}/softnet-after",
         "for talker in $talkers; do wait $talker || fail a talker; done",
         "say captures end",
+        *clocks.end(plan, site),
         *_captured(plan, wire, site),
     ]
     for space in spaces:
@@ -137,6 +140,7 @@ def _ports(plan: dict[str, Any]) -> list[str]:
     lines += [
         f"ip -n {name(port['node'])} link set p{number} up" for number, port in enumerate(plan["ports"])
     ]
+    lines += clocks.prepare(plan)
     lines += [f"echo {value} >{ports.CONTROL}/{file} || fail {file}" for file, value in ports.control(plan)]
     return lines
 

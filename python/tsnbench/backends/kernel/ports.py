@@ -39,6 +39,7 @@ def profile(plan: dict[str, Any], epoch_ns: int = 0) -> Profile:
         layout=Layout.STRAIGHT,
         tx_queues=QUEUES,
         epoch_ns=epoch_ns,
+        one_clock=True,
         interfaces={port["name"]: f"p{number}" for number, port in enumerate(plan["ports"])},
     )
 
@@ -156,7 +157,8 @@ def control(plan: dict[str, Any]) -> Iterator[tuple[str, int]]:
             yield f"p{number}/unguarded", 1
     for tap in plan["taps"]:
         if tap["stage"] in ("tx", "rx"):
-            yield f"p{tap['port']}/{tap['stage']}/start", 1
+            # In the time of the node, as a host's own card stamps.
+            yield f"p{tap['port']}/{tap['stage']}/start", 2 if plan.get("clocks") else 1
 
 
 def arriving(plan: dict[str, Any], node: int) -> list[str]:

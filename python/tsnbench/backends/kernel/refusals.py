@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tsnbench.backends.kernel import faults, groups, ports
+from tsnbench.backends.kernel import clocks, faults, groups, ports
 from tsnbench.backends.kernel.shaping import QUEUES
 from tsnbench.backends.kernel.site import GUEST, Abilities
 from tsnbench.backends.kernel.wire import Wire
@@ -34,7 +34,7 @@ MOST_FRAME = {Wire.VETH: 9018, Wire.TSNPORT: 1518}
 
 
 OWN_DEVICE = {
-    "plan": {"policing"},
+    "plan": {"policing", "clocks"},
     "node": {"host"},
     "port": {"qdisc"},
     "class": {"max_sdu_octets", "limit_octets"},
@@ -43,13 +43,15 @@ OWN_DEVICE = {
 """What is understood besides on ports that gates, launch times and the usual root qdiscs know."""
 
 
-def refusals(plan: dict[str, Any], wire: Wire = Wire.VETH, can: Abilities = GUEST) -> list[str]:
+def refusals(
+    plan: dict[str, Any], wire: Wire = Wire.VETH, can: Abilities = GUEST, dilate: int = 1
+) -> list[str]:
     """One line per thing, each once."""
-    found = [*_all(plan, wire), *faults.refused(plan, can)]
+    found = [*_all(plan, wire, dilate), *faults.refused(plan, can)]
     return list(dict.fromkeys(found))
 
 
-def _all(plan: dict[str, Any], wire: Wire) -> Iterator[str]:
+def _all(plan: dict[str, Any], wire: Wire, dilate: int) -> Iterator[str]:
     more = OWN_DEVICE if wire is Wire.TSNPORT else {}
     none: set[str] = set()
     yield from _strange("the plan", plan, PLAN | more.get("plan", none))
@@ -61,6 +63,8 @@ def _all(plan: dict[str, Any], wire: Wire) -> Iterator[str]:
         yield from _port(port, more)
     if more and plan.get("policing"):
         yield from ports.lost(plan)
+    if more:
+        yield from clocks.refused(plan, dilate)
     for stream in plan["streams"]:
         yield from _stream(stream, wire)
         yield from _socket(stream, plan["ports"][stream["route"][0]["port"]])

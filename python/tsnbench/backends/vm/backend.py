@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.backends.kernel import faults, job, ports, results, traffic
+from tsnbench.backends.kernel import clocks, faults, job, ports, results, traffic
 from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.kernel.site import Site
 from tsnbench.backends.kernel.wire import Wire
@@ -76,7 +76,7 @@ class VirtualMachine(Backend):
         """
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
-        if found := refusals(plan.document, self.wire_of(plan)):
+        if found := refusals(plan.document, self.wire_of(plan), dilate=self.dilate):
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
             raise InputError(
@@ -113,6 +113,7 @@ class VirtualMachine(Backend):
         document, wire = plan.document, self.wire_of(plan)
         seen = results.check(back, document, self.dilate, wire)
         results.observe(back, document, plan.to_json(), folder, self.dilate, pcap, wire)
+        clocks.write(back, document, folder)
         listed = {
             name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
         }
