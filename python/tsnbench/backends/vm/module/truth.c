@@ -20,7 +20,7 @@
 #define MOST_PPT 1000000000	/* 1000 ppm */
 #define MOST_NOTES (4u << 20)
 
-/* All that was to be noted before a moment; its lock is held. */
+/* All that was to be noted up to a moment, by the line until then; its lock is held. */
 void tsn_truth_note(struct tsn_clock *clock, s64 until_ps)
 {
 	struct tsn_notes *notes = &clock->notes;
@@ -28,7 +28,7 @@ void tsn_truth_note(struct tsn_clock *clock, s64 until_ps)
 	while (notes->error_ps && notes->filled < notes->count) {
 		s64 at_ps = tsn_moment(notes->next_ns), ns, ps;
 
-		if (at_ps >= until_ps)
+		if (at_ps > until_ps)
 			break;
 		tsn_clock_show_locked(clock, at_ps, &ns, &ps);
 		notes->error_ps[notes->filled++] = (ns - notes->next_ns) * 1000 + ps;
