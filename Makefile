@@ -85,7 +85,7 @@ lock:
 
 # What runs guests with a Linux kernel of their own; the kernel itself is downloaded when it is needed.
 GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox-static ethtool tcpdump zstd \
-                  ptp4l:linuxptp gcc make
+                  ptp4l:linuxptp chrt:util-linux gcc make
 
 # Programs that some tests look at the results with. Without root these tests are skipped with the reason.
 packages:

@@ -167,7 +167,7 @@ def test_jumps_of_frequency_add_to_what_an_oscillator_does() -> None:
     lines = [line for line in clocks.files(document)["clock-steps"].decode().splitlines() if "ptp4l" not in line]
     control = "/sys/kernel/debug/tsnport"
     assert lines == [
-        f'300000000\techo "error $((EPOCH + 300000000)) 25000000" >{control}/clock-1/tell',
+        f'300000000\techo "error $((EPOCH + 300000000)) 25000100" >{control}/clock-1/tell',
         f'500000000\techo "error $((EPOCH + 500000000)) 20000000" >{control}/clock-1/tell',
         f'500000000\techo "error $((EPOCH + 500000000)) -80000000" >{control}/clock-2/tell',
         f'800000000\techo "step $((EPOCH + 800000000)) -100000" >{control}/clock-2/tell',

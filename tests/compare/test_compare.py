@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -187,6 +188,27 @@ def test_the_page_says_who_is_beyond_the_bound(folder: Path, tmp_path: Path) -> 
 def _tsnbench(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from tsnbench.cli.main import main; main()", "compare", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_clocks_of_several_runs_are_in_one_figure(folder: Path, tmp_path: Path) -> None:
+    clocks = """
+clocks:
+  default: {granularity: 8 ns}
+  robot: {drift: DRIFT}
+"""
+    sides = []
+    for drift in ("20 ppm", "-10 ppm"):
+        path = folder / f"clocks{drift[:3]}.yaml"
+        text = STAR.replace("DURATION", "40 ms").replace("SEED", "1").replace("FAULTS", "")
+        path.write_text(text + clocks.replace("DRIFT", drift))
+        into = folder / path.stem
+        load(path).plan().run(on=Simulation(), into=into)
+        sides.append(opened(into))
+    page = write_comparison(compare(sides), tmp_path).read_text(encoding="utf-8")
+    assert "Clock error over time" in page and "How far clocks were ahead of true time" in page
+    # 20 and 10 ppm for 140 ms, and whose.
+    assert re.search(r"robot, simulator \(1\): at most 2\.8\d* µs", page), page.count("robot, simulator")
+    assert re.search(r"robot, simulator \(2\): at most 1\.4\d* µs", page)
 
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def _terms(
 def granularity(side: Side) -> float:
     """The coarsest clock that stamped its frames, in ns."""
     nodes = (((side.plan or {}).get("clocks") or {}).get("nodes")) or []
-    coarse = [node.get("timestamp_granularity_ns", 0) for node in nodes if isinstance(node, Mapping)]
+    coarse = [node.get("granularity_ns", 0) for node in nodes if isinstance(node, Mapping)]
     return float(max([1, *coarse]))
 
 

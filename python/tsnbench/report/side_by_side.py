@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.compare.agreement import Agreement
 from tsnbench.compare.comparison import Comparison, letter
 from tsnbench.report import words
+from tsnbench.report.clocks import against, clock_rows
 from tsnbench.report.comparison import drawings, render
 from tsnbench.report.curves import ecdf
 from tsnbench.report.data import gather, gather_captured
 from tsnbench.report.facts import RunFacts
+from tsnbench.report.figures.clocks import clock_errors_beside
 from tsnbench.report.figures.differences import Apart, differences
 from tsnbench.report.figures.style import Drawing
 from tsnbench.report.files import write_figures, write_text
@@ -26,7 +28,7 @@ def write_comparison(found: Comparison, into: Path, figures: Sequence[str] = ())
     """Write ``compare.html`` into a folder, and figure files for papers beside it."""
     page = into / "compare.html"
     facts = _facts(found.sides)
-    drawn = [*drawings(facts), *_apart(found)]
+    drawn = [*drawings(facts), *_apart(found), *_clocks(found, facts)]
     write_text(page, render(facts, drawn, template="side_by_side.html", **parts(found)))
     write_figures(into / "figures", drawn, figures)
     return page
@@ -90,6 +92,16 @@ def _facts(sides: Sequence[Side]) -> list[RunFacts]:
         else planned
         for run, side in zip(gathered, sides, strict=True)
     ]
+
+
+def _clocks(found: Comparison, facts: Sequence[RunFacts]) -> list[Drawing]:
+    """How wrong clocks were, where two runs or more have noted it."""
+    timed = [
+        (side.label, rows)
+        for side, run in zip(found.sides, facts, strict=True)
+        if side.folder is not None and (rows := clock_rows(run))
+    ]
+    return [clock_errors_beside(timed, against(facts[0]))] if len(timed) > 1 else []
 
 
 def _apart(found: Comparison) -> list[Drawing]:

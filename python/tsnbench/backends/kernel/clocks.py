@@ -132,7 +132,9 @@ def _pace(own: dict[str, Any], faults: list[dict[str, Any]]) -> list[tuple[int, 
     found: list[tuple[int, int]] = []
     for at in sorted(edges):
         ppt = [value for begins, value in base if begins <= at][-1]
-        ppt += sum(one["by_ppt"] for one in jumps if one["from_ns"] <= at < one["until_ns"])
+        jump = sum(one["by_ppt"] for one in jumps if one["from_ns"] <= at < one["until_ns"])
+        # A jump is a part of what the oscillator does.
+        ppt += jump + ppt * jump // 10**12
         if not found or found[-1][1] != ppt:
             found.append((at, ppt))
     return found

@@ -1,4 +1,4 @@
-"""Clock error over time."""
+"""Clock error over time, of one run or of several."""
 
 from __future__ import annotations
 
@@ -42,5 +42,62 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
         f"How far each node's clock was ahead of {against}; linear up to 100 ns, logarithmic beyond."
         + (f" The {MOST_CLOCKS} worst; {left} more were better." if left else ""),
         "; ".join(f"{row.node}: at most {micros(row.worst)} µs in the second half" for row in shown),
+        draw,
+    )
+
+
+MOST_BESIDE = 3
+"""Clocks drawn of several runs: the worst of any."""
+
+
+def clock_errors_beside(runs: Sequence[tuple[str, Sequence[ClockRow]]], against: str) -> Drawing:
+    """A part of the figure per clock, with a line per run."""
+    worst: dict[str, float] = {}
+    for _, rows in runs:
+        for row in rows:
+            worst[row.node] = max(worst.get(row.node, 0.0), row.worst)
+    kept = sorted(worst, key=lambda node: -worst[node])[:MOST_BESIDE]
+    nodes = [node for node in worst if node in kept]
+
+    def draw(size: Size) -> Figure:
+        from matplotlib.figure import Figure
+
+        unit, scale = seconds_or_millis(max(row.t[-1] for _, rows in runs for row in rows))
+        figure = Figure(figsize=(size.width, 0.6 + 1.5 * len(nodes)))
+        parts = figure.subplots(len(nodes), 1, sharex=True, squeeze=False)
+        for node, (at,) in zip(nodes, parts, strict=True):
+            for place, (label, rows) in enumerate(runs):
+                for row in (row for row in rows if row.node == node):
+                    t = [value / scale for value in row.t]
+                    at.plot(
+                        t,
+                        row.error,
+                        color=COLOURS[place % len(COLOURS)],
+                        linestyle=DASHES[place % len(DASHES)],
+                        linewidth=0.9,
+                        label=printable(label),
+                    )
+            at.set_title(printable(node))
+            at.set_yscale("symlog", linthresh=100)
+            at.yaxis.set_major_formatter(lambda ns, _: signed(ns))
+        parts[-1][0].set_xlabel(f"true time ({unit})")
+        figure.supylabel("clock error (ns)")
+        labelled = dict(zip(*reversed(parts[0][0].get_legend_handles_labels()), strict=True))
+        figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=3)
+        return figure
+
+    left = len(worst) - len(nodes)
+    return Drawing(
+        "clock-error",
+        "Clock error over time",
+        f"How far clocks were ahead of {against}; linear up to 100 ns, logarithmic beyond."
+        + (f" The {len(nodes)} worst; {left} more were better." if left else ""),
+        "; ".join(
+            f"{row.node}, {label}: at most {micros(row.worst)} µs in the second half"
+            for node in nodes
+            for label, rows in runs
+            for row in rows
+            if row.node == node
+        ),
         draw,
     )
