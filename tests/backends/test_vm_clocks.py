@@ -51,6 +51,13 @@ clocks:
   st: {drift: -35 ppm, granularity: 8 ns, jitter: 4 ns}
   gptp: {grandmaster: sw, sync-interval: 1/16 s, pdelay-interval: 1/4 s, pcp: 0}
 """
+E2E = """
+clocks:
+  default: {granularity: 8 ns}
+  sw: {drift: 20 ppm, granularity: 8 ns}
+  st: {drift: -35 ppm, granularity: 8 ns}
+  ptp: {grandmaster: gm, delay: e2e, delay-interval: 1/4 s, sync-interval: 1/8 s}
+"""
 TRAP = """
 shapers:
   sw -> st:
@@ -114,30 +121,31 @@ def test_talkers_and_taps_go_by_their_nodes_clocks() -> None:
         assert delay[98] < -100_000
 
 
-def test_ptp4l_follows_as_the_simulators_servo_does() -> None:
-    for run in _runs("gptp", GPTP, "7 s"):
+def test_ptp4l_follows_as_the_simulators_servo_does_but_not_without_a_window() -> None:
+    """COTS lessons, L1: in the simulator and with ptp4l alike. Only one port of the bridge has gates."""
+    for run in _runs("trap", GPTP + TRAP, "7 s"):
         table = _errors(run)
         assert table.filter(pl.col("node") == "sw")["offset_ps"].abs().max() == 0
-        led = table.filter((pl.col("node") == "gm") & (pl.col("t_true_ns") == 7_000_000_000))
-        assert led["error_ps"].item() == pytest.approx(140_000_000, abs=60_000)
-        late = table.filter((pl.col("t_true_ns") > 6_000_000_000) & (pl.col("node") != "sw"))
-        worst = late["offset_ps"].abs().max()
-        assert isinstance(worst, int)
-        # Stamps of 8 ns with 4 ns of jitter at both ends.
-        assert worst < 60_000, late
-    # It was not right from the beginning.
-    assert table.filter(pl.col("t_true_ns") <= 1_000_000_000)["offset_ps"].abs().max() > 1_000_000
+        end = table.filter(pl.col("t_true_ns") == 7_000_000_000)
+        error = dict(end.select("node", "offset_ps").iter_rows())
+        # It runs free: 55 ppm for 7 s. The other one follows; stamps of 8 ns with 4 ns of jitter at both ends.
+        assert error["st"] == pytest.approx(-385_000_000, abs=1_000)
+        assert abs(error["gm"]) < 60_000
+        # It was not right from the beginning, and what was put in is what it had to find.
+        first = table.filter((pl.col("node") == "gm") & (pl.col("t_true_ns") == 100_000_000))
+        assert first["offset_ps"].item() == pytest.approx(-2_000_000, abs=1_500_000)
+        led = dict(end.select("node", "error_ps").iter_rows())
+        assert led["gm"] == pytest.approx(140_000_000, abs=60_000)
     assert "MASTER on INIT_COMPLETE" in (run.folder / "ptp4l-sw.log").read_text(encoding="utf-8")
 
 
-def test_without_a_window_ptp_is_lost() -> None:
-    """COTS lessons, L1: in the simulator and with ptp4l alike; the other port of the bridge has no gates."""
-    for run in _runs("trap", GPTP + TRAP, "7 s"):
+def test_boundary_clocks_end_to_end() -> None:
+    """Two servos in a row; the second begins again when the first is stepped, so it is not at rest yet."""
+    for run in _runs("e2e", E2E, "7 s"):
         end = _errors(run).filter(pl.col("t_true_ns") == 7_000_000_000)
         error = dict(end.select("node", "offset_ps").iter_rows())
-        # It runs free: 55 ppm for 7 s.
-        assert error["st"] == pytest.approx(-385_000_000, abs=1_000)
-        assert abs(error["gm"]) < 60_000
+        assert error["gm"] == 0
+        assert abs(error["sw"]) < 500_000 and abs(error["st"]) < 3_000_000
 
 
 def test_what_a_guest_cannot_do_with_clocks_is_named() -> None:
@@ -154,7 +162,8 @@ def test_what_a_guest_cannot_do_with_clocks_is_named() -> None:
     assert "one step" in told({}, {"one_step": True})
     assert "taps" in told({}, {"visible": True})
     assert "elections" in told({}, {"bmca": {"ports": []}})
-    assert "IEEE 1588" in told({}, {"ieee_1588": {"delay": "end-to-end"}})
+    assert "transparent" in told({}, {"ieee_1588": {"delay": "end-to-end", "transparent": [2]}})
+    assert told({}, {"ieee_1588": {"delay": "end-to-end"}}) == ""
     assert "powers of two" in told({}, {"sync_interval_ns": 100_000_000})
     assert "fails" in told({"faults": [{"kind": "ptp-down", "node": 0, "from_ns": 1, "until_ns": 2}]}, {})
     wandering = [{**one, "wander": {"most_ppt": 1, "every_ns": 1}} for one in document["clocks"]["nodes"]]
@@ -167,8 +176,8 @@ def test_jumps_of_frequency_add_to_what_an_oscillator_does() -> None:
     lines = [line for line in clocks.files(document)["clock-steps"].decode().splitlines() if "ptp4l" not in line]
     control = "/sys/kernel/debug/tsnport"
     assert lines == [
-        f'300000000\techo "error $((EPOCH + 300000000)) 25000100" >{control}/clock-1/tell',
-        f'500000000\techo "error $((EPOCH + 500000000)) 20000000" >{control}/clock-1/tell',
-        f'500000000\techo "error $((EPOCH + 500000000)) -80000000" >{control}/clock-2/tell',
-        f'800000000\techo "step $((EPOCH + 800000000)) -100000" >{control}/clock-2/tell',
+        f'300000000\techo "error $((EPOCH + 300000000)) 25000100" >{control}/clock-2/tell',
+        f'500000000\techo "error $((EPOCH + 500000000)) -80000000" >{control}/clock-1/tell',
+        f'500000000\techo "error $((EPOCH + 500000000)) 20000000" >{control}/clock-2/tell',
+        f'800000000\techo "step $((EPOCH + 800000000)) -100000" >{control}/clock-1/tell',
     ]

@@ -23,6 +23,8 @@ PRIORITY = 45
 """Of ptp4l under ``SCHED_FIFO``: below talkers, whose time is told them by others; above listeners."""
 MOST_MOMENTS = 4_000_000
 """Notes of one clock; the device has room for no more."""
+LINK_ALONE = "01:80:C2:00:00:0E"
+"""The address that no bridge passes on. IEEE 802.1Q-2022, 8.6.3."""
 _NODES_KEY = "tsnbench.nodes"
 
 
@@ -52,13 +54,14 @@ def refused(plan: dict[str, Any], dilate: int = 1) -> Iterator[str]:
 
 def _protocol(plan: dict[str, Any], gptp: dict[str, Any]) -> Iterator[str]:
     for key, what in (
-        ("ieee_1588", "IEEE 1588 (gPTP runs)"),
         ("bmca", "elections"),
         ("one_step", "one step (the device stamps frames and does not write to them)"),
         ("visible", "PTP's frames at taps"),
     ):
         if gptp.get(key):
             yield f"clocks: {what}"
+    if (gptp.get("ieee_1588") or {}).get("transparent"):
+        yield "clocks: transparent clocks"
     if gptp:
         notes = Notes("vm")
         for key, what in (("sync_interval_ns", "Sync interval"), ("pdelay_interval_ns", "delay interval")):
@@ -97,6 +100,9 @@ def files(plan: dict[str, Any]) -> dict[str, bytes]:
             # Roles are given, so nobody announces anything, as in the simulator: else a Sync counts for nothing
             # until its sender has announced itself four times.
             own = f"[global]\nuds_address /tmp/ptp4l-{node}\ninhibit_announce 1\nignore_source_id 1\n"
+            if "ieee_1588" in plan["clocks"]["gptp"]:
+                # The other address (01-1B-19-00-00-00) passes the kernel's bridge, round a boundary clock.
+                own += f"ptp_dst_mac {LINK_ALONE}\np2p_dst_mac {LINK_ALONE}\n"
             found[f"ptp4l-{node}.conf"] = text.replace("[global]\n", own, 1).encode()
     return found
 
