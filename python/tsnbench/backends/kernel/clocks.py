@@ -1,4 +1,4 @@
-"""Clocks of nodes: oscillators with the Plan's errors in the guest's own device, ptp4l beside them, their true errors.
+"""Clocks of nodes: the Plan's oscillators in the guest's own device, ptp4l beside them, their true errors.
 
 ptp4l(8); IEEE 802.1AS-2020.
 """
@@ -86,7 +86,7 @@ def _one_system_clock(plan: dict[str, Any]) -> Iterator[str]:
             yield f"stream {stream['name']}: SO_TXTIME beside clocks ({own})"
     for tap in plan["taps"]:
         if tap["stage"] not in ("tx", "rx"):
-            yield f"tap {tap['name']}: stages of software beside clocks (they are stamped by the system's clock)"
+            yield f"tap {tap['name']}: stages of software beside clocks (their stamp {own})"
 
 
 def files(plan: dict[str, Any]) -> dict[str, bytes]:
@@ -97,8 +97,8 @@ def files(plan: dict[str, Any]) -> dict[str, bytes]:
     found = {"clock-steps": "".join(f"{at}\t{line}\n" for at, line in _steps(plan)).encode()}
     for node in range(len(plan["nodes"])):
         if (text := ptp.ptp4l(network, node, ports.profile(plan), notes)) is not None:
-            # Roles are given, so nobody announces anything, as in the simulator: else a Sync counts for nothing
-            # until its sender has announced itself four times.
+            # Roles are given, so nobody announces anything, as in the simulator: else a Sync counts for
+            # nothing until its sender has announced itself often enough.
             own = f"[global]\nuds_address /tmp/ptp4l-{node}\ninhibit_announce 1\nignore_source_id 1\n"
             if "ieee_1588" in plan["clocks"]["gptp"]:
                 # The other address (01-1B-19-00-00-00) passes the kernel's bridge, round a boundary clock.
@@ -108,7 +108,7 @@ def files(plan: dict[str, Any]) -> dict[str, bytes]:
 
 
 def _steps(plan: dict[str, Any]) -> list[tuple[int, str]]:
-    """Lines for a shell: ptp4l begins when the Plan does, as in the simulator; oscillators change, clocks jump."""
+    """Lines for a shell: ptp4l begins when the Plan does, as in the simulator; oscillators and clocks change."""
     clocks, network = plan["clocks"], Network(plan)
     taking_part = sorted({network.ports[port]["node"] for port in ptp.ports(network)})
     found = [
@@ -133,7 +133,10 @@ def _steps(plan: dict[str, Any]) -> list[tuple[int, str]]:
 def _pace(own: dict[str, Any], faults: list[dict[str, Any]]) -> list[tuple[int, int]]:
     """From when on the oscillator is how fast: ns, parts of 10^12."""
     jumps = [fault for fault in faults if fault["kind"] == "frequency-jump"]
-    base = [(0, own["deviation_ppt"]), *((one["at_ns"], one["deviation_ppt"]) for one in own.get("changes", ()))]
+    base = [
+        (0, own["deviation_ppt"]),
+        *((one["at_ns"], one["deviation_ppt"]) for one in own.get("changes", ())),
+    ]
     edges = {at for at, _ in base} | {one[edge] for one in jumps for edge in ("from_ns", "until_ns")}
     found: list[tuple[int, int]] = []
     for at in sorted(edges):
@@ -169,7 +172,9 @@ def prepare(plan: dict[str, Any]) -> list[str]:
             f"{_tell(node, f'show $EPOCH $((EPOCH + {offset}))')} || fail clock {node}",
         ]
         if moments:
-            lines.append(f"{_tell(node, f'note $((EPOCH + {record})) {record} {moments}')} || fail clock {node}")
+            lines.append(
+                f"{_tell(node, f'note $((EPOCH + {record})) {record} {moments}')} || fail clock {node}"
+            )
     return lines
 
 
@@ -179,9 +184,11 @@ def begin(plan: dict[str, Any], site: Site) -> list[str]:
         return []
     return [
         # The shell that the steps are told to would take its own ip.
-        f"IP={site.ip} JOB={site.job} RESULTS={site.results} SCRATCH={site.scratch}; export EPOCH IP JOB RESULTS SCRATCH",
+        f"IP={site.ip} JOB={site.job} RESULTS={site.results} SCRATCH={site.scratch}",
+        "export EPOCH IP JOB RESULTS SCRATCH",
         f": >{site.scratch}/ptp4l",
-        f"{site.talker} steps {site.job}/clock-steps --epoch $EPOCH --log {site.results}/clock-steps -- chrt -f {PRIORITY} sh &"
+        f"{site.talker} steps {site.job}/clock-steps --epoch $EPOCH --log {site.results}/clock-steps"
+        f" -- chrt -f {PRIORITY} sh &"
         ' talkers="$talkers $!"',
     ]
 
@@ -233,11 +240,14 @@ def write(back: dict[str, bytes], plan: dict[str, Any], folder: Path) -> None:
 
     noted = errors(back, plan)
     gptp = plan["clocks"].get("gptp")
-    master = gptp["grandmaster"] if gptp else None
-    follow = {master, *(plan["ports"][port]["node"] for port in gptp["slaves"])} if gptp else set()
+    follow: set[int] = set()
+    leader: list[int] = []
+    if gptp:
+        follow = {gptp["grandmaster"], *(plan["ports"][port]["node"] for port in gptp["slaves"])}
+        leader = noted.get(gptp["grandmaster"], [])
     record = plan["clocks"]["record_ns"]
     rows = [
-        (node, (place + 1) * record, error, error - noted[master][place] if node in follow else None)
+        (node, (place + 1) * record, error, error - leader[place] if node in follow else None)
         for place in range(_moments(plan))
         for node, own in noted.items()
         for error in (own[place],)
