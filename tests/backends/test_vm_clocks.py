@@ -1,4 +1,4 @@
-"""Clocks of nodes in the guest: what is put in is read back; ptp4l beside the simulator; the trap of lesson L1.
+"""Clocks of nodes in the guest: what is put in is read back; ptp4l beside the simulator; lesson L1.
 
 Clocks that nothing steers are straight lines: the guest's have to be those of the simulator, to the ps.
 """

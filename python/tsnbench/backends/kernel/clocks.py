@@ -108,7 +108,7 @@ def files(plan: dict[str, Any]) -> dict[str, bytes]:
 
 
 def _steps(plan: dict[str, Any]) -> list[tuple[int, str]]:
-    """Lines for a shell: ptp4l begins when the Plan does, as in the simulator; oscillators and clocks change."""
+    """Lines for a shell: ptp4l begins when the Plan does, as simulated; oscillators and clocks change."""
     clocks, network = plan["clocks"], Network(plan)
     taking_part = sorted({network.ports[port]["node"] for port in ptp.ports(network)})
     found = [
