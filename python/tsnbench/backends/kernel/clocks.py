@@ -25,6 +25,9 @@ MOST_MOMENTS = 4_000_000
 """Notes of one clock; the device has room for no more."""
 LINK_ALONE = "01:80:C2:00:00:0E"
 """The address that no bridge passes on. IEEE 802.1Q-2022, 8.6.3."""
+FARTHEST_NS = 1_000_000
+"""By more than this no clock is set."""
+_LATE = "its talkers would be late, which ends a run"
 _NODES_KEY = "tsnbench.nodes"
 
 
@@ -43,7 +46,11 @@ def refused(plan: dict[str, Any], dilate: int = 1) -> Iterator[str]:
     for node, own in zip(plan["nodes"], clocks["nodes"], strict=True):
         if own.get("wander"):
             yield f"clock of {node['name']}: wander"
+        if abs(own["offset_ns"]) > FARTHEST_NS:
+            yield f"clock of {node['name']}: an offset of more than 1 ms ({_LATE})"
     for fault in clocks.get("faults", ()):
+        if fault["kind"] == "clock-step" and abs(fault["by_ns"]) > FARTHEST_NS:
+            yield f"clock of {plan['nodes'][fault['node']]['name']}: a step of more than 1 ms ({_LATE})"
         if fault["kind"] == "ptp-down":
             yield f"clock of {plan['nodes'][fault['node']]['name']}: PTP that fails and comes back"
     if _moments(plan) > MOST_MOMENTS:
