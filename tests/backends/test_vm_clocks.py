@@ -169,7 +169,9 @@ def test_what_a_guest_cannot_do_with_clocks_is_named() -> None:
     assert "fails" in told({"faults": [{"kind": "ptp-down", "node": 0, "from_ns": 1, "until_ns": 2}]}, {})
     wandering = [{**one, "wander": {"most_ppt": 1, "every_ns": 1}} for one in document["clocks"]["nodes"]]
     assert told({"nodes": wandering}, {}).count("wander") == 3
-    assert "a step" in told({"faults": [{"kind": "clock-step", "node": 0, "at_ns": 1, "by_ns": -1_000_001}]}, {})
+    assert "a step" in told(
+        {"faults": [{"kind": "clock-step", "node": 0, "at_ns": 1, "by_ns": -1_000_001}]}, {}
+    )
     far = [{**one, "offset_ns": 1_000_001} for one in document["clocks"]["nodes"]]
     assert told({"nodes": far}, {}).count("an offset") == 3
     assert "moments" in told({"record_ns": 100}, {})
