@@ -18,6 +18,7 @@ from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.kernel.wire import Wire
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine, unavailable
+from tsnbench.backends.vm.several import Part, execute
 from tsnbench.planning import plan as make_plan
 from tsnbench.planning.document import Plan
 from tsnbench.runs import Run
@@ -64,6 +65,7 @@ shapers:
     queues: {classes: {3: 1, 0: 0}}
     gates: {cycle: 500 us, entries: [{open: [3], for: 500 us}]}
 """
+PLANS = {"free": (FREE, "1 s"), "trap": (GPTP + TRAP, "7 s"), "e2e": (E2E, "7 s")}
 
 
 def _plan(name: str, more: str, duration: str) -> Plan:
@@ -73,14 +75,22 @@ def _plan(name: str, more: str, duration: str) -> Plan:
 
 
 @cache
-def _runs(name: str, more: str, duration: str) -> tuple[Run, Run]:
+def _all() -> dict[str, tuple[Run, Run]]:
+    """Every Plan in the simulator, and in one guest after the other."""
     if why := unavailable():
         pytest.skip(f"no guests here: {why}")
-    made = _plan(name, more, duration)
-    return (
-        made.run(on=Simulation(), into=Path(FOLDER.name) / f"{name}-sim"),
-        made.run(on=VirtualMachine(), into=Path(FOLDER.name) / f"{name}-vm"),
-    )
+    plans = {name: _plan(name, more, duration) for name, (more, duration) in PLANS.items()}
+    into = Path(FOLDER.name)
+    parts = [Part(VirtualMachine(), made, into / f"{name}-vm") for name, made in plans.items()]
+    found: dict[str, tuple[Run, Run]] = {}
+    for (name, made), kernel in zip(plans.items(), execute(parts), strict=True):
+        assert isinstance(kernel, Run), kernel
+        found[name] = (made.run(on=Simulation(), into=into / f"{name}-sim"), kernel)
+    return found
+
+
+def _runs(name: str) -> tuple[Run, Run]:
+    return _all()[name]
 
 
 def _errors(run: Run) -> pl.DataFrame:
@@ -88,7 +98,7 @@ def _errors(run: Run) -> pl.DataFrame:
 
 
 def test_clocks_that_run_free_are_the_simulators_to_the_ps() -> None:
-    simulated, kernel = map(_errors, _runs("free", FREE, "1 s"))
+    simulated, kernel = map(_errors, _runs("free"))
     for column in ("node", "t_true_ns", "offset_ps"):
         assert simulated[column].to_list() == kernel[column].to_list(), column
     assert kernel["offset_ps"].is_null().all()
@@ -100,7 +110,7 @@ def test_clocks_that_run_free_are_the_simulators_to_the_ps() -> None:
 
 
 def test_talkers_and_taps_go_by_their_nodes_clocks() -> None:
-    simulated, kernel = (run.observations() for run in _runs("free", FREE, "1 s"))
+    simulated, kernel = (run.observations() for run in _runs("free"))
     sent = {}
     for name, table in (("simulated", simulated), ("kernel", kernel)):
         at = table.filter(pl.col("stage") == "tx").sort("seq")
@@ -112,7 +122,7 @@ def test_talkers_and_taps_go_by_their_nodes_clocks() -> None:
     assert sent["simulated"][-1] < 1_000
     assert sent["kernel"][50] < 20_000
     # The listener's clock is up to 150 us behind: frames come before they were sent.
-    for run, table in zip(_runs("free", FREE, "1 s"), (simulated, kernel), strict=True):
+    for run, table in zip(_runs("free"), (simulated, kernel), strict=True):
         both = table.pivot(on="stage", index="seq", values="t_ns").sort("seq")
         delay = both["rx"] - both["tx"]
         ends = _errors(run).filter(pl.col("t_true_ns") == 990_000_000)
@@ -123,7 +133,7 @@ def test_talkers_and_taps_go_by_their_nodes_clocks() -> None:
 
 def test_ptp4l_follows_as_the_simulators_servo_does_but_not_without_a_window() -> None:
     """COTS lessons, L1: in the simulator and with ptp4l alike. Only one port of the bridge has gates."""
-    for run in _runs("trap", GPTP + TRAP, "7 s"):
+    for run in _runs("trap"):
         table = _errors(run)
         assert table.filter(pl.col("node") == "sw")["offset_ps"].abs().max() == 0
         end = table.filter(pl.col("t_true_ns") == 7_000_000_000)
@@ -141,7 +151,7 @@ def test_ptp4l_follows_as_the_simulators_servo_does_but_not_without_a_window() -
 
 def test_boundary_clocks_end_to_end() -> None:
     """Two servos in a row; the second begins again when the first is stepped, so it is not at rest yet."""
-    for run in _runs("e2e", E2E, "7 s"):
+    for run in _runs("e2e"):
         end = _errors(run).filter(pl.col("t_true_ns") == 7_000_000_000)
         error = dict(end.select("node", "offset_ps").iter_rows())
         assert error["gm"] == 0

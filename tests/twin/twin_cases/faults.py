@@ -165,7 +165,7 @@ LEGS = Case(
 
 def _worst_ns(run: Run) -> float:
     errors = run.clock_errors()
-    late = errors.filter(errors["t_true_ns"] >= run.plan.document["duration_ns"] // 2)
+    late = errors.filter(errors["t_true_ns"] >= run.plan.document["duration_ns"] * 3 // 4)
     worst = late["offset_ps"].abs().max()
     assert isinstance(worst, int)
     return worst / 1000
@@ -175,7 +175,7 @@ CLOCKS = Case(
     "clocks",
     (
         Quantity(
-            "greatest clock error, second half",
+            "greatest clock error, last quarter",
             "ns",
             lambda plan: 0.0,
             _worst_ns,
@@ -184,7 +184,10 @@ CLOCKS = Case(
             why="stamps of 8 ns at both ends of two links, and the servo's way",
         ),
     ),
-    "",
+    "ptp4l's clocks come together later: it counts on a neighbour only after some exchanges of delay requests, 3 s here, and "
+    "until then clocks run free and have to be stepped; a bridge is a servo of its own to it, so the station follows a clock "
+    "that is stepped, and its own servo swings for some 10 s. Where clocks have come to rest, in the last quarter, both agree. "
+    "Both errors are true ones: those of the device's oscillators, not what ptp4l believes.",
     dilate=1,
 )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tsnbench.planning.document import Plan
 
 _TIDY = """
-killall -q -9 tsnbench-traffic tcpdump
+killall -q -9 tsnbench-traffic tcpdump ptp4l
 for space in $(/tools/ip netns list | cut -d' ' -f1); do /tools/ip netns del $space; done
 # A namespace is gone somewhat later than its name.
 sleep 1
