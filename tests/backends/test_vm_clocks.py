@@ -38,7 +38,7 @@ streams:
 FREE = """
 clocks:
   default: {granularity: 8 ns}
-  gm: {drift: 12.345678 ppm, offset: 3 us}
+  gm: {drift: 112.345678 ppm, offset: 3 us}
   sw: {drift: 20 ppm, granularity: 8 ns}
   st: {drift: 40 ppm, offset: -5 us, changes: [{at: 500 ms, drift: -80 ppm}]}
 faults:
