@@ -40,7 +40,9 @@ static void begin(struct tsn_port *port, struct sk_buff *skb, s64 at_ps)
 	port->sending = skb;
 	port->end_ps = at_ps + tsn_duration(port, octets);
 	port->free_ps = at_ps + tsn_duration(port, octets + TSN_GAP);
-	tsn_tape_write(&port->tx, port->clock, skb, at_ps);
+	/* A node that goes down meanwhile does not say that it sent. */
+	if (!tsn_harm_down(port, at_ps, at_ps + tsn_duration(port, TSN_PREAMBLE)))
+		tsn_tape_write(&port->tx, port->clock, skb, at_ps);
 }
 
 static void deliver(struct tsn_port *port, struct sk_buff *skb)
@@ -72,30 +74,55 @@ static void arrive(struct tsn_port *port)
 }
 
 /* A frame of its own for the peer: the sender's stamps lie in the memory that the sender's copies share. */
-static void to_peer(struct tsn_port *port, struct sk_buff *sent)
+static void hand_over(struct tsn_port *port, struct sk_buff *sent, s64 late_ps)
 {
 	struct tsn_port *peer = port->peer;
 	struct tsn_note *note = tsn_note(sent);
-	struct sk_buff *skb;
+	struct sk_buff *skb, *before;
+	s64 arrives_ps = port->end_ps + port->delay_ps + late_ps;
 
-	if (!peer || !netif_running(peer->dev) || !netif_carrier_ok(port->dev))
+	if (tsn_harm_down(peer, arrives_ps, arrives_ps)) {
+		tsn_harm_lost(port);
 		return;
+	}
 	skb = netdev_alloc_skb_ip_align(peer->dev, sent->len);
 	if (!skb) {
 		peer->dev->stats.rx_dropped++;
 		return;
 	}
 	skb_copy_bits(sent, 0, skb_put(skb, sent->len), sent->len);
-	tsn_note(skb)->arrives_ps = port->end_ps + port->delay_ps;
+	tsn_note(skb)->arrives_ps = arrives_ps;
 	if (peer->stamps.rx_filter != HWTSTAMP_FILTER_NONE) {
-		s64 point_ps = note->begin_ps + tsn_duration(port, TSN_PREAMBLE) + port->delay_ps;
+		s64 point_ps = note->begin_ps + tsn_duration(port, TSN_PREAMBLE) + port->delay_ps + late_ps;
 
 		skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(tsn_clock_stamp_ptp(peer->clock, point_ps));
 	}
 	spin_lock(&peer->arriving);
-	__skb_queue_tail(&peer->wire, skb);
+	/* What is held back on a bad cable is overtaken. */
+	before = skb_peek_tail(&peer->wire);
+	while (before && tsn_note(before)->arrives_ps > arrives_ps)
+		before = skb_queue_is_first(&peer->wire, before) ? NULL : skb_queue_prev(&peer->wire, before);
+	if (before)
+		__skb_queue_after(&peer->wire, before, skb);
+	else
+		__skb_queue_head(&peer->wire, skb);
 	spin_unlock(&peer->arriving);
 	arrive(peer);
+}
+
+static void to_peer(struct tsn_port *port, struct sk_buff *sent)
+{
+	s64 late_ps, again_ps;
+
+	if (!port->peer || !netif_running(port->peer->dev) || !netif_carrier_ok(port->dev)) {
+		port->dev->stats.tx_carrier_errors++;
+		return;
+	}
+	if (!tsn_harm_meet(port, tsn_note(sent)->begin_ps, port->end_ps, sent->len + ETH_FCS_LEN, &late_ps, &again_ps))
+		return;
+	hand_over(port, sent, late_ps);
+	if (again_ps != TSN_NEVER)
+		hand_over(port, sent, late_ps + again_ps);
 }
 
 /* The last bit is out. */
@@ -123,6 +150,36 @@ static void finish(struct tsn_port *port)
 	netif_tx_wake_queue(netdev_get_tx_queue(port->dev, note->queue));
 }
 
+/* A frame that was to wait for a moment, as its node goes down before that. */
+static bool flush(struct tsn_port *port, struct sk_buff *skb, s64 until_ps)
+{
+	struct tsn_note *note = tsn_note(skb);
+	struct tsn_queue *queue = &port->queue[note->queue];
+
+	if (!tsn_harm_down(port, note->ready_ps, until_ps))
+		return false;
+	tsn_harm_flushed(port, note->ready_ps, until_ps);
+	__skb_unlink(skb, &queue->ring);
+	queue->used--;
+	kfree_skb(skb);
+	netif_tx_wake_queue(netdev_get_tx_queue(port->dev, note->queue));
+	return true;
+}
+
+/* What waits in a node is lost when it goes down; then it is looked at again. */
+static void flush_all(struct tsn_port *port, s64 now_ps)
+{
+	struct sk_buff *skb, *next;
+	bool waiting = false;
+	int number;
+
+	for (number = 0; number < TSN_QUEUES; number++)
+		skb_queue_walk_safe(&port->queue[number].ring, skb, next)
+			waiting |= !flush(port, skb, now_ps);
+	if (waiting && tsn_harm_next(port, now_ps) != TSN_NEVER)
+		tsn_arm(&port->timer, tsn_harm_next(port, now_ps));
+}
+
 /* Works off all that is due. The port is locked. */
 void tsn_mac_run(struct tsn_port *port)
 {
@@ -140,13 +197,17 @@ void tsn_mac_run(struct tsn_port *port)
 		}
 		tsn_gates_advance(port, now_ps);
 		skb = choose(port, &at_ps);
-		if (!skb)
-			return;
-		if (at_ps > now_ps) {
-			tsn_arm(&port->timer, at_ps);
-			return;
+		if (skb && at_ps <= now_ps) {
+			if (!port->harm || !flush(port, skb, at_ps))
+				begin(port, skb, at_ps);
+			continue;
 		}
-		begin(port, skb, at_ps);
+		if (port->harm)
+			flush_all(port, now_ps);
+		skb = choose(port, &at_ps);
+		if (skb && at_ps < tsn_harm_next(port, now_ps))
+			tsn_arm(&port->timer, at_ps);
+		return;
 	}
 }
 
@@ -244,12 +305,16 @@ void tsn_mac_stop(struct tsn_port *port)
 	hrtimer_cancel(&port->arrival);
 	spin_lock_bh(&port->lock);
 	for (number = 0; number < TSN_QUEUES; number++) {
+		port->dev->stats.tx_dropped += skb_queue_len(&port->queue[number].ring);
 		__skb_queue_purge(&port->queue[number].ring);
 		port->queue[number].used = 0;
 	}
+	if (port->sending)
+		port->dev->stats.tx_dropped++;
 	kfree_skb(port->sending);
 	port->sending = NULL;
 	spin_lock(&port->arriving);
+	port->dev->stats.rx_dropped += skb_queue_len(&port->wire);
 	__skb_queue_purge(&port->wire);
 	spin_unlock(&port->arriving);
 	spin_unlock_bh(&port->lock);

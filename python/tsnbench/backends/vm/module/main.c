@@ -43,6 +43,11 @@ s64 tsn_wall_ns(s64 ps)
 	return loaded_wall_ns + div_s64(ps, 1000);
 }
 
+s64 tsn_from_wall_ns(s64 ns)
+{
+	return (ns - loaded_wall_ns) * 1000;
+}
+
 void tsn_arm(struct hrtimer *timer, s64 at_ps)
 {
 	s64 ahead = at_ps - tsn_now();
@@ -75,8 +80,10 @@ static void free_port(struct tsn_port *port)
 		free_netdev(port->dev);
 	tsn_tape_free(&port->tx);
 	tsn_tape_free(&port->rx);
+	kfree(port->past);
 	kfree(port->oper);
 	kfree(port->admin);
+	kfree(port->harm);
 	kfree(port);
 }
 
@@ -106,6 +113,7 @@ static struct tsn_port *make_port(char *name, u64 rate_bps, u64 delay_ps)
 	port->rate_bps = rate_bps;
 	port->delay_ps = delay_ps;
 	port->ring = 2;
+	port->initial = ~0u;
 	tsn_tape_prepare(&port->tx);
 	tsn_tape_prepare(&port->rx);
 	tsn_mac_prepare(port);
@@ -122,6 +130,8 @@ static struct tsn_port *make_port(char *name, u64 rate_bps, u64 delay_ps)
 	debugfs_create_u32("ring", 0600, port->folder, &port->ring);
 	debugfs_create_u32("unguarded", 0600, port->folder, &port->unguarded);
 	tsn_tape_folder(port);
+	tsn_gates_folder(port);
+	tsn_harm_folder(port);
 	return port;
 failed:
 	free_port(port);

@@ -26,6 +26,7 @@ static int caps(struct tc_query_caps_base *base)
 
 static void gates_put(struct tsn_port *port, struct tsn_gates *list)
 {
+	bool late;
 	s64 ns, ps;
 
 	spin_lock_bh(&port->lock);
@@ -33,13 +34,23 @@ static void gates_put(struct tsn_port *port, struct tsn_gates *list)
 		tsn_gates_advance(port, tsn_now());
 		kfree(port->admin);
 		tsn_clock_show(port->clock, tsn_now(), &ns, &ps);
+		list->asked_ns = ns;
+		late = list->start_ns < ns && port->oper;
 		/* A base time that has passed means the next cycle that begins. 8.6.9.1.1. */
 		if (list->start_ns < ns)
 			list->start_ns += DIV64_U64_ROUND_UP(ns - list->start_ns, list->cycle_ns) * list->cycle_ns;
 		port->admin = list;
+		if (port->lists < TSN_LISTS) {
+			port->asked[port->lists].asked_ns = ns;
+			port->asked[port->lists].start_ns = list->start_ns;
+			port->asked[port->lists].late = late;
+		}
+		port->lists++;
 	} else {
 		kfree(port->admin);
 		kfree(port->oper);
+		kfree(port->past);
+		port->past = NULL;
 		port->admin = NULL;
 		port->oper = NULL;
 	}

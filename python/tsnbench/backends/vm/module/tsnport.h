@@ -28,6 +28,7 @@
 #define TSN_GAP 12	/* octets between frames, IEEE 802.3-2022, 4.4.2 */
 #define TSN_NEVER S64_MAX
 #define TSN_LABEL 16
+#define TSN_LISTS 32	/* gate control lists of which is known when they were asked for */
 
 /* How far a clock was from true time, at moments that were asked for. */
 struct tsn_notes {
@@ -60,6 +61,7 @@ struct tsn_clock {
 
 /* IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9: a gate control list. */
 struct tsn_gates {
+	s64 asked_ns;		/* by the port's clock */
 	s64 start_ns;		/* by the port's clock: ConfigChangeTime */
 	s64 cycle_ns;
 	s64 extension_ns;
@@ -106,8 +108,16 @@ struct tsn_port {
 	struct sk_buff *sending;
 	s64 end_ps;		/* when the last bit of what is being sent is out */
 	s64 free_ps;		/* when the next frame may begin */
+	struct tsn_gates *past;	/* what was in force before: for who works off earlier moments late */
 	struct tsn_gates *oper;
 	struct tsn_gates *admin;
+	u32 initial;		/* gates that are open before any list, bit per queue: AdminGateStates */
+	struct {
+		s64 asked_ns, start_ns;
+		bool late;	/* ConfigChangeError */
+	} asked[TSN_LISTS];
+	unsigned int lists;
+	struct tsn_harm *harm;	/* NULL: nothing goes wrong */
 	struct kernel_hwtstamp_config stamps;
 	spinlock_t arriving;	/* of what follows */
 	struct sk_buff_head wire;
@@ -145,6 +155,7 @@ s64 tsn_now(void);
 s64 tsn_wall_ns(s64 ps);
 s64 tsn_tai_ahead(void);
 s64 tsn_moment(s64 tai_ns);
+s64 tsn_from_wall_ns(s64 ns);
 void tsn_arm(struct hrtimer *timer, s64 at_ps);
 void tsn_clock_changed(struct tsn_clock *clock);
 
@@ -173,6 +184,15 @@ void tsn_truth_folder(struct tsn_clock *clock);
 s64 tsn_gates_open(struct tsn_port *port, unsigned int queue, s64 from_ps, s64 need_ps);
 void tsn_gates_advance(struct tsn_port *port, s64 now_ps);
 u32 tsn_gates_max_sdu(const struct tsn_port *port, unsigned int queue);
+void tsn_gates_folder(struct tsn_port *port);
+
+/* harm.c */
+bool tsn_harm_down(const struct tsn_port *port, s64 from_ps, s64 until_ps);
+s64 tsn_harm_next(const struct tsn_port *port, s64 after_ps);
+void tsn_harm_flushed(struct tsn_port *port, s64 from_ps, s64 until_ps);
+bool tsn_harm_meet(struct tsn_port *port, s64 begin_ps, s64 end_ps, u32 octets, s64 *late_ps, s64 *again_ps);
+void tsn_harm_lost(struct tsn_port *port);
+void tsn_harm_folder(struct tsn_port *port);
 
 /* offload.c */
 int tsn_setup_tc(struct net_device *dev, enum tc_setup_type type, void *data);
