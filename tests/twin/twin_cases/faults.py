@@ -184,10 +184,11 @@ CLOCKS = Case(
             why="stamps of 8 ns at both ends of two links, and the servo's way",
         ),
     ),
-    "ptp4l's clocks come together later: it counts on a neighbour only after some exchanges of delay requests, 3 s here, and "
-    "until then clocks run free and have to be stepped; a bridge is a servo of its own to it, so the station follows a clock "
-    "that is stepped, and its own servo swings for some 10 s. Where clocks have come to rest, in the last quarter, both agree. "
-    "Both errors are true ones: those of the device's oscillators, not what ptp4l believes.",
+    "ptp4l's clocks come together later: it counts on a neighbour only after some exchanges of delay "
+    "requests, 3 s here, and until then clocks run free and have to be stepped; a bridge is a servo of "
+    "its own to it, so the station follows a clock that is stepped, and its own servo swings for some "
+    "10 s. Where clocks have come to rest, in the last quarter, both agree. Both errors are true ones: "
+    "those of the device's oscillators, not what ptp4l believes.",
     dilate=1,
 )
 
