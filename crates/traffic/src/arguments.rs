@@ -188,7 +188,8 @@ mod tests {
         {
             assert!(read(&good.replace(old, new)).is_none(), "{new}");
         }
-        let ways = "--txtime deadline --udp 10.0.0.2 --untagged --absolute --cpu 1 --priority 0 --phc /dev/ptp3";
+        let ways =
+            "--txtime deadline --udp 10.0.0.2 --untagged --absolute --cpu 1 --priority 0 --phc /dev/ptp3";
         let found = read(&format!("{good} {ways}")).unwrap();
         assert_eq!((found.txtime, found.cpu, found.priority), (Some(TxTime::Deadline), Some(1), 0));
         assert_eq!(found.phc, Some("/dev/ptp3".into()));
