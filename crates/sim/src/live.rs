@@ -1,11 +1,12 @@
 //! The simulator's talkers for live use: what a node sends and when, drawn exactly as the simulator draws it.
 
 use crate::captures::Template;
+use crate::fault::instant;
 use crate::talker::Talker;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use tsn_plan::Plan;
+use tsn_plan::{Fault, Plan};
 use tsn_units::Instant;
 use tsn_wire::build::FrameSpec;
 
@@ -28,6 +29,7 @@ pub struct Release {
 #[derive(Debug)]
 pub struct Releases {
     streams: Vec<Source>,
+    silent: Vec<(Instant, Instant)>,
     next: BinaryHeap<Reverse<(Instant, usize)>>,
 }
 
@@ -41,13 +43,24 @@ struct Source {
     advance_ns: i64,
 }
 
+/// When a node is down, and its talkers are silent.
+fn silences(plan: &Plan, node: u32) -> impl Iterator<Item = (Instant, Instant)> + '_ {
+    plan.faults.iter().filter_map(move |fault| match fault {
+        Fault::NodeDown { node: down, from_ns, until_ns } if *down == node => {
+            Some((instant(*from_ns), instant(*until_ns)))
+        }
+        _ => None,
+    })
+}
+
 impl Releases {
     /// What `node` sends.
     ///
     /// # Errors
     /// When an address in the Plan is none.
     pub fn new(plan: &Plan, node: u32) -> io::Result<Self> {
-        let mut releases = Self { streams: Vec::new(), next: BinaryHeap::new() };
+        let silent = silences(plan, node).collect();
+        let mut releases = Self { streams: Vec::new(), silent, next: BinaryHeap::new() };
         for (stream, number) in plan.streams.iter().zip(0..).filter(|(stream, _)| stream.talker == node) {
             let mut talker = Talker::new(plan, stream);
             let Some(first) = stream.route.first() else { continue };
@@ -70,8 +83,17 @@ impl Iterator for Releases {
     type Item = Release;
 
     fn next(&mut self) -> Option<Release> {
-        let Reverse((at, place)) = self.next.pop()?;
-        let source = self.streams.get_mut(place)?;
+        let (at, source, place) = loop {
+            let Reverse((at, place)) = self.next.pop()?;
+            let source = self.streams.get_mut(place)?;
+            if !self.silent.iter().any(|(from, until)| *from <= at && at < *until) {
+                break (at, source, place);
+            }
+            // What is not sent now is not sent later.
+            if let Some(next) = source.talker.next_release(at) {
+                self.next.push(Reverse((next, place)));
+            }
+        };
         let octets = source.talker.next_size();
         let seq = source.talker.take();
         // A data unit goes out back to back, as one write would.
@@ -99,6 +121,8 @@ pub struct Saturating {
     pub backlog: u32,
     /// From when to when, in ns of the Plan.
     pub span_ns: (i64, i64),
+    /// From when to when it is silent, ns, as its node is down.
+    pub silent_ns: Vec<(i64, i64)>,
 }
 
 impl Saturating {
@@ -118,6 +142,11 @@ impl Saturating {
                 template: Template::new(plan, stream, number)?,
                 port: first.port,
                 pcp: stream.pcp,
+                silent_ns: silences(plan, node)
+                    .map(|(from, until)| {
+                        ((from - Instant::EPOCH).floor_ns(), (until - Instant::EPOCH).floor_ns())
+                    })
+                    .collect(),
                 span_ns: (ns(stream.start_ns), ns(stream.stop_ns.min(plan.duration_ns))),
             });
         }

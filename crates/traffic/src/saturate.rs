@@ -73,6 +73,12 @@ fn fill(
         if now >= to || process::asked_to_end() {
             return Ok(sent);
         }
+        if let Some((_, until)) =
+            talker.silent_ns.iter().find(|(from, until)| at(*from) <= now && now < at(*until))
+        {
+            clock::sleep_until(at(*until).min(to)).map_err(clock)?;
+            continue;
+        }
         while ready.len() < batch {
             let mut octets = Vec::new();
             let frame = talker.next_frame();

@@ -51,7 +51,7 @@ def _namespaces(plans: Sequence[Plan]) -> Answer:
 def _guest(plans: Sequence[Plan]) -> Answer:
     found: dict[str, None] = {}
     for plan in plans:
-        found |= dict.fromkeys(refusals(plan.document, VirtualMachine().wire_of(plan)))
+        found |= dict.fromkeys(refusals(plan.document, VirtualMachine().wire))
     if found:
         return Answer("vm", False, tuple(found), "the simulator")
     if why := no_guests():

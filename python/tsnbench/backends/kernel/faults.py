@@ -1,4 +1,4 @@
-"""Faults while a Plan runs: links and nodes that fail, cables that lose, delay or double frames.
+"""Faults while a Plan runs on veth interfaces: links and nodes that fail, cables that lose, delay or double frames.
 
 What a cable does is done on the wires: ports, their queues and captures notice nothing, as in the simulator.
 tc-netem(8).
@@ -13,6 +13,7 @@ from typing import Any
 from tsnbench.backends.kernel.shaping import hidden_tag
 from tsnbench.backends.kernel.site import Abilities
 from tsnbench.backends.kernel.topology import netem, redirect
+from tsnbench.backends.kernel.wire import Wire
 
 KINDS = ("link-down", "node-down", "loss", "delay", "duplicate")
 """What this room can do; of these :func:`refused` names what it cannot."""
@@ -63,15 +64,15 @@ def steps(plan: dict[str, Any], dilate: int, can: Abilities) -> list[Step]:
     return found
 
 
-def refused(plan: dict[str, Any], can: Abilities) -> Iterator[str]:
+def refused(plan: dict[str, Any], can: Abilities, wire: Wire = Wire.VETH) -> Iterator[str]:
     """What of a Plan's faults a kernel cannot do."""
     for number, fault in enumerate(plan.get("faults", ())):
         where, kind = f"fault {number + 1} ({fault['kind']})", fault["kind"]
         if kind not in KINDS:
             yield f"{where}: of faults there are {', '.join(KINDS)}"
             continue
-        if kind == "node-down" and any(s["talker"] == fault["node"] for s in plan["streams"]):
-            yield f"{where}: a node with talkers, which would talk on"
+        if wire is Wire.TSNPORT:
+            continue
         if kind in ("loss", "delay", "duplicate"):
             if not can.wires:
                 yield f"{where}: needs the qdisc netem"

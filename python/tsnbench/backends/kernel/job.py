@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from tsnbench.backends.kernel import clocks, faults, ports, stages
+from tsnbench.backends.kernel import clocks, faults, harm, lists, ports, stages
 from tsnbench.backends.kernel.site import Site
 from tsnbench.backends.kernel.topology import Namespace, build, name
 from tsnbench.backends.kernel.wire import Wire, dilated
@@ -43,7 +44,9 @@ def files(
     site = site or Site()
     spaces = build(plan, dilate, wire, site.can)
     found = {"plan.json": text.encode(), "job.sh": _script(plan, spaces, dilate, wire, site).encode()}
-    if steps := faults.steps(plan, dilate, site.can):
+    if wire is Wire.TSNPORT:
+        found |= {f"steps-n{node}": told.encode() for node, told in _changes(plan, dilate).items()}
+    elif steps := faults.steps(plan, dilate, site.can):
         found["steps"] = faults.text(steps).encode()
     found |= clocks.files(plan)
     for space, own in spaces.items():
@@ -81,7 +84,7 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wir
             f"[ ! -e {_NO_IPV6} ] || {site.ip} netns exec {space} sh -c 'echo 1 >{_NO_IPV6}'",
         ]
     if wire is Wire.TSNPORT:
-        lines += _ports(dilated(plan, dilate))
+        lines += [*_ports(dilated(plan, dilate)), *_faults(plan, dilate)]
     for space, own in spaces.items():
         for program, told in (("ip", own.ip), ("bridge", own.bridge), ("tc", own.tc)):
             if told:
@@ -98,7 +101,18 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wir
             f" --epoch $EPOCH --dilate {dilate} {named} --log {results}/talk-{node}"
             f'{stages.sights(plan, node, site)}{clocks.talker(plan, node)} & talkers="$talkers $!"'
         )
-    if faults.present(plan):
+    if wire is Wire.TSNPORT:
+        for node in _changes(plan, dilate):
+            told = f"{site.scratch}/steps-n{node}"
+            lines += [
+                f"eval \"cat <<END",
+                f"$(sed 's/EPOCH\\([+-][0-9]*\\)/$((EPOCH\\1))/g' {job}/steps-n{node})",
+                f'END" >{told}',
+                f"{site.talker} steps {told} --epoch $EPOCH --dilate {dilate}"
+                f" --log {results}/steps-n{node} -- {site.tc} -n {name(node)} -batch -"
+                ' & talkers="$talkers $!"',
+            ]
+    elif faults.present(plan):
         lines.append(
             f"{site.talker} steps {job}/steps --epoch $EPOCH --dilate {dilate}"
             f' --log {results}/steps -- {site.tc} -n wires -batch - & talkers="$talkers $!"'
@@ -145,6 +159,30 @@ def _ports(plan: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _faults(plan: dict[str, Any], dilate: int) -> list[str]:
+    return [
+        'echo "'
+        + re.sub(r"WALL\+(\d+)", r"$((STAMPED + \1))", told)
+        + f'" >{ports.CONTROL}/p{port}/faults || fail faults of port {port}'
+        for port, told in harm.lines(plan, dilate)
+    ]
+
+
+def _changes(plan: dict[str, Any], dilate: int) -> dict[int, str]:
+    """By node: moments, and what ``tc`` is told then."""
+    found: dict[int, list[tuple[int, str]]] = {}
+    slower = dilated(plan, dilate)
+    for number in lists.changing(plan):
+        told = zip(lists.asked(plan, number), ports.changes(slower, number), strict=False)
+        steps = [(change["at_ns"], line) for change, line in told]
+        if steps:
+            found.setdefault(plan["ports"][number]["node"], []).extend(steps)
+    return {
+        node: "".join(f"{at}\t{line}\n" for at, line in sorted(steps, key=lambda step: step[0]))
+        for node, steps in sorted(found.items())
+    }
+
+
 def _captures(plan: dict[str, Any], wire: Wire, site: Site) -> list[str]:
     """The device captures by itself; on other interfaces a program does."""
     if wire is Wire.TSNPORT:
@@ -179,6 +217,10 @@ def _captured(plan: dict[str, Any], wire: Wire, site: Site) -> list[str]:
             f'echo "$(cat {there}/frames) packets captured, $(cat {there}/lost) packets dropped by kernel"'
             f" >{site.results}/tap-{number}.log",
         ]
+    for number in range(len(plan["ports"])) if plan.get("faults") else ():
+        lines.append(f"cat {ports.CONTROL}/p{number}/faults >{site.results}/faults-{number}")
+    for number in lists.changing(plan):
+        lines.append(f"cat {ports.CONTROL}/p{number}/lists >{site.results}/lists-{number}")
     return lines
 
 

@@ -64,7 +64,7 @@ def port(plan: dict[str, Any], number: int) -> dict[str, Any]:
     if own.get("gates"):
         # Below taprio the kernel takes no table of sizes (Linux 6.12: `STAB not supported on a non root`).
         own["classes"] = [_as_seen(one, plan, number, place) for place, one in enumerate(own["classes"])]
-    if own.get("gates"):
+    if own.get("gates") and own["gates"].get("initial") is None:
         own["gates"] = _began(own["gates"])
     taprio = (own.get("qdisc") or {}).get("taprio")
     if taprio and taprio["base_time_ns"] <= 0:
@@ -126,6 +126,12 @@ def notes(plan: dict[str, Any]) -> list[str]:
     ]
 
 
+def changes(plan: dict[str, Any], number: int) -> list[str]:
+    """Lines that ask for later gate control lists, in the order of the Plan."""
+    how = profile(plan)
+    return [_moments(line) for _, line in qdiscs.changes(plan["ports"][number], f"p{number}", how)]
+
+
 def added(plan: dict[str, Any], number: int, kind: str) -> int:
     """Octets of each frame that a port's qdisc of this kind is told to count besides those that it sees.
 
@@ -155,6 +161,9 @@ def control(plan: dict[str, Any]) -> Iterator[tuple[str, int]]:
     for number, own in enumerate(plan["ports"]):
         if (own.get("gates") or {}).get("unguarded"):
             yield f"p{number}/unguarded", 1
+        initial = (own.get("gates") or {}).get("initial")
+        if initial is not None:
+            yield f"p{number}/initial", initial
     for tap in plan["taps"]:
         if tap["stage"] in ("tx", "rx"):
             # In the time of the node, as a host's own card stamps.

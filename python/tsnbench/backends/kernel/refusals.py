@@ -17,6 +17,7 @@ PORT = {
 CLASS = {"limit_frames", "cbs"}
 CBS = {"idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits", "linux"}
 GATES = {"base_time_ns", "cycle_ns", "entries", "unguarded"}
+CHANGE = {"at_ns", "base_time_ns", "cycle_ns", "entries", "cycle_extension_ns"}
 ENTRY = {"open", "interval_ns"}
 STREAM = {
     "name", "group", "talker", "pcp", "vid", "destination_mac", "destination_ipv4", "udp_port", "pattern",
@@ -38,7 +39,7 @@ OWN_DEVICE = {
     "node": {"host"},
     "port": {"qdisc"},
     "class": {"max_sdu_octets", "limit_octets"},
-    "gates": {"cycle_extension_ns"},
+    "gates": {"cycle_extension_ns", "initial", "changes"},
 }
 """What is understood besides on ports that gates, launch times and the usual root qdiscs know."""
 
@@ -47,7 +48,7 @@ def refusals(
     plan: dict[str, Any], wire: Wire = Wire.VETH, can: Abilities = GUEST, dilate: int = 1
 ) -> list[str]:
     """One line per thing, each once."""
-    found = [*_all(plan, wire, dilate), *faults.refused(plan, can)]
+    found = [*_all(plan, wire, dilate), *faults.refused(plan, can, wire)]
     return list(dict.fromkeys(found))
 
 
@@ -88,7 +89,10 @@ def _port(port: dict[str, Any], more: dict[str, set[str]]) -> Iterator[str]:
         yield from _strange(where, own.get("cbs") or {}, CBS)
     gates = port.get("gates") or {}
     yield from _strange(where, gates, GATES | more.get("gates", none))
-    for entry in gates.get("entries", ()):
+    for change in gates.get("changes", ()):
+        yield from _strange(f"{where}: changed gates", change, CHANGE)
+    lists = [gates, *gates.get("changes", ())]
+    for entry in (entry for one in lists for entry in one.get("entries", ())):
         yield from _strange(where, entry, ENTRY)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tsnbench.backends.kernel import ports, readback, shaping, stages
+from tsnbench.backends.kernel import harm, lists, ports, readback, shaping, stages
 from tsnbench.backends.kernel.site import GUEST as ABLE
 from tsnbench.backends.kernel.site import Abilities
 from tsnbench.backends.kernel.wire import Wire, dilated
@@ -57,6 +57,7 @@ def check(
         raise BackendError(f"{kernel.words} did not do what was asked:\n{log[-1500:]}{_meaning(log)}")
     if wire is Wire.TSNPORT:
         _compare(back, dilated(plan, dilate))
+        gates(back, plan, dilate)
     else:
         _read_back(back, plan, dilate, kernel)
     busy = _busy(back, plan["duration_ns"] * dilate / 1e9) if kernel.alone else None
@@ -131,7 +132,8 @@ def _meaning(log: str) -> str:
 
 def steps(back: dict[str, bytes]) -> list[dict[str, int]]:
     """What was done to the network at run time, and how late (ns)."""
-    rows = (map(int, line.split()) for line in _text(back, "steps").splitlines())
+    said = (_text(back, name) for name in sorted(back) if name == "steps" or name.startswith("steps-n"))
+    rows = (map(int, line.split()) for text in said for line in text.splitlines())
     return [{"at_ns": at, "late_ns": late} for at, late in rows]
 
 
@@ -164,13 +166,27 @@ def _compare(back: dict[str, bytes], plan: dict[str, Any]) -> None:
             if port["node"] != node:
                 continue
             own = ports.port(plan, number)
-            root = qdiscs.root(own, how)
+            asked = lists.asked(plan, number)
+            root = qdiscs.root(own, how, asked[-1] if asked else None)
             if unlike := compare(f"p{number}", root, qdiscs.children(own, how), found):
                 raise BackendError(f"{port['name']}: " + "; ".join(map(str, unlike)))
             there = [one.options for one in found if one.device == f"p{number}" and one.kind == "taprio"]
             if root.flags is None and any("admin" in options for options in there):
                 # A list that never came into force: whatever resets taprio stops its timer.
                 raise BackendError(f"{port['name']}: the kernel's gates did not run")
+
+
+def gates(back: dict[str, bytes], plan: dict[str, Any], dilate: int) -> dict[int, dict[str, Any]]:
+    """Of each port whose gates change: what came into force when.
+
+    Raises:
+        BackendError: other than the Plan has it.
+    """
+    epoch = int(_text(back, "epoch"))
+    return {
+        number: lists.counted(plan, number, _text(back, f"lists-{number}"), epoch, dilate)
+        for number in lists.changing(plan)
+    }
 
 
 def observe(
@@ -221,6 +237,8 @@ def observe(
             Path(written).unlink()
         captures.rmdir()
     counted = counters(back, plan, sighted["frames"], wire)
+    for number, found in gates(back, plan, dilate).items() if wire is Wire.TSNPORT else ():
+        counted["ports"][number]["gates"] = found
     (folder / "counters.json").write_text(json.dumps(counted, indent=2) + "\n", encoding="utf-8")
 
 
@@ -230,6 +248,10 @@ def counters(
     """As the simulator's: what talkers, queues and listeners counted."""
     talked = _talked(back)
     listed = [_port(back, plan, number, wire) for number in range(len(plan["ports"]))]
+    said = {number: text for number in range(len(listed)) if (text := _text(back, f"faults-{number}"))}
+    struck, lost_at = harm.struck(plan, said)
+    for number, frames_lost in lost_at.items():
+        listed[number]["dropped_faults"] = frames_lost
     taps = {(tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])}
     streams = []
     for number, stream in enumerate(plan["streams"]):
@@ -254,12 +276,15 @@ def counters(
                 "delivered": delivered,
             }
         )
+    kinds = [fault["kind"] for fault in plan.get("faults", ())] if said else []
+    faults = {"faults": [{"kind": kind, "frames": n} for kind, n in zip(kinds, struck, strict=True)]} if said else {}
     return {
         "simulated_ns": plan["duration_ns"] + plan["drain_ns"],
         "events": 0,
         "frame_hops": sum(own["sent_frames"] for port in listed for own in port["classes"]),
         "interrupted": False,
         "in_network_at_end": 0,
+        **faults,
         "ports": listed,
         "streams": streams,
     }

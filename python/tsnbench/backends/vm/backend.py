@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.backends.kernel import clocks, faults, job, ports, results, traffic
+from tsnbench.backends.kernel import clocks, job, ports, results, traffic
 from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.kernel.site import Site
 from tsnbench.backends.kernel.wire import Wire
@@ -52,10 +52,6 @@ class VirtualMachine(Backend):
         self.wire = wire
         """Which interfaces stand for the Plan's ports."""
 
-    def wire_of(self, plan: Plan) -> Wire:
-        """Faults happen on wires that can be reached: those between veth interfaces."""
-        return Wire.VETH if faults.present(plan.document) else self.wire
-
     def prepare(self, plan: Plan, folder: Path) -> None:
         """Make the run folder, in state ``running``.
 
@@ -76,7 +72,7 @@ class VirtualMachine(Backend):
         """
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
-        if found := refusals(plan.document, self.wire_of(plan), dilate=self.dilate):
+        if found := refusals(plan.document, self.wire, dilate=self.dilate):
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
             raise InputError(
@@ -97,7 +93,7 @@ class VirtualMachine(Backend):
 
     def job(self, plan: Plan, site: Site | None = None) -> dict[str, bytes]:
         """What the guest is told."""
-        return job.files(plan.document, plan.to_json(), self.dilate, self.wire_of(plan), site)
+        return job.files(plan.document, plan.to_json(), self.dilate, self.wire, site)
 
     def limit_s(self, plan: Plan) -> float:
         """So long a run takes at most: emulation some ten times as long as the guest thinks, or more."""
@@ -110,7 +106,7 @@ class VirtualMachine(Backend):
         Raises:
             BackendError: it is no result.
         """
-        document, wire = plan.document, self.wire_of(plan)
+        document, wire = plan.document, self.wire
         seen = results.check(back, document, self.dilate, wire)
         results.observe(back, document, plan.to_json(), folder, self.dilate, pcap, wire)
         clocks.write(back, document, folder)
