@@ -89,7 +89,8 @@ GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox
 
 # Programs that some tests look at the results with. Without root these tests are skipped with the reason.
 packages:
-	@sh .ci/packages chromium tshark yanglint:libyang2-tools netconfd $(GUEST_PACKAGES)
+	@sh .ci/packages chromium tshark yanglint:libyang2-tools netconfd sshd:openssh-server ssh:openssh-client \
+	  $(GUEST_PACKAGES)
 
 clean:
 	rm -rf $(VENV) target python/tsnbench/_native*.so python/tsnbench/tsnbench-traffic

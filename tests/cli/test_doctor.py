@@ -126,7 +126,7 @@ def test_a_scenario_that_is_wrong_is_said_to_be(tmp_path: Path):
     path = tmp_path / "scenario.yaml"
     path.write_text("name: 5\n")
     assert _doctor("--for", str(path))[0] == 2
-    assert _doctor("--on", "elsewhere")[0] == 2
+    assert _doctor("--on", "-oProxyCommand=true")[0] == 2
 
 
 def test_nothing_to_undo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -21,17 +21,15 @@ def doctor(
         typer.Option("--for", metavar="FILE", help="Can this scenario be run here?", show_default=False),
     ] = None,
     on: Annotated[
-        str | None, typer.Option(metavar="HOST", help="Another host: not there yet.", show_default=False)
+        str | None, typer.Option(metavar="HOST", help="Another host, over ssh.", show_default=False)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
 ) -> None:
     """Say what this machine's kernel, interfaces, clocks and processors can do of a plan, and why not."""
-    from tsnbench.doctor import answers, examine
+    from tsnbench.doctor import answers, examine, remote
 
-    if on is not None:
-        fail(
-            Exit.INPUT_WRONG, "--on: examining another host is not there yet\nhint: run tsnbench doctor there"
-        )
+    if on is not None and scenario is not None:
+        fail(Exit.INPUT_WRONG, "--for: asked of this machine alone\nhint: run tsnbench doctor --for there")
     with told():
         if scenario is not None:
             from tsnbench.planning import plan as make_plan
@@ -44,7 +42,7 @@ def doctor(
                 _answer(scenario, given)
             kernels = any(one.can for one in given if one.backend != "simulation")
             raise typer.Exit(Exit.MET if kernels else Exit.REQUIREMENT_FAILED)
-        findings = examine()
+        findings = examine(remote.ask(on) if on is not None else None)
     if as_json:
         print_json([asdict(one) for one in findings])
         return
@@ -72,3 +70,6 @@ def _list(findings: Sequence[Finding]) -> None:
         data().print(line.rstrip(), markup=False, soft_wrap=True)
         if one.remedy:
             data().print(f"  {'':7}  {'':{width}}  hint: {one.remedy}", markup=False, soft_wrap=True)
+    gone = sum(one.state == "missing" for one in findings)
+    words = "nothing is missing" if not gone else f"{gone} missing; not every scenario needs them"
+    data().print(f"{words}: tsnbench doctor --for SCENARIO says what one needs", markup=False, soft_wrap=True)

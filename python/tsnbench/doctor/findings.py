@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from tsnbench.backends.netns import cell
 from tsnbench.doctor import reading
+from tsnbench.doctor.host import Here, Host
 
 OK, NOTE, MISSING = "ok", "note", "missing"
-_CPU = Path("/sys/devices/system/cpu")
+_CPU = "/sys/devices/system/cpu"
 _OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload")
+
+
+_USES = {
+    "link veth": "links between nodes",
+    "link ifb": "faults of a cable on real hosts",
+    "link bridge": "bridges",
+    "link vlan": "tagged frames of ordinary programs",
+    "qdisc pfifo": "queues with a limit",
+    "qdisc prio": "strict priority",
+    "qdisc htb": "rates of links",
+    "qdisc netem": "cables: their length, and loss, delay, duplicates",
+    "qdisc cbs": "credit-based shapers",
+    "qdisc etf": "launch times",
+    "qdisc mqprio": "traffic classes",
+    "qdisc taprio": "gates",
+    "qdisc clsact": "filters",
+    "filter matchall": "wires",
+    "filter flower": "priorities of tags, filters per stream",
+    "filter u32": "wires, where matchall is missing",
+    "filter bpf": "priorities of tags, where flower is missing",
+    "action mirred": "wires",
+    "action skbedit": "priorities of tags",
+    "action gact": "filters that drop",
+    "action police": "meters",
+    "action gate": "stream gates",
+    "bridge vlan_filtering": "VLANs",
+}
+"""What a scenario needs of a kernel, and for what."""
 
 
 @dataclass(frozen=True)
@@ -30,57 +55,42 @@ class Finding:
     remedy: str = ""
 
 
-def examine() -> list[Finding]:
-    """Everything; nothing is changed but a scratch namespace, which is gone afterwards."""
-    return [*_rights(), *_kernel(), *_tools(), *_interfaces(), *_clocks(), *_processors()]
+def examine(host: Host | None = None) -> list[Finding]:
+    """Everything, of this machine or another one; nothing is changed but a scratch namespace, which is gone
+    afterwards."""
+    there = host or Here()
+    rooms = (_rights, _kernel, _tools, _interfaces, _clocks, _processors)
+    return [finding for room in rooms for finding in room(there)]
 
 
-def _said(*words: str) -> str:
-    """What a program prints; nothing where it is not there or has nothing to say."""
-    found = shutil.which(words[0], path=cell.PATH)
-    if found is None:
-        return ""
-    try:
-        done = subprocess.run(
-            [found, *words[1:]], capture_output=True, text=True, errors="replace", timeout=5, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
-
-
-def _file(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
-def _rights() -> Iterator[Finding]:
-    if cell.privileged():
+def _rights(host: Host) -> Iterator[Finding]:
+    if host.privileged():
         yield Finding("rights", "namespaces", OK, "may be made (CAP_SYS_ADMIN)")
     else:
         yield Finding("rights", "namespaces", MISSING, "may not be made", "run as root for --on netns")
 
 
-def _kernel() -> Iterator[Finding]:
-    from tsnbench.backends.netns import probe
+def _kernel(host: Host) -> Iterator[Finding]:
     from tsnbench.errors import BackendError
 
-    yield Finding("kernel", "release", OK, os.uname().release)
-    if not cell.privileged() or cell.missing_tools():
+    yield Finding("kernel", "release", OK, host.release())
+    if not host.privileged() or not all(map(host.has, cell.TOOLS)):
         yield Finding("kernel", "abilities", NOTE, "not tried: that takes root and iproute2")
         return
     try:
-        trials = probe.probe()
+        trials = host.trials()
     except BackendError as error:
         yield Finding("kernel", "abilities", MISSING, str(error))
         return
     for one in trials:
+        name = f"{one.room} {one.name}"
+        use = _USES.get(name, "")
         if one.taken:
-            yield Finding("kernel", f"{one.room} {one.name}", OK, "taken")
+            yield Finding("kernel", name, OK, f"taken{f' ({use})' if use else ''}")
+        elif use:
+            yield Finding("kernel", name, MISSING, f"{one.said} ({use})", _module(one.room, one.name))
         else:
-            yield Finding("kernel", f"{one.room} {one.name}", MISSING, one.said, _module(one.room, one.name))
+            yield Finding("kernel", name, NOTE, f"{one.said} (no scenario needs it)")
 
 
 def _module(room: str, name: str) -> str:
@@ -96,10 +106,10 @@ def _module(room: str, name: str) -> str:
     return f"{what}, or --on vm" if what.startswith("modprobe") else f"{what}, as --on vm has"
 
 
-def _tools() -> Iterator[Finding]:
+def _tools(host: Host) -> Iterator[Finding]:
     from tsnbench.backends.vm import initramfs, machine
 
-    version = re.search(r"iproute2-\S+", _said("ip", "-V"))
+    version = re.search(r"iproute2-\S+", host.said("ip", "-V"))
     yield Finding(
         "tools", "iproute2", OK if version else MISSING, version[0].rstrip(",") if version else "not there"
     )
@@ -107,7 +117,7 @@ def _tools() -> Iterator[Finding]:
     for program, package in sorted(wanted.items()):
         if package == "iproute2":
             continue
-        there = shutil.which(program, path=cell.PATH) is not None
+        there = host.has(program)
         yield Finding(
             "tools",
             program,
@@ -117,29 +127,26 @@ def _tools() -> Iterator[Finding]:
         )
 
 
-def _interfaces() -> Iterator[Finding]:
-    for path in sorted(Path("/sys/class/net").iterdir()):
-        if path.name == "lo" or not path.is_dir():
-            continue
-        yield from _interface(path)
+def _interfaces(host: Host) -> Iterator[Finding]:
+    for name, queues in host.interfaces().items():
+        if name != "lo":
+            yield from _interface(host, name, queues)
 
 
-def _interface(path: Path) -> Iterator[Finding]:
-    name = path.name
+def _interface(host: Host, name: str, queues: int) -> Iterator[Finding]:
     room = f"interface {name}"
-    yield Finding(room, "driver", OK, reading.driver(_said("ethtool", "-i", name)) or "not known")
-    queues = len(list((path / "queues").glob("tx-*")))
-    most = reading.most_queues(_said("ethtool", "-l", name))
+    yield Finding(room, "driver", OK, reading.driver(host.said("ethtool", "-i", name)) or "not known")
+    most = reading.most_queues(host.said("ethtool", "-l", name))
     words = f"{queues} for transmission" + (f", at most {most}" if most is not None else "")
     if max(queues, most or 0) >= 2:
         yield Finding(room, "queues", OK, words)
     else:
         yield Finding(room, "queues", NOTE, words, "mqprio and taprio need one per traffic class")
-    speed = _file(path / "speed")
+    speed = host.file(f"/sys/class/net/{name}/speed")
     yield Finding(
         room, "speed", OK if speed.isdigit() else NOTE, f"{speed} Mbit/s" if speed.isdigit() else "not known"
     )
-    on = reading.features(_said("ethtool", "-k", name))
+    on = reading.features(host.said("ethtool", "-k", name))
     joined = [feature for feature in _OFFLOADS if on.get(feature)]
     if joined:
         short = " ".join(
@@ -156,7 +163,7 @@ def _interface(path: Path) -> Iterator[Finding]:
         yield Finding(room, "offloads", OK, "none that joins frames")
     if on.get("hw-tc-offload"):
         yield Finding(room, "traffic control in hardware", OK, "on")
-    stamps = reading.stamping(_said("ethtool", "-T", name))
+    stamps = reading.stamping(host.said("ethtool", "-T", name))
     if stamps.hardware:
         yield Finding(
             room, "timestamps", OK, f"by hardware, of {', '.join(stamps.filters) or 'no frames'} coming in"
@@ -166,21 +173,28 @@ def _interface(path: Path) -> Iterator[Finding]:
     else:
         yield Finding(room, "timestamps", MISSING, "none both ways", "another driver or interface")
     if stamps.clock is not None:
-        label = _file(Path(f"/sys/class/ptp/ptp{stamps.clock}/clock_name"))
+        label = host.file(f"/sys/class/ptp/ptp{stamps.clock}/clock_name")
         yield Finding(room, "PTP hardware clock", OK, f"/dev/ptp{stamps.clock} {label}".strip())
 
 
-def _clocks() -> Iterator[Finding]:
-    import time
-
-    tai = round(time.clock_gettime(time.CLOCK_TAI) - time.clock_gettime(time.CLOCK_REALTIME))
-    yield Finding("clocks", "TAI", OK if tai else NOTE, f"{tai} s ahead of UTC as this kernel knows it")
-    running = [path for path in Path("/proc").glob("[0-9]*/comm") if _file(path) == "ptp4l"]
+def _clocks(host: Host) -> Iterator[Finding]:
+    tai = host.tai_s()
+    if tai is None:
+        yield Finding("clocks", "TAI", NOTE, "not known: no program there says it (python3 would)")
+    else:
+        yield Finding(
+            "clocks",
+            "TAI",
+            OK if tai else NOTE,
+            f"{tai} s ahead of UTC as this kernel knows it",
+            "" if tai else "phc2sys or chrony tells the kernel; gates of several hosts need the same TAI",
+        )
+    running = [path for path in host.files("/proc/[0-9]*/comm") if host.file(path) == "ptp4l"]
     if not running:
         yield Finding("clocks", "ptp4l", NOTE, "does not run", "only what is to be synchronised needs it")
         return
-    states = reading.ports(_said("pmc", "-u", "-b", "0", "GET PORT_DATA_SET"))
-    offset = reading.offset_ns(_said("pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET"))
+    states = reading.ports(host.said("pmc", "-u", "-b", "0", "GET PORT_DATA_SET"))
+    offset = reading.offset_ns(host.said("pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET"))
     if not states:
         yield Finding(
             "clocks", "ptp4l", NOTE, "runs, and does not answer", "run as root; pmc needs its socket"
@@ -195,10 +209,10 @@ def _clocks() -> Iterator[Finding]:
     )
 
 
-def _processors() -> Iterator[Finding]:
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    yield Finding("processors", "count", OK, f"{count} that we may use")
-    isolated = _file(_CPU / "isolated")
+def _processors(host: Host) -> Iterator[Finding]:
+    count = host.processors()
+    yield Finding("processors", "count", OK, f"{count or 'not known how many'} that we may use")
+    isolated = host.file(f"{_CPU}/isolated")
     yield Finding(
         "processors",
         "isolated",
@@ -206,7 +220,9 @@ def _processors() -> Iterator[Finding]:
         isolated or "none: others' work delays talkers",
         "" if isolated else "boot with isolcpus, nohz_full and rcu_nocbs",
     )
-    governors = sorted({_file(path) for path in _CPU.glob("cpu*/cpufreq/scaling_governor")} - {""})
+    governors = sorted(
+        {host.file(path) for path in host.files(f"{_CPU}/cpu*/cpufreq/scaling_governor")} - {""}
+    )
     if governors:
         good = governors == ["performance"]
         yield Finding(
@@ -214,20 +230,30 @@ def _processors() -> Iterator[Finding]:
             "governor",
             OK if good else NOTE,
             ", ".join(governors),
-            "" if good else "performance",
+            "" if good else f"echo performance into {_CPU}/cpu*/cpufreq/scaling_governor",
         )
     else:
-        yield Finding("processors", "governor", NOTE, "none here: frequencies are not this system's to set")
-    turbo = _file(_CPU / "intel_pstate/no_turbo")
+        yield Finding(
+            "processors",
+            "governor",
+            NOTE,
+            "none: frequencies are not this system's to set",
+            "in a virtual machine, set it on the machine below",
+        )
+    turbo = host.file(f"{_CPU}/intel_pstate/no_turbo")
     if turbo:
-        yield Finding("processors", "turbo", OK if turbo == "1" else NOTE, "off" if turbo == "1" else "on")
-    smt = _file(_CPU / "smt/active")
+        off = turbo == "1"
+        yield Finding(
+            "processors", "turbo", OK if off else NOTE, "off" if off else "on: clocks change with the load",
+            "" if off else f"echo 1 >{_CPU}/intel_pstate/no_turbo",
+        )  # fmt: skip
+    smt = host.file(f"{_CPU}/smt/active")
     if smt:
         yield Finding(
             "processors", "multithreading", NOTE if smt == "1" else OK, "on" if smt == "1" else "off",
             "two threads of a core delay each other" if smt == "1" else "",
         )  # fmt: skip
-    throttled = _file(Path("/proc/sys/kernel/sched_rt_runtime_us"))
+    throttled = host.file("/proc/sys/kernel/sched_rt_runtime_us")
     if throttled:
         free = throttled == "-1"
         yield Finding(
@@ -235,4 +261,7 @@ def _processors() -> Iterator[Finding]:
             "real-time throttling",
             OK if free else NOTE,
             "off" if free else f"threads of a core get {throttled} us of each second at most",
+            ""
+            if free
+            else "matters only to talkers that keep a core busy: sysctl kernel.sched_rt_runtime_us=-1",
         )

@@ -1,4 +1,4 @@
-"""Faults while a Plan runs on veth interfaces: links and nodes that fail, cables that lose, delay or double frames.
+"""Faults while a Plan runs on veth interfaces: links and nodes that fail, cables that lose, delay, double.
 
 What a cable does is done on the wires: ports, their queues and captures notice nothing, as in the simulator.
 tc-netem(8).

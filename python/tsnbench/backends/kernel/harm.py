@@ -66,7 +66,9 @@ def _loss(model: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
     if model["kind"] == "bernoulli":
         return "loss", (model["loss_ppm"],)
     if model["kind"] == "bit-errors":
-        spared = math.exp(8 * math.log1p(-model["per_petabit"] / 1e15)) if model["per_petabit"] < 10**15 else 0
+        spared = (
+            math.exp(8 * math.log1p(-model["per_petabit"] / 1e15)) if model["per_petabit"] < 10**15 else 0
+        )
         return "bits", (min(int(spared * 2**64), 2**64 - 1),)
     names = ("to_bad_ppm", "to_good_ppm", "loss_good_ppm", "loss_bad_ppm")
     return "bursts", tuple(model[name] for name in names)

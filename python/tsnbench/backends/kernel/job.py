@@ -103,12 +103,12 @@ def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wir
         )
     if wire is Wire.TSNPORT:
         for node in _changes(plan, dilate):
-            told = f"{site.scratch}/steps-n{node}"
+            steps = f"{site.scratch}/steps-n{node}"
             lines += [
-                f"eval \"cat <<END",
+                'eval "cat <<END',
                 f"$(sed 's/EPOCH\\([+-][0-9]*\\)/$((EPOCH\\1))/g' {job}/steps-n{node})",
-                f'END" >{told}',
-                f"{site.talker} steps {told} --epoch $EPOCH --dilate {dilate}"
+                f'END" >{steps}',
+                f"{site.talker} steps {steps} --epoch $EPOCH --dilate {dilate}"
                 f" --log {results}/steps-n{node} -- {site.tc} -n {name(node)} -batch -"
                 ' & talkers="$talkers $!"',
             ]

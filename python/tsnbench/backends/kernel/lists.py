@@ -1,6 +1,6 @@
 """Gate control lists that replace others while a Plan runs, and what the guest's device made of them.
 
-IEEE 802.1Q-2022, 8.6.9.1: a list comes into force at its base time, or with its next cycle where that is past.
+IEEE 802.1Q-2022, 8.6.9.1: a list comes into force at its base time; where that is past, with its next cycle.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def counted(plan: dict[str, Any], number: int, said: str, epoch_ns: int, dilate:
             what = f"at {there[place] / dilate / 1e6:.6f} ms" if place < len(there) else "never"
             raise BackendError(
                 f"port {port['name']}: a gate control list came into force {what}, not at {at / 1e6:.6f} ms\n"
-                "hint: it was asked for too late for its base time; stretch time with --dilate 10, or ask earlier"
+                "hint: it was asked for too late: ask earlier, or stretch time with --dilate 10"
             )
     for place, at in enumerate(meant):
         # What would begin when the next one begins, too, never is in force.

@@ -277,7 +277,11 @@ def counters(
             }
         )
     kinds = [fault["kind"] for fault in plan.get("faults", ())] if said else []
-    faults = {"faults": [{"kind": kind, "frames": n} for kind, n in zip(kinds, struck, strict=True)]} if said else {}
+    faults = (
+        {"faults": [{"kind": kind, "frames": n} for kind, n in zip(kinds, struck, strict=True)]}
+        if said
+        else {}
+    )
     return {
         "simulated_ns": plan["duration_ns"] + plan["drain_ns"],
         "events": 0,

@@ -73,9 +73,9 @@ def probe() -> tuple[Trial, ...]:
         BackendError: no scratch namespace can be made here.
     """
     with tempfile.TemporaryDirectory(prefix="tsnbench-probe-") as folder:
-        script = Path(folder) / "probe.sh"
-        script.write_text(_script(), encoding="ascii")
-        process = cell.start(str(script), f"probe-{os.getpid()}", subprocess.PIPE)
+        path = Path(folder) / "probe.sh"
+        path.write_text(script(), encoding="ascii")
+        process = cell.start(str(path), f"probe-{os.getpid()}", subprocess.PIPE)
         try:
             said, _ = process.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired as error:
@@ -84,9 +84,18 @@ def probe() -> tuple[Trial, ...]:
             if process.poll() is None:
                 process.kill()
                 process.wait()
-    lines = [line.split("\t") for line in said.decode(errors="replace").splitlines() if "\t" in line]
+    return read(said.decode(errors="replace"))
+
+
+def read(said: str) -> tuple[Trial, ...]:
+    """What :func:`script` said.
+
+    Raises:
+        BackendError: it could not begin.
+    """
+    lines = [line.split("\t") for line in said.splitlines() if "\t" in line]
     if not lines:
-        raise BackendError(f"no namespace can be made here: {said.decode(errors='replace').strip()[-200:]}")
+        raise BackendError(f"no namespace can be made: {said.strip()[-200:]}")
     found: dict[tuple[str, str], Trial] = {}
     for room, name, code, words in (line[:4] for line in lines):
         # An action is tried behind two filters: one is enough.
@@ -95,7 +104,8 @@ def probe() -> tuple[Trial, ...]:
     return tuple(found.values())
 
 
-def _script() -> str:
+def script() -> str:
+    """For a shell in a scratch namespace."""
     lines = [
         'try() { room=$1; name=$2; shift 2; words=$(eval "$*" 2>&1); code=$?',
         ' printf "%s\\t%s\\t%s\\t%s\\n" $room $name $code "$(echo $words | tr "\\t" " ")"; }',

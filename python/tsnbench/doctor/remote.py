@@ -1,0 +1,146 @@
+"""Another machine, examined over ssh: a shell script goes there, and its answers come back.
+
+It needs a POSIX shell there, and nothing else; what it cannot find is missing among its answers. Nothing is
+changed but a scratch namespace, which is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+from tsnbench.backends.netns import cell, probe
+from tsnbench.doctor.host import FILES, SAID, SAID_OF_INTERFACES, Told
+from tsnbench.errors import BackendError, InputError
+
+CONNECT_S = 10
+LIMIT_S = 90
+_NAME = re.compile(r"(?:[\w.+-]+@)?[\w.:%\[\]-]+|ssh://[\w.@:%\[\]-]+/?")
+_END = "the end"
+_SCRIPT = r"""LC_ALL=C; PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin; export LC_ALL PATH
+tell() { printf '@%s\n' "$1"; sed 's/^/|/'; echo; }
+limited() { if command -v timeout >/dev/null; then timeout 5 "$@"; else "$@"; fi; }
+said() { name=$1; shift; words=$(limited "$@" 2>/dev/null) && printf '%s\n' "$words" | tell "said $name"; }
+uname -r | tell release
+cat /proc/self/status | tell status
+for one in PROGRAMS; do command -v $one >/dev/null && echo $one; done | tell programs
+for one in /sys/class/net/*; do
+    [ -d "$one/" ] || continue
+    set -- "$one"/queues/tx-*; [ -e "$1" ] || shift
+    echo "${one##*/} $#"
+done | tell interfaces
+for one in FILES; do [ -r "$one" ] && cat "$one" 2>/dev/null | tell "file $one"; done
+SAID
+for one in /sys/class/net/*; do
+    [ -d "$one/" ] || continue
+    one=${one##*/}
+OF_INTERFACES
+done
+python3 -c 'import time
+ahead = time.clock_gettime(time.CLOCK_TAI) - time.clock_gettime(time.CLOCK_REALTIME)
+print(round(ahead))' 2>/dev/null | tell tai
+if command -v unshare >/dev/null && command -v ip >/dev/null && command -v tc >/dev/null; then
+    unshare --net --mount --pid --fork --mount-proc sh -c TRIALS 2>&1 </dev/null | tell trials
+fi
+echo | tell 'END'
+"""
+_REASONS = (
+    (
+        r"Could not resolve hostname",
+        "its name is not known here",
+        "look for a typing error; or give its address",
+    ),
+    (
+        r"Connection refused",
+        "nothing listens for ssh there",
+        "start sshd there, or name the right port (ssh://host:port)",
+    ),
+    (r"timed out|No route to host|unreachable", "it cannot be reached", "is it on, and on this network?"),
+    (
+        r"Host key verification failed|REMOTE HOST IDENTIFICATION",
+        "its host key is not the one that is known here, or not known at all",
+        "connect once by hand and compare the key: ssh {host}",
+    ),
+    (
+        r"Permission denied|Too many authentication failures",
+        "it does not let us in",
+        "put your public key there (ssh-copy-id {host}); passwords are not asked for",
+    ),
+)
+
+
+def ask(host: str) -> Told:
+    """What a machine says.
+
+    Raises:
+        InputError: that is no name of a host.
+        BackendError: there is no ssh here, or the machine did not answer.
+    """
+    if not _NAME.fullmatch(host) or host.startswith("-"):
+        raise InputError(
+            f"--on: expected a host as ssh takes it (host, user@host, ssh://host:port), found {host}"
+        )
+    words = shlex.split(os.environ.get("TSNBENCH_SSH", "ssh"))
+    if not words or shutil.which(words[0]) is None:
+        program = words[0] if words else "ssh"
+        hint = "apt-get install openssh-client"
+        raise BackendError(f"--on {host}: there is no program {program} here\nhint: {hint}")
+    told = [*words, "-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}", "--", host, "sh -s"]
+    try:
+        done = subprocess.run(
+            told, input=script().encode(), capture_output=True, timeout=LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise BackendError(f"--on {host}: has not answered after {LIMIT_S} s") from error
+    sections = read(done.stdout.decode(errors="replace"))
+    if _END not in sections:
+        raise BackendError(
+            f"--on {host}: {_why(host, done.returncode, done.stderr.decode(errors='replace'))}"
+        )
+    return Told(sections)
+
+
+def script() -> str:
+    """For any POSIX shell."""
+    from tsnbench.backends.vm import initramfs, machine
+
+    programs = sorted({*cell.TOOLS, *initramfs.TOOLS, machine.QEMU})
+    of_interfaces = "\n".join(f'    said "{words} $one" {words} "$one"' for words in SAID_OF_INTERFACES)
+    said = "\n".join(f"said {shlex.quote(' '.join(shlex.split(words)))} {words}" for words in SAID)
+    # The longest words first: none of them is a part of a text that was put in before.
+    return (
+        _SCRIPT.replace("PROGRAMS", " ".join(programs))
+        .replace("OF_INTERFACES", of_interfaces)
+        .replace("FILES", " ".join(FILES))
+        .replace("SAID", said, 1)
+        .replace("TRIALS", shlex.quote(probe.script()))
+        .replace("'END'", shlex.quote(_END))
+    )
+
+
+def read(text: str) -> dict[str, str]:
+    """Sections by name; whatever else a login says is left out."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] | None = None
+    for line in text.splitlines():
+        if line.startswith("@"):
+            lines = found.setdefault(line[1:], [])
+        elif line.startswith("|") and lines is not None:
+            lines.append(line[1:])
+        else:
+            lines = None
+    return {name: "".join(f"{line}\n" for line in lines) for name, lines in found.items()}
+
+
+def _why(host: str, code: int, said: str) -> str:
+    last = next((line for line in reversed(said.strip().splitlines()) if line.strip()), "nothing")
+    for pattern, reason, remedy in _REASONS:
+        if re.search(pattern, said):
+            return f"{reason}\nssh says: {last.strip()}\nhint: {remedy.format(host=host)}"
+    if code == 255:
+        return f"ssh failed\nssh says: {last.strip()}"
+    what = f"its shell did not do what was asked (exit code {code}): {last.strip()}"
+    return f"{what}\nhint: it takes a POSIX shell there"
