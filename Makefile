@@ -87,10 +87,10 @@ lock:
 GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox-static ethtool tcpdump zstd \
                   ptp4l:linuxptp chrt:util-linux gcc make
 
-# Programs that some tests look at the results with. Without root these tests are skipped with the reason.
+# Programs that some tests look at the results with. Without root these tests are skipped with the reason. Those that
+# ask another host use openssh-server where it is there: no test installs what would let others in.
 packages:
-	@sh .ci/packages chromium tshark yanglint:libyang2-tools netconfd sshd:openssh-server ssh:openssh-client \
-	  $(GUEST_PACKAGES)
+	@sh .ci/packages chromium tshark yanglint:libyang2-tools netconfd ssh:openssh-client $(GUEST_PACKAGES)
 
 clean:
 	rm -rf $(VENV) target python/tsnbench/_native*.so python/tsnbench/tsnbench-traffic

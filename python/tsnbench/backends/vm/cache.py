@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 from pathlib import Path
+
+from tsnbench.errors import BackendError
 
 
 def folder() -> Path:
@@ -23,3 +26,51 @@ def sha256(path: Path) -> str:
     """Of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def keep(path: Path, octets: bytes) -> str:
+    """Put a file here in one step, with what tells later whether it is whole; its SHA-256.
+
+    Raises:
+        BackendError: the disk is full, or may not be written to.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix="part-", delete=False) as part:
+            try:
+                part.write(octets)
+                part.flush()
+                # Where its hash is not there in time, the file is as good as one without.
+                _beside(path).unlink(missing_ok=True)
+                Path(part.name).replace(path)
+            except BaseException:
+                Path(part.name).unlink(missing_ok=True)
+                raise
+        return note(path)
+    except OSError as error:
+        raise BackendError(
+            f"{path} cannot be written: {error.strerror}\nhint: TSNBENCH_CACHE names another place"
+        ) from error
+
+
+def note(path: Path) -> str:
+    """Remember what a file here is like now; its SHA-256."""
+    found = sha256(path)
+    _beside(path).write_text(f"{found}\n", encoding="ascii")
+    return found
+
+
+def whole(path: Path) -> str | None:
+    """The SHA-256 of a file that is here and as it was kept; None where it is not.
+
+    One of which nothing is noted is taken as it is: it was put here by hand, or by an earlier version.
+    """
+    try:
+        found = sha256(path)
+        noted = _beside(path).read_text(encoding="ascii").strip() if _beside(path).exists() else found
+    except OSError:
+        return None
+    return found if found == noted else None
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")

@@ -59,9 +59,9 @@ def module(kernel: Kernel) -> Path:
     folder = cache.folder() / "modules"
     folder.mkdir(exist_ok=True)
     built = folder / f"{NAME}-{kernel.release}-{inputs.hexdigest()[:16]}.ko"
-    if not built.exists():
+    if cache.whole(built) is None:
         with tempfile.TemporaryDirectory(dir=folder, prefix="part-") as part:
-            _build(Path(part), debs, kernel.release).replace(built)
+            cache.keep(built, _build(Path(part), debs, kernel.release).read_bytes())
     return built
 
 

@@ -112,7 +112,8 @@ def bake(kernel: Kernel, traffic: Path, device: Path | None = None) -> tuple[Pat
     folder = cache.folder() / "images"
     folder.mkdir(exist_ok=True)
     image = folder / f"{kernel.release}-{inputs.hexdigest()[:16]}.cpio"
-    if not image.exists():
+    digest = cache.whole(image)
+    if digest is None:
         archive = Archive()
         for name in ("bin", "dev", "proc", "sys", "modules", "job", "lib", "lib64"):
             archive.directory(name)
@@ -132,10 +133,8 @@ def bake(kernel: Kernel, traffic: Path, device: Path | None = None) -> tuple[Pat
             archive.file(f"modules/{name}.ko", device.read_bytes(), 0o644)
             order.append(name)
         archive.file("modules/order", ("\n".join(order) + "\n").encode(), 0o644)
-        part = image.with_suffix(f".{os.getpid()}.part")
-        part.write_bytes(archive.finish())
-        part.replace(image)
-    return image, cache.sha256(image)
+        digest = cache.keep(image, archive.finish())
+    return image, digest
 
 
 def closure(modules: Path, wanted: tuple[str, ...]) -> list[str]:

@@ -43,13 +43,31 @@ def find() -> Kernel:
     folder.mkdir(exist_ok=True)
     package = _newest(list(folder.glob("linux-image-*.deb"))) or _download(folder)
     unpacked = folder / package.stem
-    if not unpacked.exists():
+    there = _there(unpacked)
+    if there is None:
+        if unpacked.exists():
+            # Aside first: whoever has it open keeps it.
+            broken = Path(tempfile.mkdtemp(dir=folder, prefix="part-"))
+            unpacked.rename(broken / unpacked.name)
+            shutil.rmtree(broken, ignore_errors=True)
         _unpack(package, unpacked)
-    release = next((unpacked / "lib/modules").iterdir()).name
+        there = _there(unpacked)
+    if there is None:
+        raise BackendError(f"{package}: has no kernel in it\nhint: delete it")
+    release, image = there
+    return Kernel(release, image, unpacked / "lib/modules" / release, cache.sha256(package))
+
+
+def _there(unpacked: Path) -> tuple[str, Path] | None:
+    """Release and image of an unpacked kernel; None where it is not whole."""
+    folders = unpacked / "lib/modules"
+    release = next((path.name for path in folders.iterdir()), None) if folders.is_dir() else None
+    if release is None:
+        return None
     image = unpacked / "boot" / f"vmlinux-{release}"
     if not image.exists():
         image = unpacked / "boot" / f"vmlinuz-{release}"
-    return Kernel(release, image, unpacked / "lib/modules" / release, cache.sha256(package))
+    return (release, image) if cache.whole(image) is not None else None
 
 
 def _key(name: str) -> tuple[int, list[int]] | None:
@@ -97,7 +115,8 @@ def _unpack(package: Path, into: Path) -> None:
         for image in (part / "boot").glob("vmlinuz-*"):
             whole = _decompressed(image.read_bytes())
             if whole is not None:
-                image.with_name(image.name.replace("vmlinuz", "vmlinux")).write_bytes(whole)
+                cache.keep(image.with_name(image.name.replace("vmlinuz", "vmlinux")), whole)
+            cache.note(image)
         part.chmod(0o755)
         part.rename(into)
     except OSError:
