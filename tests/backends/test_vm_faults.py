@@ -203,6 +203,10 @@ def test_the_device_is_told_beforehand(tmp_path):
 def test_what_the_device_does_not_is_refused(tmp_path):
     babble = FAULTS.replace("{down: noisy, at", "{babble: second, every: 50 us, at")
     assert len(refusals(_plan(babble, tmp_path).document, Wire.TSNPORT)) == 1
+    many = [f"{{loss: 1 %, on: talker -> left, at: {n} ms, for: 1 ms}}" for n in range(65)]
+    head, _, tail = FAULTS.partition("faults:")
+    text = f"{head}faults: [{', '.join(many)}]\ntaps:{tail.partition('taps:')[2]}"
+    assert "65 faults" in refusals(_plan(text, tmp_path).document, Wire.TSNPORT)[0]
     wrong = GATES.replace("{down: switch, at", "{schedule: open, on: switch -> b, at")
     assert len(refusals(_plan(wrong, tmp_path).document, Wire.TSNPORT)) == 1
 

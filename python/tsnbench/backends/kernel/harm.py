@@ -6,11 +6,14 @@ It draws as the simulator draws: where the same frames pass in the same order, t
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 KINDS = ("link-down", "node-down", "loss", "delay", "duplicate")
 """What the device does. Babbling is a talker's, wrong gates are a queueing discipline's."""
+MOST = 64
+"""Lines that a port takes."""
 _AFTER_NS = 1_000_000_000
 """Longer than the run; what lasts for ever ends then."""
 
@@ -38,6 +41,14 @@ def lines(plan: dict[str, Any], dilate: int) -> Iterator[tuple[int, str]]:
                 stream = fnv1a(f"fault/{plan['ports'][port]['name']}/{what}{place}")
             told = [number, kind, f"WALL+{first}", f"WALL+{last}", plan["seed"], stream, *words]
             yield port, " ".join(map(str, told))
+
+
+def refused(plan: dict[str, Any]) -> Iterator[str]:
+    """What is too much for the device."""
+    told = Counter(port for port, _ in lines(plan, 1))
+    for port, count in told.items():
+        if count > MOST:
+            yield f"port {plan['ports'][port]['name']}: {count} faults, of which a port here has at most {MOST}"
 
 
 def _meant(

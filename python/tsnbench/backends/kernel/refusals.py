@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tsnbench.backends.kernel import clocks, faults, groups, ports
+from tsnbench.backends.kernel import clocks, faults, groups, harm, ports
 from tsnbench.backends.kernel.shaping import QUEUES
 from tsnbench.backends.kernel.site import GUEST, Abilities
 from tsnbench.backends.kernel.wire import Wire
@@ -62,6 +62,8 @@ def _all(plan: dict[str, Any], wire: Wire, dilate: int) -> Iterator[str]:
         yield from _strange(f"node {node['name']}", node, NODE | more.get("node", none))
     for port in plan["ports"]:
         yield from _port(port, more)
+    if more:
+        yield from harm.refused(plan)
     if more and plan.get("policing"):
         yield from ports.lost(plan)
     if more:
