@@ -36,8 +36,8 @@ CUT = Case(
             lambda run: f"{_missing(run)[0]} {_missing(run)[-1]}",
         ),
     ),
-    "No frame is on the wire at either moment. One that were would still arrive in the guest: its wire has "
-    "it already.",
+    "No frame is on the wire at either moment. One that were would be lost in both: the guest's device cuts its "
+    "wire at the moment itself.",
     short=True,
 )
 
@@ -66,7 +66,7 @@ LOSS = Case(
             why="chance: three standard deviations of a binomial count",
         ),
     ),
-    "Simulator and kernel draw from generators of their own: they agree in the share, not in which frames.",
+    "The guest's device draws as the simulator does: the same frames are lost.",
     short=True,
 )
 
@@ -90,7 +90,7 @@ DELAY = Case(
             why="three hops of a kernel, up to 1.5 us each",
         ),
     ),
-    "netem holds frames longer from that moment on; what the wire held before comes in its old time.",
+    "Frames that leave from that moment on are held longer; what the wire held before comes in its old time.",
     short=True,
 )
 
