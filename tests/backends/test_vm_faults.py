@@ -73,7 +73,7 @@ shapers:
       changes:
         - {at: 12 ms, base-time: 20500 us, entries: [{open: [6], for: 200 us}, {open: [0], for: 300 us}]}
         - {at: 33100 us, base-time: 20000 us, entries: [{open: [0], for: 3 ms}, {open: [6], for: 1 ms}]}
-faults: [{down: switch, at: 45100 us, for: 2 ms}]
+faults: [{down: switch, at: 45100 us, for: 1800 us}]
 taps: [switch -> b]
 """
 needs_guest = pytest.mark.skipif(bool(why := unavailable()), reason=f"no guests here: {why}")

@@ -36,8 +36,8 @@ CUT = Case(
             lambda run: f"{_missing(run)[0]} {_missing(run)[-1]}",
         ),
     ),
-    "No frame is on the wire at either moment. One that were would be lost in both: the guest's device cuts its "
-    "wire at the moment itself.",
+    "No frame is on the wire at either moment. One that were would be lost in both: the guest's device cuts "
+    "its wire at the moment itself.",
     short=True,
 )
 

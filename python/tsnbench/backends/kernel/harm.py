@@ -48,7 +48,8 @@ def refused(plan: dict[str, Any]) -> Iterator[str]:
     told = Counter(port for port, _ in lines(plan, 1))
     for port, count in told.items():
         if count > MOST:
-            yield f"port {plan['ports'][port]['name']}: {count} faults (a port of the device has {MOST} at most)"
+            name = plan["ports"][port]["name"]
+            yield f"port {name}: {count} faults (a port of the device has {MOST} at most)"
 
 
 def _meant(
