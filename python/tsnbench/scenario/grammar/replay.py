@@ -11,7 +11,10 @@ ONLY = Record(
     "a flow of a capture",
     {
         "vlan": Field(
-            Either("a VLAN identifier or none", text=Text("a VLAN identifier from 1 to 4094, or none")),
+            Either(
+                "a VLAN identifier or none",
+                text=Text("a VLAN identifier from 1 to 4094, or none", number=True),
+            ),
             "VLAN identifier of its frames, or none",
         ),
         "pcp": Field(PCP, "priority code point of its frames"),

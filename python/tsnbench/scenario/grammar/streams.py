@@ -63,7 +63,10 @@ TRAFFIC = {
     "pcp": Field(PCP, "priority code point; 0 unless the class or pattern says"),
     "class": Field(CLASS_NAME, "SR class: gives the PCP, and counts for that class's CBS reservation"),
     "vlan": Field(
-        Either("a VLAN identifier or none", text=Text("a VLAN identifier from 1 to 4094, or none")),
+        Either(
+            "a VLAN identifier or none",
+            text=Text("a VLAN identifier from 1 to 4094, or none", number=True),
+        ),
         "VLAN identifier, 100 unless given; none: untagged",
     ),
     "period": Field(SPAN, "one data unit every period"),

@@ -163,12 +163,16 @@ YES_NO = Choice({"true": True, "false": False}, "a yes or no", _SLIPS)
 
 @dataclass(frozen=True)
 class Text:
-    """A text that remembers its place. ``named``: it must be a name; ``swept``: a list makes a sweep."""
+    """A text that remembers its place. ``named``: it must be a name; ``swept``: a list makes a sweep.
+
+    ``number``: an editor need not ask for quotation marks around a whole number.
+    """
 
     what: str
     named: bool = False
     swept: bool = True
     pattern: str = ""
+    number: bool = False
 
     @property
     def expected(self) -> str:
@@ -186,7 +190,7 @@ class Text:
         return Named.at(text, scalar.place, path)
 
     def schema(self) -> Schema:
-        one: Schema = {"type": "string", "description": self.what}
+        one: Schema = {"type": ["string", "integer"] if self.number else "string", "description": self.what}
         if self.named:
             one["pattern"] = rf"^({NAME.pattern})$|\$\{{"
         elif self.pattern:
