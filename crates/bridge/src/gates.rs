@@ -72,7 +72,7 @@ impl GateControlList {
         if gates.initial.is_some() || !gates.changes.is_empty() {
             let eras = Eras::new(gates);
             for (class, openings) in list.classes.iter_mut().enumerate() {
-                openings.always = eras.always(class);
+                openings.always = eras.all_the_same(class);
             }
             list.eras = Some(Box::new(eras));
         }

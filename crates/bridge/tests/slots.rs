@@ -301,3 +301,51 @@ proptest! {
         prop_assert!(expected == found, "{:?}\nnot {:?}", found, expected);
     }
 }
+
+/// With another list a slope becomes another one, also where no gate ever closes.
+#[test]
+fn a_slope_changes_at_a_gate_that_never_closes() {
+    let open = |interval_ns| GateEntry { open: 1, interval_ns, mac: None };
+    let shaper = Cbs {
+        idle_slope_bps: RATE / 4,
+        send_slope_bps: -RATE / 4 * 3,
+        hi_credit_bits: 0,
+        lo_credit_bits: -100_000,
+        linux: CbsLinux::default(),
+        runs_while_closed: false,
+    };
+    let change = GateChange {
+        at_ns: 10_000,
+        base_time_ns: 20_000,
+        cycle_ns: 1_000,
+        entries: vec![open(1_000)],
+        cycle_extension_ns: 0,
+        idle_slopes: vec![IdleSlope { class: 0, bps: RATE / 8 }],
+    };
+    let port = Port {
+        name: "a -> b".into(),
+        node: 0,
+        peer: 1,
+        mac: String::new(),
+        rate_bps: RATE as u64,
+        propagation_ps: 0,
+        pcp_to_class: [0; 8],
+        classes: vec![Class { cbs: Some(shaper), ..Class::default() }],
+        gates: Some(Gates {
+            base_time_ns: 0,
+            cycle_ns: 1_000,
+            entries: vec![open(1_000)],
+            initial: None,
+            cycle_extension_ns: 0,
+            unguarded: false,
+            changes: vec![change],
+        }),
+        preemption: None,
+        qdisc: None,
+    };
+    // 105 octets and 20 more take 1 us. Before: 750 bits at 250 bits/us. After: 875 at 125.
+    let arrivals = vec![(0, 0, 105), (0, 0, 105), (30_000, 0, 105), (30_000, 0, 105)];
+    let (started, dropped, _) = machine(&port, &arrivals, 60_000);
+    assert_eq!(started, [(0, 0), (4_000, 1), (30_000, 2), (38_000, 3)]);
+    assert!(dropped.is_empty());
+}

@@ -53,9 +53,10 @@ impl Eras {
         Self(in_force(gates).0.iter().map(era).collect())
     }
 
-    /// Whether a class's gate never closes.
-    pub fn always(&self, class: usize) -> bool {
-        self.0.iter().all(|era| era.list.classes[class].always)
+    /// Whether no list is anything to a class: its gate never closes, and its slope is always its own.
+    pub fn all_the_same(&self, class: usize) -> bool {
+        let sloping = |era: &Era| era.slopes.get(class).is_some_and(|slope| *slope != 0);
+        self.0.iter().all(|era| era.list.classes[class].always && !sloping(era))
     }
 
     /// More than the windows of one cycle of every list.
