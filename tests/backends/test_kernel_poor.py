@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from star import STAR
 
 from tsnbench import load
 from tsnbench.backends.kernel.job import files
@@ -22,19 +23,6 @@ POOR = Abilities(
     actions=frozenset(("mirred",)),
     bridge_vlans=False,
 )
-STAR = """
-name: star
-duration: 20 ms
-network:
-  stations: [controller, disk, robot]
-  bridges: [switch]
-  links: {rate: 100 Mbit/s, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
-streams:
-  loop: {from: controller, to: robot, pcp: 6, period: 1 ms, payload: 100 B}
-  files: {from: disk, to: robot, pcp: 0, period: 200 us, payload: 1000 B}
-shapers:
-  switch -> robot: SHAPER
-"""
 CLASSES = "{queues: {classes: {6: 1, 0: 0}}}"
 
 
