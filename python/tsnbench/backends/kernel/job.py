@@ -74,8 +74,8 @@ def _head(site: Site, lead: int) -> str:
 
 def _script(plan: dict[str, Any], spaces: dict[str, Namespace], dilate: int, wire: Wire, site: Site) -> str:
     job, results = site.job, site.results
-    # Setting up takes the guest some 10 ms a port.
-    lead = site.lead_s + len(plan["ports"]) // 20
+    # Setting up takes the guest some 10 ms a port, and programs that capture have to begin, too.
+    lead = site.lead_s + len(plan["ports"]) // 20 + (wire is Wire.VETH)
     lines = [_head(site, lead)]
     for space in spaces:
         lines += [
