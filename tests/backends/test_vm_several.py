@@ -47,12 +47,12 @@ def test_nothing_starts_where_one_cannot_run(tmp_path, monkeypatch):
     if why := unavailable():
         pytest.skip(f"no guests here: {why}")
     monkeypatch.setattr(several, "boot", lambda *_: pytest.fail("a guest was started"))
-    clocks = "clocks: {default: {drift: 20 ppm}}\n"
+    cut = "shapers: {a -> b: {preemption: {express: [6]}}}\n"
     parts = [
         several.Part(VirtualMachine(), _plan(tmp_path, name, more), tmp_path / name)
-        for name, more in (("good", ""), ("bad", clocks))
+        for name, more in (("good", ""), ("bad", cut))
     ]
-    with pytest.raises(InputError, match="clocks"):
+    with pytest.raises(InputError, match="preemption"):
         several.execute(parts)
     assert not (tmp_path / "good" / "manifest.json").exists()
 
