@@ -52,9 +52,10 @@ MUTATIONS = (
     Mutation("etf-late", "no etf", r"etf clockid CLOCK_TAI delta 200000", "pfifo limit 1000"),
     Mutation("txtime-assist", "a list 20 us late", r"EPOCH-2001000000", "EPOCH-2000980000"),
     Mutation("taprio-software", "a list 20 us late", r"EPOCH-2001000000", "EPOCH-2000980000"),
-    Mutation("link-down", "cut 2 ms late", r"^20000000\t", "22000000\t"),
-    Mutation("loss", "half the loss", r"loss random 10.0000%", "loss random 5.0000%"),
-    Mutation("delay", "10 us longer", r"delay 3000.25us", "delay 3100.25us"),
+    Mutation("link-down", "cut 2 ms late", r"cut \$\(\(STAMPED \+ 20", "cut $((STAMPED + 22"),
+    Mutation("loss", "half the loss", r" 100000\"", ' 50000"'),
+    Mutation("delay", "10 us longer", r" 30(0+) 0 1000000 ", r" 31\1 0 1000000 "),
+    Mutation("clocks", "nobody is steered", r"^clock_servo pi$", "clock_servo pi\nfree_running 1"),
 )  # fmt: skip
 NO_PRP = (
     "ip -n other link add prp0 type hsr slave1 a1 slave2 b1 supervision 45 proto 1 || fail prp",
