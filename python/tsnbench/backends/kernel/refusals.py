@@ -21,7 +21,7 @@ CHANGE = {"at_ns", "base_time_ns", "cycle_ns", "entries", "cycle_extension_ns"}
 ENTRY = {"open", "interval_ns"}
 STREAM = {
     "name", "group", "talker", "pcp", "vid", "destination_mac", "destination_ipv4", "udp_port", "pattern",
-    "size", "start_ns", "stop_ns", "route", "listeners", "requirements", "socket",
+    "size", "start_ns", "stop_ns", "route", "listeners", "requirements", "socket", "scheduled",
 }  # fmt: skip
 PLAN = {
     "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",
