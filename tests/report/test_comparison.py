@@ -87,6 +87,28 @@ def test_two_parameters_label_each_run(tmp_path: Path) -> None:
     assert sweep.labels == ("hops 1, load low", "hops 1, load high", "hops 2, load low", "hops 2, load high")
 
 
+def test_a_stream_of_one_run_is_drawn_however_many_runs_there_are(tmp_path: Path) -> None:
+    """Nine runs with a stream of their own each: a panel shows at most eight runs, and never none."""
+    folders = []
+    for number in range(9):
+        case = synthetic.line(1)
+        own = replace(case.streams[0], name=f"stream-{number}")
+        case = replace(case, streams=[own], variant={"stream": own.name}, seed=number, duration_ns=5_000_000)
+        folders.append(synthetic.write(case, tmp_path / own.name))
+    found = read(report.write(folders, into=tmp_path / "sweep.html"))
+    assert "ccdf-overlay-title" in found.ids
+    assert "runs per stream, evenly chosen" not in found.text
+
+
+def test_a_panel_draws_some_runs_of_many(tmp_path: Path) -> None:
+    folders = []
+    for number in range(10):
+        case = replace(synthetic.line(1), variant={"load": str(number)}, duration_ns=5_000_000)
+        folders.append(synthetic.write(case, tmp_path / str(number)))
+    found = read(report.write(folders, into=tmp_path / "sweep.html"))
+    assert "8 runs per stream, evenly chosen" in found.text
+
+
 def test_spread_keeps_both_ends() -> None:
     assert spread(3, 8) == [0, 1, 2]
     chosen = spread(100, 8)

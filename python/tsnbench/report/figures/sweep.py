@@ -128,6 +128,8 @@ def boxes(sweep: Sweep) -> Drawing:
 
     def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...], last: bool) -> None:
         there = [(place, curve) for place, curve in enumerate(curves) if curve is not None]
+        if not there:
+            return
         for place, curve in there:
             draw_boxes(at, [curve], horizontal=False, first=place)
         delay_axis(at, "y", min(c.box.low for _, c in there), max(c.box.high for _, c in there))
@@ -150,12 +152,16 @@ def boxes(sweep: Sweep) -> Drawing:
 
 
 def overlay(sweep: Sweep) -> Drawing:
-    """CCDFs of all runs in one panel per stream."""
-    kept = spread(len(sweep.runs), MOST_OVERLAID)
+    """CCDFs in one panel per stream: of all runs that have it, or of some of these, evenly chosen."""
+    kept = sorted({place for _, curves in sweep.drawn for place in _overlaid(curves)})
 
     def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...], _: bool) -> None:
-        there = [(n, curve) for n, place in enumerate(kept) if (curve := curves[place]) is not None]
-        bottom = 0.5 / max([curve.frames for _, curve in there], default=1)
+        there = [
+            (kept.index(place), curve) for place in _overlaid(curves) if (curve := curves[place]) is not None
+        ]
+        if not there:
+            return
+        bottom = 0.5 / max(curve.frames for _, curve in there)
         for n, curve in there:
             line = draw_ccdf(at, curve, bottom, n, colour=_shade(n, len(kept)))
             line.set_label(shortened(sweep.axis.ticks[kept[n]], 40))
@@ -170,16 +176,22 @@ def overlay(sweep: Sweep) -> Drawing:
         _legend_of(sweep, figure, axes, size, runs=True)
         return figure
 
-    left = len(sweep.runs) - len(kept)
+    all_shown = all(len(_overlaid(curves)) == sum(map(bool, curves)) for _, curves in sweep.drawn)
     return Drawing(
         "ccdf-overlay",
         "Delay: share of frames later than x, run by run",
         "Complementary distribution of the delay, log axis; the marker is the slowest frame."
-        + (f" {len(kept)} runs of {len(sweep.runs)}, evenly chosen." if left else "")
+        + ("" if all_shown else f" {MOST_OVERLAID} runs per stream, evenly chosen.")
         + _left_out(sweep),
         "",
         draw,
     )
+
+
+def _overlaid(curves: Sequence[Curve | None]) -> list[int]:
+    """The runs of a stream's panel, by place: a stream that few runs have is not left out for the others'."""
+    there = [place for place, curve in enumerate(curves) if curve is not None]
+    return [there[n] for n in spread(len(there), MOST_OVERLAID)]
 
 
 def draw_bound(at: Axes, along: Along, which: Literal["x", "y"], highest: float) -> float | None:
