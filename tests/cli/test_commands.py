@@ -66,15 +66,57 @@ def test_a_run_ends_with_a_verdict_a_report_and_zero(tmp_path: Path) -> None:
 
 
 def test_a_requirement_that_fails_ends_with_one(tmp_path: Path) -> None:
-    done = tsnbench("run", small(tmp_path, "10 us"), "--json", "--no-report", cwd=tmp_path)
-    assert done.returncode == 1
+    path = small(tmp_path, "20 us")
+    text = path.read_text().replace("[a, b]", "[a, b, c]").replace("[a-s, ", "[a-s, c-s, ")
+    path.write_text(text + "  y: {from: c, to: b, payload: 1000 B, period: 1 ms, pcp: 4}\n")
+    done = tsnbench("run", path, "--json", "--no-report", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
     (run,) = json.loads(done.stdout)
     rows = {row["requirement"]: row for row in run["verdict"]["rows"]}
     assert rows["delay"]["met"] == "no"
-    # 1050 octets over two links: twice 8.4 us, and the second preamble and delimiter, 64 ns.
-    assert rows["delay"]["found"] == 16_864
+    # 1050 octets over two links: twice 8.4 us, and the second preamble and delimiter, 64 ns. Before it goes
+    # one frame of y, with preamble, delimiter and gap.
+    assert rows["delay"]["found"] == 16_864 + 1_070 * 8
     assert rows["loss"]["met"] == "yes"
-    assert "can never hold" in done.stderr
+
+
+def test_a_limit_that_no_frame_can_keep_is_a_mistake(tmp_path: Path) -> None:
+    """Whatever the command: nothing is run, and the place is named."""
+    path = small(tmp_path, "10 us")
+    for command in ("check", "plan", "run"):
+        done = tsnbench(command, path.name, cwd=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.startswith(
+            "small.yaml:8:73: streams.x.requires.delay: expected a limit of at least"
+        )
+        assert "hint: write delay: 16864 ns or more" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_export_formats_without_a_folder_are_refused(tmp_path: Path) -> None:
+    for option in (["--to", "tc"], ["--interface", "a -> s=eth0"]):
+        done = tsnbench("plan", small(tmp_path), *option, cwd=tmp_path)
+        assert done.returncode == 2
+        assert (
+            done.stderr == f"{option[0]}: expected --export with it, found none\n  hint: add --export out\n"
+        )
+        assert tsnbench("plan", small(tmp_path), *option, "--export", "out", cwd=tmp_path).returncode == 0
+
+
+def test_strict_makes_warnings_errors(tmp_path: Path) -> None:
+    path = small(tmp_path)
+    path.write_text(path.read_text().replace("period: 1 ms", "period: 10 us, count: 2"))
+    warned = tsnbench("check", path.name, cwd=tmp_path)
+    assert warned.returncode == 0
+    assert "small.yaml:8:3: streams.x: warning: a -> s, s -> b: asked for 1.712 Gbit/s" in warned.stderr
+    for command in ("check", "plan", "run"):
+        strict = tsnbench(command, path.name, "--strict", cwd=tmp_path)
+        assert strict.returncode == 2
+        assert warned.stderr.strip() in strict.stderr
+        assert "--strict" in strict.stderr
+    told = json.loads(tsnbench("check", path.name, "--json", cwd=tmp_path).stdout)
+    assert [(one["kind"], one["path"]) for one in told["warnings"]] == [("port-overload", "streams.x")]
+    assert told["ok"]
 
 
 def test_wrong_input_ends_with_two_and_no_traceback(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tsnbench import Simulation
 from tsnbench.measure import judge, measure_run
+from tsnbench.planning.bounds import bounds
 from tsnbench.scenario import read_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +36,10 @@ def test_the_scenario_of_the_readme_meets_its_requirements(tmp_path: Path) -> No
     (scenario,) = read_scenario(text, "first-bridge.yaml")
     plan = scenario.model_copy(update={"duration": 50_000_000}).plan()
     assert not plan.warnings
+    limits = {"video": 2_000_000, "brake": 30_000}
+    bounded = {flow["stream"]: flow["upper_ns"] for flow in bounds(plan)["flows"]}
+    # Of both, the worst case is known, and keeps the limit.
+    assert all(bounded[name] <= limit for name, limit in limits.items())
     run = plan.run(on=Simulation(), into=tmp_path / "run")
     verdict = judge(plan.document, measure_run(run.folder))
     assert verdict["met"]

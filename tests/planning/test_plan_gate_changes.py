@@ -66,12 +66,18 @@ def test_credit_of_a_preemptable_class_goes_as_deep_as_its_parts_cost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cycle", "lengths"), [(800, [500, 300]), (400, [400]), (1000, [500, 500]), (1200, [500, 700])]
+    ("cycle", "lengths"), [(800, [500, 300]), (600, [500, 100]), (1000, [500, 500]), (1200, [500, 700])]
 )
 def test_entries_are_cut_or_go_on_until_the_end_of_the_cycle(cycle: int, lengths: list[int]) -> None:
     gates = port(HALF, f"cycle: {cycle} us", "fit-entries: true")["gates"]
     assert [entry["interval_ns"] for entry in gates["entries"]] == [length * 1000 for length in lengths]
     assert gates["cycle_ns"] == cycle * 1000
+
+
+def test_a_cycle_that_ends_before_the_class_opens_is_refused() -> None:
+    words = refused(HALF, "cycle: 400 us", "fit-entries: true")
+    assert words.startswith("gated.yaml:10:5: shapers.host1 -> host2.gates: expected class 5 (PCP 5) open in")
+    assert "a longer cycle" in words
 
 
 def test_states_before_the_base_time() -> None:

@@ -35,8 +35,9 @@ def test_plans(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_tables(name: str) -> None:
+def test_tables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PLANS)
     out = io.StringIO()
-    print_plan(plan(load(PLANS / f"{name}.yaml")), Console(file=out, width=88))
+    print_plan(plan(load(f"{name}.yaml")), Console(file=out, width=88))
     text = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
     assert text == golden(PLANS / f"{name}.txt", text)

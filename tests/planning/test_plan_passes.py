@@ -171,8 +171,8 @@ def test_gates_open_the_classes_of_priorities() -> None:
 
 
 def test_gates_by_class() -> None:
-    planned = port(plan(line(shapers=gates(((1, 7), 10), by="class"))).document, "b1 -> listener")
-    assert planned["gates"]["entries"] == [{"open": 0b1000_0010, "interval_ns": 10}]
+    planned = port(plan(line(shapers=gates(((3, 7), 10), by="class"))).document, "b1 -> listener")
+    assert planned["gates"]["entries"] == [{"open": 0b1000_1000, "interval_ns": 10}]
 
 
 def test_all_means_the_classes_that_the_port_has() -> None:
@@ -213,7 +213,7 @@ def test_names_of_flows_are_unique() -> None:
 def test_requirements_are_only_what_is_required() -> None:
     requires = model.Requirements(
         delay=2_000_000,
-        percentiles={999_000: 20, 500_000: 10},
+        percentiles={999_000: 1_000_020, 500_000: 1_000_010},
         jitter=(model.JitterLimit(kind="spread", limit=5),),
         loss_ppm=0,
         rate=10**6,
@@ -222,7 +222,10 @@ def test_requirements_are_only_what_is_required() -> None:
     document = plan(line().model_copy(update={"streams": streams})).document
     assert document["streams"][0]["requirements"] == {
         "delay_ns": 2_000_000,
-        "delay_percentiles": [{"share_ppm": 500_000, "delay_ns": 10}, {"share_ppm": 999_000, "delay_ns": 20}],
+        "delay_percentiles": [
+            {"share_ppm": 500_000, "delay_ns": 1_000_010},
+            {"share_ppm": 999_000, "delay_ns": 1_000_020},
+        ],
         "jitter": [{"kind": "spread", "limit_ns": 5}],
         "loss_ppm": 0,
         "rate_bps": 10**6,

@@ -31,6 +31,22 @@ def test_times(ns: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (0, "0 ns"),
+        (999, "999 ns"),
+        (12_336, "12.336 us"),
+        (1_234_567, "1.234567 ms"),
+        (1_000_000_001, "1.000000001 s"),
+        (500_000, "500 us"),
+        (-1_000_500, "-1.0005 ms"),
+    ],
+)
+def test_exact_times_keep_every_digit(ns: int, text: str) -> None:
+    assert words.exact(ns) == text
+
+
+@pytest.mark.parametrize(
     ("numbers", "text"), [((), ""), ((3,), "3"), ((0, 1, 2, 3, 7), "0-3,7"), ((0, 2, 4, 5), "0,2,4-5")]
 )
 def test_ranges(numbers: tuple[int, ...], text: str) -> None:

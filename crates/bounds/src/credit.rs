@@ -6,6 +6,29 @@ use crate::curve::{BIT, Curve, Data, Ps, Rate, ratio_up};
 use crate::windows::Window;
 use tsn_plan::Cbs;
 
+/// How many cycles are followed until a class has caught up with what others took at once.
+const MOST_LAPS: Data = 64;
+
+/// A moment at which a window opens or closes, and what has come together since the first one.
+#[derive(Copy, Clone, Debug, Default)]
+struct Moment {
+    at: Ps,
+    /// Time for which the gate was open.
+    open: Ps,
+    /// Time in which the class could start its largest frame.
+    starts: Ps,
+    /// Credit, if the class has something to send all the time and the link is its own in `starts`.
+    level: Data,
+}
+
+impl Moment {
+    /// The moment, within the stretch before this one, at which `starts` was this much.
+    fn back(self, starts: Ps) -> Self {
+        let span = (self.starts - starts).max(0);
+        Self { at: self.at - span, open: self.open - span, ..self }
+    }
+}
+
 /// A shaper in data units, and the port it works at.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Credit {
@@ -111,39 +134,74 @@ impl Credit {
     ) -> Option<Data> {
         let (line, idle, drain) = (Data::from(rate), Data::from(self.idle), self.drain());
         let (burst, slope) = others;
-        // Level over two cycles: rises while open, falls faster in `starts`; what others take rises all the time.
-        let mut edges: Vec<Ps> = vec![0, cycle, 2 * cycle];
-        for by in [-cycle, 0, cycle, 2 * cycle] {
-            edges.extend(open.iter().chain(starts).flat_map(|w| [w.from + by, w.to + by]));
+        // In `starts`, the link is others' for as long as this, and for `taken` of any further time.
+        let blocked = Ps::try_from((burst + line - 1).div_euclid(line)).ok()?;
+        let taken = ratio_up(drain, Data::from(slope), line)?;
+        let per_cycle: Ps = starts.iter().map(Window::length).sum();
+        let laps = Data::from(blocked) / Data::from(per_cycle.max(1)) + 3;
+        let laps = if per_cycle > 0 && laps <= MOST_LAPS { laps as Ps } else { 2 };
+        let mut edges: Vec<Ps> = (0..=laps).map(|lap| lap.saturating_mul(cycle)).collect();
+        for lap in -1..=laps {
+            let by = lap.saturating_mul(cycle);
+            edges.extend(
+                open.iter().chain(starts).flat_map(|w| [w.from.saturating_add(by), w.to.saturating_add(by)]),
+            );
         }
-        edges.retain(|at| (0..=2 * cycle).contains(at));
+        edges.retain(|at| (0..=laps.saturating_mul(cycle)).contains(at));
         edges.sort_unstable();
         edges.dedup();
         let within = |list: &[Window], at: Ps| {
-            list.iter().any(|w| {
-                [-cycle, 0, cycle, 2 * cycle].iter().any(|by| (w.from + by..w.to + by).contains(&at))
-            })
+            let at = at.rem_euclid(cycle);
+            list.iter().any(|w| (w.from..w.to).contains(&at) || (w.from..w.to).contains(&(at + cycle)))
         };
-        let (mut level, mut lowest, mut rise, mut after_one) = (0, 0, 0, 0);
+        let mut moments = vec![Moment::default()];
         for pair in edges.windows(2) {
-            let mut pace = ratio_up(drain, Data::from(slope), line)?;
-            if within(open, pair[0]) {
-                pace += idle;
-            }
-            if within(starts, pair[0]) {
-                pace -= drain;
-            }
-            level += pace * Data::from(pair[1] - pair[0]);
-            lowest = level.min(lowest);
-            rise = rise.max(level - lowest);
-            if pair[1] == cycle {
-                after_one = level;
-            }
+            let (last, span) = (moments[moments.len() - 1], pair[1] - pair[0]);
+            let opened = if within(open, pair[0]) { span } else { 0 };
+            let sure = if within(starts, pair[0]) { span } else { 0 };
+            let level = taken * Data::from(span) + idle * Data::from(opened) - drain * Data::from(sure);
+            moments.push(Moment {
+                at: pair[1],
+                open: last.open + opened,
+                starts: last.starts + sure,
+                level: last.level + level,
+            });
         }
-        if after_one > 0 {
+        if moments.iter().any(|moment| moment.at == cycle && moment.level > 0) {
             return None;
         }
-        Some(rise + ratio_up(drain, burst, line)?)
+        if per_cycle == 0 || laps == 2 {
+            let rise = |lowest: &mut Data, moment: &Moment| {
+                *lowest = (*lowest).min(moment.level);
+                Some(moment.level - *lowest)
+            };
+            return Some(moments.iter().scan(0, rise).max()? + ratio_up(drain, burst, line)?);
+        }
+        // As long as the link has not been the class's for certain for longer than `blocked`, it gains while it is
+        // open and sends nothing for certain. From there on every moment of `starts` costs more than it gains.
+        let gained = |from: Moment, to: Moment| {
+            idle * Data::from(to.open - from.open) + taken * Data::from(to.at - from.at)
+        };
+        let (mut most, mut lowest, mut before) = (0, Data::MAX, 0);
+        for (number, end) in moments.iter().enumerate() {
+            let before_that = (end.starts - blocked).max(0);
+            let first = moments.partition_point(|moment| moment.starts < before_that);
+            most = most.max(gained(moments[first].back(before_that), *end));
+            while before < number && end.starts - moments[before].starts >= blocked {
+                lowest = lowest.min(moments[before].level);
+                before += 1;
+            }
+            if lowest < Data::MAX {
+                most = most.max(end.level - lowest + ratio_up(drain, burst, line)?);
+            }
+        }
+        for begin in moments.iter().take_while(|moment| moment.at <= cycle) {
+            let next = moments.partition_point(|moment| moment.starts <= begin.starts + blocked);
+            if let Some(end) = moments.get(next) {
+                most = most.max(gained(*begin, end.back(begin.starts + blocked)));
+            }
+        }
+        Some(most)
     }
 
     /// What the class is sure of, where it can gather at most `gathered`; `open` gives what a rate yields while its
@@ -218,5 +276,29 @@ mod tests {
         // 0.2 (12336 / 0.9 + 10000) = 4741.33 bit.
         let high_b = b.gathered(GBIT, lower, &sent).unwrap();
         assert_eq!((high_b + BIT - 1) / BIT, 4_742);
+    }
+
+    /// One lower frame and the rest of a window that the class's own frame does not fit are what it waits for with its
+    /// gate open; the time in which it sends afterwards takes more than it gives.
+    #[test]
+    fn beside_gates_the_end_of_a_window_and_one_lower_frame_are_gathered() {
+        const GBIT: i64 = 1_000_000_000;
+        let (cycle, idle) = (500_000_000, 54_826_667);
+        let open = [Window { from: 50_000_000, to: cycle }];
+        let starts = [Window { from: 50_000_000, to: cycle - 12_240_000 }];
+        let lower = Data::from(1542 * 8) * BIT;
+        let own = credit(idle, GBIT, 1, -100_000, 12_336_000);
+        let gathered = |slope| own.gathered_with_gates(GBIT, cycle, &open, &starts, (lower, slope));
+        assert_eq!(gathered(0), Some(Data::from(idle) * (12_240_000 + 12_336_000)));
+        // What others send all the time: the worst begins as the lower frame does, just before nothing fits.
+        let most = gathered(100_000_000).unwrap();
+        assert!(most > Data::from(idle) * (12_240_000 + 12_336_000), "{most}");
+        // A lower frame longer than a whole window: the next window's end counts, too.
+        let long = Data::from(60_000 * 8) * BIT;
+        let long = own.gathered_with_gates(GBIT, cycle, &open, &starts, (long, 0)).unwrap();
+        assert_eq!(long, Data::from(idle) * (480_000_000 + 2 * 12_240_000));
+        // Nothing is sure where more is gained than windows let go.
+        let greedy = credit(990_000_000, GBIT, 1, -100_000, 12_336_000);
+        assert_eq!(greedy.gathered_with_gates(GBIT, cycle, &open, &starts, (lower, 0)), None);
     }
 }

@@ -237,7 +237,11 @@ impl Network<'_> {
     fn without_bound(&self, port: usize, reason: &Reason) -> PortResult {
         let flows = &self.models[port].flows;
         let class = |hops: &Vec<usize>| {
-            (!hops.is_empty()).then(|| ClassResult { backlog: Err(reason.clone()), shape: None })
+            (!hops.is_empty()).then(|| ClassResult {
+                backlog: Err(reason.clone()),
+                shape: None,
+                gathered: None,
+            })
         };
         PortResult {
             delays: flows.iter().flatten().map(|hop| (*hop, Err(reason.clone()))).collect(),
@@ -474,7 +478,7 @@ impl Network<'_> {
             .iter()
             .enumerate()
             .filter_map(|(class, outcome)| {
-                let backlog = &outcome.as_ref()?.backlog;
+                let ClassResult { backlog, gathered, .. } = outcome.as_ref()?;
                 let limits = &model.port.classes[class];
                 let sizes = || model.flows[class].iter().filter_map(|hop| self.hops[*hop].sizes);
                 let smallest = sizes().map(|sizes| sizes.smallest).min()?;
@@ -500,6 +504,7 @@ impl Network<'_> {
                         limits.limit_frames.map(u64::from),
                     ),
                     reason: backlog.as_ref().err().cloned(),
+                    credit_bits: gathered.and_then(|data| u64::try_from((data + BIT - 1) / BIT).ok()),
                 })
             })
             .collect();

@@ -67,6 +67,8 @@ pub(crate) struct ClassResult {
     pub backlog: Result<Data, Reason>,
     /// What arrives of it at the other end within any span of time, where a shaper limits it.
     pub shape: Option<Curve>,
+    /// The highest credit that its shaper gathers where nothing cuts it off.
+    pub gathered: Option<Data>,
 }
 
 /// What came out for a port.
@@ -254,7 +256,7 @@ fn analyse_class(
         shaper: credit.zip(most_credit),
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };
-    (ClassResult { backlog, shape }, higher)
+    (ClassResult { backlog, shape, gathered }, higher)
 }
 
 /// How frames of a class pass the link once they have started.

@@ -32,6 +32,7 @@ impl Bounds {
         }
         for class in self.ports.iter_mut().flat_map(|port| &mut port.classes) {
             (class.backlog_octets, class.backlog_frames, class.reason) = (None, None, why());
+            class.credit_bits = None;
         }
         self
     }
@@ -101,4 +102,7 @@ pub struct ClassBounds {
     pub backlog_frames: Option<u64>,
     /// Why there is none from the analysis.
     pub reason: Option<Reason>,
+    /// The highest credit that its shaper can gather, in bit: with a `hiCredit` of that, no credit is ever lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credit_bits: Option<u64>,
 }

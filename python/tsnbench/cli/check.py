@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
+from tsnbench.cli.strict import HELP
+
+if TYPE_CHECKING:
+    from tsnbench.planning import Plan
 
 
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Scenario files.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Problems as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Problems and warnings as JSON on stdout.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
     """Read scenarios and plan them; say everything that is wrong with them, all at once."""
     from tsnbench.planning import PlanningErrors
@@ -20,28 +25,41 @@ def check(
     from tsnbench.scenario import ScenarioErrors, load_variants
 
     problems: list[dict[str, Any]] = []
+    doubtful: list[dict[str, str]] = []
     wrong = False
     for file in files:
         with told():
+            plans: list[Plan] = []
+            found: dict[str, dict[str, Any]] = {}
             try:
                 scenarios = load_variants(file)
-                plans = [make_plan(scenario) for scenario in scenarios]
-            except (ScenarioErrors, PlanningErrors) as errors:
-                wrong = True
-                problems += [problem.as_dict() for problem in errors.problems]
-                if not as_json:
-                    talk.print(str(errors), markup=False, soft_wrap=True)
-                continue
+            except ScenarioErrors as errors:
+                found = {str(problem): problem.as_dict() for problem in errors.problems}
+            else:
+                for scenario in scenarios:
+                    try:
+                        plans.append(make_plan(scenario))
+                    except PlanningErrors as errors:
+                        found |= {str(problem): problem.as_dict() for problem in errors.problems}
+        warnings = list(dict.fromkeys(warning for plan in plans for warning in plan.warnings))
+        problems += found.values()
+        doubtful += [warning.as_dict() for warning in warnings]
+        wrong = wrong or bool(found) or (strict and bool(warnings))
         if not as_json:
+            for text in found:
+                talk.print(text, markup=False, soft_wrap=True)
+        if not as_json and plans and not found:
             runs = "1 run" if len(plans) == 1 else f"{len(plans)} runs"
             flows = len(plans[0].document["streams"])
             data().print(
                 f"{file}: ok: {runs}, {flows} flow{'' if flows == 1 else 's'}", markup=False, soft_wrap=True
             )
-            for warning in dict.fromkeys(str(w) for p in plans for w in p.warnings):
-                talk.print(f"{file}: warning: {warning}", markup=False, soft_wrap=True)
+            for warning in warnings:
+                talk.print(str(warning), markup=False, soft_wrap=True)
+            if strict and warnings:
+                talk.print(f"{file}: --strict: a warning counts as an error", markup=False, soft_wrap=True)
     if as_json:
-        print_json({"ok": not wrong, "problems": problems})
+        print_json({"ok": not wrong, "problems": problems, "warnings": doubtful})
     if wrong:
         raise typer.Exit(Exit.INPUT_WRONG)
 

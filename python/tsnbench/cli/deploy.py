@@ -149,7 +149,7 @@ def _document(file: Path, only: list[str]) -> dict[str, Any]:
     if len(plans) != 1:
         raise InputError(f"expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3")
     for warning in plans[0].warnings:
-        talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        talk.print(str(warning), markup=False, soft_wrap=True)
     return plans[0].document
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.output import data, print_json, print_table, talk, told
+from tsnbench.cli.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
     from tsnbench.planning import Plan
@@ -47,9 +48,13 @@ def plan(
         ),
     ] = None,
     to: Annotated[
-        str,
-        typer.Option(metavar="FORMATS", help="What to export: some of tc, ptp4l, yang, inet, tsnkit, csv."),
-    ] = "tc,ptp4l,yang,inet,tsnkit,csv",
+        str | None,
+        typer.Option(
+            metavar="FORMATS",
+            help="With --export: some of tc, ptp4l, yang, inet, tsnkit, csv; all unless given.",
+            show_default=False,
+        ),
+    ] = None,
     taprio: Annotated[
         str, typer.Option(metavar="WAY", help="How taprio opens gates: software, txtime-assist or full.")
     ] = "software",
@@ -74,6 +79,7 @@ def plan(
             metavar="PORT=NAME", help="Interface of a port: 'sw1 -> sw2=enp3s0'.", show_default=False
         ),
     ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
     """Plan a scenario: routes, classes, shapers, loads, or its worst case; as tables, JSON or files."""
     from tsnbench.planning import plan as make_plan
@@ -81,9 +87,13 @@ def plan(
     from tsnbench.scenario import load_variants
 
     with told():
+        from tsnbench.errors import InputError
         from tsnbench.planning.bounds import bounds as make_bounds
         from tsnbench.planning.bounds import bounds_table
 
+        for option, value in (("--to", to), ("--yang", yang), ("--interface", interface)):
+            if value and export is None:
+                raise InputError(f"{option}: expected --export with it, found none\n  hint: add --export out")
         scenarios = selected(load_variants(file), only or [])
         if keep is not None:
             from tsnbench.cli.keeping import kept
@@ -95,10 +105,14 @@ def plan(
                 return
         else:
             plans = [make_plan(scenario) for scenario in scenarios]
+        if strict:
+            refuse_warnings(plans)
         if report is not None:
             _report(plans, scenarios[0].title, report)
         if export is not None:
-            _export(plans, export, to, taprio, queues, interface or [], yang)
+            _export(
+                plans, export, to or "tc,ptp4l,yang,inet,tsnkit,csv", taprio, queues, interface or [], yang
+            )
         if report is not None or export is not None:
             return
         if as_json:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.output import Exit, data, fail, print_json, print_table, talk, told
+from tsnbench.cli.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend
@@ -63,6 +64,7 @@ def run(
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Run again, whatever is in the folder.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON on stdout.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
     """Plan, run, measure, judge and report a scenario; all runs of it where it is a sweep."""
     from tsnbench.planning import plan as make_plan
@@ -92,11 +94,13 @@ def run(
             from tsnbench.cli.keeping import kept
 
             plans = [kept(scenarios, keep)[0]]
+        if strict:
+            refuse_warnings(plans)
         into = into or Path("runs") / scenarios[0].name
         outcomes: list[Outcome] = []
         for number, (scenario, plan) in enumerate(zip(scenarios, plans, strict=True), 1):
             for warning in plan.warnings:
-                talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
+                talk.print(str(warning), markup=False, soft_wrap=True)
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
             with _progress(f"{label} ({number}/{len(plans)})", plan) as progress:
                 about = about_run(scenario, file, duration, seed)

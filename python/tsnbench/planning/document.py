@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from tsnbench.planning.errors import PlanReadError
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend
+    from tsnbench.planning.places import Places
     from tsnbench.runs import Run
 
 
@@ -24,9 +25,25 @@ class PlanWarning:
     kind: str
     where: str
     text: str
+    path: str = field(default="", compare=False)
+    """The part of the scenario that it is about; empty where no scenario is known."""
+    place: str = field(default="", compare=False)
+    """``file:line:column`` of that part."""
+    hint: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.text}"
+        return self.line()
+
+    def line(self, warning: str = "warning") -> str:
+        """Place, part, what is doubtful, and a hint where there is one."""
+        hint = f"\n  hint: {self.hint}" if self.hint else ""
+        if not self.place:
+            return f"{warning}: {self.where}: {self.text}{hint}"
+        about = "" if self.where in self.path else f"{self.where}: "
+        return f"{self.place}: {self.path}: {warning}: {about}{self.text}{hint}"
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
 
 
 def canonical(document: dict[str, Any]) -> str:
@@ -47,12 +64,15 @@ class Plan:
     document: dict[str, Any]
     """Exactly the types of ``crates/plan``, without the hash."""
 
+    places: Places | None = field(default=None, compare=False, repr=False)
+    """The scenario that it was made from; None for one that was read from a file."""
+
     @cached_property
     def warnings(self) -> tuple[PlanWarning, ...]:
-        """What to look at before trusting a result; follows from the document alone."""
+        """What to look at before trusting a result; most of it follows from the document alone."""
         from tsnbench.planning.warning import warnings
 
-        return warnings(self.document)
+        return warnings(self.document, self.places)
 
     @property
     def hash(self) -> str:

@@ -56,6 +56,11 @@ class Gates:
         """How much of a cycle the gate of a class is open."""
         return sum(interval for mask, interval in self.entries if mask >> traffic_class & 1)
 
+    def longest_ns(self, traffic_class: int) -> int:
+        """The longest entry in which the gate of a class is open; 0 where none is."""
+        open_entries = (interval for mask, interval in self.entries if mask >> traffic_class & 1)
+        return max(open_entries, default=0)
+
 
 @dataclass
 class Port:

@@ -7,25 +7,64 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from tsnbench.planning import words
 from tsnbench.planning.delay import BEFORE_STAMP, transmission_ps
+from tsnbench.planning.doubt import Doubt
 from tsnbench.planning.load import ClassLoad, class_loads
 from tsnbench.planning.policing import chosen_by_gates
 from tsnbench.planning.priorities import priorities_of
 from tsnbench.planning.redundancy import tag_octets
 from tsnbench.planning.sizes import sizes
 from tsnbench.planning.windows import gate_lists, open_ns, open_windows
-
-Doubt = tuple[str, str, str]
+from tsnbench.scenario.sizes import INTER_FRAME_GAP
 
 
 def gate_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
-    """Kinds: gate-never-open, gate-too-short, gate-overload."""
-    if not any("gates" in port for port in document["ports"]):
+    """Kinds: gate-never-open, gate-too-short, gate-overload, gate-reservation."""
+    crossing = crossing_classes(document)
+    loads = class_loads(document) if crossing else []
+    for (number, traffic_class), streams in crossing.items():
+        port = document["ports"][number]
+        if "gates" in port:
+            yield from _class(port, traffic_class, streams, loads[number][traffic_class])
+
+
+def _reservation(
+    port: Mapping[str, Any], traffic_class: int, gates: Mapping[str, Any], windows: list[int], octets: int
+) -> Iterator[Doubt]:
+    """A reservation beyond what is sure to fit into the windows, each without the last frame."""
+    cbs = port["classes"][traffic_class].get("cbs")
+    if cbs is None or "runs_while_closed" in cbs:
         return
-    crossing: dict[tuple[int, int], list[tuple[Mapping[str, Any], int]]] = defaultdict(list)
+    slopes = {one["class"]: one["bps"] for one in gates.get("idle_slopes", ())}
+    idle = slopes.get(traffic_class, cbs["idle_slope_bps"])
+    # The gap behind what was there before the window counts, too.
+    lost = Fraction(needs_ps(octets + INTER_FRAME_GAP, port["rate_bps"]), 1_000)
+    room = sum((max(Fraction(0), length - lost) for length in windows), Fraction(0))
+    missing = Fraction(idle * sum(windows), port["rate_bps"]) - room
+    if missing > 0:
+        sure = words.rate(port["rate_bps"] * room / gates["cycle_ns"])
+        reserved = words.rate(Fraction(idle * sum(windows), gates["cycle_ns"]))
+        text = f"class {traffic_class} reserves {reserved}, {sure} are sure to fit into its windows, "
+        text += "each without its last frame: frames may wait without end"
+        hint = f"open it for {words.time(Fraction(-(-missing // 1_000) * 1_000))} more in every cycle"
+        if room:
+            hint += f", or reserve at most {sure}"
+        yield Doubt("gate-reservation", port["name"], text, "gates", port["name"], hint)
+
+
+Crossing = tuple[Mapping[str, Any], int]
+"""A stream, and the octets that an R-TAG adds to its frames."""
+
+
+def crossing_classes(document: Mapping[str, Any]) -> dict[tuple[int, int], list[Crossing]]:
+    """By port and class the streams whose frames gates may hold; empty where no port has any."""
+    if not any("gates" in port for port in document["ports"]):
+        return {}
+    crossing: dict[tuple[int, int], list[Crossing]] = defaultdict(list)
     chosen = chosen_by_gates(document)
     for number, stream in enumerate(document["streams"]):
         pcps = priorities_of(document, stream)
@@ -34,11 +73,7 @@ def gate_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
             if (number, place) in chosen:
                 continue
             crossing[hop["port"], traffic_class].append((stream, tag_octets(stream, place)))
-    loads = class_loads(document)
-    for (number, traffic_class), streams in sorted(crossing.items(), key=lambda item: item[0]):
-        port = document["ports"][number]
-        if "gates" in port:
-            yield from _class(port, traffic_class, streams, loads[number][traffic_class])
+    return dict(sorted(crossing.items(), key=lambda item: item[0]))
 
 
 def _class(
@@ -54,25 +89,29 @@ def _class(
         if not windows:
             names = words.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
             text = f"the gate of class {traffic_class} never opens{behind}: {names} cannot pass"
-            yield "gate-never-open", where, text
+            yield Doubt("gate-never-open", where, text, "gates", where)
             continue
         longest = max(windows)
         for group, octets in sorted(_largest(streams).items()):
-            needs_ps = transmission_ps(BEFORE_STAMP + octets, port["rate_bps"])
-            if needs_ps > longest * 1_000 and not _may_overrun(port, traffic_class):
-                yield (
-                    "gate-too-short",
-                    where,
-                    f"a frame of {group} ({octets} B, {words.time(-(-needs_ps // 1_000))}) fits no window "
-                    f"of class {traffic_class}{behind}, the longest is {words.time(longest)}",
-                )
+            needs = needs_ps(octets, port["rate_bps"])
+            if needs > longest * 1_000 and not may_overrun(port, traffic_class):
+                text = f"a frame of {group} ({octets} B, {words.time(-(-needs // 1_000))}) fits no window "
+                text += f"of class {traffic_class}{behind}, the longest is {words.time(longest)}"
+                yield Doubt("gate-too-short", where, text, "gates", where)
         open_rate = port["rate_bps"] * open_ns(gates, traffic_class) // gates["cycle_ns"]
         if load.rate_bps > open_rate:
             asked = f"class {traffic_class} is asked for {words.rate(load.rate_bps)}"
-            yield "gate-overload", where, f"{asked}, its gate is open for {words.rate(open_rate)}{behind}"
+            text = f"{asked}, its gate is open for {words.rate(open_rate)}{behind}"
+            yield Doubt("gate-overload", where, text, "gates", where)
+        yield from _reservation(port, traffic_class, gates, windows, max(_largest(streams).values()))
 
 
-def _may_overrun(port: Mapping[str, Any], traffic_class: int) -> bool:
+def needs_ps(octets: int, rate_bps: int) -> int:
+    """How long the gate has to be open for a frame, in ps."""
+    return transmission_ps(BEFORE_STAMP + octets, rate_bps)
+
+
+def may_overrun(port: Mapping[str, Any], traffic_class: int) -> bool:
     """Whether frames longer than a window may begin in it: there is no guard, or a hold cuts them."""
     preemption = port.get("preemption")
     holds = any(

@@ -11,11 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.planning import words
+from tsnbench.planning.doubt import Doubt
 from tsnbench.planning.load import ClassLoad, class_loads, flow_rate, total
 from tsnbench.planning.redundancy import tag_octets
 from tsnbench.planning.windows import gate_lists, open_share
-
-Doubt = tuple[str, str, str]
 
 
 def load_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
@@ -28,7 +27,8 @@ def load_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
         if asked > port["rate_bps"]:
             who = contributors([flow for load in loads for flow in load.flows], groups)
             text = f"asked for {words.rate(asked)} of its {words.rate(port['rate_bps'])} by {who}"
-            yield "port-overload", port["name"], text
+            largest = _largest([flow for load in loads for flow in load.flows], groups)
+            yield Doubt("port-overload", port["name"], text, f"streams.{largest}")
         yield from _reservations(port, loads, groups)
         yield from _starvation(port, loads, groups)
         if number in filled:
@@ -37,11 +37,19 @@ def load_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
 
 def contributors(flows: list[tuple[str, Fraction]], groups: Mapping[str, str]) -> str:
     """``cam (80 Mbit/s), radar (12 Mbit/s) and 3 more``: streams, largest first."""
+    order = _by_rate(flows, groups)
+    return words.some([f"{group} ({words.rate(rate)})" for group, rate in order])
+
+
+def _by_rate(flows: list[tuple[str, Fraction]], groups: Mapping[str, str]) -> list[tuple[str, Fraction]]:
     sums: dict[str, Fraction] = {}
     for name, rate in flows:
         sums[groups[name]] = sums.get(groups[name], Fraction(0)) + rate
-    order = sorted(sums.items(), key=lambda item: -item[1])
-    return words.some([f"{group} ({words.rate(rate)})" for group, rate in order])
+    return sorted(sums.items(), key=lambda item: -item[1])
+
+
+def _largest(flows: list[tuple[str, Fraction]], groups: Mapping[str, str]) -> str:
+    return _by_rate(flows, groups)[0][0]
 
 
 def _streams(flows: list[str], groups: Mapping[str, str]) -> str:
@@ -63,16 +71,16 @@ def _reservations(
             who = contributors(load.flows, groups)
             text = f"class {number} is asked for {words.rate(load.rate_bps)}"
             text = f"{text}, its shaper passes {words.rate(idle)}: {who}"
-            yield "class-over-reservation", port["name"], text
+            yield Doubt("class-over-reservation", port["name"], text, "cbs", port["name"])
         if load.saturating:
             text = (
                 f"{_streams(load.saturating, groups)} takes all it gets in class {number}, "
                 f"whose shaper passes {words.rate(idle)}: frames wait without end, or are dropped"
             )
-            yield "saturating-reservation", port["name"], text
+            yield Doubt("saturating-reservation", port["name"], text, "cbs", port["name"])
     if reserved > port["rate_bps"]:
         text = f"its shapers reserve {words.rate(reserved)} of its {words.rate(port['rate_bps'])}"
-        yield "over-reserved", port["name"], text
+        yield Doubt("over-reserved", port["name"], text, "cbs", port["name"])
 
 
 def _starvation(
@@ -86,12 +94,9 @@ def _starvation(
         ]
         starved = [name for lower in reversed(below) for name in _names(loads[lower])]
         if starved:
-            yield (
-                "starvation",
-                port["name"],
-                f"{_streams(load.saturating, groups)} takes all it gets in class {number}: "
-                f"nothing may be left for {_streams(starved, groups)} in lower classes",
-            )
+            text = f"{_streams(load.saturating, groups)} takes all it gets in class {number}: "
+            text += f"nothing may be left for {_streams(starved, groups)} in lower classes"
+            yield Doubt("starvation", port["name"], text, f"streams.{groups[load.saturating[0]]}")
 
 
 def _own_time(port: Mapping[str, Any], lower: int, upper: int) -> bool:
@@ -140,4 +145,5 @@ def _full_queues(
         if load.saturating and load.flows:
             text = f"{_streams(load.saturating, groups)} may fill the queue of class {number}"
             behind = _streams([name for name, _ in load.flows], groups)
-            yield "full-queue", port["name"], f"{text}: {behind} waits behind it, or is dropped"
+            text = f"{text}: {behind} waits behind it, or is dropped"
+            yield Doubt("full-queue", port["name"], text, f"streams.{groups[load.saturating[0]]}")

@@ -18,9 +18,12 @@ from tsnbench.planning.faults import place_faults, place_wrong_schedules
 from tsnbench.planning.flooding import flood_flows
 from tsnbench.planning.followers import follow_gates
 from tsnbench.planning.gates import open_gates
+from tsnbench.planning.gathered_credit import gather_credit
 from tsnbench.planning.hosts import set_hosts
 from tsnbench.planning.identification import identify
+from tsnbench.planning.impossible import refuse_impossible
 from tsnbench.planning.phases import set_phases
+from tsnbench.planning.places import Places
 from tsnbench.planning.policing import place_filters, regenerate
 from tsnbench.planning.ports import name_ports, shape_ports
 from tsnbench.planning.preemption import set_express
@@ -91,7 +94,10 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
     finished = draft(scenario, earlier)
     document = assemble(finished)
     finished.raise_problems()
-    made = Plan(document)
+    gather_credit(document)
+    made = Plan(document, Places(scenario))
+    refuse_impossible(finished, document)
+    finished.raise_problems()
     try:
         check(made.to_json(), made.document)
     except ValueError as error:

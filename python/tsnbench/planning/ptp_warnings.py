@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tsnbench.planning import ptp_room, words
+from tsnbench.planning.doubt import Doubt
 from tsnbench.planning.windows import gate_lists, open_windows
-
-Doubt = tuple[str, str, str]
 
 
 def ptp_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
@@ -36,10 +35,10 @@ def ptp_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
                     f"{what} have no window{behind}, clocks behind this port run free: "
                     "open their class in some entry, or give them another PCP"
                 )
-                yield "ptp-no-window", port["name"], text
+                yield Doubt("ptp-no-window", port["name"], text, "gates", port["name"])
             elif max(windows) < needs:
                 text = (
                     f"{what} take up to {words.time(needs)}, their longest window{behind} is "
                     f"{words.time(max(windows))}: make it longer"
                 )
-                yield "ptp-window-too-short", port["name"], text
+                yield Doubt("ptp-window-too-short", port["name"], text, "gates", port["name"])

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 
 from tsnbench.planning import cbs
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
+from tsnbench.planning.gate_cures import longer
 from tsnbench.planning.load import flow_rate
 from tsnbench.planning.preemption import parts_overhead
 from tsnbench.planning.redundancy import R_TAG
 from tsnbench.planning.sizes import sizes
+from tsnbench.planning.words import rate as words_rate
+from tsnbench.planning.words import time
 from tsnbench.scenario import model
 
 Crossing = tuple[Flow, bool]
@@ -96,15 +100,21 @@ def _gated(
     draft: Draft, port: Port, gates: Gates, reserved: dict[int, cbs.SrClass], most_other: int
 ) -> Shapers | None:
     """The shapers with the slopes that a list makes necessary; None where it leaves too little."""
-    path = f"shapers.{port.name}.cbs"
     order = sorted(reserved, reverse=True)
     gated = {number: _while_open(gates, number, reserved[number]) for number in order}
+    rate = min(port.rate_bps, port.planned_bps)
     for number, sr in gated.items():
-        if sr.bandwidth >= min(port.rate_bps, port.planned_bps):
-            share = Fraction(gates.open_ns(number), gates.cycle_ns)
-            left = f"{float(share * min(port.rate_bps, port.planned_bps)) / 1e6:g} Mbit/s"
-            found = f"{float(reserved[number].bandwidth) / 1e6:g} Mbit/s for class {number}"
-            draft.problem(path, f"a reservation below the {left} that the class's open gate leaves", found)
+        if sr.bandwidth >= rate:
+            own = reserved[number]
+            # Its part of the cycle; in every window its last frame may not fit, and another be in the way.
+            lost = Fraction((own.most_frame + most_other) * 8 * 10**9, rate)
+            needs = Fraction(own.bandwidth) * gates.cycle_ns / rate + lost * _openings(gates, number)
+            cure = longer(port, number, gates.longest_ns(number) + ceil(needs) - gates.open_ns(number))
+            expected = f"class {number} open for at least {time(needs)} of {time(gates.cycle_ns)}, "
+            expected += f"for its reservation of {words_rate(own.bandwidth)}"
+            left = Fraction(own.bandwidth) * rate / Fraction(sr.bandwidth)
+            found = f"{time(gates.open_ns(number))}, which leave {words_rate(left)}"
+            draft.problem(cure.path, expected, found, cure.hint)
             return None
     shapers = cbs.credit_based_shapers([gated[number] for number in order], port.planned_bps, most_other)
     return _in_parts(port, dict(zip(order, shapers, strict=True)))
@@ -119,7 +129,13 @@ def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClas
     if not open_ns:
         # Nothing passes anyway; the warning about a gate that never opens says so.
         return sr
-    return replace(sr, bandwidth=Fraction(sr.bandwidth) * gates.cycle_ns / open_ns)
+    # Whole bit/s, so that what the class is sure of is no less after all rounding.
+    return replace(sr, bandwidth=Fraction(ceil(sr.bandwidth)) * gates.cycle_ns / open_ns)
+
+
+def _openings(gates: Gates, traffic_class: int) -> int:
+    """How many entries open a class."""
+    return sum(1 for mask, _ in gates.entries if mask >> traffic_class & 1)
 
 
 def _rate(flows: list[Crossing]) -> Fraction:

@@ -70,6 +70,8 @@ class GateRow:
     """What it asks of the MAC: hold, release or nothing."""
     asked_ns: int | None = None
     """When its list is asked for; None for the first."""
+    base_ns: int = 0
+    """The list's base time, from which ``begin_ns`` counts."""
 
 
 def stream_rows(document: dict[str, Any]) -> list[StreamRow]:
@@ -161,7 +163,7 @@ def _entries(ports: list[dict[str, Any]], gates: Mapping[str, Any]) -> Iterator[
     for entry in gates["entries"]:
         classes = tuple(n for n in reversed(range(len(ports[0]["classes"]))) if entry["open"] >> n & 1)
         mac, asked = entry.get("mac", ""), gates.get("at_ns")
-        yield GateRow(names, begin, entry["interval_ns"], classes, mac, asked)
+        yield GateRow(names, begin, entry["interval_ns"], classes, mac, asked, gates["base_time_ns"])
         begin += entry["interval_ns"]
 
 
@@ -223,7 +225,7 @@ def load_text(rate_bps: Fraction, saturating: bool) -> str:
 
 def _pattern(pattern: dict[str, Any]) -> str:
     if pattern["kind"] == "periodic":
-        return words.time(pattern["period_ns"])
+        return words.exact(pattern["period_ns"])
     if pattern["kind"] == "poisson":
         return f"~{words.time(pattern['mean_interval_ps'] // 1_000)}"
     if pattern["kind"] == "trace":
@@ -235,5 +237,5 @@ def _pattern(pattern: dict[str, Any]) -> str:
 def _wrong_schedule(gates: dict[str, Any] | None) -> str:
     if gates is None:
         return "wrong schedule: no gates"
-    base, cycle = words.time(gates["base_time_ns"]), words.time(gates["cycle_ns"])
+    base, cycle = words.exact(gates["base_time_ns"]), words.exact(gates["cycle_ns"])
     return f"wrong schedule: {len(gates['entries'])} entries, cycle {cycle} from {base}"

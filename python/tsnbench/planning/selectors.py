@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tsnbench.planning.draft import Draft, Port
+    from tsnbench.scenario.model import Scenario
 
 _SELECTOR = re.compile(r"\s*(?P<node>\S+?)\s*->\s*(?P<to>[^\s#]+)\s*(?:#\s*(?P<copy>[1-9][0-9]{0,5}))?\s*")
 FORMS = "`a -> b`, `a -> *`, `* -> b`, `*` or `a -> b #2`"
@@ -55,18 +56,25 @@ def select(draft: Draft, text: str, path: str) -> Sequence[Port]:
 
 def as_written(draft: Draft, path: str) -> str:
     """A path such as ``shapers.a -> b.gates`` as the file says it: by the selector that set it."""
-    names = [node.name for node in draft.nodes]
     for port in draft.ports:
         head = f"shapers.{port.name}."
-        if not path.startswith(head):
-            continue
-        setting = re.split(r"[.\[]", path.removeprefix(head), maxsplit=1)[0].replace("-", "_")
-        for text, shaper in reversed(draft.scenario.shapers.items()):
-            selector = parse(text) if setting in shaper.model_fields_set else None
-            if selector is not None and selector.matches(names[port.node], names[port.to], port.copy):
-                written = text.replace("*", "all").replace(" #", "#")
-                return f"shapers.{written}.{path.removeprefix(head)}"
+        if path.startswith(head):
+            return shaper_path(draft.scenario, port.name, path.removeprefix(head))
     return path
+
+
+def shaper_path(scenario: Scenario, port: str, rest: str) -> str:
+    """``shapers.a -> all.gates`` for a port and ``gates``: by the selector that set it."""
+    own = parse(port)
+    setting = re.split(r"[.\[]", rest, maxsplit=1)[0].replace("-", "_")
+    for text, shaper in reversed(scenario.shapers.items()):
+        selector = parse(text) if setting in shaper.model_fields_set else None
+        if own is None or selector is None or own.node is None or own.to is None:
+            continue
+        if selector.matches(own.node, own.to, own.copy or 1):
+            written = text.replace("*", "all").replace(" #", "#")
+            return f"shapers.{written}.{rest}"
+    return f"shapers.{port}.{rest}"
 
 
 def _neighbours(draft: Draft, selector: Selector) -> str | None:

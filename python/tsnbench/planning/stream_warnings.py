@@ -7,10 +7,9 @@ from typing import Any
 
 from tsnbench.planning import words
 from tsnbench.planning.delay import smallest_delay_ns, stamped_points
+from tsnbench.planning.doubt import Doubt
 from tsnbench.planning.load import flow_rate
 from tsnbench.planning.sizes import sizes
-
-Doubt = tuple[str, str, str]
 
 
 def stream_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
@@ -22,10 +21,12 @@ def stream_doubts(document: Mapping[str, Any]) -> Iterator[Doubt]:
         first += stream["pattern"].get("gaps_ns", [0])[0]
         if first >= stream["stop_ns"]:
             text = f"sends nothing: its first frame is due at {words.time(first)}"
-            yield "silent", where, f"{text}, it stops at {words.time(stream['stop_ns'])}"
+            text = f"{text}, it stops at {words.time(stream['stop_ns'])}"
+            yield Doubt("silent", where, text, f"streams.{where}")
         if stream["pcp"] and "vid" not in stream:
             text = f"has priority {stream['pcp']}, but its frames carry no tag to say so"
-            yield "untagged-priority", where, f"{text}: other bridges treat them as priority 0"
+            text = f"{text}: other bridges treat them as priority 0"
+            yield Doubt("untagged-priority", where, text, f"streams.{where}.pcp")
         yield from _delay(document, stream, points)
         yield from _rate(stream)
         yield from _etf(document, stream)
@@ -50,7 +51,8 @@ def _delay(
                 to = document["nodes"][listener["node"]]["name"]
                 text = f"{name} {words.time(limit)} can never hold"
                 why = f"a frame to {to} takes {words.time(least)} in an empty network"
-                yield "impossible-delay", stream["group"], f"{text}: {why}"
+                path = f"streams.{stream['group']}.requires.{name}"
+                yield Doubt("impossible-delay", stream["group"], f"{text}: {why}", path)
 
 
 def _rate(stream: Mapping[str, Any]) -> Iterator[Doubt]:
@@ -62,7 +64,8 @@ def _rate(stream: Mapping[str, Any]) -> Iterator[Doubt]:
     offered *= frames.frame_bits / frames.phy_bits
     if offered < required:
         text = f"rate {words.rate(required)} can never hold: it sends {words.rate(offered)}"
-        yield "impossible-rate", stream["group"], text
+        path = f"streams.{stream['group']}.requires.rate"
+        yield Doubt("impossible-rate", stream["group"], text, path)
 
 
 def _etf(document: Mapping[str, Any], stream: Mapping[str, Any]) -> Iterator[Doubt]:
@@ -85,4 +88,5 @@ def _etf(document: Mapping[str, Any], stream: Mapping[str, Any]) -> Iterator[Dou
             why, hint = "one of socket and etf goes by a deadline", "deadline: true on both sides, or on none"
         else:
             continue
-        yield "etf-drops", stream["group"], f"etf at {port['name']} drops all of it: {why} (write {hint})"
+        text = f"etf at {port['name']} drops all of it: {why} (write {hint})"
+        yield Doubt("etf-drops", stream["group"], text, f"streams.{stream['group']}.send")

@@ -1,6 +1,7 @@
 """What ``tsnbench plan`` prints for a person: streams, ports, shapers, gates, and what to look at first.
 
-Figures are rounded here; the Plan has them exactly.
+What a person types into a device is exact: gate control lists, periods, shapers. Delays and loads are
+rounded; the Plan has them exactly.
 """
 
 from __future__ import annotations
@@ -46,10 +47,11 @@ def print_plan(plan: Plan, console: Console) -> None:
             ("Credit-based shapers: for tc in kbit/s and B, below in bit/s and bit", _cbs_table(shapers))
         )
     for rows in gate_rows(document):
-        cycle = words.time(rows[-1].begin_ns + rows[-1].length_ns)
+        cycle = words.exact(rows[-1].begin_ns + rows[-1].length_ns)
         asked = rows[0].asked_ns
-        then = "" if asked is None else f", asked for at {words.time(asked)}"
-        title = f"Gates of {words.some(list(rows[0].ports))}: cycle {cycle}{then}"
+        then = "" if asked is None else f", asked for at {words.exact(asked)}"
+        base = words.exact(rows[0].base_ns)
+        title = f"Gates of {words.some(list(rows[0].ports))}: cycle {cycle}, base time {base}{then}"
         tables.append((title, _gate_table(rows)))
     if faults := fault_rows(document):
         tables.append(("Faults", _fault_table(faults)))
@@ -59,7 +61,7 @@ def print_plan(plan: Plan, console: Console) -> None:
         console.print(title, style="bold", markup=False)
         console.print(table)
     for warning in plan.warnings:
-        console.print(f"warning ({warning.kind}): {warning}", markup=False)
+        console.print(warning.line(f"warning ({warning.kind})"), markup=False, soft_wrap=True)
 
 
 def _table(*columns: str, right: str = "") -> Table:
@@ -177,11 +179,11 @@ def _clock_table(document: dict[str, Any]) -> Table:
 
 
 def _gate_table(rows: list[GateRow]) -> Table:
-    table = _table("from", "for", "open classes", right="from,for")
+    table = _table("after base time", "for", "open classes", right="after base time,for")
     for row in rows[:MOST_ENTRIES]:
         open_classes = ", ".join(str(number) for number in row.classes) or "none"
         open_classes += f"; {row.mac}" if row.mac else ""
-        table.add_row(words.time(row.begin_ns), words.time(row.length_ns), open_classes)
+        table.add_row(words.exact(row.begin_ns), words.exact(row.length_ns), open_classes)
     if len(rows) > MOST_ENTRIES:
         table.add_row("…", "", f"{len(rows) - MOST_ENTRIES} more")
     return table

@@ -20,6 +20,14 @@ def time(ns: Fraction | int) -> str:
     return _scaled(ns, _TIMES)
 
 
+def exact(ns: int) -> str:
+    """``1.234567 ms``: every digit, for what is typed into a device."""
+    unit, worth = next(((unit, worth) for unit, worth in _TIMES if abs(ns) >= worth), _TIMES[-1])
+    whole, rest = divmod(abs(ns), worth)
+    digits = f"{rest:0{len(str(worth)) - 1}d}".rstrip("0") if worth > 1 else ""
+    return f"{'-' if ns < 0 else ''}{whole}{'.' + digits if digits else ''} {unit}"
+
+
 def share(part: Fraction | int, whole: int) -> str:
     """``8.9 %``."""
     return f"{float(Fraction(part) * 100 / whole):.1f} %"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tsnbench.planning import words as plan_words
+from tsnbench.planning.rows import cbs_rows, gate_rows
 from tsnbench.report import words
 from tsnbench.report.bounds import planned_rows
 from tsnbench.report.data import network_of
@@ -80,10 +82,32 @@ def render(plan: Plan, found: Planned | None, figures: list[Drawing], title: str
             planned=found.streams if found else (),
             charts=charts(figures),
             bounds=rows,
-            warnings=[str(warning) for warning in plan.warnings],
+            lists=_lists(document),
+            shapers=cbs_rows(document),
+            warnings=[f"{warning.where}: {warning.text}" for warning in plan.warnings],
             hash=plan.hash,
         )
     )
+
+
+def _lists(document: dict[str, Any]) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+    """Every gate control list, exactly: its ports, its cycle and base time, and its entries."""
+    lists = []
+    for rows in gate_rows(document):
+        cycle, base = rows[-1].begin_ns + rows[-1].length_ns, rows[0].base_ns
+        times = f"cycle {plan_words.exact(cycle)}, base time {plan_words.exact(base)}"
+        if rows[0].asked_ns is not None:
+            times += f", asked for at {plan_words.exact(rows[0].asked_ns)}"
+        entries = [
+            (
+                plan_words.exact(row.begin_ns),
+                plan_words.exact(row.length_ns),
+                (", ".join(map(str, row.classes)) or "none") + (f"; {row.mac}" if row.mac else ""),
+            )
+            for row in rows
+        ]
+        lists.append((", ".join(rows[0].ports), times, entries))
+    return lists
 
 
 def _outcome(found: Planned | None) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import InputError
+from tsnbench.scenario.sweep import same
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend
@@ -135,7 +136,7 @@ def shortened(scenario: Scenario, duration_ns: int | None, seed: int | None) -> 
 
 
 def selected(scenarios: Sequence[Scenario], only: Sequence[str]) -> list[Scenario]:
-    """The runs of a sweep whose parameters have the values of ``only`` (``hops=3``).
+    """The runs of a sweep whose parameters have the values of ``only`` (``hops=3``; ``45us`` is ``45 us``).
 
     Raises:
         InputError: a condition that is not ``name=value``, or that no run fulfils.
@@ -145,7 +146,7 @@ def selected(scenarios: Sequence[Scenario], only: Sequence[str]) -> list[Scenari
         key, separator, value = condition.partition("=")
         if not separator:
             raise InputError(f"--only: expected name=value, found {condition}")
-        kept = [scenario for scenario in chosen if scenario.variant.get(key) == value]
+        kept = [one for one in chosen if key in one.variant and same(one.variant[key], value)]
         if not kept:
             there = sorted({f"{k}={v}" for s in scenarios for k, v in s.variant.items()})
             choices = ", ".join(there) if there else "none: the scenario is no sweep"

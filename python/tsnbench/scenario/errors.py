@@ -29,6 +29,18 @@ class Problem:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Caution:
+    """Something that can be obeyed, but is hardly what was meant: a warning."""
+
+    where: str
+    """``file:line:column``."""
+    kind: str
+    path: str
+    text: str
+    hint: str
+
+
 class ScenarioErrors(InputError):  # noqa: N818 - it holds several
     """All mistakes of one file, in the order of their places."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from tsnbench.scenario import clock_faults, model
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
-from tsnbench.scenario.reading import Named, Reading, meant
+from tsnbench.scenario.reading import Named, Reading
 from tsnbench.scenario.selectors import selector
 from tsnbench.scenario.shapers import gate_list
 from tsnbench.scenario.units import DURATION
@@ -160,8 +160,7 @@ def _babble(
     name = fields["babble"]
     stream = streams.get(name)
     if stream is None:
-        hint = meant(name, streams)
-        reading.problem(name.place, name.path, "the name of a stream", name, hint)
+        reading.unknown_stream(name, streams)
         return None
     if isinstance(stream.pattern, model.Saturating):
         reading.problem(name.place, name.path, "a stream that does not saturate already", name)

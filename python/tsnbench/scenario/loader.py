@@ -18,6 +18,7 @@ from tsnbench.scenario import (
     network,
     policing,
     schedule,
+    sections,
     shapers,
     source,
     streams,
@@ -151,6 +152,7 @@ def _short(paths: list[str]) -> dict[str, str]:
 
 def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     """One run; None where a mistake was noted."""
+    tree = sections.apart(reading, tree)
     entries = tuple((key, value) for key, value in tree.entries if key.text != "parameters")
     _parameters(reading, tree)
     top = SCENARIO.read(reading, Mapping(tree.place, entries, tree.weight), "")
@@ -164,6 +166,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         hint = "write streams: {s: {from: a, to: b, period: 1 ms, frame: 500 B}}"
         reading.problem(top.at("streams"), "streams", "at least one stream", "none", hint)
     built = streams.build(reading, net, top.get("streams", {}))
+    reading.unread = {str(name) for name in top["streams"]} - set(built) if "streams" in top else None
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
     ends = top.get("duration", 0) + top.get("drain", model.Scenario.model_fields["drain"].default)
@@ -191,6 +194,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         **_optional(top),
     )
     scenario._origin = Origin(reading.file, tree)
+    scenario._cautions = tuple(dict.fromkeys(reading.doubts))
     return scenario
 
 

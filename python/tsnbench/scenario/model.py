@@ -19,6 +19,7 @@ from tsnbench.scenario.units import (
 
 if TYPE_CHECKING:
     from tsnbench.planning.document import Plan
+    from tsnbench.scenario.errors import Caution
     from tsnbench.scenario.origin import Origin
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.+-]*$", max_length=64)]
@@ -736,10 +737,16 @@ class Scenario(Part):
     variant: dict[str, str] = {}
     """Which run of a sweep this is: parameter to value as written; empty without a sweep."""
     _origin: Origin | None = PrivateAttr(default=None)
+    _cautions: tuple[Caution, ...] = PrivateAttr(default=())
 
     def where(self, path: str) -> str:
         """``file:line:column`` of a part such as ``streams.cam.via``; empty where no file was read."""
         return self._origin.where(path) if self._origin else ""
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What can be obeyed, but is hardly what was meant."""
+        return self._cautions
 
     def plan(self) -> Plan:
         """The Plan of this scenario; raises the planner's errors where it cannot be planned."""

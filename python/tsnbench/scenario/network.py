@@ -11,6 +11,7 @@ from tsnbench.scenario import bridging, model
 from tsnbench.scenario.classes import queues_of
 from tsnbench.scenario.generators import MOST_NODES, SHAPES, Shape, attach
 from tsnbench.scenario.grammar.shapes import Fields
+from tsnbench.scenario.grammar.values import in_a_row
 from tsnbench.scenario.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.source import Place
 
@@ -36,6 +37,8 @@ class Net:
         self.shapers: list[tuple[str, model.Shaper]] = []
         self.queues = model.Queues()
         self.generated = 0
+        self.alone: set[str] = set()
+        """Nodes without a link that a mistake names already."""
         self.named = True
         self.whole = True
 
@@ -48,7 +51,9 @@ class Net:
         if known in self.nodes:
             return known
         if self.named:
-            self.reading.problem(name.place, name.path, what, name, meant(name, self.nodes))
+            parts = name.replace(",", " ").split()
+            row = in_a_row(name) if all(part in self.nodes for part in parts) else ""
+            self.reading.problem(name.place, name.path, what, name, row or meant(name, self.nodes))
         return None
 
     def parallel(self, a: str, b: str) -> int:
@@ -87,6 +92,20 @@ class Net:
             if (a, b) not in self.between:
                 self.neighbours[a].append(b)
             self.between.setdefault((a, b), []).append(number)
+
+    def near(self, node: str, partner: str) -> str:
+        """What a node without a link may be linked to: the first bridge from which its partner is reached."""
+        forwarding = [other for other in self.nodes if other != node and self.forwards(other)]
+        return next((other for other in forwarding if self.reaches(partner, other)), partner)
+
+    def bridge_between(self, talker: str, listener: str) -> tuple[str, str] | None:
+        """Two nodes, a link between which would lead from one to the other; None where none would."""
+        forwarding = [
+            next((near for near in [node, *self.neighbours[node]] if self.forwards(near)), None)
+            for node in (talker, listener)
+        ]
+        a, b = forwarding
+        return None if a is None or b is None else (a, b)
 
     def reaches(self, talker: str, listener: str) -> bool:
         """Whether a way leads there; only bridges and hosts forward."""
@@ -233,8 +252,24 @@ def _links(net: Net, network: Fields, group: Fields | Named) -> None:
         pairs, own = group["between"], group
     else:
         pairs, own = [group], Fields(group.place, group.path)
-    ends = [pair for pair in (_pair(net, pair) for pair in pairs) if pair is not None]
-    _wire(net, network, own, ends)
+    ends: list[tuple[str, str]] = []
+    for text in pairs:
+        pair = _pair(net, text)
+        if pair is not None:
+            _again(net, text, *pair, sum({*pair} == {*other} for other in ends))
+            ends.append(pair)
+    _wire(net, network, own, ends * own.get("parallel", 1))
+
+
+def _again(net: Net, text: Named, a: str, b: str, here: int) -> None:
+    """A second line for one pair may be meant as a parallel link, or be a slip."""
+    links = net.parallel(a, b) + here
+    if links:
+        makes = f"{a} -- {b} is there already: this makes {links + 1} parallel links"
+        hint = (
+            f"leave it out; for parallel links write {{between: [{a} -- {b}], parallel: {links + 1}}} instead"
+        )
+        net.reading.doubt("link-again", text.place, text.path, makes, hint)
 
 
 def _wire(net: Net, network: Fields, own: Fields, pairs: Iterable[tuple[str, str]]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from tsnbench.scenario import model
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
-from tsnbench.scenario.reading import Bad, Reading, meant
+from tsnbench.scenario.reading import Bad, Reading
 from tsnbench.scenario.selectors import selector
 from tsnbench.scenario.units import DURATION
 
@@ -51,7 +51,7 @@ def _entry(
         if name in streams:
             names.append(str(name))
         else:
-            reading.problem(name.place, name.path, "the name of a stream", name, meant(name, streams))
+            reading.unknown_stream(name, streams)
     gate = _gate(reading, fields["gate"]) if "gate" in fields else None
     meter = _meter(fields["meter"]) if "meter" in fields else None
     if at is None or fields.bad:

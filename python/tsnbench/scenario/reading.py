@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
 from typing import Final
 
-from tsnbench.scenario.errors import Problem, ScenarioErrors
+from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
 from tsnbench.scenario.source import MOST_VALUES, Place, Scalar, Sequence, Value, describe, failure, shown
 from tsnbench.scenario.sweep import Axis, SweepError, axis_of, substitute
 
@@ -71,11 +71,20 @@ class Reading:
         self.file = file
         self.choices = choices
         self.problems: list[Problem] = []
+        self.doubts: list[Caution] = []
         self.axes: dict[str, Axis] = {}
         self.parameters = Parameters(self)
         self.broken: set[str] = set()
         """Parameters whose values are a mistake already noted."""
+        self.unread: set[str] | None = set()
+        """Streams that are written, but could not be read; None where no stream is known."""
         self.values = 0
+
+    def unknown_stream(self, name: Named, streams: Iterable[str]) -> None:
+        """Notes a name that no stream has; silent where that stream is a mistake already noted."""
+        if self.unread is not None and name not in self.unread:
+            known = [*streams, *self.unread]
+            self.problem(name.place, name.path, "the name of a stream", name, meant(name, known))
 
     def problem(self, place: Place, path: str, expected: str, found: str, hint: str = "") -> Bad:
         """Notes a mistake; returns :data:`BAD` for the caller to return."""
@@ -84,6 +93,10 @@ class Reading:
         if len(self.problems) >= MOST_PROBLEMS:
             raise ScenarioErrors(self.problems)
         return BAD
+
+    def doubt(self, kind: str, place: Place, path: str, text: str, hint: str) -> None:
+        """Notes what can be obeyed, but is hardly what was meant."""
+        self.doubts.append(Caution(f"{self.file}:{place.line}:{place.column}", kind, path, text, hint))
 
     def resolve(self, value: Value, path: str) -> Value | Bad:
         """The value, with ``${…}`` replaced where it is a text."""

@@ -211,6 +211,11 @@ class _Builder:
         seen: dict[str, Scalar] = {}
         entries: list[tuple[Scalar, Value]] = []
         for key, value in zip(values[::2], values[1::2], strict=True):
+            if entries and _behind_a_comma(entries[-1][1], key, value):
+                name, whole = entries.pop()
+                whole = Scalar(whole.place, f"{_text(whole)},{_text(key)}")
+                entries.append((name, whole))
+                continue
             if not isinstance(key, Scalar):
                 self.problem(key.place, "a name before the colon", describe(key))
             elif key.text == "<<":
@@ -227,6 +232,23 @@ class _Builder:
 
     def problem(self, place: Place, expected: str, found: str, hint: str = "") -> None:
         self.problems.append(Problem(self.file, place.line, place.column, "", expected, found, hint))
+
+
+def _behind_a_comma(before: Value, key: Value, value: Value) -> bool:
+    """Whether a key is what follows the comma of a number: ``{period: 0,5 ms}``."""
+    return (
+        isinstance(before, Scalar)
+        and before.plain
+        and re.fullmatch(r"-?[0-9]+", before.text) is not None
+        and isinstance(key, Scalar)
+        and re.fullmatch(r"[0-9]+( ?[^0-9\s]+)?", key.text) is not None
+        and value == Scalar(value.place, "")
+        and key.place == Place(before.place.line, before.place.column + len(before.text) + 1)
+    )
+
+
+def _text(value: Value) -> str:
+    return value.text if isinstance(value, Scalar) else ""
 
 
 def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:

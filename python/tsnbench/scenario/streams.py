@@ -160,13 +160,30 @@ def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] |
                 reading.problem(fields.at(key), fields.path_of(key), "a station or host", found, hint)
     if talker is None or not listeners or not net.whole:
         return None
+    if _alone(reading, net, fields["from"], talker, listeners[0], "talker"):
+        return talker, listeners
     for name in fields["to"]:
         listener = net.aliases.get(name, str(name)) if name not in net.nodes else str(name)
-        if listener in listeners and not net.reaches(talker, listener):
-            hint = "add the missing link; only bridges and hosts forward, stations do not"
-            found = f"{listener}, to which no way leads"
+        if listener not in listeners or _alone(reading, net, name, listener, talker, "listener"):
+            continue
+        if not net.reaches(talker, listener):
+            between = net.bridge_between(talker, listener)
+            hint = "only bridges and hosts forward, stations do not"
+            hint = f"add {' -- '.join(between)} to the links; {hint}" if between else f"add a link; {hint}"
+            found = f"{listener}, to which no path leads"
             reading.problem(name.place, name.path, f"a listener that {talker} can reach", found, hint)
     return talker, listeners
+
+
+def _alone(reading: Reading, net: Net, name: Named, node: str, partner: str, what: str) -> bool:
+    """Whether a node has no link at all; noted once per node."""
+    if net.neighbours[node]:
+        return False
+    if node not in net.alone:
+        net.alone.add(node)
+        hint = f"add {node} -- {net.near(node, partner)} to the links"
+        reading.problem(name.place, name.path, f"a {what} with a link", f"{node}, which has no link", hint)
+    return True
 
 
 def _via(
@@ -300,7 +317,7 @@ def _size(
     if frame > most:
         units = sizes.MOST_PAYLOAD
         limits = {"frame": most, "phy": most + sizes.PHY_OVERHEAD, "payload": units}
-        hint = "larger data units are cut into frames: write units: [4000 B]"
+        hint = f"larger data units are cut into frames: write units: [{written} B] in place of {key}"
         expected = f"a {key} of at most {limits[key]} B{' with a VLAN tag' if tagged else ''}"
         reading.problem(fields.at(key), fields.path_of(key), expected, f"{written} B", hint)
         return None

@@ -103,6 +103,25 @@ def _steps(first: Value, second: Value, last: Scalar) -> list[Scalar]:
     return [Scalar(last.place, _text(low + step * (n + 1), unit)) for n in range(int(steps))]
 
 
+def same(one: str, other: str) -> bool:
+    """Whether two texts say the same value: ``45us``, ``45 us`` and ``0.045 ms``.
+
+    >>> same("45us", "0.045 ms"), same("7", "7.0"), same("45us", "45 ms"), same("gates", "cbs")
+    (True, True, False, False)
+    """
+    texts = [one.strip(), other.strip()]
+    found = [_NUMBER.fullmatch(text) for text in texts]
+    if texts[0] == texts[1] or found[0] is None or found[1] is None:
+        return texts[0] == texts[1]
+    kinds, values = zip(
+        *((_WORTH.get(each[2], (each[2], Fraction(1))), each[1]) for each in found if each), strict=True
+    )
+    return (
+        kinds[0][0] == kinds[1][0]
+        and len({Fraction(n) * k[1] for n, k in zip(values, kinds, strict=True)}) == 1
+    )
+
+
 def _text(number: Fraction, unit: str) -> str:
     """An exact decimal: sums of decimals are decimals, whatever their units here."""
     places = 0

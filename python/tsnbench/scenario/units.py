@@ -14,6 +14,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 _QUANTITY = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*([0-9]+))?\s*(\S*)\s*")
+_COMMA = re.compile(r"\s*(-?[0-9]+),([0-9]+)\s*(\S*)\s*")
+"""A number as half of the world writes it."""
 _LONGEST = 40
 """Characters of a quantity; what is longer is no quantity, and big integers cost time."""
 
@@ -56,6 +58,12 @@ class Dimension:
         share = Fraction(number)
         return f"write {float(share * 100):g}%" if share < 1 else f"write {number}% or {number}{usual}"
 
+    def _with_point(self, whole: str, part: str, unit: str, usual: str) -> str:
+        """A hint for a decimal comma; before three digits it may part thousands."""
+        unit = self.aliases.get(unit) or self.aliases.get(unit.lower()) or unit or usual
+        thousands = f", or {whole}{part} {unit}" if len(part) == 3 and whole.strip("-0") else ""
+        return f"write {whole}.{part} {unit}{thousands}"
+
     @property
     def spellings(self) -> str:
         return ", ".join(unit for unit in self.units if unit not in ("µs", "μs"))
@@ -68,6 +76,8 @@ class Dimension:
         found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
         usual = usual or self.usual
         example = f"write it like 250{usual}; units are {self.spellings}"
+        if found is None and (comma := _COMMA.fullmatch(text)) and len(text) <= _LONGEST:
+            raise UnitError(self.expected, self._with_point(comma[1], comma[2], comma[3], usual))
         if found is None:
             raise UnitError(self.expected, example)
         number, divisor, unit = found.groups()

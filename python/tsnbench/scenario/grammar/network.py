@@ -61,7 +61,7 @@ NODE_OPTIONS = Record(
 )
 NODE_LIST = Either(
     "names of nodes, or a mapping of names to options",
-    text=Text("the name of a node", named=True, swept=False),
+    text=Text("the name of a node, or a list of names", named=True, swept=False, listed=True),
     listing=ListOf(Text("the name of a node", named=True, swept=False), "names of nodes", partial=True),
     mapping=MapOf("a mapping of names to options", NODE_OPTIONS),
 )
@@ -87,6 +87,9 @@ LINK_GROUP = Record(
         ),
         **WIRE,
         "back": Field(BACK, "what differs from the second node to the first"),
+        "parallel": Field(
+            Count(1, 64, "a number of links"), "so many links between each two of them; 1 unless given"
+        ),
     },
 )
 LINKS = Either(

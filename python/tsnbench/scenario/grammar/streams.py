@@ -43,6 +43,12 @@ LIMITS = Record(
             "jitter deviation",
         ),
     ),
+    slips={
+        **dict.fromkeys(("latency", "deadline", "max-delay", "max-latency"), "did you mean delay?"),
+        **dict.fromkeys(("losses", "lost", "drops", "reliability"), "did you mean loss?"),
+        **dict.fromkeys(("bandwidth", "throughput", "bitrate"), "did you mean rate?"),
+        "pdv": "did you mean jitter?",
+    },
 )
 UNITS = Either(
     "sizes of data units: a list, or {mean: …, deviation: …}",
@@ -126,6 +132,7 @@ STREAM = Record(
         **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
         **dict.fromkeys(("trace", "pcap", "capture"), "did you mean replay?"),
         **dict.fromkeys(("flows", "number"), "did you mean count?"),
-        **dict.fromkeys(("delay", "latency", "deadline", "loss"), "write requires: {delay: 2 ms, loss: 0}"),
+        **dict.fromkeys(("delay", "latency", "deadline"), "write requires: {delay: 2 ms}"),
+        "loss": "write requires: {loss: 0}",
     },
 )

@@ -173,6 +173,8 @@ class Text:
     swept: bool = True
     pattern: str = ""
     number: bool = False
+    listed: bool = False
+    """Whether a list may stand here: what names in a row are meant as."""
 
     @property
     def expected(self) -> str:
@@ -186,7 +188,8 @@ class Text:
             return BAD
         text = scalar.text.strip()
         if self.named and not NAME.fullmatch(text):
-            return reading.problem(scalar.place, path, self.expected, shown(text), NAME_HINT)
+            hint = (in_a_row(text) if self.listed else "") or NAME_HINT
+            return reading.problem(scalar.place, path, self.expected, shown(text), hint)
         return Named.at(text, scalar.place, path)
 
     def schema(self) -> Schema:
@@ -196,6 +199,12 @@ class Text:
         elif self.pattern:
             one["pattern"] = rf"({self.pattern})|\$\{{"
         return sweepable(one) if self.swept else one
+
+
+def in_a_row(text: str) -> str:
+    """A hint for names in a row without brackets around them; empty for other texts."""
+    names = [name for name in re.split(r"[\s,;]+", text.strip()) if name]
+    return f"write [{', '.join(names)}]" if len(names) > 1 and all(map(NAME.fullmatch, names)) else ""
 
 
 NAME_HINT = "a name starts with a letter; then letters, digits and _ . + - follow, 64 at most"

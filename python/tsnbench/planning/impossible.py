@@ -1,0 +1,122 @@
+"""What can never work, whatever happens in the network: a mistake of the scenario, at its place, with a cure.
+
+A gate that no entry opens for a class with frames, a frame that fits no window, a limit that no frame keeps.
+Overload is none of these: it may be meant, and is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from tsnbench.planning import words
+from tsnbench.planning.delay import smallest_delay_ns, stamped_points
+from tsnbench.planning.draft import Draft
+from tsnbench.planning.gate_cures import Cure, longer, opened
+from tsnbench.planning.gate_warnings import Crossing, crossing_classes, may_overrun, needs_ps
+from tsnbench.planning.load import flow_rate
+from tsnbench.planning.sizes import sizes
+from tsnbench.planning.windows import gate_lists, open_windows
+from tsnbench.scenario.units import DURATION, RATE
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """One part of the scenario that can never work."""
+
+    path: str
+    expected: str
+    found: str
+    hint: str
+
+
+def refuse_impossible(draft: Draft, document: Mapping[str, Any]) -> None:
+    """Notes everything in a finished Plan that can never work."""
+    variant = ", ".join(f"{name} {value}" for name, value in draft.scenario.variant.items())
+    for one in [*_gates(draft, document), *_limits(document)]:
+        hint = f"{one.hint}; or leave {variant} out of the sweep" if variant else one.hint
+        draft.problem(one.path, one.expected, one.found, hint)
+
+
+def _gates(draft: Draft, document: Mapping[str, Any]) -> Iterator[Impossible]:
+    for (number, traffic_class), streams in crossing_classes(document).items():
+        port = document["ports"][number]
+        if "gates" not in port:
+            continue
+        windows = [open_windows(gates, traffic_class) for gates in gate_lists(port["gates"])]
+        names = words.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
+        pcps = sorted({pcp for pcp, own in enumerate(port["pcp_to_class"]) if own == traffic_class})
+        if not any(one is None or one for one in windows):
+            cure = opened(draft.ports[number], traffic_class, _pcps(draft, number, streams) or pcps)
+            expected = f"class {traffic_class} (PCP {words.ranges(pcps)}) open in some entry, for {names}"
+            yield Impossible(cure.path, expected, "no entry that opens it", cure.hint)
+        elif all(one is not None for one in windows) and not may_overrun(port, traffic_class):
+            longest = max(length for one in windows for length in one or ())
+            yield from _too_short(draft, number, traffic_class, streams, longest)
+
+
+def _pcps(draft: Draft, number: int, streams: list[Crossing]) -> list[int]:
+    """The priorities with which streams cross a port."""
+    groups = {stream["group"] for stream, _ in streams}
+    port = draft.ports[number]
+    found = {
+        draft.priority(flow, port)
+        for flow in draft.flows
+        if flow.group in groups and any(hop.port == number for hop in flow.route)
+    }
+    return sorted(found)
+
+
+def _too_short(
+    draft: Draft, number: int, traffic_class: int, streams: list[Crossing], longest: int
+) -> Iterator[Impossible]:
+    port = draft.ports[number]
+    worst: tuple[int, str, int] | None = None
+    for stream, tag in streams:
+        octets = sizes(stream["size"]).largest + tag
+        needs = ceil(Fraction(needs_ps(octets, port.rate_bps), 1_000))
+        if needs > longest and (worst is None or needs > worst[0]):
+            worst = (needs, stream["group"], octets)
+    if worst is not None:
+        needs, group, octets = worst
+        cure: Cure = longer(port, traffic_class, needs)
+        expected = f"a window of at least {DURATION.text(needs)} for class {traffic_class}, "
+        expected += f"for a frame of {group} ({octets} B)"
+        yield Impossible(cure.path, expected, f"{DURATION.text(longest)} at most", cure.hint)
+
+
+def _limits(document: Mapping[str, Any]) -> Iterator[Impossible]:
+    """Limits that no frame keeps; the least possible one of all flows and listeners of a stream."""
+    points = stamped_points(document)
+    least: dict[tuple[str, str], tuple[int, int, str]] = {}
+    rates: dict[str, tuple[int, Fraction]] = {}
+    for stream in document["streams"]:
+        required, group, frames = stream["requirements"], stream["group"], sizes(stream["size"])
+        limits = [("delay", required["delay_ns"])] if "delay_ns" in required else []
+        for percentile in required.get("delay_percentiles", ()):
+            limits.append((f"delay p{percentile['share_ppm'] / 10_000:g}", percentile["delay_ns"]))
+        for place, listener in enumerate(stream["listeners"]) if limits else ():
+            for name, limit in limits:
+                # Every frame must keep the first limit, the largest too; for a share the smallest may do.
+                octets = frames.largest if name == "delay" else frames.smallest
+                takes = smallest_delay_ns(document, stream, place, octets, points)
+                if takes > max(limit, least.get((group, name), (0,))[0]):
+                    least[group, name] = (takes, limit, document["nodes"][listener["node"]]["name"])
+        offered = flow_rate(stream["pattern"], stream["size"])
+        if "rate_bps" in required and offered is not None:
+            offered *= frames.frame_bits / frames.phy_bits
+            if offered < required["rate_bps"]:
+                rates[group] = (required["rate_bps"], offered)
+    for (group, name), (takes, limit, to) in least.items():
+        found = f"{DURATION.text(limit)}; a frame to {to} takes that long in an empty network"
+        hint = f"write {name}: {DURATION.text(takes)} or more"
+        expected = f"a limit of at least {DURATION.text(takes)}"
+        yield Impossible(f"streams.{group}.requires.{name}", expected, found, hint)
+    for group, (limit_bps, offered) in rates.items():
+        sent = int(offered)
+        expected = f"at most the {words.rate(offered)} that it sends"
+        hint = f"write rate: {RATE.text(sent)}, or send more"
+        yield Impossible(f"streams.{group}.requires.rate", expected, words.rate(limit_bps), hint)
