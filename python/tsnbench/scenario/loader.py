@@ -166,7 +166,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         hint = "write streams: {s: {from: a, to: b, period: 1 ms, frame: 500 B}}"
         reading.problem(top.at("streams"), "streams", "at least one stream", "none", hint)
     built = streams.build(reading, net, top.get("streams", {}))
-    reading.unread = {str(name) for name in top["streams"]} - set(built) if "streams" in top else None
+    reading.unread = tuple(str(n) for n in top["streams"] if n not in built) if "streams" in top else None
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
     ends = top.get("duration", 0) + top.get("drain", model.Scenario.model_fields["drain"].default)

@@ -76,7 +76,7 @@ class Reading:
         self.parameters = Parameters(self)
         self.broken: set[str] = set()
         """Parameters whose values are a mistake already noted."""
-        self.unread: set[str] | None = set()
+        self.unread: tuple[str, ...] | None = ()
         """Streams that are written, but could not be read; None where no stream is known."""
         self.values = 0
 

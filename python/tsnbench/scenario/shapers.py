@@ -68,7 +68,7 @@ def _sr_pcps(streams: Iterable[model.Stream]) -> tuple[int, ...]:
 def _cbs(reading: Reading, fields: Fields, used: tuple[int, ...]) -> tuple[model.CbsClass, ...]:
     written = fields["cbs"]
     if written == "from-streams":
-        if not used and reading.unread == set():
+        if not used and reading.unread == ():
             hint = "give the streams a class: class: sr/A"
             reading.problem(fields.at("cbs"), fields.path_of("cbs"), "streams with an SR class", "none", hint)
         return tuple(model.CbsClass(pcp=pcp) for pcp in used)
