@@ -18,8 +18,7 @@ import pytest
 from tsnbench.errors import InputError
 from tsnbench.exports import FORMATS, export, write
 from tsnbench.exports.network import Network
-from tsnbench.exports.tsnkit import windows
-from tsnbench.exports.tsnkit_import import scenario
+from tsnbench.exports.notes import Note, Notes
 from tsnbench.planning import plan
 from tsnbench.scenario import load, read_scenario
 
@@ -58,16 +57,59 @@ def test_other_plans_export_twice_the_same(name: str, to: str) -> None:
 def test_what_is_not_exported_is_said() -> None:
     notes = [str(note) for note in export(rich(), FORMATS).notes]
     for to, word in [
-        ("tc", "several ways of alarm"),
+        ("tc", "elimination (alarm)"),
         ("tc", "pre-emption"),
         ("inet", "faults"),
-        ("tsnkit", "stream files"),
-        ("tsnkit", "the shapers of right -> robot"),
+        ("tsnkit", "not periodic (files (poisson))"),
+        ("tsnkit", "shapers (right -> robot)"),
         ("csv", "clocks and PTP"),
         ("yang", "limits of queues"),
     ]:
         assert any(note.startswith(f"{to}: ") and word in note for note in notes), (to, word)
     assert len(notes) == len(set(notes))
+
+
+def test_a_kind_of_note_is_one_line_with_its_places() -> None:
+    notes = Notes("tc")
+    for port in ("a -> b", "b -> c", "c -> d", "d -> e", "a -> b"):
+        notes.lost("shapers", "there are none", port)
+    notes.lost("taps", "they are programs")
+    notes.warn("short entries", "taprio takes none", "a -> b", cure="schedule: {shortest-interval: 480 ns}")
+    many, none, cured = notes
+    assert str(many) == (
+        "tc: not exported: shapers (4: a -> b, b -> c, c -> d, d -> e), because there are none"
+    )
+    assert many.line(3) == (
+        "tc: not exported: shapers (4: a -> b, b -> c, c -> d and 1 more), because there are none"
+    )
+    assert str(none) == "tc: not exported: taps, because they are programs"
+    assert str(cured) == (
+        "tc: short entries (a -> b): taprio takes none; cure: schedule: {shortest-interval: 480 ns}"
+    )
+
+
+SHORT = """\
+name: short
+duration: 4 ms
+network: {stations: [a, b], bridges: [s], links: {rate: 1 Gbit/s, between: [a--s, s--b]}}
+schedule: {CURE}
+streams:
+  x: {from: a, to: b, pcp: 7, period: 1 ms, frame: 64 B, offset: 100 us, scheduled: true}
+  y: {from: a, to: b, pcp: 7, period: 1 ms, frame: 64 B, offset: 101 us, scheduled: true}
+"""
+
+
+def test_the_cure_of_short_entries_cures_them() -> None:
+    """Between the windows of both streams there are 232 ns for others."""
+
+    def short(text: str) -> list[Note]:
+        notes = export(plan(read_scenario(text)[0]).document, ["tc"]).notes
+        return [note for note in notes if note.what == "entries under 480 ns"]
+
+    (note,) = short(SHORT.replace("CURE", "granularity: 1 ns"))
+    assert "a -> s: an entry of " in str(note)
+    assert note.cure == "schedule: {shortest-interval: 480 ns}"
+    assert not short(SHORT.replace("{CURE}", note.cure.removeprefix("schedule: ")))
 
 
 def test_an_unknown_format_is_refused() -> None:
@@ -104,109 +146,6 @@ def test_tables_have_the_plans_numbers() -> None:
         ("left -> right", "0", "50000", "3"),
         ("left -> right", "50000", "450000", "0 1 2"),
     ]
-
-
-# tsnkit
-
-
-def test_windows_wrap_around_the_cycle() -> None:
-    gates = {
-        "base_time_ns": 80,
-        "cycle_ns": 100,
-        "entries": [{"open": 2, "interval_ns": 30}, {"open": 1, "interval_ns": 70}],
-    }
-    assert windows(gates, 1) == [(0, 10), (80, 100)]
-    assert windows(gates, 0) == [(10, 80)]
-    # Without a wrap, and before 0.
-    assert windows({**gates, "base_time_ns": -100}, 1) == [(0, 30)]
-
-
-@pytest.mark.parametrize("name", ["rich", "fork"])
-def test_tsnkit_comes_back(name: str) -> None:
-    """Out, in as a scenario, and out again: the same problem (numbers of nodes may change)."""
-    path = HERE / "rich.yaml" if name == "rich" else PLANS / f"{name}.yaml"
-    first = export(plan(load(path)).document, ["tsnkit"]).files
-    text = scenario(first["tsnkit/task.csv"], first["tsnkit/topo.csv"])
-    (back,) = read_scenario(text, "back.yaml")
-    second = export(plan(back).document, ["tsnkit"]).files
-
-    def problem(files: dict[str, str]) -> tuple[list[Any], list[Any]]:
-        names = {row["node"]: row["name"] for row in table(files["tsnkit/nodes.csv"])}
-        numbers = {node: re.sub(r"\D", "", names[node]) if files is second else node for node in names}
-
-        def renamed(cell: str) -> str:
-            return re.sub(r"\d+", lambda found: numbers[found[0]], cell)
-
-        links = [
-            (renamed(row["link"]), row["rate"], row["t_proc"], row["t_prop"])
-            for row in table(files["tsnkit/topo.csv"])
-        ]
-        tasks = [
-            (
-                renamed(row["src"]),
-                renamed(row["dst"]),
-                row["size"],
-                row["period"],
-                row["deadline"],
-                row["jitter"],
-            )
-            for row in table(files["tsnkit/task.csv"])
-        ]
-        return sorted(links), sorted(tasks)
-
-    assert problem(first) == problem(second)
-
-
-TASK = "stream,src,dst,size,period,deadline,jitter\n0,0,[2],120,1000000,500000,1000000\n"
-TOPO = "link,q_num,rate,t_proc,t_prop\n" + "".join(
-    f'"({one}, {other})",8,1,2000,0\n' for one, other in ((0, 1), (1, 0), (1, 2), (2, 1))
-)
-
-
-def test_a_problem_of_tsnkit_is_a_scenario() -> None:
-    (back,) = read_scenario(scenario(TASK, TOPO), "back.yaml")
-    document = plan(back).document
-    assert [node["name"] for node in document["nodes"]] == ["es0", "es2", "sw1"]
-    (stream,) = document["streams"]
-    assert stream["size"] == {"kind": "frame", "octets": 100}
-    assert stream["requirements"]["delay_ns"] == 500_000
-    assert document["nodes"][2]["processing_ns"] == 2000
-
-
-@pytest.mark.parametrize(
-    ("task", "topo", "words"),
-    [
-        ("", TOPO, "task.csv:1: expected the columns stream"),
-        (TASK.splitlines()[0] + "\n", TOPO, "task.csv: expected rows"),
-        (TASK.replace("[2]", "2;3"), TOPO, "task.csv:2: dst: expected a list such as [3], found 2;3"),
-        (TASK.replace("[2]", "[9]"), TOPO, "task.csv:2: expected a node of the topology, found 9"),
-        (TASK.replace(",120,", ",-1,"), TOPO, "task.csv:2: size: expected a whole number, found -1"),
-        (TASK.replace(",120,", ",9000,"), TOPO, "size: expected up to 1542 octets, found 9000"),
-        (TASK.replace(",1000000,5", ",0,5"), TOPO, "period: expected more than 0"),
-        (TASK, TOPO.replace('"(2, 1)",8,1,2000,0\n', ""), "link: expected (2, 1) besides (1, 2), found none"),
-        (
-            TASK,
-            TOPO.replace("(0, 1)", "0-1"),
-            "topo.csv:2: link: expected two nodes such as (0, 1), found 0-1",
-        ),
-        (
-            TASK,
-            TOPO.replace('"(0, 1)",8,1', '"(0, 1)",8,7'),
-            "rate: expected one of 1, 10, 100, 1000 (ns per bit), found 7",
-        ),
-        (TASK, TOPO.replace('(2, 1)",8,1,2000', '(2, 1)",8,1,1000'), None),
-        (
-            TASK,
-            TOPO.replace('(2, 1)",8,1,2000', '(2, 1)",8,1,1'),
-            "t_proc: expected one value for all links to node 1",
-        ),
-    ],
-)
-def test_wrong_files_are_told_where(task: str, topo: str, words: str | None) -> None:
-    with pytest.raises(InputError) as error:
-        scenario(task, topo)
-    if words:
-        assert words in str(error.value)
 
 
 # INET

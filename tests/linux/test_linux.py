@@ -272,7 +272,7 @@ def test_ingress_filters_give_frames_their_priority() -> None:
     assert "sched-entry open 400 2 -1 sched-entry close 600 -1 -1" in gate
     assert "police rate 100gbit burst 1g mtu 514" in gate
     notes = "\n".join(str(note) for note in export(policed(), ["tc"]).notes)
-    for word in ("ATS scheduler", "excess rate", "internal priority"):
+    for word in ("ATS schedulers", "excess rate", "internal priority"):
         assert word in notes
 
 
@@ -306,7 +306,7 @@ def test_limits_in_words() -> None:
     gates = {"base_time_ns": -5, "cycle_ns": 3_000_000_000, "entries": [{"open": 1, "interval_ns": 400}]}
     words = [str(one) for one in problems(port("left -> right", gates=gates), Profile(tx_queues=2))]
     assert any("4 traffic classes on an interface with 2 transmission queues" in one for one in words)
-    assert any("an entry of 400 ns; at 1000 Mbit/s taprio takes none under 480 ns" in one for one in words)
+    assert any("an entry of 400 ns: at 1000 Mbit/s taprio takes none under 480 ns" in one for one in words)
     assert any("a cycle of 3000000000 ns" in one for one in words)
     # A base time in the past is legal.
     assert not any("base time" in one for one in words)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tsnbench.exports import export
+from tsnbench.exports.notes import SHOWN
 from tsnbench.planning import plan
 from tsnbench.scenario import load_variants
 
@@ -47,17 +48,17 @@ def test_ptp4l_has_no_port_with_gates(scenario: str) -> None:
     for name, text in done.files.items():
         if name.endswith("ptp4l.conf"):
             assert not gated & {line.removeprefix("# ") for line in text.splitlines()}
-    assert not any("share the port" in str(note) for note in done.notes)
+    assert not any("share a port" in str(note) for note in done.notes)
 
 
 def test_a_port_with_both_is_pointed_out() -> None:
     runs = load_variants(L1 / "taprio.yaml")
     (run,) = [one for one in runs if one.variant["ports"] == "own window"]
-    notes = [str(note) for note in export(plan(run).document, ["ptp4l"]).notes]
+    notes = [note.line(SHOWN) for note in export(plan(run).document, ["ptp4l"]).notes]
     assert (
-        "ptp4l: n1 -> n2 and 5 more: ptp4l and taprio share the port: its messages wait for the gate of the "
-        "class of socket_priority 0, and under txtime-assist some versions lose synchronisation; links of "
-        "their own avoid it (`gptp: {links: ...}`)"
+        "ptp4l: ptp4l and taprio share a port (6: n1 -> n2, n2 -> n1, n2 -> n3 and 3 more): its messages "
+        "wait for the gate of the class of socket_priority 0, and under txtime-assist some versions lose "
+        "synchronisation; cure: links of their own for PTP (`gptp: {links: ...}`)"
     ) in notes
     (bare,) = [one for one in runs if one.variant["ports"] == "below the rest"]
-    assert not any("share the port" in str(note) for note in export(plan(bare).document, ["ptp4l"]).notes)
+    assert not any("share a port" in str(note) for note in export(plan(bare).document, ["ptp4l"]).notes)

@@ -152,6 +152,7 @@ def _export(
     """Writes files; says on stderr what they cannot say, and on stdout which they are."""
     from tsnbench.errors import InputError
     from tsnbench.exports import export, write
+    from tsnbench.exports.notes import SHOWN
     from tsnbench.exports.yang_check import check
     from tsnbench.linux.profile import Layout, Mode, Profile
 
@@ -182,4 +183,4 @@ def _export(
     for path in write(done, folder):
         print(path)
     for note in done.notes:
-        talk.print(str(note), markup=False, soft_wrap=True)
+        talk.print(note.line(SHOWN), markup=False, soft_wrap=True)

@@ -15,7 +15,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
     why = "the tables are of ports and streams; `tsnbench plan --json` has all"
     notes.parts(network, why, "faults", "clocks", "policing", "hosts", "taps")
     for stream in network.redundant():
-        notes.lost(f"copies of {stream['name']}", "the table of hops has the ways alone")
+        notes.lost("copies", "the table of hops has the paths alone", stream["name"])
     return {
         "csv/nodes.csv": csv_text(
             ("node", "kind", "processing_ns", "ipv4"),

@@ -1,6 +1,8 @@
 """tsnkit's task and topology files as a scenario.
 
-The same meaning as in the export: a size is what a frame takes on the wire.
+The same meaning as in the export: a size is what a frame takes on the wire, so that a bridge's processing,
+which begins with the last bit, is ``t_proc`` and the gap. Deadlines count to the end of the listener's
+``t_proc``.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from tsnbench.errors import InputError
-from tsnbench.exports.tsnkit import RATES, WIRE_OCTETS
+from tsnbench.exports.tsnkit import GRID_NS, RATES, WIRE_OCTETS, gap_ns
 
 _BPS = {cost: bps for bps, cost in RATES.items()}
 _WORDS = {1: "1 Gbit/s", 10: "100 Mbit/s", 100: "10 Mbit/s", 1000: "1 Mbit/s"}
@@ -69,23 +71,27 @@ def scenario(task: str, topo: str, task_name: str = "task.csv", topo_name: str =
     stations = [name for node, name in names.items() if count[node] == 2]
     bridges = {node: name for node, name in names.items() if count[node] > 2}
     lines = [
-        f"# From tsnkit's {task_name} and {topo_name}: sizes are what frames take on the wire.",
+        f"# From tsnkit's {task_name} and {topo_name}. Sizes there are what frames take on the wire.",
+        "# So `processing` is t_proc and an inter-frame gap, and `delay` is the deadline without both.",
         "name: tsnkit",
         "title: A problem of tsnkit",
     ]
-    streams, periods = _streams(task, task_name, names)
+    streams, periods = _streams(task, task_name, names, links)
     duration = min(max(HYPERPERIODS * lcm(*periods), 1), LONGEST_NS)
     lines += [f"duration: {duration} ns", "", "network:", f"  stations: [{', '.join(stations)}]"]
     if bridges:
         lines.append("  bridges:")
         for node, name in bridges.items():
-            taken = {row.whole("t_proc") for pair, row in links.items() if pair[1] == node}
-            if len(taken) > 1:
+            into = [row for pair, row in links.items() if pair[1] == node]
+            taken = {row.whole("t_proc") for row in into}
+            whole = {row.whole("t_proc") + _gap_ns(row) for row in into}
+            # Links of different rates have different gaps: what tsnbench exports has one sum instead.
+            if len(taken) > 1 and len(whole) > 1:
                 raise InputError(
                     f"{topo_name}: t_proc: expected one value for all links to node {node}, "
                     f"found {sorted(taken)}"
                 )
-            lines.append(f"    {name}: {{processing: {taken.pop()} ns}}")
+            lines.append(f"    {name}: {{processing: {max(whole)} ns}}")
     lines.append("  links:")
     for pair, row in links.items():
         if pair[0] < pair[1]:
@@ -94,7 +100,8 @@ def scenario(task: str, topo: str, task_name: str = "task.csv", topo_name: str =
     if most < 1:
         raise InputError(f"{topo_name}: q_num: expected 1 or more, found {most}")
     classes = "{0: 0}" if most == 1 else f"{{{SCHEDULED_PCP}: {most - 1}, 0: 0}}"
-    lines += [f"  queues: {{classes: {classes}}}", "", "streams:", *streams]
+    lines += [f"  queues: {{classes: {classes}}}", ""]
+    lines += ["# tsnkit's grid", f"schedule: {{granularity: {GRID_NS} ns}}", "", "streams:", *streams]
     return "\n".join(lines) + "\n"
 
 
@@ -122,18 +129,28 @@ def _group(
 ) -> str:
     ends = []
     for one in (row, links[pair[::-1]]):
-        rate, prop = one.whole("rate"), one.whole("t_prop")
-        if rate not in _WORDS:
-            raise InputError(
-                f"{one.where}: rate: expected one of {', '.join(map(str, _WORDS))} (ns per bit), found {rate}"
-            )
         # A signal takes 5 ns per metre.
-        ends.append((_WORDS[rate], f"{prop * 200} mm"))
+        ends.append((_WORDS[_rate(one)], f"{one.whole('t_prop') * 200} mm"))
     back = "" if ends[0] == ends[1] else f", back: {{rate: {ends[1][0]}, cable: {ends[1][1]}}}"
     return f"{{rate: {ends[0][0]}, cable: {ends[0][1]}, between: {names[pair[0]]} -- {names[pair[1]]}{back}}}"
 
 
-def _streams(task: str, name: str, names: dict[int, str]) -> tuple[list[str], list[int]]:
+def _rate(row: _Row) -> int:
+    rate = row.whole("rate")
+    if rate not in _WORDS:
+        raise InputError(
+            f"{row.where}: rate: expected one of {', '.join(map(str, _WORDS))} (ns per bit), found {rate}"
+        )
+    return rate
+
+
+def _gap_ns(row: _Row) -> int:
+    return gap_ns(_BPS[_rate(row)])
+
+
+def _streams(
+    task: str, name: str, names: dict[int, str], links: dict[tuple[int, int], _Row]
+) -> tuple[list[str], list[int]]:
     lines, periods = [], []
     seen: set[int] = set()
     header = "id" if task.startswith("id,") else "stream"
@@ -161,13 +178,21 @@ def _streams(task: str, name: str, names: dict[int, str]) -> tuple[list[str], li
                 "\n  hint: split it into several streams"
             )
         deadline, jitter = row.whole("deadline"), row.whole("jitter")
-        requires = [f"delay: {deadline} ns"] if deadline else []
+        behind = max(
+            row.whole("t_proc") + _gap_ns(row) for pair, row in links.items() if pair[1] in listeners
+        )
+        if 0 < deadline <= behind:
+            raise InputError(
+                f"{row.where}: deadline: expected more than the {behind} ns that the listener's t_proc and "
+                f"the gap take, found {deadline}"
+            )
+        requires = [f"delay: {deadline - behind} ns"] if deadline else []
         # tsnkit's jitter is the spread of arrivals; one of a whole period says nothing.
         requires += [f"jitter spread: {jitter} ns"] if 0 < jitter < period else []
         to = names[listeners[0]] if len(listeners) == 1 else f"[{', '.join(names[one] for one in listeners)}]"
         lines.append(
             f"  s{number}: {{from: {names[source]}, to: {to}, pcp: {SCHEDULED_PCP}, period: {period} ns, "
-            f"frame: {frame} B, requires: {{{', '.join(requires)}}}}}"
+            f"frame: {frame} B, scheduled: true, requires: {{{', '.join(requires)}}}}}"
         )
         periods.append(period)
     return lines, periods

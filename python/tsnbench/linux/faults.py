@@ -78,8 +78,9 @@ def _steps(network: Network, fault: dict[str, Any], profile: Profile, notes: Not
         )
         if kind == "node-down":
             notes.lost(
-                f"loss of what {network.nodes[fault['node']]['name']} holds when it goes down",
-                "its links go down, and the kernel keeps what waits",
+                "loss of what nodes hold when they go down",
+                "their links go down, and the kernel keeps what waits",
+                network.nodes[fault["node"]]["name"],
             )
         return [
             Step(at, _node(network, port), f"ip link set dev {profile.interface(network, port)} {state}")

@@ -113,51 +113,46 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
         notes.lost("options of talkers' sockets (SO_TXTIME, advance)", "the program that talks sets them")
     for stream in network.redundant():
         notes.lost(
-            f"the several ways of {stream['name']} (sequence numbers, copies and their elimination)",
+            "several paths of a stream, with sequence numbers, copies and their elimination",
             "Linux has no 802.1CB; its hsr module is another protocol",
+            stream["name"],
         )
     for node, one in enumerate(network.nodes):
         if not network.forwards(node):
             continue
         for clash in network.forwarding(node)[1]:
             notes.lost(
-                f"the way of {clash.stream} at {one['name']}",
-                f"its destination and VLAN are those of {clash.other}, which goes another way there",
+                "paths that an address table cannot tell apart",
+                "destination and VLAN are those of a stream that goes another way there",
+                f"{clash.stream} at {one['name']}, where {clash.other} has them",
             )
         if "cut_through_octets" in one:
-            notes.lost(f"cut-through at {one['name']}", "the kernel stores frames and forwards them")
+            notes.lost("cut-through", "the kernel stores frames and forwards them", one["name"])
         if "buffer" in one:
-            notes.lost(f"the shared memory of {one['name']}", "the kernel's queues have limits of their own")
+            notes.lost("shared memory", "the kernel's queues have limits of their own", one["name"])
         if "learning" in one:
             notes.lost(
-                f"learning at {one['name']}",
+                "learning",
                 "addresses are written down; delete `learning off flood off` to let it learn",
+                one["name"],
             )
     for port in network.ports:
         _tell_port(port, notes)
-    found: dict[tuple[str, str], list[str]] = {}
-    for port in network.ports:
-        for problem in problems(port, profile):
-            found.setdefault((problem.text, problem.hint), []).append(problem.where)
-    for (text, hint), where in found.items():
-        notes.warn(_some(where), f"{text}; {hint}")
-    bare = [
-        port["name"]
-        for port in network.ports
-        if len(port["classes"]) > 1 and "gates" not in port and "taprio" not in port.get("qdisc", {})
-    ]
-    if bare:
-        notes.warn(
-            _some(bare), "mqprio leaves the order of its queues to the hardware; on veth there is none"
-        )
+    planned = {hop["port"] for stream in network.streams if "scheduled" in stream for hop in stream["route"]}
+    for number, port in enumerate(network.ports):
+        for problem in problems(port, profile, scheduled=number in planned):
+            place = f"{problem.where}: {problem.found}" if problem.found else problem.where
+            notes.warn(problem.kind, problem.text, place, problem.hint)
+        if len(port["classes"]) > 1 and "gates" not in port and "taprio" not in port.get("qdisc", {}):
+            notes.warn(
+                "ports with mqprio",
+                "it leaves the order of its queues to the hardware; on veth there is none",
+                port["name"],
+            )
     if any(one["processing_ns"] or "further" in one for one in network.nodes):
         notes.lost("processing times of nodes", "a host takes as long as it takes")
     if any(port["propagation_ps"] for port in network.ports):
         notes.lost("the length of cables", "a cable is as long as it is; veth has none")
-
-
-def _some(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _tell_port(port: dict[str, Any], notes: Notes) -> None:
@@ -165,22 +160,18 @@ def _tell_port(port: dict[str, Any], notes: Notes) -> None:
     gates = port.get("gates")
     if gates is not None:
         if gates.get("initial") is not None and gates["initial"] != 2 ** len(port["classes"]) - 1:
-            notes.lost(f"gates before the base time at {name}", "taprio leaves them all open until then")
+            notes.lost("gates before the base time", "taprio leaves them all open until then", name)
         if gates.get("unguarded"):
-            notes.lost(f"frames that overrun their window at {name}", "taprio holds back what does not fit")
+            notes.lost("frames that overrun their window", "taprio holds back what does not fit", name)
         if any(one.get("idle_slopes") for one in gates.get("changes", [])):
-            notes.lost(
-                f"idle slopes that change with the schedule at {name}", "cbs is not tied to a schedule"
-            )
+            notes.lost("idle slopes that change with the schedule", "cbs is not tied to a schedule", name)
     classes = port["classes"]
     for number, one in enumerate(classes):
         if "limit_octets" in one and ("limit_frames" in one or "cbs" in one):
-            notes.lost(
-                f"the limit in octets of class {number} at {name}", "a queue of the kernel has one limit"
-            )
+            notes.lost("limits in octets", "a queue of the kernel has one limit", f"class {number} of {name}")
         if one.get("cbs", {}).get("runs_while_closed"):
             notes.lost(
-                f"credit that runs while the gate is closed, class {number} at {name}", "cbs knows no gates"
+                "credit that runs while the gate is closed", "cbs knows no gates", f"class {number} of {name}"
             )
         if gates is None and "max_sdu_octets" in one:
-            notes.lost(f"the largest unit of class {number} at {name}", "mqprio has none; taprio has")
+            notes.lost("largest units", "mqprio has none; taprio has", f"class {number} of {name}")

@@ -96,7 +96,7 @@ def _actions(policing: dict[str, Any], one: dict[str, Any], profile: Profile, no
             f"action police rate 100gbit burst 1g mtu {one['max_sdu_octets'] + 14} conform-exceed drop/pipe"
         )
     if one.get("block_oversize"):
-        notes.lost(f"StreamBlockedDueToOversizeFrame of {what}", "the kernel's policer drops frame by frame")
+        notes.lost("StreamBlockedDueToOversizeFrame", "the kernel's policer drops frame by frame", what)
     if "gate" in one:
         gate = policing["gates"][one["gate"]]
         entries = " ".join(
@@ -112,11 +112,12 @@ def _actions(policing: dict[str, Any], one: dict[str, Any], profile: Profile, no
         )
         if any("ipv" in entry for entry in gate["entries"]):
             notes.lost(
-                f"internal priority values of the stream gate of {what}",
+                "internal priority values of stream gates",
                 "act_gate hands them to hardware and does nothing with them in software",
+                what,
             )
         if gate.get("close_on_invalid_rx") or gate.get("close_on_octets_exceeded"):
-            notes.lost(f"gates of {what} that close for good", "act_gate has no such state")
+            notes.lost("gates that close for good", "act_gate has no such state", what)
     if "meter" in one:
         meter = policing["meters"][one["meter"]]
         words.append(
@@ -125,9 +126,10 @@ def _actions(policing: dict[str, Any], one: dict[str, Any], profile: Profile, no
         )
         if meter["eir_bps"] or meter["ebs_octets"]:
             notes.lost(
-                f"the excess rate of the meter of {what}",
+                "the excess rate of meters",
                 "act_police has one bucket besides its peak rate, and no colours",
+                what,
             )
     if "scheduler" in one:
-        notes.lost(f"the ATS scheduler of {what}", "Linux has no asynchronous traffic shaping")
+        notes.lost("ATS schedulers", "Linux has no asynchronous traffic shaping", what)
     return " ".join(words)

@@ -22,14 +22,17 @@ UNKNOWN_SPEED_BPS = 10_000_000
 
 @dataclass(frozen=True)
 class Problem:
-    """Where, what is the matter, and what to do."""
+    """What kind, where, what is there, what the kernel says to it, and what to do."""
 
+    kind: str
     where: str
+    found: str
+    """Of this port alone; empty where all ports of the kind are the same."""
     text: str
     hint: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.text}\n  hint: {self.hint}"
+        return f"{self.where}: {self.found or self.kind}: {self.text}\n  hint: {self.hint}"
 
 
 def shortest_interval_ns(rate_bps: int) -> int:
@@ -38,21 +41,28 @@ def shortest_interval_ns(rate_bps: int) -> int:
     return SHORTEST_FRAME * picoseconds_per_octet // 1000
 
 
-def problems(port: dict[str, Any], profile: Profile) -> list[Problem]:
-    """Everything about one port, the refusals first."""
+def problems(port: dict[str, Any], profile: Profile, scheduled: bool = False) -> list[Problem]:
+    """Everything about one port, the refusals first; ``scheduled``: its gates are planned for streams."""
     name = port["name"]
     classes = len(port["classes"])
     own = root(port, profile)
     found = []
     if classes > MOST_CLASSES:
         found.append(
-            Problem(name, f"{classes} traffic classes; the kernel has {MOST_CLASSES}", "use fewer classes")
+            Problem(
+                "too many traffic classes",
+                name,
+                f"{classes} traffic classes",
+                f"the kernel has {MOST_CLASSES}",
+                "use fewer classes",
+            )
         )
     if profile.tx_queues is not None and profile.tx_queues < classes:
         found.append(
             Problem(
+                "too few transmission queues",
                 name,
-                f"{classes} traffic classes on an interface with {profile.tx_queues} transmission queues; "
+                f"{classes} traffic classes on an interface with {profile.tx_queues} transmission queues",
                 "each class needs one of its own",
                 f"use a map with {profile.tx_queues} classes, or an interface with more (`ethtool -l`)",
             )
@@ -60,26 +70,29 @@ def problems(port: dict[str, Any], profile: Profile) -> list[Problem]:
     if profile.layout is Layout.REVERSED and classes > 1:
         found.append(
             Problem(
+                "classes in falling order of queues",
                 name,
-                "its classes are mapped to queues in falling order, which Linux before 6.3 refuses "
-                "(`Detected overlap in the traffic class to queue mapping`)",
+                "",
+                "Linux before 6.3 refuses them (`Detected overlap in the traffic class to queue mapping`)",
                 "on such a kernel export with --queues renumbered",
             )
         )
     if own.kind == "taprio":
-        found += _schedule(port, own)
+        found += _schedule(port, own, scheduled)
     if "preemption" in port and profile.mode is not Mode.FULL:
         found.append(
             Problem(
+                "frame pre-emption",
                 name,
-                "frame pre-emption is left out, because taprio and mqprio have it in hardware only",
+                "",
+                "it is left out, because taprio and mqprio have it in hardware only",
                 "export with --taprio full for an interface whose driver can pre-empt (`ethtool --show-mm`)",
             )
         )
     return found
 
 
-def _schedule(port: dict[str, Any], own: Root) -> list[Problem]:
+def _schedule(port: dict[str, Any], own: Root, scheduled: bool) -> list[Problem]:
     name = port["name"]
     found = []
     shortest = shortest_interval_ns(port["rate_bps"])
@@ -87,19 +100,25 @@ def _schedule(port: dict[str, Any], own: Root) -> list[Problem]:
     if brief:
         found.append(
             Problem(
+                f"entries under {shortest} ns",
                 name,
-                f"an entry of {min(brief)} ns; "
+                f"an entry of {min(brief)} ns",
                 f"at {port['rate_bps'] // 1_000_000} Mbit/s taprio takes none under "
                 f"{shortest} ns, the time of a frame of {SHORTEST_FRAME} octets",
-                "join it with its neighbour",
+                f"schedule: {{shortest-interval: {shortest} ns}}"
+                if scheduled
+                else "join them with their neighbours, or for planned windows "
+                f"windows: {{shortest-interval: {shortest} ns}}",
             )
         )
     if own.cycle_time > LONGEST_CYCLE_NS:
         found.append(
             Problem(
+                "long cycles",
                 name,
-                f"a cycle of {own.cycle_time} ns; taprio takes up to {LONGEST_CYCLE_NS} ns",
-                "use a shorter cycle",
+                f"a cycle of {own.cycle_time} ns",
+                f"taprio takes up to {LONGEST_CYCLE_NS} ns",
+                f"schedule: {{longest-cycle: {LONGEST_CYCLE_NS} ns}}" if scheduled else "use a shorter cycle",
             )
         )
     unknown = shortest_interval_ns(UNKNOWN_SPEED_BPS)
@@ -107,9 +126,10 @@ def _schedule(port: dict[str, Any], own: Root) -> list[Problem]:
     if small:
         found.append(
             Problem(
+                f"entries under {unknown} ns",
                 name,
-                f"entries from {min(small)} ns; while the link is down taprio takes it for 10 Mbit/s "
-                f"and may refuse entries under {unknown} ns",
+                f"entries from {min(small)} ns",
+                "while the link is down taprio takes it for 10 Mbit/s and may refuse them",
                 "run tc when the link is up",
             )
         )
@@ -117,11 +137,15 @@ def _schedule(port: dict[str, Any], own: Root) -> list[Problem]:
     if commands - {"S"} and own.flags != FLAGS[Mode.FULL]:
         found.append(
             Problem(
+                "entries that hold or release preemptable frames",
                 name,
-                "entries that hold or release preemptable frames; taprio in software reads only their gates",
+                "",
+                "taprio in software reads only their gates",
                 "export with --taprio full",
             )
         )
     if any(own.max_sdu):
-        found.append(Problem(name, "`max-sdu` per class", "this needs Linux 6.1 and iproute2 6.1 or later"))
+        found.append(
+            Problem("`max-sdu` per class", name, "", "it is new", "use Linux 6.1 and iproute2 6.1 or later")
+        )
     return found

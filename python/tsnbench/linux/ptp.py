@@ -195,15 +195,13 @@ def _timed(port: dict[str, Any]) -> bool:
 
 def beside_gates(network: Network, notes: Notes) -> None:
     """PTP on gated ports: what to look at before use (COTS lessons, L1)."""
-    shared = [
-        network.ports[port]["name"] for port in sorted(ports(network)) if "gates" in network.ports[port]
-    ]
-    if shared:
-        more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
-        pcp = network.document["clocks"]["gptp"]["pcp"]
-        notes.warn(
-            f"{shared[0]}{more}",
-            "ptp4l and taprio share the port: its messages wait for the gate of the class of "
-            f"socket_priority {pcp}, and under txtime-assist some versions lose synchronisation; "
-            "links of their own avoid it (`gptp: {links: ...}`)",
-        )
+    for port in sorted(ports(network)):
+        if "gates" in network.ports[port]:
+            pcp = network.document["clocks"]["gptp"]["pcp"]
+            notes.warn(
+                "ptp4l and taprio share a port",
+                "its messages wait for the gate of the class of "
+                f"socket_priority {pcp}, and under txtime-assist some versions lose synchronisation",
+                network.ports[port]["name"],
+                cure="links of their own for PTP (`gptp: {links: ...}`)",
+            )

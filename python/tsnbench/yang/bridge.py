@@ -55,8 +55,9 @@ def _database(component: xml.Element, network: Network, node: int, notes: Notes)
                 ).leaf("vlan-transmitted", "tagged")
     for clash in clashes:
         notes.lost(
-            f"the way of {clash.stream} at {network.nodes[node]['name']}",
-            f"its destination and VLAN are those of {clash.other}, which goes another way there",
+            "paths that an address table cannot tell apart",
+            "destination and VLAN are those of a stream that goes another way there",
+            f"{clash.stream} at {network.nodes[node]['name']}, where {clash.other} has them",
         )
 
 
@@ -72,8 +73,9 @@ def _policing(
         _tables(component, network, policing, handles, notes, xml.ATS_BRIDGE)
         if any("meter" in one for one in filters):
             notes.lost(
-                f"flow meters of {network.nodes[policing['node']]['name']}",
+                "flow meters",
                 "the ATS module's stream filters have none, and a component has one table of filters",
+                network.nodes[policing["node"]]["name"],
             )
     elif filters:
         _tables(component, network, policing, handles, notes, xml.PSFP_BRIDGE)
@@ -116,16 +118,18 @@ def _tables(
             number += 1
         if one.get("ports"):
             notes.lost(
-                f"the ports of filter {one['name']} at {network.nodes[policing['node']]['name']}",
+                "ports of filters",
                 "the modules' filters are for all ports; stream identification has the ports",
+                f"{one['name']} at {network.nodes[policing['node']]['name']}",
             )
     groups = [
         policing["schedulers"][one["scheduler"]]["group"] for one in policing["filters"] if "scheduler" in one
     ]
     if len(set(groups)) < len(groups):
         notes.lost(
-            f"that ATS schedulers of {network.nodes[policing['node']]['name']} share a group",
+            "ATS schedulers that share a group",
             "the module has schedulers and groups below each filter",
+            network.nodes[policing["node"]]["name"],
         )
 
 
@@ -187,8 +191,9 @@ def _gate(
     )
     if not psfp:
         notes.lost(
-            f"the lists of stream gates of {network.nodes[policing['node']]['name']}",
+            "lists of stream gates",
             "the ATS module's stream gates have none",
+            network.nodes[policing["node"]]["name"],
         )
         return
     entry.leaf("admin-gate-states", "open").leaf("admin-ipv", "null")

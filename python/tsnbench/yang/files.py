@@ -41,13 +41,11 @@ def _node(network: Network, node: int, notes: Notes) -> str:
             or any("cbs" in one for one in network.ports[port]["classes"])
         ]
         for name in shaped:
-            notes.lost(
-                f"gates, shapers and pre-emption of {name}", "the modules of 802.1Q are those of bridges"
-            )
+            notes.lost("gates, shapers and pre-emption", "the modules of 802.1Q are those of bridges", name)
     identification(config, network, node, numbers)
     frer(config, network, node, numbers, notes)
     ptp(config, network, node, notes)
     one = network.nodes[node]
     if "cut_through_octets" in one:
-        notes.lost(f"cut-through at {one['name']}", "the modules have no switch for it")
+        notes.lost("cut-through", "the modules have no switch for it", one["name"])
     return config.document()

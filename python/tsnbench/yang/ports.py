@@ -114,14 +114,15 @@ def _gates(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
     table.leaf("supported-interval-max", max(one["interval_ns"] for one in gates["entries"]))
     if gates.get("changes"):
         notes.lost(
-            f"{len(gates['changes'])} later gate control lists at {port['name']}",
+            "later gate control lists",
             "instance data is one state; send each list when it is due",
+            f"{port['name']}: {len(gates['changes'])}",
         )
     if gates.get("unguarded"):
-        notes.lost(f"frames that overrun their window at {port['name']}", "the modules cannot ask for it")
+        notes.lost("frames that overrun their window", "the modules cannot ask for it", port["name"])
     if any(one.get("cbs", {}).get("runs_while_closed") for one in port["classes"]):
         notes.lost(
-            f"credit that runs while gates are closed at {port['name']}", "the standard lets it stand still"
+            "credit that runs while gates are closed", "the standard lets it stand still", port["name"]
         )
 
 
@@ -132,7 +133,7 @@ def _preemption(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
         table.leaf(f"priority{pcp}", "express" if express >> number & 1 else "preemptable")
     if port["preemption"].get("hold_advance_ns") or port["preemption"].get("release_advance_ns"):
         notes.lost(
-            f"hold and release advance at {port['name']}", "they are what a device tells, not what it is told"
+            "hold and release advance", "they are what a device tells, not what it is told", port["name"]
         )
 
 

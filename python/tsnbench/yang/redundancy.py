@@ -146,15 +146,14 @@ def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, in
     for place, ports in split.items():
         if len(ports) > 1:
             notes.lost(
-                f"handles of the copies of {network.streams[place]['name']} at {network.nodes[node]['name']}",
+                "handles of copies",
                 "copies keep the stream's address: all have one handle, and the address table splits",
+                f"{network.streams[place]['name']} at {network.nodes[node]['name']}",
             )
     for place in numbers:
         redundancy = network.streams[place].get("redundancy", {})
         if redundancy.get("active"):
-            notes.lost(
-                f"the way of {network.streams[place]['name']} that stands by", "the modules have no such way"
-            )
+            notes.lost("standby paths", "the modules have no such path", network.streams[place]["name"])
 
 
 def _has(network: Network, place: int) -> bool:

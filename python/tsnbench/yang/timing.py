@@ -26,8 +26,9 @@ def ptp(config: xml.Element, network: Network, node: int, notes: Notes) -> None:
         own.add("clock-quality").leaf("offset-scaled-log-variance", quality["variance"])
         own.leaf("priority1", quality["priority1"]).leaf("priority2", quality["priority2"])
         notes.lost(
-            f"class and accuracy of the clock of {network.nodes[node]['name']}",
+            "class and accuracy of clocks",
             "the module has identities for the values that the standard names only",
+            network.nodes[node]["name"],
         )
     own.leaf("domain-number", 0).leaf("instance-enable", True)
     if bmca is None:

@@ -198,4 +198,4 @@ def lost(plan: dict[str, Any]) -> list[str]:
     network, notes = Network(plan), Notes("vm")
     for node in range(len(plan["nodes"])):
         ingress.batch(network, node, profile(plan), notes)
-    return [f"{note.what} ({note.why})" for note in notes if note.lost]
+    return [f"{note.subject} ({note.why})" for note in notes if note.lost]

@@ -1,0 +1,116 @@
+"""Rows of tsnkit's gate control lists: one queue is open at a time, and no row lies across a cycle's end."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+Span = tuple[int, int]
+
+
+@dataclass
+class Link:
+    """What is open on one link during a cycle, in ns."""
+
+    cycle_ns: int
+    frames: list[tuple[int, Span]] = field(default_factory=list)
+    """Queue, and when a planned frame has the link; may reach beyond the cycle."""
+    windows: list[tuple[int, list[Span]]] = field(default_factory=list)
+    """Queue, and when its gate is open otherwise; the queue that goes first comes first."""
+
+
+def windows(gates: dict[str, Any], number: int) -> list[Span]:
+    """When the gate of a class is open within a cycle that begins at a multiple of the cycle time."""
+    cycle, at = gates["cycle_ns"], gates["base_time_ns"] % gates["cycle_ns"]
+    spans: list[Span] = []
+    for entry in gates["entries"]:
+        if entry["open"] >> number & 1:
+            spans += folded((at, at + entry["interval_ns"]), cycle)
+        at = (at + entry["interval_ns"]) % cycle
+    return joined(spans)
+
+
+def folded(span: Span, cycle: int) -> list[Span]:
+    """A span that begins anywhere, as spans within [0, cycle)."""
+    begin = span[0] % cycle
+    end = begin + span[1] - span[0]
+    return [(begin, end)] if end <= cycle else [(0, end - cycle), (begin, cycle)]
+
+
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """Spans in their order, those that touch or overlap as one."""
+    found: list[Span] = []
+    for begin, end in sorted(spans):
+        if found and found[-1][1] >= begin:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
+
+
+def without(spans: Iterable[Span], taken: Sequence[Span]) -> Iterator[Span]:
+    """What is left of spans where others (joined, in order) are taken out."""
+    for begin, end in spans:
+        at = begin
+        for place in range(max(0, bisect_right(taken, (begin, begin)) - 1), len(taken)):
+            first, last = taken[place]
+            if first >= end:
+                break
+            if first > at:
+                yield at, first
+            at = max(at, last)
+        if at < end:
+            yield at, end
+
+
+def first_instant(links: Iterable[Link], grid: int, within: int) -> int | None:
+    """The first instant of the grid at which no planned frame is on any link; None: there is none.
+
+    Taken as instant 0 it keeps every row within its cycle.
+    """
+    taken = []
+    for link in links:
+        if link.frames:
+            spans = sorted((begin % link.cycle_ns, end - begin) for _, (begin, end) in link.frames)
+            taken.append((link.cycle_ns, spans))
+    at = 0
+    while at < within:
+        later = at
+        for cycle, spans in taken:
+            # Frames of a link do not overlap: none but the last one that began can still be there.
+            begin, length = spans[bisect_right(spans, (later % cycle, within)) - 1]
+            if 0 < (gone := (later - begin) % cycle) < length:
+                later += length - gone
+        later = -(-later // grid) * grid
+        if later == at:
+            return at
+        at = later
+    return None
+
+
+def rows(link: Link, origin: int) -> tuple[list[tuple[int, Span]], list[int]]:
+    """Queue, begin and end of every row, counted from an origin; and the queues that lost time.
+
+    Time is lost to other queues' windows. Every frame has a row of its own, as in tsnkit's own schedules.
+    """
+    found: list[tuple[int, Span]] = []
+    for queue, (begin, end) in link.frames:
+        found += [(queue, part) for part in folded((begin - origin, end - origin), link.cycle_ns)]
+    frames = taken = joined(span for _, span in found)
+    less = []
+    for queue, spans in link.windows:
+        moved = joined(
+            part for begin, end in spans for part in folded((begin - origin, end - origin), link.cycle_ns)
+        )
+        free = list(without(moved, frames))
+        left = list(without(free, taken))
+        if left != free:
+            less.append(queue)
+        found += [(queue, span) for span in left]
+        taken = joined([*taken, *left])
+    found.sort(key=lambda row: row[1])
+    assert all(one[1][1] <= other[1][0] for one, other in pairwise(found))
+    return found, less
