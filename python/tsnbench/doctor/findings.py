@@ -244,14 +244,14 @@ def _processors(host: Host) -> Iterator[Finding]:
     if turbo:
         off = turbo == "1"
         yield Finding(
-            "processors", "turbo", OK if off else NOTE, "off" if off else "on: clocks change with the load",
-            "" if off else f"echo 1 >{_CPU}/intel_pstate/no_turbo",
+            "processors", "turbo", NOTE if off else OK, "off" if off else "on",
+            f"EnGINE (V-C3) has shorter delays with it: echo 0 >{_CPU}/intel_pstate/no_turbo" if off else "",
         )  # fmt: skip
     smt = host.file(f"{_CPU}/smt/active")
     if smt:
         yield Finding(
-            "processors", "multithreading", NOTE if smt == "1" else OK, "on" if smt == "1" else "off",
-            "two threads of a core delay each other" if smt == "1" else "",
+            "processors", "multithreading", OK if smt == "1" else NOTE, "on" if smt == "1" else "off",
+            "" if smt == "1" else "EnGINE (V-C3) has smaller jitter without it, and longer delays",
         )  # fmt: skip
     throttled = host.file("/proc/sys/kernel/sched_rt_runtime_us")
     if throttled:

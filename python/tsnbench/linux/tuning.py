@@ -1,6 +1,9 @@
-"""Settings that make a host's latency small and steady, each with its undo.
+"""Settings of a host's processors and interrupts, each with its undo, and each to be chosen.
 
-EnGINE V-C: affinity of interrupts and programs, isolated cores, governor, turbo, multithreading.
+EnGINE V-C2: interrupts and programs on isolated cores keep periodic delay spikes away. EnGINE V-C3 (table 6)
+compares frequencies beyond nominal (turbo), multithreading (SMT) and the governor: both on with the governor
+`performance` (EX_SO4) performs best, and is what all its later experiments use. Without both (EX_SO2) there are
+outliers up to 0.7 ms; without multithreading alone (EX_SO3) jitter is smaller and delays are longer.
 """
 
 from __future__ import annotations
@@ -8,12 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_CPU = "/sys/devices/system/cpu"
+_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
+
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: why, how, and back. ``read`` prints what was: ``{saved}`` in the undo, in ``{file}``."""
+    """One setting: its name, why, how, and back.
 
+    ``read`` prints what was; ``do`` sets ``$value``; ``{saved}`` in the undo is what was, ``{file}`` where it is
+    kept.
+    """
+
+    name: str
     why: str
+    value: str
+    """Unless another one is given."""
+    values: str
+    """What can be given, as a pattern of the shell's."""
     read: str
     do: str
     undo: str
@@ -27,35 +42,57 @@ def boot_parameters(cpus: Sequence[int]) -> str:
 
 def settings(interfaces: Sequence[str], cpus: Sequence[int]) -> list[Setting]:
     """In the order in which they are made; undone in the reverse order."""
-    cores = ",".join(map(str, cpus))
-    cpufreq = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-    turbo = "/sys/devices/system/cpu/intel_pstate/no_turbo"
-    smt = "/sys/devices/system/cpu/smt/control"
+    governor = f"{_CPU}/cpu*/cpufreq/scaling_governor"
+    turbo = f"{_CPU}/intel_pstate/no_turbo"
+    smt = f"{_CPU}/smt/control"
     found = [
         Setting(
-            "frequencies that do not follow the load",
-            f"grep . {cpufreq} /dev/null",
-            f'for file in {cpufreq}; do echo performance > "$file"; done',
+            "governor",
+            "frequencies that do not follow the load (EnGINE V-C3)",
+            "performance",
+            "[a-z]*",
+            f"grep . {governor} /dev/null",
+            f'for file in {governor}; do echo "$value" > "$file"; done',
             'while IFS=: read -r file value; do echo "$value" > "$file"; done < {file}',
         ),
         Setting(
-            "no frequencies above nominal", f"cat {turbo}", f"echo 1 > {turbo}", f"echo {{saved}} > {turbo}"
+            "turbo",
+            "frequencies beyond nominal (EnGINE V-C3: better with)",
+            "on",
+            "on|off",
+            f"cat {turbo}",
+            f'if [ "$value" = on ]; then echo 0; else echo 1; fi > {turbo}',
+            f"echo {{saved}} > {turbo}",
         ),
-        Setting("a core of one's own", f"cat {smt}", f"echo off > {smt}", f"echo {{saved}} > {smt}"),
         Setting(
-            "no throttling of real-time threads",
-            "cat /proc/sys/kernel/sched_rt_runtime_us",
-            "echo -1 > /proc/sys/kernel/sched_rt_runtime_us",
-            "echo {saved} > /proc/sys/kernel/sched_rt_runtime_us",
+            "smt",
+            "two threads per core (EnGINE V-C3: shorter delay with, smaller jitter without)",
+            "on",
+            "on|off",
+            f"cat {smt}",
+            f'echo "$value" > {smt}',
+            f"echo {{saved}} > {smt}",
+        ),
+        Setting(
+            "throttling",
+            "whether real-time threads are throttled",
+            "off",
+            "on|off",
+            f"cat {_RUNTIME}",
+            f'if [ "$value" = off ]; then echo -1; else echo 950000; fi > {_RUNTIME}',
+            f"echo {{saved}} > {_RUNTIME}",
         ),
     ]
     for device in interfaces:
         irqs = f"$(grep -w -F {device} /proc/interrupts | cut -d : -f 1)"
         found.append(
             Setting(
-                f"interrupts of {device} on isolated cores",
+                "interrupts",
+                f"cores for the interrupts of {device} (EnGINE V-C2)",
+                ",".join(map(str, cpus)),
+                "[0-9]*",
                 f'for irq in {irqs}; do echo "$irq $(cat "/proc/irq/$irq/smp_affinity")"; done',
-                f'for irq in {irqs}; do echo {cores} > "/proc/irq/$irq/smp_affinity_list"; done',
+                f'for irq in {irqs}; do echo "$value" > "/proc/irq/$irq/smp_affinity_list"; done',
                 'while read -r irq mask; do echo "$mask" > "/proc/irq/$irq/smp_affinity"; done < {file}',
             )
         )
@@ -64,27 +101,44 @@ def settings(interfaces: Sequence[str], cpus: Sequence[int]) -> list[Setting]:
 
 def scripts(interfaces: Sequence[str], cpus: Sequence[int]) -> tuple[str, str]:
     """Two shell scripts: the first one does, and keeps what was before in a folder; the second one undoes."""
+    made = settings(interfaces, cpus)
+    first = {one.name: one for one in reversed(made)}
+    named = [first[name] for name in dict.fromkeys(one.name for one in made)]
+    listed = " ".join(f"{one.name}={one.value}" for one in named)
     do = [
         "#!/bin/sh",
-        "# What was before is kept in the folder $1, for tuning-undo.sh.",
+        "# tuning.sh FOLDER [SETTING[=VALUE]...]: all settings, or only those that are named.",
+        "# What was before is kept in the folder, for tuning-undo.sh.",
+        f"# {listed}",
         f"# At boot, besides: {boot_parameters(cpus)}",
-        'saved=${1:?expected a folder}; mkdir -p "$saved"',
+        'saved=${1:?expected a folder}; mkdir -p "$saved"; shift',
+        'for one in "$@"; do',
+        '    case "$one" in',
+        *(_accepted(one) for one in named),
+        f'    *) echo "expected some of {listed}, found $one" >&2; exit 2 ;;',
+        "    esac",
+        "done",
+        f"[ $# -gt 0 ] || set -- {' '.join(one.name for one in named)}",
     ]
     undo = ["#!/bin/sh", "saved=${1:?expected the folder that tuning.sh filled}"]
-    made = settings(interfaces, cpus)
     for number, one in enumerate(made, start=1):
         do += [
             f"# {one.why}",
-            f'if {one.read} > "$saved/{number}" 2> /dev/null; then {one.do}; else rm -f "$saved/{number}"; '
-            f'echo "not set: {one.why}" >&2; fi',
+            'value=; for one in "$@"; do case "$one" in '
+            f"{one.name}) value={one.value} ;; {one.name}=*) value=${{one#*=}} ;; esac; done",
+            # What was before the first time stays; a second run does not keep what the first one made.
+            f'if [ -z "$value" ]; then :; elif [ -s "$saved/{number}" ] || {one.read} > "$saved/{number}" '
+            f'2> /dev/null; then {one.do}; else rm -f "$saved/{number}"; echo "not set: {one.name}" >&2; fi',
         ]
     for number in range(len(made), 0, -1):
         one = made[number - 1]
         file = f'"$saved/{number}"'
         value = f'"$(cat {file})"'
         back = one.undo.replace("{saved}", value).replace("{file}", file)
-        undo += [
-            f"# {one.why}",
-            f"if [ -e {file} ]; then {back}; fi",
-        ]
+        undo += [f"# {one.name}", f"if [ -e {file} ]; then {back} && rm {file}; fi"]
     return "\n".join(do) + "\n", "\n".join(undo) + "\n"
+
+
+def _accepted(one: Setting) -> str:
+    values = "|".join(f"{one.name}={value}" for value in one.values.split("|"))
+    return f"    {one.name}|{values}) ;;"
