@@ -2,8 +2,8 @@
 
 EnGINE V-C2: interrupts and programs on isolated cores keep periodic delay spikes away. EnGINE V-C3 (table 6)
 compares frequencies beyond nominal (turbo), multithreading (SMT) and the governor: both on with the governor
-`performance` (EX_SO4) performs best, and is what all its later experiments use. Without both (EX_SO2) there are
-outliers up to 0.7 ms; without multithreading alone (EX_SO3) jitter is smaller and delays are longer.
+`performance` (EX_SO4) performs best, and is what all its later experiments use. Without both (EX_SO2) there
+are outliers up to 0.7 ms; without multithreading alone (EX_SO3) jitter is smaller and delays are longer.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 class Setting:
     """One setting: its name, why, how, and back.
 
-    ``read`` prints what was; ``do`` sets ``$value``; ``{saved}`` in the undo is what was, ``{file}`` where it is
-    kept.
+    ``read`` prints what was; ``do`` sets ``$value``. In the undo ``{saved}`` is what was, ``{file}`` where it
+    is kept.
     """
 
     name: str
