@@ -355,6 +355,101 @@ mod tests {
         assert_eq!(counts(&path.tally), [0, 2 * LATE, 2 * LATE - 1, 1, 1, 0, 1]);
     }
 
+    #[test]
+    fn a_gap_between_arrivals_is_from_the_one_before() {
+        let mut path = Path::from_zero(Against::default());
+        sent(&mut path, 0..7);
+        for (seq, stamp) in [(0, 1_000), (1, 2_000), (2, 3_300), (3, 4_000), (4, 5_000)] {
+            path.rx(seq, Some(stamp), 64, &mut ());
+        }
+        let gaps = path.tally.arrivals.stat().unwrap();
+        assert_eq!((gaps.count, gaps.min, gaps.max, gaps.sum), (4, 700, 1_300, 4_000));
+        assert_eq!((gaps.min_seq, gaps.max_seq), (Some(3), Some(2)));
+        // What has no stamp ends no gap, and neither does a duplicate: the next gap is from 5,000 on.
+        path.rx(5, None, 64, &mut ());
+        path.rx(4, Some(5_900), 64, &mut ());
+        path.rx(6, Some(7_500), 64, &mut ());
+        let gaps = path.tally.arrivals.stat().unwrap();
+        assert_eq!((gaps.count, gaps.max, gaps.max_seq), (5, 2_500, Some(6)));
+    }
+
+    #[test]
+    fn every_late_frame_is_reordered_and_the_highest_number_is_kept() {
+        for (arrivals, reordered) in
+            [([0, 3, 1, 2, 4], 2), ([4, 0, 1, 2, 3], 4), ([4, 3, 2, 1, 0], 4), ([0, 1, 2, 3, 4], 0)]
+        {
+            let mut path = Path::from_zero(Against::default());
+            sent(&mut path, 0..5);
+            for seq in arrivals {
+                path.rx(seq, Some(0), 64, &mut ());
+            }
+            path.finish(&mut ());
+            assert_eq!(counts(&path.tally), [0, 5, 5, 0, 0, reordered, 0], "{arrivals:?}");
+        }
+    }
+
+    /// A frame is given up with the arrival of the number that is `LATE` above its own, not before and not after.
+    #[test]
+    fn a_lost_frame_is_given_up_with_its_last_chance() {
+        for (highest, received, too_late) in [(LATE - 1, 1, 0), (LATE, 0, 1)] {
+            let mut path = Path::from_zero(Against::default());
+            sent(&mut path, 0..=LATE);
+            path.rx(highest, Some(0), 64, &mut ());
+            path.rx(0, Some(0), 64, &mut ());
+            path.finish(&mut ());
+            let [_, sent, arrived, lost, _, reordered, unmatched] = counts(&path.tally);
+            assert_eq!((sent, arrived, lost), (LATE + 1, 1 + received, LATE - received), "{highest}");
+            assert_eq!((reordered, unmatched), (received, too_late), "{highest}");
+        }
+    }
+
+    /// The same of a number that was not sighted at the first tap.
+    #[test]
+    fn a_number_that_was_not_sent_is_given_up_with_its_last_chance() {
+        for (highest, never_sent) in [(LATE - 1, 0), (LATE, 1)] {
+            let mut path = Path::from_zero(Against::default());
+            sent(&mut path, 1..=highest);
+            sent(&mut path, [0]);
+            path.finish(&mut ());
+            assert_eq!(
+                counts(&path.tally),
+                [never_sent, highest + 1 - never_sent, 0, highest + 1 - never_sent, 0, 0, 0]
+            );
+            assert_eq!(path.tally.duplicate_tx, never_sent);
+        }
+    }
+
+    /// Whole frames wait while `KEEP` numbers follow: until one has left, a number below the first is taken.
+    #[test]
+    fn whole_frames_wait_for_as_many_numbers_as_are_kept() {
+        for (frames, taken) in [(KEEP as u64, 1), (KEEP as u64 + 1, 0)] {
+            let mut path = Path::from_first(Against::default());
+            for seq in 5..5 + frames {
+                sent(&mut path, [seq]);
+                path.rx(seq, Some(0), 64, &mut ());
+            }
+            assert_eq!(path.has_left(4), taken == 0);
+            sent(&mut path, [4]);
+            path.finish(&mut ());
+            assert_eq!((path.tally.sent, path.tally.duplicate_tx), (frames + taken, 1 - taken));
+        }
+    }
+
+    #[test]
+    fn the_last_1024_frames_given_up_are_remembered() {
+        let mut path = Path::from_zero(Against::default());
+        let lost = REMEMBERED as u64 + 1;
+        sent(&mut path, 0..=lost + LATE);
+        path.rx(lost - 1 + LATE, Some(0), 64, &mut ());
+        path.rx(0, Some(0), 64, &mut ());
+        // Number 0 is forgotten, so it counts as a duplicate; the others came too late, each once.
+        for seq in [1, lost - 1, 1] {
+            path.rx(seq, Some(0), 64, &mut ());
+        }
+        let [.., duplicate, _, unmatched] = counts(&path.tally);
+        assert_eq!((duplicate, unmatched), (2, 2));
+    }
+
     proptest! {
         /// However the two sides' sightings interleave, each side's own order kept, the counts are the same.
         #[test]

@@ -290,3 +290,168 @@ impl Tally {
         self.received_flow.merge(&other.received_flow);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(passed: &[(Option<i64>, u32)]) -> Flow {
+        let mut flow = Flow::default();
+        for (t_ns, octets) in passed {
+            flow.pass(*t_ns, *octets);
+        }
+        flow
+    }
+
+    /// From the first frame's stamp on, what follows it: its own octets came before that stamp's time began.
+    #[test]
+    fn a_rate_is_of_what_came_after_the_first_frame() {
+        // 1,000 and 500 octets, 12,000 bit, in 12 us.
+        assert_eq!(
+            flow(&[(Some(7_000), 64), (Some(15_000), 1_000), (Some(19_000), 500)]).rate_bps(),
+            Some(1e9)
+        );
+        // In another order of arrival: the span ends with the latest stamp.
+        assert_eq!(
+            flow(&[(Some(7_000), 64), (Some(19_000), 1_000), (Some(15_000), 500)]).rate_bps(),
+            Some(1e9)
+        );
+        assert_eq!(flow(&[(Some(7_000), 64)]).rate_bps(), None, "one frame has no rate");
+        assert_eq!(
+            flow(&[(Some(7_000), 64), (Some(7_000), 64)]).rate_bps(),
+            None,
+            "nor have two at one instant"
+        );
+        assert_eq!(flow(&[(None, 64), (None, 64)]).rate_bps(), None, "nor have frames without stamps");
+    }
+
+    #[test]
+    fn a_rate_of_two_flows_is_of_what_came_after_the_first_frame_of_both() {
+        let one = [(Some(1_000), 100), (Some(5_000), 400)];
+        let other = [(Some(2_000), 300), (Some(9_000), 500)];
+        for (first, second) in [(one, other), (other, one)] {
+            let mut both = flow(&first);
+            both.merge(&flow(&second));
+            // 400, 300 and 500 octets, 9,600 bit, in 8 us.
+            assert_eq!(both.rate_bps(), Some(1.2e9));
+        }
+        // A flow without a stamp changes no time.
+        let mut both = flow(&one);
+        both.merge(&Flow::default());
+        assert_eq!(both.rate_bps(), Some(8e8));
+        let mut both = Flow::default();
+        both.merge(&flow(&one));
+        assert_eq!(both.rate_bps(), Some(8e8));
+    }
+
+    /// A frame of 100 octets that left at 1,000 ns and arrived `delay` later, handed over 50 ns before it left.
+    fn arrived(delay: i64) -> Frame {
+        let mut frame = Frame::default();
+        frame.sight_send(Some(950));
+        frame.sight_tx(Some(1_000), 100);
+        frame.sight_rx(Some(1_000 + delay), 104);
+        frame
+    }
+
+    #[test]
+    fn a_frame_is_late_above_its_deadline() {
+        let against = Against { path: 0, offset_ns: 10, deadline_ns: Some(300) };
+        let mut tally = Tally::default();
+        for (seq, delay) in [(0, 309), (1, 310), (2, 311)] {
+            tally.add(seq, &arrived(delay), &against);
+        }
+        assert_eq!((tally.received, tally.late), (3, 1));
+        let delay = tally.delay.stat().unwrap();
+        assert_eq!((delay.min, delay.max, delay.max_seq), (299, 301, Some(2)));
+        let wait = tally.send_to_tx.stat().unwrap();
+        assert_eq!((wait.count, wait.min, wait.max), (3, 50, 50));
+    }
+
+    #[test]
+    fn steps_and_gaps_are_from_one_frame_to_the_next() {
+        let mut tally = Tally::default();
+        for (seq, tx, rx) in
+            [(0, 0, Some(100)), (1, 1_000, Some(1_130)), (2, 2_100, None), (3, 2_900, Some(2_990))]
+        {
+            let mut frame = Frame::default();
+            frame.sight_tx(Some(tx), 64);
+            if let Some(rx) = rx {
+                frame.sight_rx(Some(rx), 64);
+            }
+            tally.add(seq, &frame, &Against::default());
+        }
+        // Delays 100, 130, lost, 90: steps of 30 and -40. Departures 1,000, 1,100 and 800 apart.
+        let step = tally.step.stat().unwrap();
+        assert_eq!((step.count, step.min, step.max), (2, -40, 30));
+        let step = tally.step_abs.stat().unwrap();
+        assert_eq!((step.count, step.min, step.max, step.max_seq), (2, 30, 40, Some(3)));
+        let gaps = tally.departures.stat().unwrap();
+        assert_eq!((gaps.count, gaps.min, gaps.max, gaps.sum), (3, 800, 1_100, 2_900));
+        assert_eq!(tally.lost_after, [1]);
+    }
+
+    /// A frame that the first tap has not sighted has its octets from the last one.
+    #[test]
+    fn octets_are_those_of_the_first_tap() {
+        let mut frame = Frame::default();
+        frame.sight_rx(Some(5), 104);
+        assert_eq!((frame.octets, frame.tx(), frame.rx(), frame.send()), (104, None, Some(5), None));
+        let frame = arrived(1);
+        assert_eq!(
+            (frame.octets, frame.tx(), frame.rx(), frame.send()),
+            (100, Some(1_000), Some(1_001), Some(950))
+        );
+        assert_eq!(frame.delay(0), Some(1));
+        let mut unstamped = Frame::default();
+        unstamped.sight_tx(None, 64);
+        unstamped.sight_rx(Some(5), 64);
+        unstamped.sight_send(None);
+        assert_eq!((unstamped.delay(0), unstamped.tx(), unstamped.send()), (None, None, None));
+    }
+
+    /// Every count has its own number, so that none can stand for another.
+    #[test]
+    fn counts_of_two_paths_are_added_up() {
+        let tally = |base: u64, lost_after: &[u64]| Tally {
+            never_sent: base + 1,
+            sent: base + 2,
+            received: base + 3,
+            lost: base + 4,
+            late: base + 5,
+            duplicate: base + 6,
+            duplicate_tx: base + 7,
+            reordered: base + 8,
+            unmatched_rx: base + 9,
+            missing_timestamp: base + 10,
+            restarts: base + 11,
+            lost_after: lost_after.to_vec(),
+            ..Tally::default()
+        };
+        for (one, other) in [(&[1_u64][..], &[10_u64, 20][..]), (&[10, 20], &[1])] {
+            let mut sum = tally(100, one);
+            sum.merge(&tally(1_000, other));
+            let counts = [sum.never_sent, sum.sent, sum.received, sum.lost, sum.late, sum.duplicate];
+            assert_eq!(counts, [1_102, 1_104, 1_106, 1_108, 1_110, 1_112]);
+            let counts =
+                [sum.duplicate_tx, sum.reordered, sum.unmatched_rx, sum.missing_timestamp, sum.restarts];
+            assert_eq!(counts, [1_114, 1_116, 1_118, 1_120, 1_122]);
+            assert_eq!(sum.lost_after, [11, 20]);
+        }
+    }
+
+    #[test]
+    fn every_distribution_of_two_paths_is_merged() {
+        let mut sum = Tally::default();
+        for path in 0..2 {
+            let mut tally = Tally::default();
+            let of = |tally: &mut Tally, value: i64| tally.arrivals.add(value, 0, path);
+            of(&mut tally, 7);
+            for seq in 0..3 {
+                tally.add(seq, &arrived(100), &Against { path, ..Against::default() });
+            }
+            sum.merge(&tally);
+        }
+        let counts = [&sum.delay, &sum.step, &sum.step_abs, &sum.departures, &sum.arrivals, &sum.send_to_tx];
+        assert_eq!(counts.map(|of| of.count()), [6, 4, 4, 4, 2, 6]);
+    }
+}

@@ -102,6 +102,33 @@ fn where_frames_were_lost_and_how_long_they_waited_to_be_sent() {
     assert_eq!(measures.groups[0].lost_where.len(), 3);
 }
 
+/// Five frames with a period of 1,000 ns, of which two arrive 300 and 100 ns late.
+#[test]
+fn interval_jitter_and_rate_are_of_one_frame_after_the_other() {
+    let mut plan = plan();
+    plan.streams[0].pattern = tsn_plan::Pattern::Periodic { period_ns: 1_000, offset_ns: 0, jitter_ns: 0 };
+    plan.streams[0].size = tsn_plan::Size::Frame { octets: 1_000 };
+    let mut sightings = Vec::new();
+    for (seq, late) in [(0, 0), (1, 300), (2, 0), (3, 0), (4, 100)] {
+        let mut frame = way(seq, 5);
+        frame[4].2 = frame[4].2.map(|stamp| stamp + late);
+        sightings.extend(frame);
+    }
+    let measures = measure(folder(&plan, &sightings, None).path(), &Options::default()).unwrap();
+    let path = &measures.paths[0];
+    // Gaps of 1,300, 700, 1,000 and 1,100 ns.
+    let arrivals = path.arrivals.as_ref().unwrap();
+    assert_eq!((arrivals.count, arrivals.min, arrivals.max, arrivals.sum), (4, 700, 1_300, 4_100));
+    let interval = path.jitter.interval.as_ref().unwrap();
+    assert_eq!((interval.count, interval.min, interval.max, interval.sum), (4, 0, 300, 700));
+    // Four frames of 8,000 bit after the first one, in 4,000 and in 4,100 ns.
+    assert_eq!(path.rate.sent_bps, Some(8e9));
+    assert_eq!(path.rate.received_bps, Some(32_000.0 * 1e9 / 4_100.0));
+    let group = &measures.groups[0];
+    let jitter = group.jitter.interval.as_ref().unwrap();
+    assert_eq!((group.rate.sent_bps, jitter.count, jitter.max), (Some(8e9), 4, 300));
+}
+
 #[test]
 fn a_missing_stamp_is_no_zero() {
     let mut sightings = way(0, 5);
