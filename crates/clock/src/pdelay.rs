@@ -151,6 +151,50 @@ mod tests {
         assert!(delay.is_some_and(|ns| (ns - 500).abs() <= 1), "{delay:?}");
     }
 
+    /// One exchange a second over a link of 500 ns each way; gives the pace after each in parts of 10^9. `noise_ns`
+    /// is how late every response's time of sending is noted.
+    fn paces(noise_ns: &[i64]) -> Vec<i64> {
+        let mut pdelay = Pdelay::default();
+        let exchange = |(place, noise): (usize, &i64)| {
+            let start = place as i64 * 1_000_000_000;
+            let sequence = pdelay.ask();
+            pdelay.request_sent(sequence, at(start));
+            pdelay.response(sequence, at(start + 500), at(start + 1_500));
+            pdelay.follow_up(sequence, at(start + 1_000 + noise));
+            (pdelay.neighbour().ppt() + 500).div_euclid(1_000)
+        };
+        noise_ns.iter().enumerate().map(exchange).collect()
+    }
+
+    /// The pace is of the oldest and the newest of eight responses, so that noise of a stamp counts a seventh.
+    #[test]
+    fn the_pace_is_over_seven_exchanges() {
+        // 2,100 ns too late by the end of k seconds are 2,100 / k parts of 10^9; the ninth exchange knows nothing of it.
+        assert_eq!(paces(&[-2_100, 0, 0, 0, 0, 0, 0, 0, 0]), [0, 2_100, 1_050, 700, 525, 420, 350, 300, 0]);
+        assert_eq!(paces(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 2_100]), [0, 0, 0, 0, 0, 0, 0, 0, 0, 300]);
+    }
+
+    /// What comes for an older exchange is not taken.
+    #[test]
+    fn only_the_open_exchange_counts() {
+        let mut pdelay = Pdelay::default();
+        let old = pdelay.ask();
+        pdelay.request_sent(old, at(0));
+        pdelay.response(old, at(500), at(1_500));
+        let new = pdelay.ask();
+        assert_eq!((old, new), (1, 2));
+        pdelay.follow_up(old, at(1_000));
+        assert_eq!(pdelay.mean_link_delay(), None, "it was given up");
+        pdelay.request_sent(new, at(10_000));
+        pdelay.request_sent(old, at(0));
+        pdelay.response(new, at(10_600), at(11_600));
+        pdelay.response(old, at(0), at(0));
+        pdelay.follow_up(new, at(11_000));
+        assert_eq!(pdelay.mean_link_delay(), Some(Duration::from_ns(600)));
+        pdelay.follow_up(new, at(11_000));
+        assert_eq!(pdelay.past.len(), 1, "an exchange ends once");
+    }
+
     #[test]
     fn an_exchange_that_lost_a_message_says_nothing() {
         let mut pdelay = Pdelay::default();
