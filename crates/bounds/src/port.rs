@@ -341,3 +341,39 @@ fn horizon(model: &Model<'_>, hops: &[FlowHop]) -> Ps {
     let wanted = busy.min(enough.saturating_mul(16)).max(if shaped { enough } else { 0 });
     arrivals::horizon(&stairs, wanted.saturating_add(jitter))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_of_whole_picoseconds_is_its_own() {
+        for rate_bps in
+            [10_000_000, 100_000_000, 1_000_000_000, 2_500_000_000, 10_000_000_000, 400_000_000_000]
+        {
+            assert_eq!(sure_rate(rate_bps), rate_bps as Rate);
+        }
+    }
+
+    /// 84 octets, 672 bit, may take a picosecond more than they should: 672 bit / (672 bit / rate + 1 ps).
+    #[test]
+    fn where_an_octet_is_no_whole_number_of_picoseconds_the_rate_is_below_the_nominal_one() {
+        // 224,000 ps and one more; 72,303.2 ps and one more; 96 ms and one more.
+        for (rate_bps, sure) in
+            [(3_000_000_000, 2_999_986_607), (9_294_196_000, 9_294_067_457), (7_000, 6_999)]
+        {
+            assert_eq!(sure_rate(rate_bps), sure, "{rate_bps}");
+        }
+    }
+
+    /// What the rate is for: no frame's time, as ports count it, carries more at it than the frame has.
+    #[test]
+    fn no_time_on_the_wire_carries_more_than_the_frame() {
+        for rate_bps in [3_000_000_000, 9_294_196_000, 7_000_000, 1_234_567_891] {
+            let (sure, nominal) = (Data::from(sure_rate(rate_bps)), Data::from(rate_bps));
+            let time = |octets: u32| Data::from(wire_time(Octets(octets), BitRate(rate_bps)).ps());
+            assert!((64..2_000).all(|octets| time(octets) * sure <= wire(octets)), "{rate_bps}");
+            assert!((64..2_000).any(|octets| time(octets) * nominal > wire(octets)), "{rate_bps}");
+        }
+    }
+}
