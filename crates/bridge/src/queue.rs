@@ -138,8 +138,7 @@ impl<F: Frame> Queue<F> {
         }
         self.counters.enqueued_frames += 1;
         self.counters.enqueued_octets += octets;
-        self.counters.most_frames = self.counters.most_frames.max(self.waiting.len() as u64);
-        self.counters.most_octets = self.counters.most_octets.max(self.octets);
+        self.count_most();
         true
     }
 
@@ -158,10 +157,16 @@ impl<F: Frame> Queue<F> {
         let limits = self.own_limits();
         *limits = Limits { frames: limits.frames - 1, octets: limits.octets - octets };
         self.held = Limits { frames: self.held.frames + 1, octets: self.held.octets + octets };
+        self.count_most();
+        true
+    }
+
+    /// Frames that are not eligible yet wait, too.
+    #[inline]
+    fn count_most(&mut self) {
         let (frames, octets) = (self.waiting.len() as u64 + self.held.frames, self.octets + self.held.octets);
         self.counters.most_frames = self.counters.most_frames.max(frames);
         self.counters.most_octets = self.counters.most_octets.max(octets);
-        true
     }
 
     /// Gives back the room of a frame that was held.
@@ -278,6 +283,132 @@ mod tests {
     impl Frame for Sized {
         fn octets(&self) -> Octets {
             Octets(self.0)
+        }
+    }
+
+    fn waiting(queue: &Queue<Sized>) -> Vec<u32> {
+        queue.waiting.iter().map(|frame| frame.0).collect()
+    }
+
+    #[test]
+    fn what_comes_first_goes_first() {
+        let mut queue = Queue::new(Limits::NONE);
+        assert!(queue.is_empty() && queue.head().is_none() && queue.pop().is_none());
+        for octets in [64, 1_500, 100] {
+            assert!(queue.push(Sized(octets)));
+        }
+        assert_eq!((waiting(&queue), queue.len(), queue.is_empty()), (vec![64, 1_500, 100], 3, false));
+        assert_eq!(
+            (queue.head().map(|frame| frame.0), queue.pop().map(|frame| frame.0)),
+            (Some(64), Some(64))
+        );
+        assert!(queue.push(Sized(65)));
+        assert_eq!(waiting(&queue), [1_500, 100, 65]);
+        let counted = Counters {
+            enqueued_frames: 4,
+            enqueued_octets: 64 + 1_500 + 100 + 65,
+            sent_frames: 1,
+            sent_octets: 64,
+            most_frames: 3,
+            most_octets: 1_500 + 100 + 65,
+            ..Counters::default()
+        };
+        assert_eq!(*queue.counters(), counted);
+        assert_eq!(queue.clear().map(|frame| frame.0).collect::<Vec<_>>(), [1_500, 100, 65]);
+        assert_eq!((queue.len(), queue.octets, queue.counters().sent_frames), (0, 0, 1));
+    }
+
+    #[test]
+    fn what_is_beyond_a_limit_is_dropped_and_counted() {
+        for (limits, taken) in [
+            (Limits { frames: 2, octets: u64::MAX }, [true, true, false, false]),
+            (Limits { frames: u64::MAX, octets: 400 }, [true, true, false, true]),
+            (Limits { frames: 3, octets: 399 }, [true, true, false, false]),
+            (Limits { frames: 0, octets: 0 }, [false; 4]),
+        ] {
+            let mut queue = Queue::new(limits);
+            let frames = [100, 200, 101, 100].map(Sized);
+            assert_eq!(frames.map(|frame| queue.push(frame)), taken, "{limits:?}");
+            let octets = |wanted: bool| -> u64 {
+                let of = frames.iter().zip(taken).filter(|(_, taken)| *taken == wanted);
+                of.map(|(frame, _)| u64::from(frame.0)).sum()
+            };
+            let dropped = taken.iter().filter(|taken| !**taken).count() as u64;
+            let counters = queue.counters();
+            assert_eq!((counters.dropped_frames, counters.dropped_octets), (dropped, octets(false)));
+            assert_eq!((counters.enqueued_frames, counters.enqueued_octets), (4 - dropped, octets(true)));
+            assert_eq!((counters.most_frames, counters.most_octets), (4 - dropped, octets(true)));
+            assert_eq!(queue.why_full(Octets(1_000)), DropCause::QueueFull);
+        }
+        let mut queue = Queue::<Sized>::new(Limits::NONE);
+        queue.count_over_max_sdu(Octets(2_000));
+        queue.count_overrun();
+        queue.count_overrun();
+        let counted = Counters {
+            dropped_frames: 1,
+            dropped_octets: 2_000,
+            over_max_sdu_frames: 1,
+            transmission_overruns: 2,
+            ..Counters::default()
+        };
+        assert_eq!(*queue.counters(), counted);
+    }
+
+    /// A frame that an ATS scheduler holds back has its room until it is let go.
+    #[test]
+    fn room_is_held() {
+        let mut queue = Queue::new(Limits { frames: 2, octets: 500 });
+        assert!(queue.hold(Octets(300)));
+        assert!(!queue.has_room(Octets(201)) && queue.has_room(Octets(200)));
+        assert!(queue.push(Sized(200)));
+        assert!(!queue.has_room(Octets(0)), "two frames");
+        assert!(!queue.hold(Octets(0)));
+        assert_eq!((queue.counters().most_frames, queue.counters().most_octets), (2, 500));
+        assert_eq!((queue.len(), queue.counters().dropped_frames), (1, 1));
+        queue.let_go(Octets(300));
+        assert!(queue.push(Sized(300)));
+        assert_eq!(waiting(&queue), [200, 300]);
+        // Nothing is held any more: nothing is given back.
+        queue.let_go(Octets(300));
+        assert!(!queue.has_room(Octets(0)));
+        assert_eq!(queue.clear().count(), 2);
+        assert!(queue.has_room(Octets(500)) && !queue.has_room(Octets(501)));
+    }
+
+    /// 1,000 octets; a queue may hold as much as is free.
+    #[test]
+    fn shared_memory_takes_what_is_within_the_threshold() {
+        let plan = |octets, alpha_permille| tsn_plan::Buffer { octets, alpha_permille };
+        let buffer = SharedBuffer::new(&plan(1_000, Some(1_000)));
+        let mut queues = [(); 2].map(|()| Queue::<Sized>::new(Limits { frames: 3, octets: u64::MAX }));
+        queues.iter_mut().for_each(|queue| queue.share(&buffer));
+        let [one, other] = &mut queues;
+        assert!(one.push(Sized(400)));
+        // 600 are free: 200 more are as many as that, 201 are not.
+        assert!(!one.has_room(Octets(201)) && one.has_room(Octets(200)));
+        assert!(other.has_room(Octets(600)) && !other.has_room(Octets(601)));
+        assert!(!one.push(Sized(201)));
+        assert_eq!(one.why_full(Octets(201)), DropCause::BufferFull);
+        assert!(other.push(Sized(100)) && other.push(Sized(100)) && other.push(Sized(100)));
+        assert!(!other.has_room(Octets(1)));
+        assert_eq!(other.why_full(Octets(1)), DropCause::QueueFull);
+        let counters = crate::BufferCounters { most_octets: 700, dropped_frames: 1, dropped_octets: 201 };
+        assert_eq!(buffer.counters(), counters);
+        // What leaves makes room.
+        assert!(!one.has_room(Octets(1)));
+        assert!(
+            other.pop().is_some()
+                && other.pop().is_some()
+                && one.has_room(Octets(100))
+                && !one.has_room(Octets(101))
+        );
+        // Without a threshold, all that is free; with half of it, a third.
+        for (alpha, most) in [(None, 900), (Some(500), 300), (Some(2_000), 600)] {
+            let buffer = SharedBuffer::new(&plan(900, alpha));
+            let mut queue = Queue::<Sized>::new(Limits::NONE);
+            queue.share(&buffer);
+            while queue.push(Sized(1)) {}
+            assert_eq!(queue.len(), most, "{alpha:?}");
         }
     }
 
