@@ -124,3 +124,200 @@ impl CreditBasedShaper {
         gate.after_open(self.at, Duration::from_ps(needed))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GateControlList;
+    use tsn_plan::{CbsLinux, GateChange, GateEntry, Gates, IdleSlope};
+
+    /// A quarter of 1 Gbit/s: 0.25 bit per ns of waiting, -0.75 bit per ns of sending, between -9,000 and 2,000 bit.
+    fn cbs() -> Cbs {
+        Cbs {
+            idle_slope_bps: 250_000_000,
+            send_slope_bps: -750_000_000,
+            hi_credit_bits: 2_000,
+            lo_credit_bits: -9_000,
+            linux: CbsLinux::default(),
+            runs_while_closed: false,
+        }
+    }
+
+    fn at(ns: i64) -> Instant {
+        Instant::from_ns(ns)
+    }
+
+    fn ns(ns: i64) -> Duration {
+        Duration::from_ns(ns)
+    }
+
+    const OPEN: Gate<'_> = Gate::ALWAYS_OPEN;
+
+    /// Thousandths of a bit.
+    fn credit(shaper: &CreditBasedShaper, ns: i64, waiting: bool, gate: Gate<'_>) -> i128 {
+        let credit = shaper.credit(at(ns), waiting, gate);
+        assert_eq!(credit % (PER_BIT / 1_000), 0);
+        credit / (PER_BIT / 1_000)
+    }
+
+    /// Class 0 open for 5,000 ns of every 10,000.
+    fn half() -> Gates {
+        let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
+        Gates { cycle_ns: 10_000, entries: vec![entry(1, 5_000), entry(0, 5_000)], ..Gates::default() }
+    }
+
+    #[test]
+    fn credit_rises_while_frames_wait_up_to_the_highest() {
+        let mut shaper = CreditBasedShaper::new(&cbs());
+        for (ns, bits) in [
+            (0, 0),
+            (1, 250),
+            (4_000, 1_000_000),
+            (7_999, 1_999_750),
+            (8_000, 2_000_000),
+            (50_000, 2_000_000),
+        ] {
+            assert_eq!(credit(&shaper, ns, true, OPEN), bits, "at {ns} ns");
+        }
+        shaper.advance(at(8_000), true, OPEN);
+        assert_eq!(credit(&shaper, 8_000, true, OPEN), 2_000_000);
+        assert_eq!(credit(&shaper, 9_000, true, OPEN), 2_000_000);
+        // Nobody waits: what is above zero is lost at once.
+        assert_eq!(credit(&shaper, 8_000, false, OPEN), 0);
+        shaper.advance(at(8_500), false, OPEN);
+        assert_eq!(credit(&shaper, 9_500, true, OPEN), 250_000, "from zero again");
+    }
+
+    #[test]
+    fn a_frame_costs_the_send_slope_for_its_time_on_the_wire() {
+        let mut shaper = CreditBasedShaper::new(&cbs());
+        shaper.advance(at(4_000), true, OPEN);
+        assert_eq!(shaper.eligible_from(OPEN), at(4_000));
+        shaper.spend(at(4_000), ns(2_000), OPEN);
+        // 1,000 bit less 1,500, at the end of the frame at 6,000 ns; before, what it will be then.
+        for (ns, waiting, bits) in [
+            (5_000, true, -500_000),
+            (6_000, true, -500_000),
+            (6_400, true, -400_000),
+            (8_000, true, 0),
+            (9_000, true, 250_000),
+        ] {
+            assert_eq!(credit(&shaper, ns, waiting, OPEN), bits, "at {ns} ns");
+        }
+        assert_eq!(shaper.eligible_from(OPEN), at(8_000));
+        // While nobody waits it recovers to zero, not beyond.
+        for (ns, bits) in [(7_000, -250_000), (8_000, 0), (9_000, 0)] {
+            assert_eq!(credit(&shaper, ns, false, OPEN), bits, "at {ns} ns");
+        }
+    }
+
+    #[test]
+    fn credit_does_not_fall_below_the_lowest() {
+        let mut shaper = CreditBasedShaper::new(&cbs());
+        shaper.spend(at(0), ns(12_000), OPEN);
+        assert_eq!(credit(&shaper, 12_000, true, OPEN), -9_000_000);
+        let mut shaper = CreditBasedShaper::new(&cbs());
+        shaper.spend(at(0), ns(12_001), OPEN);
+        assert_eq!(credit(&shaper, 12_001, true, OPEN), -9_000_000);
+        assert_eq!(shaper.eligible_from(OPEN), at(12_001 + 36_000));
+    }
+
+    /// The first picosecond in which credit is not negative, not the one before.
+    #[test]
+    fn eligibility_is_rounded_up() {
+        for (idle_slope_bps, needed) in [(3, 4), (10, 1), (11, 1), (9, 2), (5, 2), (1, 10)] {
+            let slopes = Cbs { idle_slope_bps, send_slope_bps: -10, ..cbs() };
+            let mut shaper = CreditBasedShaper::new(&slopes);
+            shaper.spend(Instant::EPOCH, Duration::from_ps(1), OPEN);
+            let eligible = shaper.eligible_from(OPEN);
+            assert_eq!(eligible, Instant::from_ps(1 + needed), "{idle_slope_bps} bit/s");
+            assert!(shaper.credit(eligible, true, OPEN) >= 0);
+            assert!(shaper.credit(Instant::from_ps(needed), true, OPEN) < 0);
+        }
+        // A debt of more than 2^63 units: 10 Mbit.
+        let slopes = Cbs { idle_slope_bps: 3, send_slope_bps: -10, lo_credit_bits: -10_000_000, ..cbs() };
+        let mut shaper = CreditBasedShaper::new(&slopes);
+        shaper.spend(Instant::EPOCH, Duration::from_ps(1_000_000_000_000_000_000), OPEN);
+        assert_eq!(
+            shaper.eligible_from(OPEN),
+            Instant::from_ps(1_000_000_000_000_000_000 + 3_333_333_333_333_333_334)
+        );
+    }
+
+    #[test]
+    fn credit_stands_still_while_the_gate_is_closed() {
+        let list = GateControlList::new(&half());
+        let gate = list.gate(0);
+        let mut shaper = CreditBasedShaper::new(&cbs());
+        for (ns, bits) in [(4_000, 1_000_000), (5_000, 1_250_000), (9_999, 1_250_000), (12_000, 1_750_000)] {
+            assert_eq!(credit(&shaper, ns, true, gate), bits, "at {ns} ns");
+        }
+        // 1,000 bit less 1,500 at 6,000 ns. The next 2,000 ns of open gate end at 12,000.
+        shaper.advance(at(4_000), true, gate);
+        shaper.spend(at(4_000), ns(2_000), gate);
+        for (ns, bits) in [(6_000, -500_000), (10_000, -500_000), (11_000, -250_000), (12_000, 0)] {
+            assert_eq!(credit(&shaper, ns, true, gate), bits, "at {ns} ns");
+        }
+        assert_eq!(shaper.eligible_from(gate), at(12_000));
+    }
+
+    #[test]
+    fn credit_that_knows_no_gates_runs_on() {
+        let list = GateControlList::new(&half());
+        let gate = list.gate(0);
+        let mut shaper = CreditBasedShaper::new(&Cbs { runs_while_closed: true, ..cbs() });
+        assert_eq!(credit(&shaper, 7_000, true, gate), 1_750_000);
+        shaper.advance(at(4_000), true, gate);
+        shaper.spend(at(4_000), ns(2_000), gate);
+        assert_eq!(shaper.eligible_from(gate), at(8_000));
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_costs_less() {
+        let mut shaper = CreditBasedShaper::new(&cbs());
+        shaper.advance(at(4_000), true, OPEN);
+        let saved = shaper.save();
+        shaper.spend(at(4_000), ns(8_000), OPEN);
+        assert_eq!(credit(&shaper, 12_000, true, OPEN), -5_000_000);
+        shaper.spend_less(saved, at(4_000), ns(1_000), OPEN);
+        assert_eq!(credit(&shaper, 5_000, true, OPEN), 250_000);
+        assert_eq!(credit(&shaper, 6_000, true, OPEN), 500_000);
+    }
+
+    /// A second list from 20,000 ns on makes the idle slope half as steep; the send slope follows it.
+    #[test]
+    fn a_slope_of_another_list_holds_from_its_first_cycle_on() {
+        let open = vec![GateEntry { open: 1, interval_ns: 10_000, mac: None }];
+        let change = GateChange {
+            at_ns: 0,
+            base_time_ns: 20_000,
+            cycle_ns: 10_000,
+            entries: open.clone(),
+            cycle_extension_ns: 0,
+            idle_slopes: vec![IdleSlope { class: 0, bps: 125_000_000 }],
+        };
+        let gates = Gates { cycle_ns: 10_000, entries: open, changes: vec![change], ..Gates::default() };
+        let list = GateControlList::new(&gates);
+        let gate = list.gate(0);
+        let mut shaper = CreditBasedShaper::new(&Cbs { hi_credit_bits: 100_000, ..cbs() });
+        shaper.advance(at(16_000), false, gate);
+        for (ns, bits) in [(18_000, 500_000), (20_000, 1_000_000), (24_000, 1_500_000)] {
+            assert_eq!(credit(&shaper, ns, true, gate), bits, "at {ns} ns");
+        }
+        // Before the change a frame of 2,000 ns costs 1,500 bit, behind it 1,750.
+        let mut before = shaper.clone();
+        before.spend(at(16_000), ns(2_000), gate);
+        assert_eq!(credit(&before, 18_000, true, gate), -1_500_000);
+        // Of 1,500 bit, 500 come back until 20,000 ns and 1,000 in 8,000 ns behind it.
+        assert_eq!(before.eligible_from(gate), at(28_000));
+        shaper.advance(at(20_000), false, gate);
+        shaper.spend(at(20_000), ns(2_000), gate);
+        assert_eq!(credit(&shaper, 22_000, true, gate), -1_750_000);
+        assert_eq!(shaper.eligible_from(gate), at(36_000));
+        // Credit that knows no gates knows no lists either.
+        let mut own = CreditBasedShaper::new(&Cbs { runs_while_closed: true, ..cbs() });
+        own.spend(at(20_000), ns(2_000), gate);
+        assert_eq!(credit(&own, 22_000, true, gate), -1_500_000);
+        assert_eq!(own.eligible_from(gate), at(28_000));
+    }
+}

@@ -421,3 +421,283 @@ impl GateControlList {
         at.map_or(Instant::MAX, Instant::from_ps)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_plan::GateChange;
+    use tsn_units::Frequency;
+
+    fn entry(open: u8, interval_ns: u64) -> GateEntry {
+        GateEntry { open, interval_ns, mac: None }
+    }
+
+    fn gates(base_time_ns: i64, entries: &[(u8, u64)]) -> Gates {
+        let entries: Vec<_> = entries.iter().map(|(open, interval_ns)| entry(*open, *interval_ns)).collect();
+        let cycle_ns = entries.iter().map(|entry| entry.interval_ns).sum();
+        Gates { base_time_ns, cycle_ns, entries, ..Gates::default() }
+    }
+
+    /// From `at` on another list, which is asked for at 0.
+    fn then(mut gates: Gates, at: i64, entries: &[(u8, u64)]) -> Gates {
+        let Gates { entries, cycle_ns, .. } = self::gates(0, entries);
+        gates.changes.push(GateChange {
+            at_ns: 0,
+            base_time_ns: at,
+            cycle_ns,
+            entries,
+            ..GateChange::default()
+        });
+        gates
+    }
+
+    /// Class 0 from 7,000 to 14,000, across the end of the cycle; class 1 from 4,000 to 6,000; class 2 never; class 7
+    /// always; every 10,000 ns.
+    fn list() -> GateControlList {
+        GateControlList::new(&gates(1_000, &[(0x81, 3_000), (0x82, 2_000), (0x80, 1_000), (0x81, 4_000)]))
+    }
+
+    fn at(ns: i64) -> Instant {
+        Instant::from_ns(ns)
+    }
+
+    fn ns(ns: i64) -> Duration {
+        Duration::from_ns(ns)
+    }
+
+    /// Opening and closing of the first window with room, in ns.
+    fn window(gate: Gate<'_>, now: i64, needs: i64) -> Option<(i64, i64)> {
+        let window = gate.next_window(at(now), ns(needs))?;
+        assert_eq!((window.opens.ps() % 1_000, window.closes.ps() % 1_000), (0, 0));
+        Some((window.opens.ps() / 1_000, window.closes.ps() / 1_000))
+    }
+
+    #[test]
+    fn states_repeat_with_the_cycle_before_the_base_time_and_after_it() {
+        let list = list();
+        for (ns, open) in [
+            (1_000, 0x81),
+            (3_999, 0x81),
+            (4_000, 0x82),
+            (5_999, 0x82),
+            (6_000, 0x80),
+            (6_999, 0x80),
+            (7_000, 0x81),
+            (10_999, 0x81),
+            (11_000, 0x81),
+            (14_000, 0x82),
+            (999, 0x81),
+            (-9_000, 0x81),
+            (-6_001, 0x81),
+            (-6_000, 0x82),
+            (1_234_000_004_000, 0x82),
+        ] {
+            assert_eq!(list.at(at(ns)), open, "at {ns} ns");
+        }
+    }
+
+    #[test]
+    fn the_next_window_is_the_first_that_has_room() {
+        let list = list();
+        let gate = list.gate(0);
+        for (now, needs, found) in [
+            (1_000, 1, (-3_000, 4_000)),
+            (3_999, 1, (-3_000, 4_000)),
+            (3_999, 2, (7_000, 14_000)),
+            (4_000, 0, (7_000, 14_000)),
+            (6_500, 1, (7_000, 14_000)),
+            (7_000, 7_000, (7_000, 14_000)),
+            (7_001, 7_000, (17_000, 24_000)),
+            (12_000, 2_000, (7_000, 14_000)),
+            (12_000, 2_001, (17_000, 24_000)),
+            (-20_000, 7_000, (-13_000, -6_000)),
+        ] {
+            assert_eq!(window(gate, now, needs), Some(found), "{needs} ns from {now} ns on");
+        }
+        assert_eq!(window(gate, 0, 7_001), None);
+        let gate = list.gate(1);
+        assert_eq!(window(gate, 5_000, 1_000), Some((4_000, 6_000)));
+        assert_eq!(window(gate, 5_000, 1_001), Some((14_000, 16_000)));
+        assert_eq!((window(gate, 5_000, 2_001), window(list.gate(2), 0, 1)), (None, None));
+        for (class, most) in [(0, 7_000), (1, 2_000)] {
+            let gate = list.gate(class);
+            assert!(gate.ever_fits(at(0), ns(most)) && !gate.ever_fits(at(0), ns(most + 1)));
+        }
+        assert!(!list.gate(2).ever_fits(at(0), ns(1)) && !list.gate(2).is_open(at(0)));
+    }
+
+    #[test]
+    fn a_gate_that_is_open_in_every_entry_never_closes() {
+        let list = list();
+        assert!(list.gate(7).is_always_open() && !list.gate(0).is_always_open());
+        assert!(list.gate(7).is_open(at(5)) && list.gate(7).ever_fits(at(0), Duration::MAX));
+        assert_eq!(list.gate(7).open_between(at(5), at(50_005)), ns(50_000));
+        assert_eq!(list.gate(7).after_open(at(5), ns(7)), at(12));
+        assert_eq!(list.gate(7).next_window(at(5), ns(1)).map(|window| window.closes), Some(Instant::MAX));
+    }
+
+    #[test]
+    fn open_time_between_two_instants() {
+        let list = list();
+        for (class, from, to, open) in [
+            (0, 1_000, 11_000, 7_000),
+            (0, 2_000, 8_000, 3_000),
+            (0, 4_000, 7_000, 0),
+            (0, 6_200, 6_800, 0),
+            (0, 5_000, 25_000, 14_000),
+            (0, 13_000, 17_500, 1_500),
+            (0, -10_000, 2_000, 4_000 + 5_000),
+            (1, 4_500, 5_500, 1_000),
+            (1, 0, 100_000, 20_000),
+            (2, 0, 100_000, 0),
+        ] {
+            assert_eq!(
+                list.gate(class).open_between(at(from), at(to)),
+                ns(open),
+                "class {class}: {from} to {to}"
+            );
+        }
+    }
+
+    #[test]
+    fn when_a_gate_has_been_open_for_long_enough() {
+        let list = list();
+        for (class, from, needed, until) in [
+            (0, 4_000, 0, 4_000),
+            (0, 4_000, 1, 7_001),
+            (0, 4_000, 7_000, 14_000),
+            (0, 4_000, 7_001, 17_001),
+            (0, 2_000, 2_000, 4_000),
+            (0, 2_000, 2_001, 7_001),
+            (0, 8_000, 500, 8_500),
+            (0, 4_000, 70_000, 104_000),
+            (0, -10_000, 4_000, -6_000),
+            (0, -10_000, 4_001, -2_999),
+            (1, 0, 2_000, 6_000),
+            (1, 5_000, 2_000, 15_000),
+        ] {
+            assert_eq!(
+                list.gate(class).after_open(at(from), ns(needed)),
+                at(until),
+                "class {class}: {needed} from {from}"
+            );
+        }
+        assert_eq!(list.gate(2).after_open(at(0), ns(1)), Instant::MAX);
+        assert_eq!(list.gate(2).after_open(at(0), ns(0)), at(0));
+        assert_eq!(list.gate(0).after_open(at(0), Duration::MAX), Instant::MAX);
+    }
+
+    /// The clock shows 500 ns more than true time: everything comes so much earlier.
+    #[test]
+    fn a_list_goes_by_its_clock() {
+        let mut list = list();
+        let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(500), Frequency::SAME);
+        list.set_clock(ahead);
+        let gate = list.gate(0);
+        assert_eq!(window(gate, 6_499, 7_000), Some((6_500, 13_500)));
+        assert_eq!(window(gate, 6_501, 7_000), Some((16_500, 23_500)));
+        assert_eq!((list.at(at(3_499)), list.at(at(3_500))), (0x81, 0x82));
+        assert_eq!(gate.open_between(at(1_500), at(7_500)), ns(3_000));
+        assert_eq!(gate.after_open(at(3_500), ns(1)), at(6_501));
+        assert_eq!(gate.after_open(at(3_500), ns(0)), at(3_500));
+        assert_eq!(list.gate(2).after_open(at(0), ns(1)), Instant::MAX);
+        // It runs a tenth slower: a window of 7,000 ns on it is one of 7,777.7 ns of true time.
+        list.set_clock(ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::from_ppt(-100_000_000_000)));
+        assert!(list.gate(0).ever_fits(at(0), ns(7_777)) && !list.gate(0).ever_fits(at(0), ns(7_779)));
+        let window = list.gate(0).next_window(at(4_500), ns(7_777)).expect("it has room");
+        assert!((window.opens - at(7_777)).ps().abs() <= 1_000, "{window:?}");
+        assert!(list.gate(0).next_window(at(0), ns(7_779)).is_none());
+    }
+
+    #[test]
+    fn one_list_after_the_other() {
+        // Open for 4,000 of 10,000 ns until 20,000, then from 1,000 to 3,000 of every 5,000.
+        let list = GateControlList::new(&then(
+            gates(0, &[(1, 4_000), (0, 6_000)]),
+            20_000,
+            &[(0, 1_000), (1, 2_000), (0, 2_000)],
+        ));
+        let gate = list.gate(0);
+        for (now, needs, found) in [
+            (10_000, 4_000, (10_000, 14_000)),
+            (10_000, 1, (10_000, 14_000)),
+            (14_000, 1, (21_000, 23_000)),
+            (10_001, 2_000, (10_000, 14_000)),
+            (12_001, 2_000, (21_000, 23_000)),
+            (21_001, 2_000, (26_000, 28_000)),
+        ] {
+            assert_eq!(window(gate, now, needs), Some(found), "{needs} ns from {now} ns on");
+        }
+        assert!(gate.ever_fits(at(10_000), ns(4_000)) && !gate.ever_fits(at(10_001), ns(4_000)));
+        assert_eq!(window(gate, 10_001, 4_000), None);
+        for (ns, open) in
+            [(13_999, 1), (14_000, 0), (19_999, 0), (20_000, 0), (21_000, 1), (23_000, 0), (26_000, 1)]
+        {
+            assert_eq!(list.at(at(ns)), open, "at {ns} ns");
+        }
+        assert_eq!(gate.open_between(at(10_000), at(26_500)), ns(6_500));
+        assert_eq!(gate.open_between(at(19_000), at(22_000)), ns(1_000));
+        assert_eq!(gate.after_open(at(10_000), ns(4_000)), at(14_000));
+        assert_eq!(gate.after_open(at(10_000), ns(4_001)), at(21_001));
+        assert_eq!(gate.after_open(at(21_500), ns(2_000)), at(26_500));
+        assert!(!gate.has_slopes());
+    }
+
+    /// Where a gate is open at the end of one list and at the beginning of the next, that is one window.
+    #[test]
+    fn a_window_goes_on_where_lists_meet() {
+        let list = GateControlList::new(&then(
+            gates(0, &[(0, 6_000), (1, 4_000)]),
+            20_000,
+            &[(1, 1_000), (0, 4_000)],
+        ));
+        let gate = list.gate(0);
+        assert_eq!(window(gate, 16_000, 5_000), Some((16_000, 21_000)));
+        assert_eq!(window(gate, 12_000, 5_000), Some((16_000, 21_000)));
+        assert_eq!(window(gate, 16_001, 5_000), None);
+        assert_eq!(window(gate, 20_500, 500), Some((20_000, 21_000)));
+        assert_eq!(window(gate, 20_500, 501), Some((25_000, 26_000)));
+        assert_eq!(gate.open_between(at(0), at(30_000)), ns(4_000 + 4_000 + 1_000 + 1_000));
+    }
+
+    /// Before the base time the initial states; in a cycle that is extended the last ones; whatever cycles there were.
+    #[test]
+    fn initial_and_extended_states() {
+        let mut gates = then(gates(5_000, &[(0, 6_000), (1, 4_000)]), 28_000, &[(0, 5_000)]);
+        (gates.initial, gates.changes[0].at_ns) = (Some(2), 6_000);
+        let list = GateControlList::new(&gates);
+        for (ns, open) in [(0, 2), (4_999, 2), (5_000, 0), (11_000, 1), (25_000, 0), (27_999, 0), (28_000, 0)]
+        {
+            assert_eq!(list.at(at(ns)), open, "at {ns} ns");
+        }
+        // A cycle would begin at 25,000, 3,000 ns before the change: the one before it is extended.
+        gates.cycle_extension_ns = 3_000;
+        let list = GateControlList::new(&gates);
+        for (ns, open) in [(21_000, 1), (25_000, 1), (27_999, 1), (28_000, 0)] {
+            assert_eq!(list.at(at(ns)), open, "at {ns} ns, extended");
+        }
+        assert_eq!(window(list.gate(0), 0, 7_000), Some((21_000, 28_000)));
+        let initial = list.gate(1).next_window(at(0), ns(5_000));
+        assert_eq!(initial, Some(Window { opens: Instant::from_ps(i64::MIN), closes: at(5_000) }));
+    }
+
+    /// Held back from the entry of a hold to that of a release; what a cycle leaves goes on in the next one.
+    #[test]
+    fn preemptable_frames_are_released_between_release_and_hold() {
+        let entry = |interval_ns, mac| GateEntry { open: 0xff, interval_ns, mac };
+        let (hold, release) = (Some(MacOperation::Hold), Some(MacOperation::Release));
+        let entries = vec![entry(1_000, None), entry(2_000, release), entry(3_000, None), entry(4_000, hold)];
+        let list = GateControlList::new(&Gates { cycle_ns: 10_000, entries, ..Gates::default() });
+        let gate = list.released();
+        assert_eq!(window(gate, 0, 1), Some((1_000, 6_000)));
+        assert_eq!(window(gate, 1_000, 5_000), Some((1_000, 6_000)));
+        assert_eq!(window(gate, 1_001, 5_000), Some((11_000, 16_000)));
+        assert!(list.gate(0).is_always_open());
+        // Without any hold, they always are.
+        let open = GateControlList::new(&gates(0, &[(1, 1_000), (0, 1_000)]));
+        assert!(open.released().is_always_open());
+        let held = vec![entry(1_000, hold)];
+        let held = GateControlList::new(&Gates { cycle_ns: 1_000, entries: held, ..Gates::default() });
+        assert_eq!(window(held.released(), 0, 1), None);
+    }
+}

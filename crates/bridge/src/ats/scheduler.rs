@@ -151,6 +151,45 @@ mod tests {
         assert_eq!(own.discarded().collect::<Vec<_>>(), [1]);
     }
 
+    /// A bit at 3 Gbit/s takes 333.3 ps: a frame is eligible with the first picosecond in which its tokens are there.
+    #[test]
+    fn eligibility_is_rounded_up() {
+        let mut own = schedulers(&[(3_000_000_000, 2_000)], 1_000_000_000);
+        // 1,000 bit take 333,333.3 ps. What is rounded is not lost: two times that are 666,666.7 ps.
+        for eligible in [0, 0, 333_334, 666_667, 1_000_000] {
+            assert_eq!(own.process(Instant::EPOCH, 0, FRAME), Waiting::Until(Instant::from_ps(eligible)));
+        }
+    }
+
+    /// A frame may stay for the whole of the maximum residence time, and no picosecond longer.
+    #[test]
+    fn the_maximum_residence_time_itself_is_allowed() {
+        // The second frame waits for 1 ms, so that it stays a picosecond too long where it comes so much earlier.
+        for (arrival, waiting) in [(1, Waiting::Until(Instant::from_ns(1_000_000))), (0, Waiting::TooLong)] {
+            let mut own = schedulers(&[(1_000_000, 1_000)], 999_999);
+            assert_eq!(own.process(Instant::EPOCH, 0, FRAME), until(0));
+            assert_eq!(own.process(Instant::from_ns(arrival), 0, FRAME), waiting);
+        }
+    }
+
+    /// Groups do not wait for each other, and a number that no scheduler has delays nothing.
+    #[test]
+    fn each_group_has_its_own_order() {
+        let scheduler = |group| AtsScheduler { cir_bps: 1_000_000, cbs_bits: 1_000, group };
+        let group = |name: &str, max_residence_ns| AtsGroup { name: name.into(), max_residence_ns };
+        let mut own = Schedulers::new(&Policing {
+            schedulers: vec![scheduler(0), scheduler(1)],
+            groups: vec![group("one", 5_000_000), group("other", 0)],
+            ..Policing::default()
+        });
+        assert_eq!(own.process(Instant::EPOCH, 0, FRAME), until(0));
+        assert_eq!(own.process(Instant::EPOCH, 0, FRAME), until(1_000_000));
+        assert_eq!(own.process(Instant::EPOCH, 1, FRAME), until(0));
+        assert_eq!(own.process(Instant::EPOCH, 1, FRAME), Waiting::TooLong);
+        assert_eq!(own.process(Instant::from_ns(7), 2, FRAME), until(7));
+        assert_eq!(own.discarded().collect::<Vec<_>>(), [0, 1]);
+    }
+
     proptest! {
         /// The recursion of the interleaved regulator, independently: level of each bucket and order within the queue.
         #[test]

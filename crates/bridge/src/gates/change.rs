@@ -122,3 +122,133 @@ impl History<'_> {
         self.since = due.change_ns;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Schedule::{Extended, Initial, List};
+    use super::*;
+    use tsn_plan::{GateChange, GateEntry};
+
+    const BEGINNING: i64 = i64::MIN;
+
+    fn entries(cycle_ns: u64) -> Vec<GateEntry> {
+        vec![GateEntry { open: 1, interval_ns: cycle_ns, mac: None }]
+    }
+
+    /// A list with a cycle of 100 ns from 0 on, whose last cycle may be `extension` ns longer, and these changes of it.
+    fn found(extension: u64, changes: &[GateChange]) -> (Vec<(i64, Schedule)>, u64) {
+        let gates = Gates {
+            cycle_ns: 100,
+            entries: entries(100),
+            cycle_extension_ns: extension,
+            changes: changes.to_vec(),
+            ..Gates::default()
+        };
+        of(&gates)
+    }
+
+    fn of(gates: &Gates) -> (Vec<(i64, Schedule)>, u64) {
+        let (found, errors) = in_force(gates);
+        (found.iter().map(|one| (one.from_ns, one.schedule)).collect(), errors)
+    }
+
+    /// Asked for at `at`: a list with a cycle of 70 ns from `base` on.
+    fn change(at_ns: i64, base_time_ns: i64) -> GateChange {
+        GateChange { at_ns, base_time_ns, cycle_ns: 70, entries: entries(70), ..GateChange::default() }
+    }
+
+    #[test]
+    fn one_list_is_in_force_for_ever() {
+        assert_eq!(found(0, &[]), (vec![(BEGINNING, List(0))], 0));
+        let initial = Gates {
+            initial: Some(0),
+            base_time_ns: 40,
+            cycle_ns: 100,
+            entries: entries(100),
+            ..Gates::default()
+        };
+        assert_eq!(of(&initial), (vec![(BEGINNING, Initial), (40, List(0))], 0));
+    }
+
+    #[test]
+    fn a_change_comes_at_its_base_time() {
+        assert_eq!(found(0, &[change(10, 250)]), (vec![(BEGINNING, List(0)), (250, List(1))], 0));
+        assert_eq!(found(0, &[change(250, 250)]), (vec![(BEGINNING, List(0)), (250, List(1))], 0));
+    }
+
+    /// A base time that is past: the next cycle of the new list, counted from it, and an error is counted.
+    #[test]
+    fn a_change_that_comes_too_late_begins_with_a_cycle_of_its_own() {
+        assert_eq!(found(0, &[change(251, 250)]), (vec![(BEGINNING, List(0)), (320, List(1))], 1));
+        assert_eq!(found(0, &[change(320, 250)]), (vec![(BEGINNING, List(0)), (320, List(1))], 1));
+        assert_eq!(found(0, &[change(321, 250)]), (vec![(BEGINNING, List(0)), (390, List(1))], 1));
+        // Where no list runs yet, there is no error.
+        let initial = Gates {
+            initial: Some(0),
+            base_time_ns: 1_000,
+            cycle_ns: 100,
+            entries: entries(100),
+            changes: vec![change(10, -70)],
+            ..Gates::default()
+        };
+        assert_eq!(of(&initial), (vec![(BEGINNING, Initial), (70, List(1))], 0));
+    }
+
+    /// A cycle that would begin no longer than the extension before the change does not begin.
+    #[test]
+    fn the_last_cycle_is_extended() {
+        let (whole, extended) = (
+            vec![(BEGINNING, List(0)), (250, List(1))],
+            vec![(BEGINNING, List(0)), (200, Extended(0)), (250, List(1))],
+        );
+        assert_eq!(found(49, &[change(10, 250)]).0, whole);
+        assert_eq!(found(50, &[change(10, 250)]).0, extended);
+        assert_eq!(found(149, &[change(10, 250)]).0, extended);
+        // From 100 on if it may be 150 ns longer, and the change is known then.
+        let earlier = vec![(BEGINNING, List(0)), (100, Extended(0)), (250, List(1))];
+        assert_eq!(found(150, &[change(100, 250)]).0, earlier);
+        assert_eq!(found(150, &[change(101, 250)]).0, extended);
+        assert_eq!(found(150, &[change(201, 250)]).0, whole);
+        // A change with a cycle's end has nothing to extend.
+        assert_eq!(found(99, &[change(10, 300)]).0, [(BEGINNING, List(0)), (300, List(1))]);
+        assert_eq!(
+            found(100, &[change(10, 300)]).0,
+            [(BEGINNING, List(0)), (200, Extended(0)), (300, List(1))]
+        );
+    }
+
+    /// The second list comes into force at 250 ns with cycles of 70 ns; what it may be extended by is its own.
+    #[test]
+    fn every_list_is_extended_by_its_own() {
+        let second = |extension| GateChange { cycle_extension_ns: extension, ..change(10, 250) };
+        let (first, third) = ((BEGINNING, List(0)), (400, List(2)));
+        assert_eq!(found(0, &[second(0), change(260, 400)]).0, [first, (250, List(1)), third]);
+        // Cycles begin at 250, 320 and 390.
+        assert_eq!(
+            found(0, &[second(10), change(260, 400)]).0,
+            [first, (250, List(1)), (390, Extended(1)), third]
+        );
+        assert_eq!(
+            found(0, &[second(500), change(260, 400)]).0,
+            [first, (250, List(1)), (320, Extended(1)), third]
+        );
+    }
+
+    /// What is pending is replaced; a cycle that was being extended for it ends with the next regular one.
+    #[test]
+    fn a_change_that_is_replaced_never_comes() {
+        let changes = [change(10, 250), change(90, 500)];
+        assert_eq!(found(0, &changes).0, [(BEGINNING, List(0)), (500, List(2))]);
+        assert_eq!(found(50, &changes).0, [(BEGINNING, List(0)), (500, List(2))], "not begun yet");
+        let changes = [change(10, 250), change(230, 550)];
+        let expected =
+            [(BEGINNING, List(0)), (200, Extended(0)), (300, List(0)), (500, Extended(0)), (550, List(2))];
+        assert_eq!(found(50, &changes).0, expected);
+        // At the very instant of the change, it is made.
+        let changes = [change(10, 250), change(250, 600)];
+        assert_eq!(found(0, &changes).0, [(BEGINNING, List(0)), (250, List(1)), (600, List(2))]);
+        // Two at one instant: the first never is in force.
+        let changes = [change(10, 250), change(250, 250)];
+        assert_eq!(found(0, &changes).0, [(BEGINNING, List(0)), (250, List(2))]);
+    }
+}

@@ -61,3 +61,40 @@ impl Filter {
         takes
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A filter that lets everything pass.
+    pub fn plain() -> StreamFilter {
+        StreamFilter {
+            name: "all".into(),
+            ports: Vec::new(),
+            streams: Vec::new(),
+            priority: None,
+            max_sdu_octets: None,
+            block_oversize: false,
+            gate: None,
+            meter: None,
+            scheduler: None,
+        }
+    }
+
+    fn filter(max_sdu_octets: Option<u32>, block_oversize: bool) -> Filter {
+        Filter::new(&StreamFilter { max_sdu_octets, block_oversize, ..plain() })
+    }
+
+    fn takes(mut filter: Filter, sdu_octets: [u32; 4]) -> ([bool; 4], u64, u64) {
+        let takes = sdu_octets.map(|octets| filter.takes(octets));
+        (takes, filter.counters.passing_sdu, filter.counters.not_passing_sdu)
+    }
+
+    #[test]
+    fn a_data_unit_may_be_as_long_as_the_longest() {
+        let sizes = [99, 100, 101, 50];
+        assert_eq!(takes(filter(Some(100), false), sizes), ([true, true, false, true], 3, 1));
+        assert_eq!(takes(filter(Some(100), true), sizes), ([true, true, false, false], 2, 2));
+        assert_eq!(takes(filter(None, true), sizes), ([true; 4], 4, 0));
+    }
+}

@@ -121,3 +121,94 @@ impl Psfp {
         self.schedulers.discarded()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::filter::tests::plain;
+    use super::*;
+    use tsn_plan::{AtsGroup, AtsScheduler, StreamFilter, StreamGateEntry};
+
+    /// A gate that is closed for the second half of every 2 us, a meter of 100 octets and 50 more that are yellow, and a
+    /// scheduler of 1,000 bit at 1 Mbit/s where nothing may wait for more than 1 ms.
+    fn tables(filters: Vec<StreamFilter>) -> Psfp {
+        let entry = |open, ipv| StreamGateEntry { open, ipv, interval_ns: 1_000, octets_max: None };
+        Psfp::new(&Policing {
+            filters,
+            gates: vec![tsn_plan::StreamGate {
+                base_time_ns: 0,
+                cycle_ns: 2_000,
+                entries: vec![entry(true, Some(6)), entry(false, None)],
+                close_on_invalid_rx: false,
+                close_on_octets_exceeded: false,
+            }],
+            meters: vec![tsn_plan::FlowMeter {
+                cir_bps: 0,
+                cbs_octets: 100,
+                eir_bps: 0,
+                ebs_octets: 50,
+                coupling: false,
+                color_aware: false,
+                drop_on_yellow: false,
+                mark_all_frames_red: false,
+            }],
+            schedulers: vec![AtsScheduler { cir_bps: 1_000_000, cbs_bits: 1_000, group: 0 }],
+            groups: vec![AtsGroup { name: "all".into(), max_residence_ns: 1_000_000 }],
+            ..Policing::default()
+        })
+    }
+
+    fn frame(octets: u32) -> Received {
+        Received { octets, sdu_octets: octets - 18, yellow: false }
+    }
+
+    fn pass(ipv: Option<u8>, yellow: bool) -> Verdict {
+        Verdict::Pass { ipv, yellow, eligible: None }
+    }
+
+    /// Stream gates go by the node's clock, which may show something else than what is counted.
+    #[test]
+    fn a_frame_passes_the_size_then_the_gate_then_the_meter() {
+        let all = StreamFilter { max_sdu_octets: Some(82), gate: Some(0), meter: Some(0), ..plain() };
+        let mut tables = tables(vec![all]);
+        let (open, closed) = (Instant::from_ns(2_500), Instant::from_ns(3_500));
+        for (local, octets, verdict) in [
+            (open, 101, Verdict::Drop),        // its data unit is too long
+            (closed, 64, Verdict::Drop),       // the gate is closed, and no token is spent
+            (open, 100, pass(Some(6), false)), // green
+            (open, 50, pass(Some(6), true)),   // yellow
+            (open, 30, Verdict::Drop),         // red
+        ] {
+            assert_eq!(tables.receive(Instant::EPOCH, local, 0, frame(octets)), verdict, "{octets} octets");
+        }
+        let counted = FilterCounters {
+            matching_frames: 5,
+            passing_frames: 3,
+            not_passing_frames: 1,
+            passing_sdu: 4,
+            not_passing_sdu: 1,
+            red_frames: 1,
+            yellow_frames: 1,
+        };
+        assert_eq!(tables.counters().collect::<Vec<_>>(), [&counted]);
+    }
+
+    #[test]
+    fn a_scheduler_says_when_or_that_it_would_be_too_long() {
+        let mut tables = tables(vec![StreamFilter { scheduler: Some(0), ..plain() }]);
+        // 105 octets and 20 more are 1,000 bit.
+        let verdicts = [0; 3].map(|now| tables.receive(Instant::from_ns(now), Instant::EPOCH, 0, frame(105)));
+        let eligible = |ns| Verdict::Pass { ipv: None, yellow: false, eligible: Some(Instant::from_ns(ns)) };
+        assert_eq!(verdicts, [eligible(0), eligible(1_000_000), Verdict::Drop]);
+        assert_eq!(tables.discarded().collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn what_has_no_table_passes_as_it_is() {
+        let mut tables = tables(vec![plain()]);
+        for filter in [0, 1] {
+            let yellow = Received { yellow: true, ..frame(64) };
+            assert_eq!(tables.receive(Instant::EPOCH, Instant::EPOCH, filter, yellow), pass(None, true));
+        }
+        assert_eq!(tables.counters().next().map(|counters| counters.matching_frames), Some(1));
+    }
+}

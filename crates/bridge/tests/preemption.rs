@@ -1,0 +1,188 @@
+//! Frame pre-emption with hand-computed times: where frames are cut, what cannot be cut, and holds.
+//!
+//! IEEE 802.3-2022, clause 99. At 1 Gbit/s an octet takes 8 ns. In front of every mPacket are 8 octets of preamble and
+//! delimiter, at its end are 4 of its check sequence (the FCS at the end of the frame), and 12 of gap follow.
+
+mod common;
+
+use common::{Arrivals, drive};
+use tsn_bridge::MergeCounters;
+use tsn_plan::{Class, GateEntry, Gates, MacOperation, Port, Preemption};
+
+/// One class of preemptable frames, one of express ones above it.
+const PREEMPTABLE: u8 = 0;
+const EXPRESS: u8 = 1;
+
+fn port(gates: Option<Gates>) -> Port {
+    Port {
+        name: "a -> b".into(),
+        node: 0,
+        peer: 1,
+        mac: String::new(),
+        rate_bps: 1_000_000_000,
+        propagation_ps: 0,
+        pcp_to_class: [0; 8],
+        classes: vec![Class::default(); 2],
+        gates,
+        preemption: Some(Preemption { express: 0b10, ..Preemption::default() }),
+        qdisc: None,
+    }
+}
+
+/// First bit and last bit of every frame, in ns and in order of arrival, and what was counted.
+fn sent(port: &Port, arrivals: &Arrivals) -> (Vec<(i64, i64)>, MergeCounters) {
+    let mut sent = vec![(-1, -1); arrivals.len()];
+    let machine = drive(port, arrivals, 1_000_000, |_, actions| {
+        assert!(actions.dropped.is_none());
+        if let Some(start) = &actions.start {
+            sent[start.frame.number] = (start.first_bit.ps() / 1_000, start.last_bit.ps() / 1_000);
+        }
+    });
+    assert_eq!(machine.queued(), 0);
+    (sent, machine.merge_counters().expect("the port has pre-emption"))
+}
+
+const ONCE: MergeCounters =
+    MergeCounters { preemptions: 1, continuations: 1, fragmented_frames: 1, holds: 0 };
+const NEVER: MergeCounters =
+    MergeCounters { preemptions: 0, continuations: 0, fragmented_frames: 0, holds: 0 };
+
+#[test]
+fn an_express_frame_waits_for_what_has_begun_and_its_check_sequence() {
+    let arrivals = vec![(0, PREEMPTABLE, 1_000), (1_000, EXPRESS, 100)];
+    let (sent, counters) = sent(&port(None), &arrivals);
+    // By 1,000 ns, 125 octets have begun, 117 of them of the frame. With 4 of mCRC and 12 of gap the link is free at
+    // 141 octets. The express frame takes 108 octets to its last bit, 120 with its gap. Then 8 and the other 883.
+    assert_eq!(sent, [(0, (141 + 120 + 8 + 883) * 8), (141 * 8, (141 + 108) * 8)]);
+    assert_eq!(counters, ONCE);
+}
+
+/// Within an octet, that octet is sent.
+#[test]
+fn a_cut_comes_with_the_end_of_an_octet() {
+    for (ns, octets) in [(993, 125), (1_000, 125), (1_001, 126), (1_008, 126)] {
+        let (sent, _) = sent(&port(None), &vec![(0, PREEMPTABLE, 1_000), (ns, EXPRESS, 100)]);
+        assert_eq!(sent[1].0, (octets + 4 + 12) * 8, "{ns} ns");
+    }
+}
+
+/// An mPacket has 64 octets and more with its check sequence: 60 of the frame are sent however early it is cut.
+#[test]
+fn the_first_fragment_has_64_octets() {
+    for ns in [1, 100, 8 * 68] {
+        let (sent, counters) = sent(&port(None), &vec![(0, PREEMPTABLE, 1_000), (ns, EXPRESS, 100)]);
+        assert_eq!(sent[1].0, (8 + 64 + 12) * 8, "{ns} ns");
+        assert_eq!(sent[0].1, (8 + 64 + 12 + 120 + 8 + 940) * 8);
+        assert_eq!(counters, ONCE);
+    }
+}
+
+/// 60 and 64: the shortest frame that can be cut has 124 octets.
+#[test]
+fn a_frame_of_123_octets_cannot_be_cut() {
+    let express = |octets| sent(&port(None), &vec![(0, PREEMPTABLE, octets), (1, EXPRESS, 100)]);
+    let (whole, counters) = express(123);
+    assert_eq!(whole, [(0, 131 * 8), (143 * 8, (143 + 108) * 8)]);
+    assert_eq!(counters, NEVER);
+    let (cut, counters) = express(124);
+    assert_eq!(cut, [(0, (84 + 120 + 8 + 64) * 8), (84 * 8, (84 + 108) * 8)]);
+    assert_eq!(counters, ONCE);
+}
+
+/// What remains has to fill an mPacket, too: of 1,000 octets 936 may be sent before the last cut.
+#[test]
+fn the_last_fragment_has_64_octets() {
+    let express = |ns| sent(&port(None), &vec![(0, PREEMPTABLE, 1_000), (ns, EXPRESS, 100)]);
+    let last = (8 + 936) * 8;
+    let (cut, counters) = express(last);
+    assert_eq!(cut, [(0, (8 + 940 + 12 + 120 + 8 + 64) * 8), (960 * 8, (960 + 108) * 8)]);
+    assert_eq!(counters, ONCE);
+    let (whole, counters) = express(last + 1);
+    assert_eq!(whole, [(0, 1_008 * 8), (1_020 * 8, (1_020 + 108) * 8)]);
+    assert_eq!(counters, NEVER);
+}
+
+/// Every fragment has 64 octets and more, and every continuation its own preamble.
+#[test]
+fn a_frame_may_be_cut_more_than_once() {
+    let arrivals = vec![(0, PREEMPTABLE, 300), (1, EXPRESS, 64), (1_400, EXPRESS, 64)];
+    let (sent, counters) = sent(&port(None), &arrivals);
+    // Cut behind 60 octets, free at 84; the express frame until 168, 1,344 ns. The second one comes 56 ns later, so that
+    // the second fragment has 60 octets of the frame as well: until 252. 180 are left.
+    let second = 84 + 84 + 84;
+    assert_eq!(sent, [(0, (second + 84 + 8 + 180) * 8), (84 * 8, 156 * 8), (second * 8, (second + 72) * 8)]);
+    assert_eq!(counters, MergeCounters { preemptions: 2, continuations: 2, fragmented_frames: 1, holds: 0 });
+}
+
+/// Express frames go on as long as there are any, and preemptable ones do not cut each other.
+#[test]
+fn only_express_frames_cut_and_an_interrupted_frame_goes_before_those_behind_it() {
+    let arrivals = vec![
+        (0, PREEMPTABLE, 500),
+        (1, EXPRESS, 64),
+        (2, EXPRESS, 64),
+        (3, PREEMPTABLE, 64),
+        (4, PREEMPTABLE, 64),
+    ];
+    let (sent, counters) = sent(&port(None), &arrivals);
+    let rest = 84 + 84 + 84;
+    assert_eq!(sent[1..3], [(84 * 8, 156 * 8), (168 * 8, 240 * 8)]);
+    assert_eq!(sent[0], (0, (rest + 8 + 440) * 8));
+    let next = rest + 8 + 440 + 12;
+    assert_eq!(sent[3..], [(next * 8, (next + 72) * 8), ((next + 84) * 8, (next + 156) * 8)]);
+    assert_eq!(counters, ONCE);
+    // An express frame is never cut, whatever waits.
+    let (sent, counters) =
+        self::sent(&port(None), &vec![(0, EXPRESS, 1_000), (1, PREEMPTABLE, 64), (2, EXPRESS, 64)]);
+    assert_eq!(sent, [(0, 8_064), ((1_020 + 84) * 8, (1_020 + 84 + 72) * 8), (8_160, (1_020 + 72) * 8)]);
+    assert_eq!(counters, NEVER);
+}
+
+/// All gates open; preemptable frames are held back in the second half of every 20,000 ns.
+fn holding() -> Port {
+    let entry = |mac| GateEntry { open: 0b11, interval_ns: 10_000, mac: Some(mac) };
+    let entries = vec![entry(MacOperation::Release), entry(MacOperation::Hold)];
+    let mut port = port(Some(Gates { cycle_ns: 20_000, entries, ..Gates::default() }));
+    // As long as 123 octets take, with preamble and gap.
+    port.preemption = Some(Preemption { express: 0b10, hold_advance_ns: 143 * 8, release_advance_ns: 0 });
+    port
+}
+
+#[test]
+fn a_hold_cuts_in_advance_and_the_release_lets_go_on() {
+    let (sent, counters) = sent(&holding(), &vec![(5_000, PREEMPTABLE, 1_500)]);
+    // Held at 10,000 less 1,144 ns: 3,856 ns or 482 octets of it have begun, 474 of the frame. 1,026 are left.
+    assert_eq!(sent, [(5_000, 20_000 + (8 + 1_026) * 8)]);
+    assert_eq!(counters, MergeCounters { preemptions: 0, continuations: 1, fragmented_frames: 1, holds: 1 });
+}
+
+#[test]
+fn a_frame_that_ends_before_the_hold_is_not_cut() {
+    // 1,000 octets end at 800 + 8,064 = 8,864 ns, 8 ns behind the hold: what is left cannot be cut.
+    let (sent, counters) = sent(&holding(), &vec![(800, PREEMPTABLE, 1_000)]);
+    assert_eq!((sent, counters), (vec![(800, 8_864)], NEVER));
+}
+
+/// Held back: not before the release. Express frames have the link to themselves meanwhile.
+#[test]
+fn no_preemptable_frame_begins_while_held_back() {
+    for (ns, begins) in
+        [(8_855, 8_855), (8_856, 20_000), (12_000, 20_000), (19_999, 20_000), (20_000, 20_000)]
+    {
+        let (sent, _) = sent(&holding(), &vec![(ns, PREEMPTABLE, 100)]);
+        assert_eq!(sent, [(begins, begins + 108 * 8)], "{ns} ns");
+    }
+    let (sent, counters) = sent(&holding(), &vec![(9_000, PREEMPTABLE, 1_000), (12_000, EXPRESS, 1_000)]);
+    assert_eq!((sent, counters), (vec![(20_160, 28_224), (12_000, 20_064)], NEVER));
+}
+
+/// A release may be asked for in advance, too.
+#[test]
+fn a_release_in_advance() {
+    let mut port = holding();
+    port.preemption = Some(Preemption { express: 0b10, hold_advance_ns: 0, release_advance_ns: 600 });
+    for (ns, begins) in [(9_999, 9_999), (10_000, 19_400), (19_399, 19_400), (19_500, 19_500)] {
+        let (sent, _) = sent(&port, &vec![(ns, PREEMPTABLE, 64)]);
+        assert_eq!(sent[0].0, begins, "{ns} ns");
+    }
+}
