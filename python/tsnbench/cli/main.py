@@ -10,6 +10,7 @@ from tsnbench.cli import (
     deploy,
     doctor,
     importing,
+    init,
     measure,
     plan,
     receive,
@@ -29,6 +30,7 @@ app = typer.Typer(
     "2 the input is wrong, 3 the backend failed.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("init")(init.init)
 app.command("check")(check.check)
 app.command("schema")(check.schema)
 app.command("catalogue")(check.catalogue)

@@ -1,0 +1,57 @@
+"""``tsnbench init``: a commented scenario to begin with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.output import Exit, data, fail, talk, told
+
+
+def init(
+    template: Annotated[
+        str,
+        typer.Argument(metavar="TEMPLATE", help="zonal, ring, line, star or train.", show_default=False),
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE", help="Where to; TEMPLATE.yaml unless given; - for stdout.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Write a commented scenario to begin with: a zonal car, a ring, a line of drives, a star or a train.
+
+    A file that is there already is left as it is.
+    """
+    from tsnbench.scenario.reading import meant
+    from tsnbench.templates import names, text
+
+    if template not in names():
+        fail(
+            Exit.INPUT_WRONG,
+            f"expected one of {', '.join(names())}, found {template}\n  hint: {meant(template, names())}",
+        )
+    if file == Path("-"):
+        sys.stdout.write(text(template))
+        return
+    path = file or Path(f"{template}.yaml")
+    with told():
+        try:
+            with path.open("x", encoding="utf-8") as new:
+                new.write(text(template))
+        except FileExistsError:
+            fail(
+                Exit.INPUT_WRONG,
+                f"{path}: expected a file that is not there yet, found one\n"
+                f"  hint: name another one: tsnbench init {template} my-{template}.yaml",
+            )
+    data().print(str(path), markup=False, soft_wrap=True)
+    talk.print(
+        f"next: edit it, then tsnbench check {path}, tsnbench plan {path} --bounds, tsnbench run {path}",
+        markup=False,
+        soft_wrap=True,
+    )
