@@ -89,7 +89,7 @@ def _within_proof(made: Plan, delays: pl.DataFrame, folder: Path) -> None:
         own = proved[str(stream), listeners[str(tap)]]
         assert own["lower_ns"] <= rows["delay"].min() <= rows["delay"].max() <= own["upper_ns"], (stream, tap)
     (folder / "plan.json").write_text(made.to_json(), encoding="utf-8")
-    shown, _ = read_bounds(folder / "plan.json")
+    shown, _ = read_bounds(folder)
     assert {key: shown[key].upper_ns for key in proved} == {k: f["upper_ns"] for k, f in proved.items()}
 
 

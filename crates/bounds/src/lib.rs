@@ -18,6 +18,7 @@ mod flow;
 mod higher;
 mod inputs;
 mod interrupt;
+mod loss;
 mod network;
 mod port;
 mod reason;

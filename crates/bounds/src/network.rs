@@ -343,17 +343,51 @@ impl Network<'_> {
     }
 
     fn report(&self, first: &[usize]) -> Bounds {
+        let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
         for (stream, first) in self.plan.streams.iter().zip(first) {
             for listener in &stream.listeners {
-                flows.push(self.flow(*first, stream, listener));
+                flows.push(self.flow(*first, stream, listener, &ports));
             }
         }
-        let ports = (0..self.models.len()).filter_map(|port| self.port(port)).collect();
+        let ports = ports.into_iter().flatten().collect();
         Bounds { format: FORMAT, plan: self.plan.hash.clone(), flows, ports }
     }
 
-    fn flow(&self, begin: usize, stream: &Stream, listener: &Destination) -> FlowBounds {
+    /// Why frames of a flow may be lost on their way to a listener.
+    fn loss(
+        &self,
+        begin: usize,
+        stream: &Stream,
+        listener: &Destination,
+        ports: &[Option<PortBounds>],
+    ) -> Option<Reason> {
+        if let Some(reason) = crate::loss::anywhere(self.plan, stream) {
+            return Some(reason);
+        }
+        let mut entry = Some(listener.route);
+        while let Some(place) = entry.map(|entry| entry as usize) {
+            let hop = &self.hops[begin + place];
+            let classes = ports[hop.port].as_ref().map(|port| &port.classes[..]).unwrap_or_default();
+            let queue = classes.iter().find(|queue| queue.class == hop.class);
+            if let Some(why) = crate::loss::at(self.plan, stream, place, hop, queue) {
+                return Some(Reason::At {
+                    port: self.models[hop.port].port.name.clone(),
+                    why: Box::new(why),
+                });
+            }
+            entry = stream.route[place].parent;
+        }
+        None
+    }
+
+    fn flow(
+        &self,
+        begin: usize,
+        stream: &Stream,
+        listener: &Destination,
+        ports: &[Option<PortBounds>],
+    ) -> FlowBounds {
         let hops_of_stream = &self.hops[begin..begin + stream.route.len()];
         let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
         // The stamps of a talker's several ports are all its own: delays count from the release then.
@@ -467,6 +501,7 @@ impl Network<'_> {
             release_lower_ps,
             reason: if upper_ps.is_some() { None } else { reason(&way[1..]).or_else(|| reason(way)) },
             release_reason: reason(way),
+            loss_reason: self.loss(begin, stream, listener, ports),
             hops: hops.collect(),
         }
     }

@@ -55,6 +55,18 @@ pub enum Reason {
     Clocks,
     /// Software of hosts takes part.
     Hosts,
+    /// Of loss: faults of the Plan take frames.
+    Taken,
+    /// Of loss: filters, meters or schedulers of the Plan may drop frames.
+    Filters,
+    /// Of loss: copies are eliminated, and which of them arrives is not followed.
+    Copies,
+    /// Of loss: more may come than the queue has room for.
+    Overflow,
+    /// Of loss: the class takes no frame as large as its largest one.
+    OverMaxSdu,
+    /// Of loss: ports share memory, and others may have taken it.
+    Buffer,
     /// The flow has no bound at one of its ports.
     At {
         /// The port's name.
@@ -105,6 +117,12 @@ impl fmt::Display for Reason {
             Self::Clocks => {
                 f.write_str("nodes have clocks of their own, and bounds are for one perfect time")
             }
+            Self::Taken => f.write_str("faults take frames"),
+            Self::Filters => f.write_str("filters, meters or schedulers of the plan may drop frames"),
+            Self::Copies => f.write_str("copies meet, and which of them goes on is not followed"),
+            Self::Overflow => f.write_str("more frames may come than its queue has room for"),
+            Self::OverMaxSdu => f.write_str("its class takes no frame as large as its largest one"),
+            Self::Buffer => f.write_str("ports share memory, and frames of others may fill it"),
             Self::At { port, why } => write!(f, "at {port}: {why}"),
         }
     }

@@ -26,6 +26,7 @@ impl Bounds {
         for flow in &mut self.flows {
             (flow.upper_ns, flow.upper_ps, flow.release_upper_ps) = (None, None, None);
             (flow.reason, flow.release_reason) = (why(), why());
+            flow.loss_reason = why();
             for hop in &mut flow.hops {
                 (hop.upper_ps, hop.reason) = (None, why());
             }
@@ -63,6 +64,9 @@ pub struct FlowBounds {
     pub reason: Option<Reason>,
     /// Why `release_upper_ps` is none.
     pub release_reason: Option<Reason>,
+    /// Why a frame may be lost on its way; none where every queue has room for it, whatever happens, so that it
+    /// arrives if it does so in time (`release_upper_ps`).
+    pub loss_reason: Option<Reason>,
     /// Port by port.
     pub hops: Vec<HopBounds>,
 }

@@ -1,5 +1,6 @@
 //! Streams: who sends what to whom, when, by which way, and what is required of it.
 
+use crate::gates::is_false;
 use serde::{Deserialize, Serialize};
 
 /// One stream: a talker's sequence of frames to one or more listeners.
@@ -164,6 +165,9 @@ pub struct Requirements {
     /// Least rate received, in bit/s of frames (destination address to FCS).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
+    /// The worst case has to keep these limits, too: what happened in one run is not enough.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub worst_case: bool,
 }
 
 /// A delay that a share of the frames must keep.

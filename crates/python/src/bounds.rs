@@ -4,12 +4,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tsn_plan::Plan;
 
-/// The bounds of a plan's JSON text, as JSON. Raises ValueError where the plan cannot be used.
+/// The bounds of a plan's JSON text, as JSON, port by port only with `hops`. Raises ValueError where the plan cannot
+/// be used.
 #[pyfunction]
-fn bounds(py: Python<'_>, plan_json: &str) -> PyResult<String> {
+#[pyo3(signature = (plan_json, hops = true))]
+fn bounds(py: Python<'_>, plan_json: &str, hops: bool) -> PyResult<String> {
     let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
     let plan = Plan::read(plan_json).map_err(|error| refuse(&error))?;
-    let found = py.detach(|| tsn_bounds::bounds(&plan));
+    let mut found = py.detach(|| tsn_bounds::bounds(&plan));
+    if !hops {
+        found.flows.iter_mut().for_each(|flow| flow.hops.clear());
+    }
     serde_json::to_string(&found).map_err(|error| refuse(&error))
 }
 

@@ -19,6 +19,7 @@ def entries() -> Iterator[tuple[str, str]]:
         words = [f"PCP {sr.pcp}"]
         words += [f"delay {DURATION.text(limits.delay)}"] if limits.delay is not None else ["no limits"]
         words += [f"jitter {DURATION.text(limit.limit)}" for limit in limits.jitter]
+        words += ["no frame lost"] if limits.loss_ppm == 0 else []
         yield name, ", ".join(words)
     for name, classes in pcp_to_class().items():
         yield name, "class of PCP 0 to 7: " + " ".join(str(traffic) for traffic in classes)

@@ -14,9 +14,10 @@ from tsnbench.scenario.grammar.common import PROSE, SPAN
 from tsnbench.scenario.grammar.shapers import GATE_LIST
 from tsnbench.scenario.grammar.shapes import Field, Fields, ListOf, MapOf, Record
 from tsnbench.scenario.grammar.streams import TRAFFIC
-from tsnbench.scenario.grammar.values import Count, Text
+from tsnbench.scenario.grammar.values import Count, Quantity, Text
 from tsnbench.scenario.reading import Reading
 from tsnbench.scenario.source import parse
+from tsnbench.scenario.units import SHARE
 
 _NAME = re.compile(r"[A-Za-z0-9.]+/[A-Za-z0-9-]+")
 _FILES = ("engine.yaml", "flextest.yaml")
@@ -54,7 +55,15 @@ def _read(name: str, record: Record) -> Fields:
     return fields
 
 
-_SR_CLASS = Record("an SR class", {"pcp": Field(Count(0, 7)), "delay": Field(SPAN), "jitter": Field(SPAN)})
+_SR_CLASS = Record(
+    "an SR class",
+    {
+        "pcp": Field(Count(0, 7)),
+        "delay": Field(SPAN),
+        "jitter": Field(SPAN),
+        "loss": Field(Quantity(SHARE, 0, 10**6, zero=True)),
+    },
+)
 _SOURCE = Field(PROSE, example="a paper")
 
 
@@ -71,7 +80,9 @@ def sr_classes() -> Mapping[str, SrClass]:
         jitter = (
             [model.JitterLimit(kind="delay-step-abs", limit=fields["jitter"])] if "jitter" in fields else []
         )
-        limits = model.Requirements(delay=fields.get("delay"), jitter=tuple(jitter))
+        limits = model.Requirements(
+            delay=fields.get("delay"), jitter=tuple(jitter), loss_ppm=fields.get("loss")
+        )
         found[str(name)] = SrClass(fields["pcp"], letter if letter != "BE" else None, limits)
     return found
 

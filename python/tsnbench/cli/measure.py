@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, fail, print_json, print_table, talk, told
+from tsnbench.cli.output import Exit, fail, print_json, print_table, say, talk, told
 
 
 def measure(
@@ -52,6 +52,12 @@ def measure(
             "--stages", help="Latency and jitter at every stage of hosts, with a box plot (stages.svg)."
         ),
     ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All rows of all tables, not only what matters most.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Of a run folder, only the last line: what was met.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The measures as JSON on stdout.")] = False,
 ) -> None:
     """Delay, jitter and loss per stream. Give a run folder, or captures of both ends with --tx and --rx."""
@@ -60,15 +66,16 @@ def measure(
             fail(Exit.INPUT_WRONG, "--stages: expected a run folder, or one of tsnbench send and receive")
         _stages(folder, as_json)
         return
-    from tsnbench.measure import measure_captures, measure_run, measures_table
+    from tsnbench.measure import MOST_ROWS, measure_captures, measure_run, measures_table
 
+    most = None if everything else MOST_ROWS
     if (folder is None) == (not tx and not rx):
         fail(Exit.INPUT_WRONG, "expected a run folder, or captures with --tx and --rx")
     with told():
         if folder is not None:
-            from tsnbench.measure import judge, verdict_table
+            from tsnbench.measure import headline, verdict_rows, verdict_table
             from tsnbench.runs import Run
-            from tsnbench.runs.campaign import write_json
+            from tsnbench.runs.campaign import judge_run
 
             one = Run.open(folder)
             measures = measure_run(folder, start, end)
@@ -77,15 +84,17 @@ def measure(
                 if as_json:
                     print_json({"measures": measures})
                 else:
-                    print_table(measures_table(measures))
+                    print_table(measures_table(measures, most=most))
                 raise typer.Exit(Exit.MET)
-            verdict = judge(one.plan.document, measures)
-            write_json(folder / "verdict.json", verdict)
+            verdict = judge_run(one, measures)
             if as_json:
                 print_json({"measures": measures, "verdict": verdict})
             else:
-                print_table(measures_table(measures))
-                print_table(verdict_table(verdict))
+                if not quiet:
+                    first = [(row["group"], row["listener"]) for row in verdict_rows(verdict)]
+                    print_table(measures_table(measures, most=most, first=list(dict.fromkeys(first))))
+                    print_table(verdict_table(verdict, most))
+                say(headline(verdict))
             raise typer.Exit(Exit.MET if verdict["met"] else Exit.REQUIREMENT_FAILED)
         if not tx or not rx:
             fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
@@ -97,7 +106,7 @@ def measure(
     if as_json:
         print_json(measures)
     else:
-        print_table(measures_table(measures))
+        print_table(measures_table(measures, most=most))
 
 
 def _stages(folder: Path, as_json: bool) -> None:

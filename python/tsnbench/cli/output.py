@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +11,10 @@ from enum import IntEnum
 from typing import Any, NoReturn
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
+
+from tsnbench.sheet import Sheet
 
 talk = Console(stderr=True, highlight=False)
 """For people: progress, notes, errors."""
@@ -19,18 +22,28 @@ talk = Console(stderr=True, highlight=False)
 
 def data() -> Console:
     """For results; wide enough not to break tables when piped."""
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
         return Console(highlight=False)
     return Console(highlight=False, width=120)
 
 
 def print_table(table: RenderableType) -> None:
-    """A table at its own width, even where the terminal is narrower: a number cut short is a wrong number."""
+    """A table that fits the terminal if it is a :class:`~tsnbench.sheet.Sheet`, and else at its own width: a
+    number cut short is a wrong number."""
     console = data()
-    needs = Measurement.get(console, console.options.update(width=1000), table).maximum
-    if needs > console.width:
-        console.width = needs
+    sheets = table.renderables if isinstance(table, Group) else [table]
+    if not all(isinstance(one, Sheet) for one in sheets):
+        needs = Measurement.get(console, console.options.update(width=1000), table).maximum
+        console.width = max(console.width, needs)
+    elif not console.is_terminal and "COLUMNS" not in os.environ:
+        # In a file or a pipe there is room for everything.
+        console.width = 1000
     console.print(table)
+
+
+def say(line: str) -> None:
+    """One line of results on stdout, as long as it is."""
+    data().print(line, markup=False, soft_wrap=True)
 
 
 class Exit(IntEnum):

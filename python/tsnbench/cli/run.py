@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, print_table, talk, told
+from tsnbench.cli.output import Exit, data, fail, print_json, print_table, say, talk, told
 from tsnbench.cli.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
@@ -63,6 +63,12 @@ def run(
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Run again, whatever is in the folder.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All rows and columns of all tables, not only what matters most.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Only the last line: what was met, and what was not.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON on stdout.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
@@ -110,9 +116,10 @@ def run(
                     run_one(plan, folder_of(scenario, into), options, progress, on=backend, about=about)
                 )
         where = report_all(outcomes, into, options) if report else None
-    _tell(outcomes, as_json)
-    talk.print(f"run folder: {into}", markup=False, soft_wrap=True)
-    if where is not None:
+    _tell(outcomes, as_json, everything, quiet)
+    if not quiet:
+        talk.print(f"run folder: {into}", markup=False, soft_wrap=True)
+    if where is not None and not quiet:
         talk.print(f"report: {where}", markup=False, soft_wrap=True)
     raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)
 
@@ -156,25 +163,54 @@ def duration_ns(option: str, text: str | None) -> int | None:
         raise InputError(f"{option}: expected {error.expected}, found {text}\nhint: {error.hint}") from None
 
 
-def _tell(outcomes: list[Outcome], as_json: bool) -> None:
+def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool) -> None:
     """The verdicts, as tables for people or JSON for machines."""
     if as_json:
         print_json(
             [
-                {"folder": str(o.run.folder), "variant": o.run.plan.document["variant"], "verdict": o.verdict}
+                {
+                    "folder": str(o.run.folder),
+                    "variant": o.run.plan.document["variant"],
+                    "reused": o.reused,
+                    "verdict": o.verdict,
+                }
                 for o in outcomes
             ]
         )
         return
-    from tsnbench.measure import measures_table, verdict_table
+    from tsnbench.measure import headline, runs_table, sweep_headline
 
-    console = data()
-    for outcome in outcomes:
-        variant = outcome.run.plan.document["variant"]
-        if variant:
-            console.rule(", ".join(f"{key} {value}" for key, value in variant.items()))
-        print_table(measures_table(outcome.run.measures()))
-        print_table(verdict_table(outcome.verdict))
+    labels = [", ".join(f"{k} {v}" for k, v in o.run.plan.document["variant"].items()) for o in outcomes]
+    many = len(outcomes) > 1
+    if not quiet:
+        for label, outcome in zip(labels, outcomes, strict=True):
+            if everything and label:
+                data().rule(label)
+            if everything or not many:
+                print_run(outcome.run.measures(), outcome.verdict, everything)
+        if many:
+            print_table(runs_table(labels, [(o.verdict, o.reused) for o in outcomes]))
+    if many:
+        say(sweep_headline(labels, [o.verdict for o in outcomes], sum(o.reused for o in outcomes)))
+    else:
+        say(headline(outcomes[0].verdict))
+        if outcomes[0].reused and not quiet:
+            talk.print("the run was there already and is used again; --force runs it anew")
+
+
+def print_run(measures: Mapping[str, Any], verdict: Mapping[str, Any], everything: bool) -> None:
+    """The tables of one run: what matters most, or all."""
+    from tsnbench.measure import MOST_ROWS, measures_table, streams_table, verdict_rows, verdict_table
+
+    if everything:
+        print_table(measures_table(measures))
+        print_table(verdict_table(verdict))
+        return
+    # Streams in the order of the verdict: those that failed, or have the least left, first.
+    first = list(dict.fromkeys((row["group"], row["listener"]) for row in verdict_rows(verdict)))
+    print_table(streams_table(measures, MOST_ROWS, first))
+    if verdict["rows"]:
+        print_table(verdict_table(verdict, MOST_ROWS))
 
 
 @contextmanager

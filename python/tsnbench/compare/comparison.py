@@ -196,13 +196,10 @@ def _few(names: set[str]) -> str:
 
 def _bounds(sides: Sequence[Side]) -> dict[tuple[str, str], tuple[int | None, str]]:
     """The worst case from the first Plan that there is."""
-    import json
-
-    from tsnbench import _native
+    from tsnbench.runs.bounds import bounds_of_run
 
     for side in sides:
         if side.plan is not None and side.folder is not None:
-            text = (side.folder / "plan.json").read_text(encoding="utf-8")
-            flows = json.loads(_native.bounds(text))["flows"]
+            flows = bounds_of_run(side.folder)["flows"]
             return {(f["stream"], f["listener"]): (f["upper_ns"], f["reason"] or "") for f in flows}
     return {}

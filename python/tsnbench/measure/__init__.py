@@ -7,17 +7,31 @@ from __future__ import annotations
 
 from tsnbench.measure.captures import measure_captures
 from tsnbench.measure.errors import MeasureError
+from tsnbench.measure.headline import headline, sweep_headline
 from tsnbench.measure.run import measure_run
-from tsnbench.measure.tables import measures_rows, measures_table, verdict_rows, verdict_table
+from tsnbench.measure.tables import (
+    MOST_ROWS,
+    measures_rows,
+    measures_table,
+    runs_table,
+    streams_table,
+    verdict_rows,
+    verdict_table,
+)
 from tsnbench.measure.verdict import judge
 
 __all__ = [
+    "MOST_ROWS",
     "MeasureError",
+    "headline",
     "judge",
     "measure_captures",
     "measure_run",
     "measures_rows",
     "measures_table",
+    "runs_table",
+    "streams_table",
+    "sweep_headline",
     "verdict_rows",
     "verdict_table",
 ]

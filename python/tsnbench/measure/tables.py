@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.measure.outcome import LEGEND, WORDS, Outcome, outcome, urgency
+from tsnbench.measure.quantity import quantity
+from tsnbench.sheet import Column, Sheet
+
 if TYPE_CHECKING:
     from rich.console import Group
-    from rich.table import Table
 
 KINDS = ("delay-step", "delay-step-abs", "deviation", "interval")
 """Jitters that are distributions; spread is a number."""
@@ -24,9 +27,10 @@ COUNTS = {
     "missing_timestamp": "no stamp",
 }
 STATS = ("min", "mean", "median", "p90", "p99", "p99_9", "max")
-WORDS = {"yes": "YES", "mean-and-median": "YES*", "no": "NO", "no-data": "NO DATA"}
-"""EnGINE Table 14."""
-_SEVERITY = ("no", "no-data", "mean-and-median", "yes")
+EXPLAINED = (Outcome.MEAN_AND_MEDIAN, Outcome.NOT_PROVED, Outcome.NO_DATA, Outcome.BEYOND)
+"""Outcomes whose words need a sentence under a table."""
+MOST_ROWS = 12
+"""Rows of a table that people see unless they ask for all."""
 
 
 def measures_rows(measures: Mapping[str, Any], flows: bool = False) -> list[dict[str, Any]]:
@@ -49,96 +53,220 @@ def measures_rows(measures: Mapping[str, Any], flows: bool = False) -> list[dict
     return rows
 
 
-def measures_table(measures: Mapping[str, Any], flows: bool = False) -> Group:
-    """What became of the frames, their delays and their jitters; all times in us."""
+def measures_table(
+    measures: Mapping[str, Any],
+    flows: bool = False,
+    most: int | None = None,
+    first: Sequence[tuple[str, str]] = (),
+) -> Group:
+    """What became of the frames, their delays and their jitters; all times in us.
+
+    Args:
+        measures: ``tsnbench-measures/1``.
+        flows: one row per flow in place of one per stream.
+        most: how many rows each table shows; all where it is None.
+        first: (stream, listener) of those that come first; the others follow by the frames they lost and by
+            their greatest delay.
+    """
     from rich.console import Group
 
     rows = measures_rows(measures, flows)
-    return Group(_frames(rows), _delays(rows), _jitters(rows))
+    if most is not None and len(rows) > most:
+        order = {key: place for place, key in enumerate(first)}
+        rows.sort(
+            key=lambda row: (
+                order.get((row["stream"], row["listener"]), len(order)),
+                -(row["lost"] or 0),
+                -(row["delay max"] or 0),
+            )
+        )
+    return Group(_frames(rows, most), _delays(rows, most), _jitters(rows, most))
 
 
-def _frames(rows: Sequence[Mapping[str, Any]]) -> Table:
+def streams_table(measures: Mapping[str, Any], most: int | None, first: Sequence[tuple[str, str]]) -> Sheet:
+    """What became of each stream in one row: frames, those lost, and the delay; times in us."""
+    rows = measures_rows(measures)
+    order = {key: place for place, key in enumerate(first)}
+    if most is not None and len(rows) > most:
+        rows.sort(
+            key=lambda row: (
+                order.get((row["stream"], row["listener"]), len(order)),
+                -(row["lost"] or 0),
+                -(row["delay max"] or 0),
+            )
+        )
+    counts = ("sent", "lost", *(name for name in ("late", "duplicate", "reordered", "missing_timestamp")
+                                if any(row[name] for row in rows)))  # fmt: skip
+    figures = ("min", "median", "p99", "max")
+    spare = {"late": 4, "duplicate": 5, "reordered": 6, "missing_timestamp": 7, "p99": 3, "min": 2}
+    sheet = Sheet(
+        "streams: frames, and delay in us",
+        [
+            Column("stream", name=True),
+            Column("listener", name=True, spare=1),
+            *(Column(COUNTS[name], spare=spare.get(name, 0)) for name in counts),
+            *(Column(name, spare=spare.get(name, 0)) for name in figures),
+        ],
+        most=most,
+    )
+    for row in rows:
+        counted = [_whole(row[name]) for name in counts]
+        delays = [_micros(row[f"delay {name}"]) for name in figures]
+        sheet.rows.append([row["stream"], row["listener"], *counted, *delays])
+    return sheet
+
+
+def _frames(rows: Sequence[Mapping[str, Any]], most: int | None) -> Sheet:
     shown = [
         name for name in COUNTS if name in ("sent", "received", "lost") or any(row[name] for row in rows)
     ]
-    table = _table("frames", [COUNTS[name] for name in shown])
+    spare = {"received": 2, "reordered": 3, "duplicate": 4}
+    sheet = _sheet("frames", [Column(COUNTS[name], spare=spare.get(name, 0)) for name in shown], most)
     for row in rows:
-        table.add_row(row["stream"], row["listener"], *(_whole(row[name]) for name in shown))
-    return table
+        sheet.rows.append([row["stream"], row["listener"], *(_whole(row[name]) for name in shown)])
+    return sheet
 
 
-def _delays(rows: Sequence[Mapping[str, Any]]) -> Table:
-    names = [name.replace("_", ".") for name in STATS]
-    table = _table("delay, us", [*names, "spread", "frame of min", "frame of max"])
+SPARE = {"min": 3, "mean": 4, "median": 0, "p90": 7, "p99": 2, "p99_9": 5, "max": 0}
+"""Which figures are left out first where a terminal is narrow."""
+
+
+def _delays(rows: Sequence[Mapping[str, Any]], most: int | None) -> Sheet:
+    figures = [Column(name.replace("_", "."), spare=SPARE[name]) for name in STATS]
+    frames = [Column("frame of min", spare=9), Column("frame of max", spare=6)]
+    sheet = _sheet("delay, us", [*figures, Column("spread", spare=8), *frames], most)
     for row in rows:
-        figures = [_micros(row[f"delay {name}"]) for name in STATS]
-        frames = [_whole(row["delay min_seq"]), _whole(row["delay max_seq"])]
-        table.add_row(row["stream"], row["listener"], *figures, _micros(row["spread"]), *frames)
-    return table
+        stats = [_micros(row[f"delay {name}"]) for name in STATS]
+        ends = [_whole(row["delay min_seq"]), _whole(row["delay max_seq"])]
+        sheet.rows.append([row["stream"], row["listener"], *stats, _micros(row["spread"]), *ends])
+    return sheet
 
 
-def _jitters(rows: Sequence[Mapping[str, Any]]) -> Table:
-    names = [name.replace("_", ".") for name in STATS]
-    table = _table("jitter, us", [*names, "frame of max"])
-    table.columns[1].header = "kind"
+def _jitters(rows: Sequence[Mapping[str, Any]], most: int | None) -> Sheet:
+    figures = [Column(name.replace("_", "."), spare=SPARE[name]) for name in STATS]
+    columns = [Column("stream", name=True), Column("kind", left=True), *figures]
+    sheet = Sheet("jitter, us", [*columns, Column("frame of max", spare=6)], most=most)
     heard = Counter(row["stream"] for row in rows)
     for row in rows:
         stream = f"{row['stream']} to {row['listener']}" if heard[row["stream"]] > 1 else row["stream"]
         for kind in KINDS:
-            figures = [_micros(row[f"{kind} {name}"]) for name in STATS]
-            table.add_row(stream, kind, *figures, _whole(row[f"{kind} max_seq"]))
-    return table
+            stats = [_micros(row[f"{kind} {name}"]) for name in STATS]
+            sheet.rows.append([stream, kind, *stats, _whole(row[f"{kind} max_seq"])])
+    return sheet
 
 
-def _table(title: str, columns: Sequence[str]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    table.add_column("stream", overflow="fold")
-    table.add_column("listener", overflow="fold")
-    for column in columns:
-        table.add_column(column, justify="right")
-    return table
+def _sheet(title: str, columns: Sequence[Column], most: int | None) -> Sheet:
+    names = [Column("stream", name=True), Column("listener", name=True, spare=1)]
+    return Sheet(title, [*names, *columns], most=most)
 
 
 def verdict_rows(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row per stream, listener and requirement: that of the flow which fails most or is next to fail."""
+    """One row per stream, listener and requirement: that of the flow which fails most or is next to fail.
+
+    Failed ones come first, then those with the least left of their limit.
+    """
     worst: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in verdict["rows"]:
         key = (row["group"], row["listener"], row["requirement"], row["limit"])
         held = worst.get(key)
-        if held is None or _badness(row) < _badness(held):
-            worst[key] = {**row, "flows": held["flows"] if held else 0}
-        worst[key]["flows"] += 1
-    return list(worst.values())
+        flows = held["flows"] if held else 0
+        if held is None or urgency(row) < urgency(held):
+            worst[key] = {**row, "flows": flows}
+        worst[key]["flows"] = flows + 1
+    return sorted(worst.values(), key=urgency)
 
 
-def _badness(row: Mapping[str, Any]) -> tuple[int, float]:
-    margin = row["margin"]
-    return _SEVERITY.index(row["met"]), float("inf") if margin is None else margin
-
-
-def verdict_table(verdict: Mapping[str, Any]) -> Table:
-    """Like EnGINE's Table 14: YES, YES* where mean and median alone keep the limit, NO."""
-    table = _table("verdict", [])
-    for column in ("requirement", "met"):
-        table.add_column(column)
-    for column in ("limit", "found", "margin"):
-        table.add_column(column, justify="right")
-    table.add_column("worst frame", overflow="fold")
+def verdict_table(verdict: Mapping[str, Any], most: int | None = None) -> Sheet:
+    """Requirement by requirement, failed ones and those with the least left first."""
     rows = verdict_rows(verdict)
+    sheet = Sheet(
+        "verdict",
+        [
+            Column("stream", name=True),
+            Column("listener", name=True, spare=1),
+            Column("requirement", name=True),
+            Column("limit"),
+            Column("found"),
+            Column("margin", spare=3),
+            Column("worst case"),
+            Column("worst frame", name=True, spare=2),
+            Column("verdict", left=True),
+        ],
+        most=most,
+        rest="requirements more, with more left of their limits: --all",
+    )
     for row in rows:
-        figures = [_quantity(row[name], row["limit_unit"]) for name in ("limit", "found", "margin")]
+        figures = [quantity(row[name], row["limit_unit"]) for name in ("limit", "found", "margin")]
         seq = row["worst_seq"]
         frame = "" if seq is None else f"{seq:,}" + (f" of {row['stream']}" if row["flows"] > 1 else "")
-        word = WORDS.get(row["met"], row["met"])
-        table.add_row(row["group"], row["listener"], row["requirement"], word, *figures, frame)
-    if any(row["met"] == "mean-and-median" for row in rows):
-        table.caption = "YES*: mean and median keep the limit, the maximum does not; does not count as met"
+        bound = quantity(row.get("worst_case"), row["limit_unit"])
+        sheet.rows.append(
+            [row["group"], row["listener"], row["requirement"], *figures, bound, frame, said(row)]
+        )
+    there = {outcome(row) for row in rows}
+    sheet.captions += [f"{WORDS[one]}: {LEGEND[one]}" for one in EXPLAINED if one in there]
+    sheet.captions += _conditions(rows)
     if not rows:
-        table.caption = "no stream requires anything; write requires: {delay: 1 ms, loss: 0}"
-    return table
+        sheet.captions.append("no stream requires anything; write requires: {delay: 1 ms, loss: 0}")
+    return sheet
+
+
+def said(row: Mapping[str, Any]) -> str:
+    """The verdict on one requirement in words, as short as a column needs them."""
+    found = outcome(row)
+    if row.get("proof") == "exceeded" and found.met:
+        return f"{WORDS[found]}, beyond worst case"
+    if row.get("proof") == "proved" and row.get("proof_condition") and found is Outcome.IN_RUN:
+        return f"{WORDS[found]}, worst case kept if †"
+    return WORDS[found]
+
+
+def runs_table(labels: Sequence[str], runs: Sequence[tuple[Mapping[str, Any], bool]]) -> Sheet:
+    """One row per run of a sweep: how many requirements were met, and the one with the least left.
+
+    Args:
+        labels: what the runs are called.
+        runs: each one's verdict, and whether it was there already.
+    """
+    reused = any(again for _, again in runs)
+    sheet = Sheet(
+        "runs",
+        [
+            Column("run", name=True),
+            Column("met"),
+            Column("lost"),
+            Column("worst or closest", name=True),
+            Column("requirement", name=True),
+            Column("limit", spare=1),
+            Column("found"),
+            Column("worst case"),
+            *([Column("", left=True, spare=2)] if reused else []),
+            Column("verdict", left=True),
+        ],
+    )
+    for label, (verdict, again) in zip(labels, runs, strict=True):
+        rows = verdict_rows(verdict)
+        met = f"{sum(outcome(row).met for row in rows)} of {len(rows)}" if rows else "\u2013"
+        lost = _whole(sum(one["lost"] for one in verdict.get("lost") or ()))
+        cells = ["\u2013"] * 5
+        word = "no requirement"
+        if rows:
+            row = rows[0]
+            figures = [quantity(row.get(key), row["limit_unit"]) for key in ("limit", "found", "worst_case")]
+            cells = [f"{row['group']} at {row['listener']}", row["requirement"], *figures]
+            word = said(row)
+        sheet.rows.append(
+            [label, met, lost, *cells, *(["used again" if again else ""] if reused else []), word]
+        )
+    explained = {outcome(row) for verdict, _ in runs for row in verdict["rows"]}
+    sheet.captions += [f"{WORDS[one]}: {LEGEND[one]}" for one in EXPLAINED if one in explained]
+    return sheet
+
+
+def _conditions(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Under which conditions a worst case holds, where that is no proof."""
+    held = [row["proof_condition"] for row in rows if row.get("proof_condition") and row["met"] == "yes"]
+    return [f"† if {condition}" for condition in dict.fromkeys(held)]
 
 
 def _whole(value: int | None) -> str:
@@ -147,15 +275,3 @@ def _whole(value: int | None) -> str:
 
 def _micros(ns: float | None) -> str:
     return "\u2013" if ns is None else f"{ns / 1000:,.3f}"
-
-
-def _quantity(value: float | None, unit: str) -> str:
-    if value is None:
-        return "\u2013"
-    if unit == "ns":
-        return f"{_micros(value)} us"
-    if unit == "bit/s":
-        return f"{value / 1e6:,.3f} Mbit/s"
-    if unit == "ppm" and abs(value) >= 10_000:
-        return f"{value / 10_000:,.6g} %"
-    return f"{value:,.6g} {unit}"

@@ -1,6 +1,7 @@
 """What a Plan requires against what was measured, requirement by requirement.
 
-EnGINE Table 14: YES, YES* where only mean and median keep the limit, NO.
+EnGINE Table 14 (YES, YES* where only mean and median keep the limit, NO), and whether the worst case of the
+Plan keeps the limit: what one run kept is no proof.
 """
 
 from __future__ import annotations
@@ -8,32 +9,97 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, guarantee
+
 FORMAT = "tsnbench-verdict/1"
 YES, MEAN_AND_MEDIAN, NO, NO_DATA = "yes", "mean-and-median", "no", "no-data"
+NOT_PROVED = "not-proved"
+"""Met in this run, where the worst case has to keep the limit and does not."""
 
 
-def judge(plan_document: Mapping[str, Any], measures: Mapping[str, Any]) -> dict[str, Any]:
+def judge(
+    plan_document: Mapping[str, Any],
+    measures: Mapping[str, Any],
+    bounds: Mapping[str, Any] | None = None,
+    backend: str = "simulation",
+) -> dict[str, Any]:
     """The verdict on every requirement of every flow at every listener.
 
-    Only "yes" counts as met: what was not measured, or holds only in mean and median, is not met.
+    Only "yes" counts as met: what was not measured, holds only in mean and median, or is not proved where the
+    worst case is required, is not met.
 
     Args:
         plan_document: the Plan's document.
         measures: ``tsnbench-measures/1`` of a run of that Plan.
+        bounds: the worst case of that Plan, as :func:`tsnbench.planning.bounds.bounds` gives it.
+        backend: where it ran (``simulation``, ``vm``, ``netns``).
 
     Returns:
         ``tsnbench-verdict/1``. Limits and findings of delay and jitter are in ns; a margin is what is left
-        before the limit breaks, and negative where it is broken.
+        before the limit breaks, and negative where it is broken. ``proof`` of a row is ``proved`` where the
+        worst case keeps the limit, ``beyond`` where it does not, ``exceeded`` where something worse than the
+        worst case was measured, ``none`` where there is none. ``lost``: streams with lost frames, whatever is
+        required.
     """
     measured = {(path["stream"], path["listener"]): path for path in measures.get("paths", ())}
+    flows = (bounds or {}).get("flows", ())
+    bounded = {(flow["stream"], flow["listener"]): flow for flow in flows}
+    drain = plan_document.get("drain_ns", 0)
     rows: list[dict[str, Any]] = []
     for stream in plan_document["streams"]:
+        required = stream.get("requirements") or {}
         for listener in stream["listeners"]:
             name = plan_document["nodes"][listener["node"]]["name"]
             path = measured.get((stream["name"], name), {})
+            own = bounded.get((stream["name"], name))
             whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
-            rows += [whose | row for row in _rows(stream.get("requirements") or {}, path)]
-    return {"format": FORMAT, "met": all(row["met"] == YES for row in rows), "rows": rows}
+            for row in _rows(required, path):
+                known = guarantee(row["requirement"], own, drain, backend)
+                rows.append(whose | _proved(row, known, bool(required.get("worst_case"))))
+    met = all(row["met"] == YES for row in rows)
+    return {"format": FORMAT, "met": met, "rows": rows, "lost": _lost(measures)}
+
+
+def required_of(plan_document: Mapping[str, Any]) -> bool:
+    """Whether any stream requires anything."""
+    return any(stream.get("requirements") for stream in plan_document["streams"])
+
+
+def _proved(row: dict[str, Any], known: Guarantee, counts: bool) -> dict[str, Any]:
+    """A row with what the worst case says of it; ``counts``: the row is met only if it keeps the limit."""
+    worst, found, limit = known.worst_case, row["found"], row["limit"]
+    if worst is None:
+        proof = "none"
+    elif found is not None and found > worst:
+        proof = "exceeded"
+    else:
+        proof = "proved" if worst <= limit else "beyond"
+    # What no bound judges cannot be proved, and need not be.
+    if counts and row["met"] == YES and proof != "proved" and known.reason != NOT_BOUNDED:
+        row = row | {"met": NOT_PROVED}
+    return row | {
+        "proof": proof,
+        "worst_case": worst,
+        "worst_case_margin": None if worst is None else limit - worst,
+        "worst_case_reason": known.reason or None,
+        "worst_case_source": known.source or None,
+        "proof_condition": known.condition or None,
+    }
+
+
+def _lost(measures: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Streams of which frames were lost on the way, most first."""
+    found = [
+        {
+            "stream": path["stream"],
+            "listener": path["listener"],
+            "lost": path["count"]["lost"],
+            "sent": path["count"]["sent"],
+        }
+        for path in measures.get("groups", ())
+        if path["count"].get("lost")
+    ]
+    return sorted(found, key=lambda one: -one["lost"])
 
 
 def _rows(required: Mapping[str, Any], path: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

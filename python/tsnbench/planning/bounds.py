@@ -23,30 +23,46 @@ class BoundsError(InputError):
 
 
 def bounds(plan: Plan) -> dict[str, Any]:
-    """The bounds of a Plan, ready for JSON.
+    """The bounds of a Plan, ready for JSON: :func:`bounds_of`."""
+    return bounds_of(plan.to_json())
+
+
+def bounds_of(text: str, hops: bool = True) -> dict[str, Any]:
+    """The bounds of a Plan's JSON text, ready for JSON.
 
     ``flows`` has one entry per flow and listener: ``upper_ns`` (null without a bound, then ``reason`` says
     why) and ``lower_ns`` hold between the stamps of the Plan's taps, as these show them;
     ``release_upper_ps`` and ``release_lower_ps`` from the release, with the wait in the talker's own port.
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
-    ``backlog_octets`` and ``backlog_frames`` of every queue that flows use.
+    ``backlog_octets`` and ``backlog_frames`` of every queue that flows use. ``loss_reason`` says why a frame
+    may be lost on its way; null where every queue has room for it whatever happens. ``jitter_ns`` is how far
+    two delays of the flow are apart at most, as stamped; null without a bound.
 
     Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
     is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams
     that pass windows of their class have what the proof of these says (``windows' proof``), where that is
     less.
 
+    Args:
+        text: the Plan.
+        hops: with each port's part of every flow.
+
     Raises:
         BoundsError: the Plan contradicts itself.
     """
     from tsnbench import _native
 
-    text = plan.to_json()
     try:
-        found: dict[str, Any] = json.loads(_native.bounds(text))
+        found: dict[str, Any] = json.loads(_native.bounds(text, hops))
+        document = json.loads(text)
+        found = with_windows(with_proof(found, document, text), document, text)
     except ValueError as error:
         raise BoundsError(str(error)) from error
-    return with_windows(with_proof(found, plan.document, text), plan.document, text)
+    for flow in found["flows"]:
+        apart = [] if flow["upper_ns"] is None else [flow["upper_ns"] - flow["lower_ns"]]
+        apart += [flow["jitter_ns"]] if "jitter_ns" in flow else []
+        flow["jitter_ns"] = min(apart, default=None)
+    return found
 
 
 WINDOWS = "windows' proof"
@@ -100,11 +116,14 @@ def with_windows(found: dict[str, Any], document: Mapping[str, Any], text: str) 
 
     streams, nodes = document["streams"], document["nodes"]
     passing = json.loads(_native.proven_windows(text))["flows"]
+    tick = max((tap["granularity_ns"] for tap in document["taps"]), default=1)
     proved = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in passing}
     for flow in found["flows"]:
         own = proved.get((flow["stream"], flow["listener"]))
         if own is None:
             continue
+        # Either stamp of either frame is rounded down to its tick.
+        flow["jitter_ns"] = -(-own["varies_ps"] // 1_000) + 2 * tick - 1
         if flow["upper_ns"] is None or own["upper_ns"] < flow["upper_ns"]:
             same = {key: own[key] for key in ("upper_ns", "upper_ps")}
             flow.update(same, reason=None, source=WINDOWS)

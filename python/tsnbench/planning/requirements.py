@@ -22,4 +22,6 @@ def requirements_document(requires: model.Requirements) -> dict[str, Any]:
         document["loss_ppm"] = requires.loss_ppm
     if requires.rate is not None:
         document["rate_bps"] = requires.rate
+    if document and requires.worst_case:
+        document["worst_case"] = True
     return document

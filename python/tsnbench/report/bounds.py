@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.planning.bounds import bounds, with_proof
+from tsnbench.planning.bounds import BoundsError, bounds
 from tsnbench.report.facts import Bound, Flow, Measure, RunFacts
 from tsnbench.report.words import THIN, micros
 
@@ -33,17 +32,15 @@ class Row:
     """``yes`` or ``no``; empty without a bound or a delay."""
 
 
-def read_bounds(path: Path) -> tuple[dict[tuple[str, str], Bound], str]:
-    """A Plan's bounds by flow and listener, in ns between the stamps of its taps; without any, why."""
+def read_bounds(folder: Path) -> tuple[dict[tuple[str, str], Bound], str]:
+    """A run's bounds by flow and listener, in ns between the stamps of its taps; without any, why."""
     try:
-        from tsnbench import _native
+        from tsnbench.runs.bounds import bounds_of_run
+
+        flows = bounds_of_run(folder)["flows"]
     except ImportError:
         return {}, "the native module is not built"
-    text = path.read_text(encoding="utf-8")
-    try:
-        found: dict[str, Any] = json.loads(_native.bounds(text))
-        flows = with_proof(found, json.loads(text), text)["flows"]
-    except ValueError as error:
+    except BoundsError as error:
         return {}, f"the Plan contradicts itself ({error})"
     return {
         (f["stream"], f["listener"]): Bound(f["upper_ns"], f["reason"] or "", f.get("source", ""))

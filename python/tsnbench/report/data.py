@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tsnbench.errors import InputError
+from tsnbench.measure.outcome import outcome
 from tsnbench.report.bounds import bound_of, read_bounds
 from tsnbench.report.facts import (
     ClassCount,
@@ -71,7 +72,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         counted = _json(folder / "counters.json")
         network = _network(plan, counted)
         measures = _json(folder / "measures.json")
-        bounds, no_bounds = read_bounds(folder / "plan.json")
+        bounds, no_bounds = read_bounds(folder)
         flows = _told_apart(_flows(measures, network))
         return RunFacts(
             manifest=_json(folder / "manifest.json"),
@@ -366,5 +367,17 @@ def _judged(row: Mapping[str, Any]) -> Judged:
         found=row.get("found"),
         margin=row.get("margin"),
         worst_seq=row.get("worst_seq"),
-        met=row["met"],
+        outcome=outcome(row),
+        worst_case=row.get("worst_case"),
+        worst_case_margin=row.get("worst_case_margin"),
+        note=_note(row),
     )
+
+
+def _note(row: Mapping[str, Any]) -> str:
+    """What there is to say of a requirement's worst case besides its number."""
+    if row.get("proof") == "exceeded":
+        return "what was measured is beyond the worst case, which does not hold for this run"
+    if condition := row.get("proof_condition"):
+        return f"if {condition}"
+    return str(row.get("worst_case_reason") or "")

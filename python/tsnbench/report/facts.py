@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.measure.outcome import Outcome
+
 if TYPE_CHECKING:
     from tsnbench.report.planned import Planned
 
@@ -172,8 +174,12 @@ class Judged:
     found: float | None
     margin: float | None
     worst_seq: int | None
-    met: str
-    """``yes``, ``mean-and-median``, ``no`` or ``no-data``."""
+    outcome: Outcome
+    worst_case: float | None = None
+    """What the worst case of the Plan guarantees, in the limit's unit; None: nothing, or nothing known."""
+    worst_case_margin: float | None = None
+    note: str = ""
+    """Why there is no worst case, or under which condition it holds."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.measure.headline import badge
+from tsnbench.measure.outcome import LEGEND, WORDS, worst
 from tsnbench.report import words
 from tsnbench.report.bounds import bound_rows, exceeded
 from tsnbench.report.clocks import against, clock_rows
@@ -28,7 +30,7 @@ from tsnbench.report.missing import drops, gaps
 from tsnbench.report.ports import loads, over_time, tapped_ports
 from tsnbench.report.provenance import command, provenance
 from tsnbench.report.schedule import folded
-from tsnbench.report.verdicts import KINDS, every_flow, rows, summary
+from tsnbench.report.verdicts import KINDS, every_flow, notes, rows, summary
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -47,7 +49,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"count": words.count, "micros": words.micros, "span": words.span, "rate": words.rate}
-    found.globals["VERDICTS"] = words.VERDICTS
+    found.globals |= {"WORDS": WORDS, "LEGEND": LEGEND, "badge": badge}
     return found
 
 
@@ -113,12 +115,14 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             about=run.title,
             run=run,
             outcome=words.outcome(run.judged, run.groups),
-            all_met=words.worst(row.met for row in run.judged) == "yes" if run.judged else None,
+            overall=worst(row.outcome for row in run.judged),
+            judged=bool(run.judged),
             facts=headline(run),
             verdicts=verdicts,
             single=single if len(single) > len(verdicts) else [],
             summary=summary(run),
             kinds=KINDS,
+            notes=notes(verdicts),
             charts=charts(figures),
             groups=run.groups,
             flows=run.flows if len(run.flows) > len(run.groups) else (),

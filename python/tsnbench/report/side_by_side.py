@@ -44,7 +44,8 @@ def parts(found: Comparison) -> dict[str, Any]:
         "kind": f"tsnbench comparison of {len(found.sides)} runs",
         "outcome": f"Against {labels[0]}, {words.count(agree)} of {words.count(many)} quantities of {others} "
         "agree within their tolerance.",
-        "all_met": None,
+        "overall": None,
+        "judged": False,
         "found": found,
         "labels": labels,
         "in_words": in_words,

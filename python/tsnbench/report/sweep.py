@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from tsnbench.compare.sides import called
+from tsnbench.measure.outcome import Outcome, worst
 from tsnbench.report.curves import Curve, curve_of
 from tsnbench.report.facts import Judged, Measure, RunFacts
-from tsnbench.report.words import worst
+from tsnbench.report.verdicts import rank
 
 DOT = " \u00b7 "
 """Between the values of several parameters."""
@@ -41,10 +42,9 @@ class Along:
     """Its highest delay allowed, where all runs agree on one."""
 
     @property
-    def bound_ns(self) -> int | None:
-        """The worst case, where all Plans that have one agree on it."""
-        bounds = {m.bound.upper_ns for m in self.measures if m and m.bound and m.bound.upper_ns is not None}
-        return bounds.pop() if len(bounds) == 1 else None
+    def bounds_ns(self) -> tuple[int | None, ...]:
+        """The worst case of each run's own Plan; None where it has none."""
+        return tuple(m.bound.upper_ns if m and m.bound else None for m in self.measures)
 
 
 class Sweep:
@@ -154,26 +154,42 @@ class Sweep:
             for row in run.judged:
                 cells = found.setdefault((row.group, row.requirement), [None] * len(self.runs))
                 kept = cells[place]
-                if kept is None or _rank(row) < _rank(kept):
+                if kept is None or rank(row) < rank(kept):
                     cells[place] = row
         return [(stream, requirement, cells) for (stream, requirement), cells in found.items()]
 
+    @property
+    def outcomes(self) -> set[Outcome]:
+        """Every outcome in the matrix."""
+        return {cell.outcome for _, _, cells in self.matrix for cell in cells if cell is not None}
+
     def outcome(self) -> str:
-        """One sentence."""
+        """What came of all runs, and in how many of them frames were lost."""
         judged = [run for run in self.runs if run.judged]
+        lost = self._lost()
         if not judged:
-            return f"{len(self.runs)} runs were measured; none has a requirement."
-        met = sum(worst(row.met for row in run.judged) == "yes" for run in judged)
+            return f"{len(self.runs)} runs were measured; none has a requirement.{lost}"
+        own = [worst(row.outcome for row in run.judged) for run in judged]
+        met = sum(one is not None and one.met for one in own)
         if met == len(judged) == len(self.runs):
-            return f"In all {met} runs every stream met every requirement."
+            text = f"In all {met} runs every stream met every requirement"
+            if own.count(Outcome.PROVED) == met:
+                text += ", and the worst case keeps them, too"
+            elif beyond := own.count(Outcome.BEYOND):
+                text += f"; in {beyond} of them the worst case is beyond a limit"
+            return f"{text}.{lost}"
         text = f"In {met} of {len(judged)} runs every stream met every requirement"
         rest = len(self.runs) - len(judged)
-        return text + (f"; {rest} {'was' if rest == 1 else 'were'} not judged." if rest else ".")
+        text += f"; {rest} {'was' if rest == 1 else 'were'} not judged." if rest else "."
+        return text + lost
 
-    def all_met(self) -> bool | None:
+    def _lost(self) -> str:
+        losing = sum(any(group.counts.get("lost") for group in run.groups) for run in self.runs)
+        return f" Frames were lost in {losing} run{'s' if losing != 1 else ''}." if losing else ""
+
+    def overall(self) -> Outcome | None:
         """None when nothing was judged."""
-        verdicts = [row.met for run in self.runs for row in run.judged]
-        return all(verdict == "yes" for verdict in verdicts) if verdicts else None
+        return worst(row.outcome for run in self.runs for row in run.judged)
 
 
 def spread(many: int, most: int) -> list[int]:
@@ -181,11 +197,6 @@ def spread(many: int, most: int) -> list[int]:
     if many <= most:
         return list(range(many))
     return sorted({round(n * (many - 1) / (most - 1)) for n in range(most)})
-
-
-def _rank(row: Judged) -> tuple[int, float]:
-    order: Callable[[str], int] = ("no", "no-data", "mean-and-median", "yes").index
-    return order(row.met), float("inf") if row.margin is None else row.margin
 
 
 def _number(text: str) -> float | None:

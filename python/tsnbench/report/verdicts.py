@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tsnbench.measure.outcome import WORST_FIRST, Outcome, worst
 from tsnbench.report.facts import Judged, RunFacts
-from tsnbench.report.words import VERDICTS, count, quantity, worst
+from tsnbench.report.words import count, quantity
 
-_SEVERITY = {"no": 0, "no-data": 1, "mean-and-median": 2, "yes": 3}
 SR_LIMITS = {(2_000_000, 125_000): "SR class A", (10_000_000, 1_000_000): "SR class B"}
 """EnGINE Table 1: (delay, jitter) in ns over seven hops; the classes whose limits tell them apart."""
 
@@ -24,15 +24,13 @@ class Row:
     limit: str
     found: str
     margin: str
+    worst_case: str
+    beyond: str
+    """What is left of the limit in the worst case; how far that is beyond where it is negative."""
+    note: str
     worst: str
-    met: str
-    """Key of :data:`~tsnbench.report.words.VERDICTS`."""
+    outcome: Outcome
     flows: int
-
-    @property
-    def word(self) -> str:
-        """YES, YES*, NO or NO DATA."""
-        return VERDICTS.get(self.met, self.met)
 
 
 def rows(judged: Sequence[Judged]) -> list[Row]:
@@ -43,12 +41,27 @@ def rows(judged: Sequence[Judged]) -> list[Row]:
         grouped.setdefault((row.group, row.listener, row.requirement, row.limit), []).append(row)
     found = []
     for (group, *_), members in grouped.items():
-        least = min(
-            members,
-            key=lambda row: (_SEVERITY.get(row.met, 0), float("inf") if row.margin is None else row.margin),
-        )
-        found.append(_row(least, group, len(members)))
-    return sorted(found, key=lambda row: _SEVERITY.get(row.met, 0))
+        found.append(_row(min(members, key=rank), group, len(members)))
+    return sorted(found, key=lambda row: WORST_FIRST.index(row.outcome))
+
+
+def rank(row: Judged) -> tuple[int, float]:
+    """Failed ones first, then by what is left of the limit, in the worst case too."""
+    margins = [one for one in (row.margin, row.worst_case_margin) if one is not None]
+    return WORST_FIRST.index(row.outcome), min(margins, default=float("inf"))
+
+
+def notes(found: Sequence[Row]) -> list[str]:
+    """Why requirements have no worst case, or on which condition it holds: each reason with its streams."""
+    whose: dict[str, list[str]] = {}
+    for row in found:
+        if row.note:
+            whose.setdefault(row.note, []).append(f"{row.stream} ({row.requirement})")
+    return [f"Worst case of {_listed(names)}: {note}." for note, names in whose.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 def every_flow(judged: Sequence[Judged]) -> list[Row]:
@@ -67,8 +80,11 @@ def _row(row: Judged, name: str, flows: int) -> Row:
         limit=quantity(row.limit, row.unit),
         found=quantity(row.found, row.unit),
         margin=quantity(row.margin, row.unit),
+        worst_case=quantity(row.worst_case, row.unit),
+        beyond=quantity(row.worst_case_margin, row.unit),
+        note=row.note,
         worst=frame,
-        met=row.met,
+        outcome=row.outcome,
         flows=flows,
     )
 
@@ -79,8 +95,8 @@ class Summary:
 
     priority: str
     streams: int
-    cells: tuple[str | None, ...]
-    """Per kind of :data:`KINDS` a key of ``VERDICTS``; None where nothing is required."""
+    cells: tuple[Outcome | None, ...]
+    """Per kind of :data:`KINDS` the worst outcome; None where nothing is required."""
 
 
 KINDS = ("delay", "jitter", "loss", "rate")
@@ -97,8 +113,7 @@ def summary(run: RunFacts) -> list[Summary]:
         members = by_pcp[pcp]
         cells = []
         for kind in KINDS:
-            own = [row.met for row in members if row.requirement.split(" ")[0] == kind]
-            cells.append(worst(own) if own else None)
+            cells.append(worst(row.outcome for row in members if row.requirement.split(" ")[0] == kind))
         title = "Unknown priority" if pcp is None else f"Priority {pcp}"
         if name := _sr_class(members):
             title += f" ({name})"

@@ -1,18 +1,15 @@
-"""Numbers and outcomes in words: the one place that decides on units, digits and the wording of a verdict."""
+"""Numbers and outcomes in words: the one place of reports that decides on units and digits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from tsnbench.measure.outcome import Outcome, worst
 from tsnbench.report.facts import Judged, Measure
 
 THIN = "\u202f"
 """Narrow no-break space: between digits and before units."""
 MINUS = "\u2212"
-
-VERDICTS = {"yes": "YES", "mean-and-median": "YES*", "no": "NO", "no-data": "NO DATA"}
-"""Words of EnGINE Table 14, and one for what could not be judged."""
-_WORST_FIRST = ("no", "no-data", "mean-and-median", "yes")
 
 
 def count(number: int | None) -> str:
@@ -99,29 +96,51 @@ def shortened(text: str, length: int = 34) -> str:
     return f"{clean[:head]}…{clean[-(length - 1 - head) :]}"
 
 
-def worst(verdicts: Iterable[str]) -> str:
-    """The verdict of a whole from those of its parts."""
-    there = set(verdicts)
-    return next((verdict for verdict in _WORST_FIRST if verdict in there), "no-data")
-
-
 def outcome(judged: Sequence[Judged], groups: Sequence[Measure]) -> str:
-    """One sentence: how many streams met every requirement."""
-    parts: dict[str, list[str]] = {}
+    """How many streams met every requirement, how sure that is, and how many frames were lost."""
+    parts: dict[str, list[Outcome]] = {}
     for row in judged:
-        parts.setdefault(row.group, []).append(row.met)
+        parts.setdefault(row.group, []).append(row.outcome)
     every = list(dict.fromkeys([*parts, *(group.group for group in groups)]))
     free = len(every) - len(parts)
+    lost = _lost(groups)
     if not parts:
         streams = "1 stream was" if len(every) == 1 else f"{len(every)} streams were"
-        return f"{streams} measured; none has a requirement." if every else "Nothing was measured."
-    met = sum(worst(verdicts) == "yes" for verdicts in parts.values())
+        measured = f"{streams} measured; none has a requirement." if every else "Nothing was measured."
+        return measured + lost
+    own = [worst(outcomes) for outcomes in parts.values()]
+    met = sum(one is not None and one.met for one in own)
     if met == len(parts):
         text = "The stream met every requirement" if met == 1 else f"All {met} streams met every requirement"
+        text += _how_sure(own)
     elif len(parts) == 1:
         text = "The stream did not meet every requirement"
     else:
         text = f"{met} of {len(parts)} streams met every requirement"
     if free:
         text += f"; {free} further {'stream has' if free == 1 else 'streams have'} none"
-    return text + "."
+    return f"{text}.{lost}"
+
+
+def _how_sure(own: Sequence[Outcome | None]) -> str:
+    """What the worst case says, where all requirements were met."""
+    many = len(own)
+    proved, beyond = own.count(Outcome.PROVED), own.count(Outcome.BEYOND)
+    if proved == many:
+        return ", and the worst case keeps them, too"
+    if beyond:
+        whose = "" if many == 1 else f" of {beyond} of them" if beyond < many else " of all of them"
+        return f" in this run; the worst case{whose} is beyond a limit"
+    known = f"; the worst case keeps those of {proved} of them" if proved else "; the worst case is not known"
+    return f" in this run{known}"
+
+
+def _lost(groups: Sequence[Measure]) -> str:
+    """Lost frames, whatever is required; they are told wherever there are any."""
+    losing = [group for group in groups if group.counts.get("lost")]
+    if not losing:
+        return ""
+    lost, sent = (sum(group.counts.get(key, 0) for group in losing) for key in ("lost", "sent"))
+    names = list(dict.fromkeys(group.group for group in losing))
+    of = names[0] if len(names) == 1 else f"{len(names)} streams"
+    return f" {count(lost)} of {count(sent)} frames of {of} were lost."

@@ -71,7 +71,7 @@ def run_one(
         KeyboardInterrupt: the run folder then says ``interrupted`` and can be read.
     """
     from tsnbench.backends.simulation import Simulation
-    from tsnbench.measure import judge, measure_run
+    from tsnbench.measure import measure_run
     from tsnbench.runs import Run
     from tsnbench.runs.manifest import note
 
@@ -86,13 +86,29 @@ def run_one(
             note(into, about or {})
     measured = reused and (into / "measures.json").exists()
     measures = run.measures() if measured else measure_run(into)
-    verdict = judge(plan.document, measures)
-    write_json(into / "verdict.json", verdict)
+    verdict = judge_run(run, measures)
     if options.report and not (reused and (into / "report.html").exists() and not options.figures):
         from tsnbench import report
 
         report.write(Run.open(into), figures=options.figures)
     return Outcome(run=Run.open(into), reused=reused, verdict=verdict)
+
+
+def judge_run(run: Run, measures: Mapping[str, Any]) -> dict[str, Any]:
+    """Judge a run by its measures and by the worst case of its Plan; both are then in its folder.
+
+    Raises:
+        InputError: the Plan contradicts itself.
+    """
+    from tsnbench.measure import judge
+    from tsnbench.measure.verdict import required_of
+    from tsnbench.runs.bounds import bounds_of_run
+
+    document = run.plan.document
+    bounds = bounds_of_run(run.folder, keep=True) if required_of(document) else None
+    verdict = judge(document, measures, bounds, str(run.manifest.get("backend", "simulation")))
+    write_json(run.folder / "verdict.json", verdict)
+    return verdict
 
 
 def about_run(
@@ -207,6 +223,7 @@ __all__ = [
     "Outcome",
     "about_run",
     "folder_of",
+    "judge_run",
     "report_all",
     "run_one",
     "selected",

@@ -20,6 +20,7 @@ PLAN = "plan.json"
 COUNTERS = "counters.json"
 OBSERVATIONS = "observations.parquet"
 CLOCK_ERROR = "clock_error.parquet"
+BOUNDS = "bounds.json"
 KERNEL = "kernel.json"
 """What a real kernel said of its qdiscs and interfaces at the end."""
 OURS = {
@@ -28,6 +29,7 @@ OURS = {
     COUNTERS,
     OBSERVATIONS,
     CLOCK_ERROR,
+    BOUNDS,
     KERNEL,
     "captures",
     "measures.json",

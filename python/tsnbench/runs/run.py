@@ -140,8 +140,10 @@ class Run:
         """Which requirements are met; judged now where nobody has."""
         if not (self.folder / "verdict.json").exists():
             from tsnbench.measure import judge
+            from tsnbench.runs.bounds import bounds_of_run
 
-            return dict(judge(self.plan.document, self.measures()))
+            backend = str(self.manifest.get("backend", "simulation"))
+            return dict(judge(self.plan.document, self.measures(), bounds_of_run(self.folder), backend))
         return self._json("verdict.json")
 
     def delay(self, stream: str, listener: str | None = None) -> DelaySeries:

@@ -165,7 +165,8 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     if "streams" in top and not top["streams"]:
         hint = "write streams: {s: {from: a, to: b, period: 1 ms, frame: 500 B}}"
         reading.problem(top.at("streams"), "streams", "at least one stream", "none", hint)
-    built = streams.build(reading, net, top.get("streams", {}))
+    overall = top.get("requirements", {})
+    built = streams.build(reading, net, top.get("streams", {}), overall.get("worst-case", False))
     reading.unread = tuple(str(n) for n in top["streams"] if n not in built) if "streams" in top else None
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()

@@ -175,6 +175,8 @@ class Requirements(Part):
     jitter: tuple[JitterLimit, ...] = ()
     loss_ppm: int | None = None
     rate: BitRate | None = None
+    worst_case: bool = False
+    """The worst case has to keep these limits, too: what happened in one run is not enough."""
 
 
 class Way(Part):

@@ -27,13 +27,16 @@ def sr_class(reading: Reading, fields: Fields) -> catalogue.SrClass | None:
     return named_class(reading, fields["class"]) if "class" in fields else None
 
 
-def requirements(reading: Reading, fields: Fields) -> model.Requirements:
+def requirements(reading: Reading, fields: Fields, worst_case: bool = False) -> model.Requirements:
+    """What one stream requires; ``worst_case``: whether that counts for all streams that do not say."""
     written = fields.get("requires")
     if written is None:
         return model.Requirements()
     if not isinstance(written, Fields):
         limits = named_class(reading, written)
-        return limits.requirements if limits else model.Requirements()
+        if limits is None:
+            return model.Requirements()
+        return limits.requirements.model_copy(update={"worst_case": worst_case})
     limits = named_class(reading, written["class"]) if "class" in written else None
     base = limits.requirements if limits else model.Requirements()
     keys: dict[str, Any] = {"delay": base.delay, "loss_ppm": base.loss_ppm, "rate": base.rate}
@@ -55,4 +58,9 @@ def requirements(reading: Reading, fields: Fields) -> model.Requirements:
         key = next(key for key in written if key.startswith("delay p0"))
         reading.problem(written.at(key), written.path_of(key), "a share above 0", key, "write delay p99.9")
         return model.Requirements()
+    keys["worst_case"] = bool(written.get("worst-case", worst_case))
+    if set(written.places) == {"worst-case"}:
+        key = "worst-case"
+        hint = "write the limit beside it: {delay: 300 us, worst-case: true}"
+        reading.problem(written.at(key), written.path_of(key), "a limit beside it", "none", hint)
     return model.Requirements(percentiles=percentiles, jitter=tuple(jitter.values()), **keys)

@@ -20,13 +20,16 @@ _WHEN = ("period", "poisson", "saturating", "replay")
 _SIZE = ("frame", "phy", "payload", "units")
 
 
-def build(reading: Reading, net: Net, streams: dict[Named, Any]) -> dict[str, model.Stream]:
+def build(
+    reading: Reading, net: Net, streams: dict[Named, Any], worst_case: bool = False
+) -> dict[str, model.Stream]:
+    """Streams by name; ``worst_case``: whether worst cases count for requirements that do not say."""
     built: dict[str, model.Stream] = {}
     for name, fields in streams.items():
         if isinstance(fields, Bad):
             continue
         before = len(reading.problems)
-        stream = _stream(reading, net, fields)
+        stream = _stream(reading, net, fields, worst_case)
         if stream is not None and len(reading.problems) == before:
             built[str(name)] = stream
     for name, stream in zip(streams, (built.get(name) for name in streams), strict=True):
@@ -44,7 +47,7 @@ def _flows(reading: Reading, name: Named, count: int, streams: dict[Named, Any])
             reading.problem(other.place, other.path, "a name of its own for each flow", other, hint)
 
 
-def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
+def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> model.Stream | None:
     ends = _ends(reading, net, written)
     fields = _with_pattern(reading, written)
     if fields is None:
@@ -61,7 +64,7 @@ def _stream(reading: Reading, net: Net, written: Fields) -> model.Stream | None:
         reading.problem(fields.at("vlan"), fields.path_of("vlan"), "a tagged frame for a PCP", "none", hint)
     when = _when(reading, fields)
     size = _size(reading, fields, vid is not None)
-    requires = requirements(reading, fields)
+    requires = requirements(reading, fields, worst_case)
     start, stop = fields.get("start", 0), fields.get("stop")
     if stop is not None and stop <= start:
         hint = "a stream stops after it starts"

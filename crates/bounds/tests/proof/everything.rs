@@ -2,7 +2,7 @@
 
 use crate::common::random::Everywhere;
 use crate::common::run;
-use crate::watch::{queues, tap_everywhere, within};
+use crate::watch::{losses, queues, tap_everywhere, within};
 use std::collections::HashMap;
 use tsn_bounds::Bounds;
 use tsn_plan::Plan;
@@ -35,6 +35,7 @@ pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<u64, String> {
                 .map_err(|text| format!("{} #{} to {}: {text}", flow.stream, one.seq, flow.listener))?;
         }
     }
+    losses(&plan, bounds, &counters)?;
     queues(bounds, &counters, |_, _, _| ())?;
     Ok(bounded)
 }

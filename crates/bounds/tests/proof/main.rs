@@ -102,6 +102,7 @@ fn no_frame_exceeds_its_bounds() {
     // A proof of nothing would pass, too.
     assert!(seen.frames > 100_000, "{} frames", seen.frames);
     assert!(seen.ratios.len() > 300, "{} flows with a bound", seen.ratios.len());
+    assert!(seen.lossless > 100 && seen.lost > 100, "{} without loss, {} lost", seen.lossless, seen.lost);
     println!("{seen}");
 }
 

@@ -14,6 +14,10 @@ pub struct Seen {
     pub frames: u64,
     /// Flows and listeners without an upper bound.
     pub unbounded: u64,
+    /// Flows and listeners of which no frame may be lost.
+    pub lossless: u64,
+    /// Frames of others that were lost on their way.
+    pub lost: u64,
     /// Per flow, listener and bound (which goes by offsets where there are gates): longest delay from the release, in ps.
     longest: HashMap<(String, String, i64), i64>,
     /// Bound over longest delay from the release, per plan, flow and listener.
@@ -28,6 +32,8 @@ impl Seen {
     pub fn take(&mut self, one: Self) {
         self.frames += one.frames;
         self.unbounded += one.unbounded;
+        self.lossless += one.lossless;
+        self.lost += one.lost;
         self.ratios.extend(one.longest.iter().map(|(key, seen)| key.2 as f64 / *seen as f64));
         self.queues.extend(one.most.iter().map(|(key, seen)| key.2 as f64 / *seen as f64));
         self.ratios.extend(one.ratios);
@@ -135,10 +141,31 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
             }
         }
     }
+    let (lossless, lost) = losses(&plan, bounds, &counters)?;
+    seen.lossless += lossless;
+    seen.lost += lost;
     queues(bounds, &counters, |port, class, (bound, most)| {
         let known = seen.most.entry((port.into(), class, bound)).or_insert(0);
         *known = (*known).max(most);
     })
+}
+
+/// Streams that lose no frame to any of their listeners have lost none; gives how many they are, and what others lost.
+pub fn losses(plan: &Plan, bounds: &Bounds, counters: &tsn_sim::RunCounters) -> Result<(u64, u64), String> {
+    let mut flows = bounds.flows.iter();
+    let (mut lossless, mut lost) = (0, 0);
+    for (stream, counted) in plan.streams.iter().zip(&counters.streams) {
+        let own: Vec<_> = flows.by_ref().take(stream.listeners.len()).collect();
+        let dropped = counted.dropped_at_talker + counted.dropped_in_network;
+        if own.iter().any(|flow| flow.loss_reason.is_some()) {
+            lost += dropped;
+        } else if dropped > 0 {
+            return Err(format!("{}: {dropped} frames lost of a stream that loses none", stream.name));
+        } else {
+            lossless += 1;
+        }
+    }
+    Ok((lossless, lost))
 }
 
 /// Holds what waited in every queue against its bounds; `take` gets bound and most octets.

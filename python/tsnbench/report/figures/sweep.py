@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.bounds import drawn
 from tsnbench.report.curves import Curve
@@ -94,7 +94,7 @@ def along_axis(sweep: Sweep) -> Drawing:
             at.axhline(
                 along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"
             )
-        draw_bound(at, along, "y", highest)
+        _bound_marks(at, sweep.axis.at, along, highest)
         delay_axis(at, "y", min(stat.median for _, stat in there) / 1e3, highest)
         if not sweep.axis.numeric:
             at.set_xlim(-0.6, len(sweep.runs) - 0.4)
@@ -168,7 +168,7 @@ def overlay(sweep: Sweep) -> Drawing:
         log_share(at, bottom)
         at.set_ylabel("frames later")
         highest = max(c.box.high for _, c in there)
-        right = draw_bound(at, along, "x", highest) or highest
+        right = _bound_lines(at, [(n, along.bounds_ns[kept[n]]) for n, _ in there], len(kept), highest)
         delay_axis(at, "x", min(c.box.low for _, c in there), max(highest, right))
 
     def draw(size: Size) -> Figure:
@@ -194,13 +194,38 @@ def _overlaid(curves: Sequence[Curve | None]) -> list[int]:
     return [there[n] for n in spread(len(there), MOST_OVERLAID)]
 
 
-def draw_bound(at: Axes, along: Along, which: Literal["x", "y"], highest: float) -> float | None:
-    """The worst case as a line, where it is near; where it is, in µs."""
-    if along.bound_ns is None or (where := drawn(Bound(along.bound_ns), highest)) is None:
-        return None
-    line = at.axvline if which == "x" else at.axhline
-    line(where, color=INK, linewidth=1.1, linestyle=(0, (1, 1.5)), label="worst-case bound")
-    return where
+def _bound_marks(at: Axes, places: Sequence[float], along: Along, highest: float) -> None:
+    """The worst case of every run at its own place, where it is near: another run's says nothing there."""
+    near = [
+        (x, where)
+        for x, bound in zip(places, along.bounds_ns, strict=True)
+        if (where := drawn(Bound(bound), highest)) is not None
+    ]
+    if near:
+        at.plot(
+            [x for x, _ in near],
+            [where for _, where in near],
+            color=INK,
+            linestyle="none",
+            marker="_",
+            markersize=13,
+            markeredgewidth=1.4,
+            label="worst-case bound",
+        )
+
+
+def _bound_lines(at: Axes, bounds: Sequence[tuple[int, int | None]], many: int, highest: float) -> float:
+    """The worst case of every run that is drawn, where it is near: one line where all have the same one, else
+    one in each run's colour. Where the farthest is, in µs."""
+    same = len({bound for _, bound in bounds}) == 1
+    right = 0.0
+    for n, bound in bounds[:1] if same else bounds:
+        if (where := drawn(Bound(bound), highest)) is not None:
+            colour = INK if same else _shade(n, many)
+            label = "worst-case bound" if same else "worst-case bound, in its run's colour"
+            at.axvline(where, color=colour, linewidth=1.1, linestyle=(0, (1, 1.5)), label=label)
+            right = max(right, where)
+    return right
 
 
 def _shade(place: int, many: int) -> Any:

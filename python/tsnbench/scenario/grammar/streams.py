@@ -30,6 +30,7 @@ LIMITS = Record(
         "jitter": Field(SPAN, "highest jitter, as delay-step-abs: |delay(i) - delay(i-1)|"),
         "loss": Field(Quantity(SHARE, 0, 10**6, zero=True), "most frames lost on the way: 0, 0.1 %, 100 ppm"),
         "rate": Field(STREAM_RATE, "least rate received, frames from destination address to FCS"),
+        "worst-case": Field(YES_NO, "true: the worst-case bounds have to keep these limits, too"),
     },
     patterns=(
         KeyPattern(
@@ -48,6 +49,14 @@ LIMITS = Record(
         **dict.fromkeys(("losses", "lost", "drops", "reliability"), "did you mean loss?"),
         **dict.fromkeys(("bandwidth", "throughput", "bitrate"), "did you mean rate?"),
         "pdv": "did you mean jitter?",
+    },
+)
+REQUIREMENTS = Record(
+    "requirements of all streams",
+    {
+        "worst-case": Field(
+            YES_NO, "true: worst-case bounds have to keep the limits of every stream that has limits"
+        ),
     },
 )
 UNITS = Either(

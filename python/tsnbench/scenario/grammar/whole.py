@@ -13,7 +13,7 @@ from tsnbench.scenario.grammar.policing import POLICING
 from tsnbench.scenario.grammar.schedule import SCHEDULE
 from tsnbench.scenario.grammar.shapers import SHAPER, TAPS
 from tsnbench.scenario.grammar.shapes import Field, MapOf, Record
-from tsnbench.scenario.grammar.streams import STREAM
+from tsnbench.scenario.grammar.streams import REQUIREMENTS, STREAM
 from tsnbench.scenario.grammar.values import Count, Quantity, Text
 from tsnbench.scenario.grammar.windows import WINDOWS
 from tsnbench.scenario.units import DURATION
@@ -33,6 +33,7 @@ SCENARIO = Record(
             "who sends what to whom",
             "{s: {from: host1, to: host4, period: 1 ms, frame: 500 B}}",
         ),
+        "requirements": Field(REQUIREMENTS, "what counts for every stream: {worst-case: true}"),
         "shapers": Field(
             MapOf(
                 "ports and what shapes them",

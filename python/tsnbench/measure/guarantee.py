@@ -1,0 +1,78 @@
+"""What the worst case of a Plan guarantees of a requirement: its bound, if it has one of this kind.
+
+``docs/concepts/bounds.md`` says what is bounded; ``docs/concepts/measures.md`` what is judged by it. Bounds
+hold between the same stamps as measured delays do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The worst case of one quantity, in its requirement's unit; without one, the reason."""
+
+    worst_case: float | None
+    reason: str = ""
+    source: str = ""
+    """Where it is from, unless from the analysis."""
+    condition: str = ""
+    """What has to be so that it holds."""
+
+
+KERNELS = ("vm", "netns")
+NOT_BOUNDED = "no bound is known for this kind of requirement"
+BY_THE_PLAN = "the kernel does as the Plan says"
+
+
+def guarantee(
+    requirement: str, bounds: Mapping[str, Any] | None, drain_ns: int, backend: str = "simulation"
+) -> Guarantee:
+    """What is guaranteed of one flow.
+
+    Args:
+        requirement: as in the verdict: ``delay``, ``delay p99.9``, ``jitter spread``, ``loss``, ``rate``.
+        bounds: the flow's entry in what :func:`tsnbench.planning.bounds.bounds` gives; None without one.
+        drain_ns: how long after the last release frames may still arrive.
+        backend: where it ran; a kernel may do otherwise than the Plan says.
+    """
+    if bounds is None:
+        return Guarantee(None, "no bounds were computed")
+    kind, _, which = requirement.partition(" ")
+    source = str(bounds.get("source") or "")
+    assumed = source.partition(", if ")[2]
+    conditions = [assumed] if assumed else []
+    if backend in KERNELS:
+        conditions.append(BY_THE_PLAN)
+    common = {"source": source.partition(", if ")[0], "condition": ", and ".join(conditions)}
+    if kind == "delay":
+        return _of(bounds["upper_ns"], bounds["reason"], common)
+    if kind == "jitter":
+        if which == "interval":
+            return Guarantee(None, NOT_BOUNDED)
+        apart = bounds.get("jitter_ns")
+        # Two delays, or a delay and the mean, are no farther apart than the longest and the shortest;
+        # a standard deviation is at most half of that (Popoviciu).
+        return _of(apart / 2 if which == "spread" and apart is not None else apart, bounds["reason"], common)
+    if kind == "loss":
+        return _loss(bounds, drain_ns, common)
+    return Guarantee(None, NOT_BOUNDED)
+
+
+def _of(value: float | None, reason: str | None, common: Mapping[str, str]) -> Guarantee:
+    return Guarantee(None, reason or "") if value is None else Guarantee(value, **common)
+
+
+def _loss(bounds: Mapping[str, Any], drain_ns: int, common: Mapping[str, str]) -> Guarantee:
+    """None is lost where every queue has room for all, and the last one still arrives in time."""
+    if why := bounds.get("loss_reason", NOT_BOUNDED):
+        return Guarantee(None, f"frames may be lost: {why}")
+    latest = bounds.get("release_upper_ps")
+    if latest is None:
+        return Guarantee(None, bounds.get("release_reason") or "")
+    if latest > drain_ns * 1_000:
+        return Guarantee(None, "the last frames may arrive after the run's end (drain)")
+    return Guarantee(0.0, **common)

@@ -1,0 +1,105 @@
+"""One run, or a sweep, in one line: was everything met, how sure is that, and what is closest to failing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tsnbench.measure.outcome import Outcome, outcome, urgency, worst
+from tsnbench.measure.quantity import quantity
+from tsnbench.measure.tables import verdict_rows
+
+BADGES = {
+    None: "NO REQUIREMENT",
+    Outcome.BEYOND: "MET IN THIS RUN, WORST CASE BEYOND A LIMIT",
+    Outcome.IN_RUN: "ALL MET IN THIS RUN",
+    Outcome.PROVED: "ALL MET (PROVED)",
+}
+NOT_ALL_MET = "NOT ALL MET"
+
+
+def overall(verdict: Mapping[str, Any]) -> Outcome | None:
+    """The worst of all requirements; None where nothing is required."""
+    return worst(outcome(row) for row in verdict["rows"])
+
+
+def badge(found: Outcome | None) -> str:
+    """The words that stand for a whole run."""
+    return BADGES.get(found, NOT_ALL_MET)
+
+
+def headline(verdict: Mapping[str, Any]) -> str:
+    """``NOT ALL MET: 2 of 19 requirements, worst video at computer: delay 1.204 ms of 1 ms``."""
+    rows = verdict_rows(verdict)
+    found = overall(verdict)
+    parts = [_counted(found, rows)] if rows else ["write requires: {delay: 1 ms, loss: 0}"]
+    if rows:
+        parts.append(closest(rows[0]))
+    if text := lost(verdict):
+        parts.append(text)
+    return f"{badge(found)}: {'; '.join(parts)}"
+
+
+def _counted(found: Outcome | None, rows: Sequence[Mapping[str, Any]]) -> str:
+    many = len(rows)
+    own = [outcome(row) for row in rows]
+    requirements = f"{many} requirement{'s' if many != 1 else ''}"
+    if found is None or not found.met:
+        return f"{sum(not one.met for one in own)} of {requirements}"
+    proved, beyond = own.count(Outcome.PROVED), own.count(Outcome.BEYOND)
+    if found is Outcome.BEYOND:
+        return f"{beyond} of {requirements}"
+    if found is Outcome.IN_RUN:
+        return f"{requirements}, {proved} of them proved" if proved else f"{requirements}, none proved"
+    return requirements
+
+
+def closest(row: Mapping[str, Any]) -> str:
+    """The requirement that is broken most, or has the least left."""
+    found = outcome(row)
+    own = quantity(row["limit"], row["limit_unit"])
+    met = found in (Outcome.IN_RUN, Outcome.PROVED)
+    by_bound = found in (Outcome.BEYOND, Outcome.NOT_PROVED, Outcome.PROVED)
+    value = row.get("worst_case") if by_bound else row["found"]
+    who = f"{'closest' if met else 'worst'} {row['stream']} at {row['listener']}: {row['requirement']}"
+    if value is None:
+        return f"{who}, {'no bound is known' if by_bound else 'no data'}, limit {own}"
+    said = f"{quantity(value, row['limit_unit'])} of {own}"
+    return f"{who} {said}{' in the worst case' if by_bound else ''}"
+
+
+def lost(verdict: Mapping[str, Any]) -> str:
+    """Lost frames, whatever is required; empty where none is known to be lost."""
+    found = verdict.get("lost") or ()
+    if not found:
+        return ""
+    frames, sent = (sum(one[key] for one in found) for key in ("lost", "sent"))
+    many = len({one["stream"] for one in found})
+    of = f"of {found[0]['stream']}" if many == 1 else f"of {many} streams"
+    return f"{frames:,} of {sent:,} frames lost {of}"
+
+
+def sweep_headline(labels: Sequence[str], verdicts: Sequence[Mapping[str, Any]], reused: int = 0) -> str:
+    """``NOT ALL MET in 3 of 36 runs: worst hops 7, video at computer: delay 1.204 ms of 1 ms``."""
+    many = len(verdicts)
+    own = [overall(verdict) for verdict in verdicts]
+    found = worst(one for one in own if one is not None)
+    rows = [(label, row) for label, one in zip(labels, verdicts, strict=True) for row in verdict_rows(one)]
+    if found is None:
+        where = f"in {many} runs"
+    elif not found.met:
+        where = f"in {sum(one is not None and not one.met for one in own)} of {many} runs"
+    elif found is Outcome.BEYOND:
+        where = f"in {own.count(Outcome.BEYOND)} of {many} runs"
+    else:
+        where = f"in {sum(one is not None for one in own)} of {many} runs"
+    parts = []
+    if rows:
+        label, row = min(rows, key=lambda one: urgency(one[1]))
+        kind, _, rest = closest(row).partition(" ")
+        parts.append(f"{kind} {label}, {rest}")
+    if losing := sum(bool(one.get("lost")) for one in verdicts):
+        parts.append(f"frames lost in {losing} run{'s' if losing != 1 else ''}")
+    if reused:
+        parts.append(f"{reused} run{'s' if reused != 1 else ''} used again")
+    return f"{badge(found)} {where}" + (f": {'; '.join(parts)}" if parts else "")

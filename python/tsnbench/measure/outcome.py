@@ -1,0 +1,88 @@
+"""What came of a requirement, and of a whole run: the one place that orders outcomes and names them.
+
+A requirement is *met (proved)* where the worst case keeps its limit, *met in this run* where only the frames
+that were seen did, *failed* where they did not. Room is left for *uncertain*: a margin smaller than what the
+measurement itself may be wrong by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+
+class Outcome(StrEnum):
+    """Of one requirement, or the worst of several; worst first."""
+
+    FAILED = "no"
+    NO_DATA = "no-data"
+    MEAN_AND_MEDIAN = "mean-and-median"
+    NOT_PROVED = "not-proved"
+    """Met in this run; the worst case is required to keep the limit, and does not, or is not known."""
+    BEYOND = "beyond"
+    """Met in this run; the worst case breaks the limit."""
+    IN_RUN = "in-run"
+    """Met in this run; the worst case is not known, or does not hold for this run."""
+    PROVED = "proved"
+    """Met, and the worst case keeps the limit."""
+
+    @property
+    def met(self) -> bool:
+        """Whether it counts as met."""
+        return self in (Outcome.BEYOND, Outcome.IN_RUN, Outcome.PROVED)
+
+
+WORST_FIRST = tuple(Outcome)
+WORDS = {
+    Outcome.FAILED: "FAILED",
+    Outcome.NO_DATA: "NO DATA",
+    Outcome.MEAN_AND_MEDIAN: "FAILED*",
+    Outcome.NOT_PROVED: "NOT PROVED",
+    Outcome.BEYOND: "met, worst case beyond",
+    Outcome.IN_RUN: "met in this run",
+    Outcome.PROVED: "met (proved)",
+}
+LEGEND = {
+    Outcome.FAILED: "the limit was broken.",
+    Outcome.NO_DATA: "there was nothing to judge; it does not count as met.",
+    Outcome.MEAN_AND_MEDIAN: "the largest sample breaks the limit, mean and median keep it (YES* in EnGINE's "
+    "Table 14); it does not count as met.",
+    Outcome.NOT_PROVED: "met in this run, but the scenario requires that the worst case keeps the limit.",
+    Outcome.BEYOND: "every frame of this run kept the limit; the worst case does not.",
+    Outcome.IN_RUN: "every frame of this run kept the limit; the worst case is not known.",
+    Outcome.PROVED: "every frame kept the limit, and the worst case keeps it, too.",
+}
+
+
+def outcome(row: Mapping[str, Any]) -> Outcome:
+    """Of one row of a verdict; those of earlier versions say nothing of a worst case."""
+    if row["met"] != "yes":
+        return Outcome(row["met"])
+    proof = row.get("proof")
+    if proof == "proved" and not row.get("proof_condition"):
+        return Outcome.PROVED
+    return Outcome.BEYOND if proof == "beyond" else Outcome.IN_RUN
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
+    """The worst of several; None of none."""
+    there = set(outcomes)
+    return next((one for one in WORST_FIRST if one in there), None)
+
+
+def urgency(row: Mapping[str, Any]) -> tuple[int, float]:
+    """Rows are sorted by this: failed ones first, then by how much is left of the limit."""
+    own = outcome(row)
+    return WORST_FIRST.index(own), min(
+        (_share(row["limit"], row.get(key)) for key in ("margin", "worst_case_margin")), default=1.0
+    )
+
+
+def _share(limit: float, margin: float | None) -> float:
+    """How much of a limit is left."""
+    if margin is None:
+        return 1.0
+    if not limit:
+        return 1.0 if margin >= 0 else float("-inf")
+    return margin / limit

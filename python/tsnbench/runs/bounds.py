@@ -1,0 +1,57 @@
+"""The worst case of a run's Plan: computed once, kept in its folder, for verdict, report and comparison."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tsnbench.planning.bounds import BoundsError, bounds_of
+from tsnbench.runs.folder import BOUNDS, PLAN
+
+
+def bounds_of_run(folder: Path, keep: bool = False) -> dict[str, Any]:
+    """The bounds of a run's Plan, without the parts of single ports: those in its folder, or computed now.
+
+    Args:
+        folder: the run folder.
+        keep: whether what is computed now is kept in the folder.
+
+    Raises:
+        BoundsError: the Plan contradicts itself.
+        OSError: the Plan cannot be read, or the folder not be written.
+    """
+    text = (folder / PLAN).read_text(encoding="utf-8")
+    if kept := _kept(folder, text):
+        return kept
+    found = _computed(text)
+    if keep:
+        part = folder / f"{BOUNDS}.part"
+        part.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        part.replace(folder / BOUNDS)
+    return found
+
+
+def _computed(text: str) -> dict[str, Any]:
+    from tsnbench import __version__
+
+    return bounds_of(text, hops=False) | {"version": __version__}
+
+
+def _kept(folder: Path, text: str) -> dict[str, Any] | None:
+    """What an earlier call has kept, if this version computed it of this Plan."""
+    from tsnbench import __version__
+
+    try:
+        kept = json.loads((folder / BOUNDS).read_text(encoding="utf-8"))
+        plan = json.loads(text).get("hash")
+    except (OSError, ValueError, AttributeError):
+        return None
+    if not isinstance(kept, Mapping) or plan is None:
+        return None
+    same = (kept.get("plan"), kept.get("version")) == (plan, __version__)
+    return dict(kept) if same and isinstance(kept.get("flows"), list) else None
+
+
+__all__ = ["BoundsError", "bounds_of_run"]

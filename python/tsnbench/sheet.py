@@ -1,0 +1,140 @@
+"""A table for a terminal that fits its width: names are shortened in the middle, digits never.
+
+Where the width is too small even so, columns of figures are left out, the least important first, and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.measure import Measurement
+    from rich.table import Table
+
+SHORTEST_NAME = 8
+"""To so many characters a name is shortened before a column of figures is left out."""
+BETWEEN = 2
+"""Blanks between columns."""
+ELLIPSIS = "\u2026"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a sheet."""
+
+    header: str
+    name: bool = False
+    """Cells are names, which may be shortened in the middle; others are never cut."""
+    left: bool = False
+    """Cells begin at the left, as words do."""
+    spare: int = 0
+    """Left out where the width is too small: the highest number first; never where it is 0."""
+
+
+@dataclass
+class Sheet:
+    """Columns and rows as text; folded to ``most`` rows where that is not None."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: list[Sequence[str]] = field(default_factory=list)
+    captions: list[str] = field(default_factory=list)
+    most: int | None = None
+    rest: str = "rows more: --all"
+    """What stands for rows that are folded away, after their number."""
+
+    @property
+    def row_count(self) -> int:
+        """All rows, folded away or not."""
+        return len(self.rows)
+
+    def shown(self) -> Sequence[Sequence[str]]:
+        """Rows that are printed; one row more is printed rather than a line that says so."""
+        if self.most is None or len(self.rows) <= self.most + 1:
+            return self.rows
+        return self.rows[: self.most]
+
+    def fitted(self, width: int) -> tuple[list[int], list[int]]:
+        """Which columns are printed at this width, and how wide each of them is."""
+        rows = self.shown()
+        needs = [
+            max([len(column.header), *(len(row[place]) for row in rows)], default=0)
+            for place, column in enumerate(self.columns)
+        ]
+        places = list(range(len(self.columns)))
+        spare = sorted((p for p in places if self.columns[p].spare), key=lambda p: self.columns[p].spare)
+
+        def least(place: int) -> int:
+            if not self.columns[place].name:
+                return needs[place]
+            return min(needs[place], max(SHORTEST_NAME, len(self.columns[place].header)))
+
+        def room(cost: Sequence[int]) -> int:
+            return width - sum(cost) - BETWEEN * (len(cost) - 1)
+
+        while spare and room([least(place) for place in places]) < 0:
+            places.remove(spare.pop())
+        left = room([least(place) for place in places])
+        wide = [least(place) for place in places]
+        # What is left goes to names, the shortest first, so that as many as possible stand in full.
+        lacking = sorted(range(len(places)), key=lambda n: needs[places[n]] - wide[n])
+        for turn, n in enumerate(lacking):
+            more = min(needs[places[n]] - wide[n], max(left, 0) // (len(lacking) - turn))
+            wide[n] += more
+            left -= more
+        return places, wide
+
+    def table(self, width: int) -> Table:
+        """For a console of this width."""
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        places, wide = self.fitted(width)
+        captions = []
+        rows = self.shown()
+        if hidden := len(self.rows) - len(rows):
+            captions.append(f"{ELLIPSIS} and {hidden:,} {self.rest}")
+        if gone := [self.columns[p].header for p in range(len(self.columns)) if p not in places]:
+            captions.append(f"no room for: {', '.join(gone)}")
+        captions += self.captions
+        table = Table(
+            title=self.title or None,
+            box=box.SIMPLE_HEAD,
+            title_justify="left",
+            pad_edge=False,
+            padding=(0, BETWEEN - 1, 0, 0),
+            collapse_padding=True,
+            show_edge=False,
+            caption=Text("\n".join(captions)) if captions else None,
+            caption_justify="left",
+        )
+        for place, own in zip(places, wide, strict=True):
+            column = self.columns[place]
+            side = "left" if column.name or column.left else "right"
+            table.add_column(column.header, justify=side, no_wrap=True, min_width=own, max_width=own)  # type: ignore[arg-type]
+        for row in rows:
+            cells = [shortened(row[place], own) for place, own in zip(places, wide, strict=True)]
+            table.add_row(*(Text(cell) for cell in cells))
+        return table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield ""
+        yield self.table(options.max_width)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        _, wide = self.fitted(options.max_width)
+        return Measurement(1, min(options.max_width, sum(wide) + BETWEEN * (len(wide) - 1)))
+
+
+def shortened(text: str, length: int) -> str:
+    """A name that fits; the middle goes, because the ends tell names apart."""
+    if len(text) <= length:
+        return text
+    head = (length - 1) // 2
+    return f"{text[:head]}{ELLIPSIS}{text[len(text) - (length - 1 - head) :]}"
