@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.measure import Measurement
     from rich.table import Table
 
+SHORTEST_SENTENCE = 24
+"""So wide a column of sentences is at least."""
 SHORTEST_NAME = 8
 """To so many characters a name is shortened before a column of figures is left out."""
 BETWEEN = 2
@@ -28,6 +30,8 @@ class Column:
     header: str
     name: bool = False
     """Cells are names, which may be shortened in the middle; others are never cut."""
+    wraps: bool = False
+    """Cells are sentences, which may take several lines."""
     left: bool = False
     """Cells begin at the left, as words do."""
     spare: int = 0
@@ -68,9 +72,12 @@ class Sheet:
         spare = sorted((p for p in places if self.columns[p].spare), key=lambda p: self.columns[p].spare)
 
         def least(place: int) -> int:
-            if not self.columns[place].name:
+            column = self.columns[place]
+            if column.wraps:
+                return min(needs[place], SHORTEST_SENTENCE)
+            if not column.name:
                 return needs[place]
-            return min(needs[place], max(SHORTEST_NAME, len(self.columns[place].header)))
+            return min(needs[place], max(SHORTEST_NAME, len(column.header)))
 
         def room(cost: Sequence[int]) -> int:
             return width - sum(cost) - BETWEEN * (len(cost) - 1)
@@ -114,10 +121,22 @@ class Sheet:
         )
         for place, own in zip(places, wide, strict=True):
             column = self.columns[place]
-            side = "left" if column.name or column.left else "right"
-            table.add_column(column.header, justify=side, no_wrap=True, min_width=own, max_width=own)  # type: ignore[arg-type]
+            justify: Literal["left", "right"] = (
+                "left" if column.name or column.left or column.wraps else "right"
+            )
+            table.add_column(
+                column.header,
+                justify=justify,
+                no_wrap=not column.wraps,
+                overflow="fold",
+                min_width=own,
+                max_width=own,
+            )
         for row in rows:
-            cells = [shortened(row[place], own) for place, own in zip(places, wide, strict=True)]
+            cells = [
+                row[place] if self.columns[place].wraps else shortened(row[place], own)
+                for place, own in zip(places, wide, strict=True)
+            ]
             table.add_row(*(Text(cell) for cell in cells))
         return table
 

@@ -129,7 +129,7 @@ def test_a_group_shows_its_worst_flow() -> None:
     assert (worst["stream"], worst["margin"], worst["worst_seq"], worst["flows"]) == ("s.2", 50, 3, 2)
 
 
-def test_the_table_reads_as_engines() -> None:
+def test_the_table_says_what_failed_and_how() -> None:
     import io
 
     from rich.console import Console
@@ -139,13 +139,15 @@ def test_the_table_reads_as_engines() -> None:
     console.print(verdict_table({"rows": rows}))
     text = console.export_text()
     for words in (
-        "YES*",
-        "YES ",
-        "NO ",
-        "0.899 us",
-        "-0.001 us",
-        "2.000 Mbit/s",
+        "FAILED*",
+        "met in this run",
+        "899 ns",
+        "-1 ns",
+        "2 Mbit/s",
         "1,000 ppm",
+        "YES* in EnGINE's Table 14",
         "does not count",
     ):
         assert words in text, text
+    order = [row[-1] for row in verdict_table({"rows": rows}).rows]
+    assert order == ["FAILED", "FAILED*", "met in this run"]

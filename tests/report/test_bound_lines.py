@@ -60,7 +60,7 @@ def test_bound_and_greatest_delay_stand_side_by_side(folder: Path) -> None:
     assert measured is not None
     control = own["control (2 flows)"]
     assert control[2:5] == [f"{upper / 1e3:.3f}", f"{measured.max / 1e3:.3f}", f"{upper / measured.max:.3f}"]
-    assert control[1].endswith("YES")
+    assert control[1].endswith("kept")
     # A link that cannot carry what comes: said in words, and no number.
     flood = own["flood"]
     assert flood[2] == "no bound"

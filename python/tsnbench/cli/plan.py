@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import data, print_json, print_table, talk, told
+from tsnbench.cli.output import Exit, data, print_json, print_table, say, talk, told
 from tsnbench.cli.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
@@ -19,6 +19,15 @@ def plan(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="The Plan as JSON (a list for a sweep).")] = False,
     bounds: Annotated[bool, typer.Option("--bounds", help="Worst-case bounds of delay and backlog.")] = False,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge", help="With --bounds: exit code 1 where the worst case does not keep every requirement."
+        ),
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With --bounds: all requirements, not only those with least left.")
+    ] = False,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,8 +97,6 @@ def plan(
 
     with told():
         from tsnbench.errors import InputError
-        from tsnbench.planning.bounds import bounds as make_bounds
-        from tsnbench.planning.bounds import bounds_table
 
         for option, value in (("--to", to), ("--yang", yang), ("--interface", interface)):
             if value and export is None:
@@ -115,17 +122,45 @@ def plan(
             )
         if report is not None or export is not None:
             return
+        if bounds:
+            _bounds(plans, as_json, judge, everything)
+            return
         if as_json:
-            documents = [make_bounds(one) if bounds else json.loads(one.to_json()) for one in plans]
+            documents = [json.loads(one.to_json()) for one in plans]
             print_json(documents[0] if len(documents) == 1 else documents)
             return
         from tsnbench.planning.tables import print_plan
 
         for one in plans:
-            if bounds:
-                print_table(bounds_table(make_bounds(one)))
-            else:
-                print_plan(one, data())
+            print_plan(one, data())
+
+
+def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> None:
+    """The worst case of every stream, and what it says of every requirement."""
+    from tsnbench.measure.headline import worst_case_line
+    from tsnbench.measure.tables import MOST_ROWS, worst_cases_table
+    from tsnbench.measure.verdict import counting, worst_cases
+    from tsnbench.planning.bounds import bounds, bounds_table
+
+    broken = False
+    documents = []
+    for one in plans:
+        found = bounds(one)
+        rows = worst_cases(one.document, found)
+        broken |= any(row["proof"] != "proved" for row in counting(one.document, rows, every=judge))
+        documents.append(found | {"requirements": rows})
+        if as_json:
+            continue
+        if one.document["variant"]:
+            data().rule(", ".join(f"{key} {value}" for key, value in one.document["variant"].items()))
+        print_table(bounds_table(found))
+        if rows:
+            print_table(worst_cases_table(rows, None if everything else MOST_ROWS))
+        say(worst_case_line(rows))
+    if as_json:
+        print_json(documents[0] if len(documents) == 1 else documents)
+    if broken:
+        raise typer.Exit(Exit.REQUIREMENT_FAILED)
 
 
 def _report(plans: list[Plan], title: str, folder: Path) -> None:

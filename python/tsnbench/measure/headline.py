@@ -7,7 +7,7 @@ from typing import Any
 
 from tsnbench.measure.outcome import Outcome, outcome, urgency, worst
 from tsnbench.measure.quantity import quantity
-from tsnbench.measure.tables import verdict_rows
+from tsnbench.measure.tables import verdict_rows, worst_of_flows
 
 BADGES = {
     None: "NO REQUIREMENT",
@@ -66,6 +66,25 @@ def closest(row: Mapping[str, Any]) -> str:
         return f"{who}, {'no bound is known' if by_bound else 'no data'}, limit {own}"
     said = f"{quantity(value, row['limit_unit'])} of {own}"
     return f"{who} {said}{' in the worst case' if by_bound else ''}"
+
+
+def worst_case_line(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Of a Plan before anything has run: ``WORST CASE BEYOND A LIMIT: 2 of 19 requirements, worst …``."""
+    found = worst_of_flows(rows)
+    if not found:
+        return f"{BADGES[None]}: write requires: {{delay: 1 ms, loss: 0}}"
+    many = f"{len(found)} requirement{'s' if len(found) != 1 else ''}"
+    row = found[0]
+    unit = row["limit_unit"]
+    who = f"{row['stream']} at {row['listener']}: {row['requirement']}"
+    if row["proof"] == "none":
+        open_ones = sum(one["proof"] == "none" for one in found)
+        return f"WORST CASE NOT KNOWN: {open_ones} of {many}, such as {who} of {quantity(row['limit'], unit)}"
+    said = f"{who} {quantity(row['worst_case'], unit)} of {quantity(row['limit'], unit)}"
+    if row["proof"] == "beyond":
+        beyond = sum(one["proof"] == "beyond" for one in found)
+        return f"WORST CASE BEYOND A LIMIT: {beyond} of {many}; worst {said}"
+    return f"WORST CASE KEEPS EVERY LIMIT: {many}; closest {said}"
 
 
 def lost(verdict: Mapping[str, Any]) -> str:

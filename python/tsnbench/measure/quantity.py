@@ -19,7 +19,8 @@ def quantity(value: float | None, unit: str) -> str:
     if unit == "ns":
         return span(value)
     if unit == "bit/s":
-        return f"{value / 1e6:,.3f} Mbit/s"
+        scale, prefix = (1e6, "M") if abs(value) >= 1e6 else (1e3, "k") if abs(value) >= 1e3 else (1.0, "")
+        return f"{trimmed(f'{value / scale:,.3f}')} {prefix}bit/s"
     if unit == "ppm" and (abs(value) >= 10_000 or not value):
         return f"{value / 10_000:,.6g} %"
     return f"{value:,.6g} {unit}"

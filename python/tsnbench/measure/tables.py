@@ -217,8 +217,59 @@ def said(row: Mapping[str, Any]) -> str:
     if row.get("proof") == "exceeded" and found.met:
         return f"{WORDS[found]}, beyond worst case"
     if row.get("proof") == "proved" and row.get("proof_condition") and found is Outcome.IN_RUN:
-        return f"{WORDS[found]}, worst case kept if †"
+        return f"{WORDS[found]}, proved if \u2020"
     return WORDS[found]
+
+
+def worst_cases_table(rows: Sequence[Mapping[str, Any]], most: int | None = None) -> Sheet:
+    """What the worst case says of every requirement, those that it breaks first.
+
+    Args:
+        rows: what :func:`tsnbench.measure.verdict.worst_cases` gave.
+        most: how many rows are shown; all where it is None.
+    """
+    sheet = Sheet(
+        "requirements against the worst case",
+        [
+            Column("stream", name=True),
+            Column("listener", name=True, spare=1),
+            Column("requirement", name=True),
+            Column("limit"),
+            Column("worst case"),
+            Column("margin", spare=2),
+            Column("", left=True),
+        ],
+        most=most,
+        rest="requirements more, with more left of their limits: --all",
+    )
+    for row in worst_of_flows(rows):
+        figures = [
+            quantity(row[name], row["limit_unit"]) for name in ("limit", "worst_case", "worst_case_margin")
+        ]
+        sheet.rows.append([row["group"], row["listener"], row["requirement"], *figures, PROOFS[row["proof"]]])
+    reasons = dict.fromkeys(row["worst_case_reason"] for row in rows if row["worst_case_reason"])
+    sheet.captions += [f"no bound: {reason}" for reason in reasons]
+    return sheet
+
+
+PROOFS = {"proved": "kept", "beyond": "BEYOND", "none": "no bound"}
+"""What the worst case does to a limit."""
+
+
+def worst_of_flows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Of flows of one stream the one with the least left in the worst case; broken limits first."""
+
+    def urgent(row: Mapping[str, Any]) -> tuple[int, float]:
+        margin = row["worst_case_margin"]
+        left = 1.0 if margin is None or not row["limit"] else margin / row["limit"]
+        return ("beyond", "none", "proved").index(row["proof"]), left
+
+    worst: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in rows:
+        key = (row["group"], row["listener"], row["requirement"], row["limit"])
+        if key not in worst or urgent(row) < urgent(worst[key]):
+            worst[key] = row
+    return sorted(worst.values(), key=urgent)
 
 
 def runs_table(labels: Sequence[str], runs: Sequence[tuple[Mapping[str, Any], bool]]) -> Sheet:

@@ -6,7 +6,7 @@ Plan keeps the limit: what one run kept is no proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, guarantee
@@ -58,6 +58,26 @@ def judge(
                 rows.append(whose | _proved(row, known, bool(required.get("worst_case"))))
     met = all(row["met"] == YES for row in rows)
     return {"format": FORMAT, "met": met, "rows": rows, "lost": _lost(measures)}
+
+
+def worst_cases(plan_document: Mapping[str, Any], bounds: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the worst case says of every requirement before anything has run: rows as in a verdict."""
+    keys = ("found", "margin", "worst_seq", "met")
+    rows = judge(plan_document, {}, bounds)["rows"]
+    return [{key: value for key, value in row.items() if key not in keys} for row in rows]
+
+
+def counting(
+    plan_document: Mapping[str, Any], rows: Sequence[dict[str, Any]], every: bool = False
+) -> list[dict[str, Any]]:
+    """Of :func:`worst_cases`, rows that bounds judge, of streams that require the worst case to keep limits;
+    of ``every`` stream where that is asked for."""
+    required = {
+        stream["name"]
+        for stream in plan_document["streams"]
+        if every or (stream.get("requirements") or {}).get("worst_case")
+    }
+    return [row for row in rows if row["stream"] in required and row["worst_case_reason"] != NOT_BOUNDED]
 
 
 def required_of(plan_document: Mapping[str, Any]) -> bool:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import InputError
 from tsnbench.planning import words
+from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from tsnbench.planning.document import Plan
 
 
@@ -132,7 +131,7 @@ def with_windows(found: dict[str, Any], document: Mapping[str, Any], text: str) 
     return found
 
 
-def bounds_table(found: dict[str, Any]) -> Table:
+def bounds_table(found: dict[str, Any]) -> Sheet:
     """A table for people: per stream and listener the bounds, from the talker's stamp and from the release.
 
     Flows of one stream with equal bounds share a row.
@@ -140,19 +139,21 @@ def bounds_table(found: dict[str, Any]) -> Table:
     Args:
         found: what :func:`bounds` gave.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    table.add_column("stream", overflow="fold")
-    table.add_column("to", overflow="fold")
-    for column in ("at least", "at most", "from release"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("no bound because, or from where it is", overflow="fold")
+    sheet = Sheet(
+        "worst case",
+        [
+            Column("stream", name=True),
+            Column("to", name=True, spare=2),
+            Column("at least", spare=1),
+            Column("at most"),
+            Column("from release", spare=3),
+            Column("no bound because, or from where it is", wraps=True),
+        ],
+    )
     for row, flows in _rows(found).items():
-        group, listener, *cells = row
-        table.add_row(group if flows == 1 else f"{group} x{flows}", listener, *cells)
-    return table
+        group, *cells = row
+        sheet.rows.append([group if flows == 1 else f"{group} x{flows}", *cells])
+    return sheet
 
 
 def _rows(found: dict[str, Any]) -> dict[tuple[str, ...], int]:

@@ -1,0 +1,69 @@
+"""Tables fit their terminal: names are shortened, digits never, and what is left out is named."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from tsnbench.sheet import Column, Sheet, shortened
+
+NAMES = [f"a-stream-with-a-long-name-and-number-{n}" for n in range(20)]
+
+
+def sheet(most: int | None = None) -> Sheet:
+    made = Sheet(
+        "delays",
+        [
+            Column("stream", name=True),
+            Column("listener", name=True, spare=1),
+            Column("median"),
+            Column("p90", spare=3),
+            Column("p99", spare=2),
+            Column("max"),
+        ],
+        most=most,
+    )
+    for place, name in enumerate(NAMES):
+        made.rows.append([name, "the-computer-that-listens", *(f"{place},{n}23.456" for n in range(4))])
+    return made
+
+
+def printed(made: Sheet, width: int) -> str:
+    console = Console(width=width, file=io.StringIO(), record=True)
+    console.print(made)
+    return console.export_text()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal_and_no_digit_is_cut(width: int) -> None:
+    text = printed(sheet(), width)
+    assert all(len(line) <= width for line in text.splitlines())
+    # The columns that say most are whole at every width.
+    for place in range(len(NAMES)):
+        assert f"{place},023.456" in text
+        assert f"{place},323.456" in text
+
+
+def test_names_are_shortened_in_the_middle_and_stay_apart() -> None:
+    text = printed(sheet(), 80)
+    names = {line.split()[0] for line in text.splitlines() if "\u2026" in line}
+    assert len(names) == len(NAMES)
+    assert shortened("abcdefghij", 7) == "abc\u2026hij"
+    assert shortened("short", 7) == "short"
+
+
+def test_columns_that_do_not_fit_are_left_out_by_rank_and_named() -> None:
+    assert "no room" not in printed(sheet(), 100)
+    for width, gone in ((60, "no room for: p90"), (48, "no room for: p90, p99"), (34, "listener, p90, p99")):
+        assert gone in printed(sheet(), width), width
+
+
+def test_rows_fold_and_the_rest_is_counted() -> None:
+    text = printed(sheet(most=12), 200)
+    assert NAMES[11] in text
+    assert NAMES[12] not in text
+    assert "and 8 rows more: --all" in text
+    # One row more is shown rather than a line that says so.
+    assert "more" not in printed(sheet(most=19), 200)

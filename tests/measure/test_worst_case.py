@@ -1,0 +1,207 @@
+"""The worst case against requirements: what it proves, what it does not, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tsnbench.measure import headline, judge, sweep_headline, verdict_table
+from tsnbench.measure.guarantee import guarantee
+from tsnbench.measure.headline import worst_case_line
+from tsnbench.measure.outcome import Outcome, outcome
+from tsnbench.measure.verdict import counting, worst_cases
+
+DRAIN = 1_000_000
+
+
+def bound(**parts: Any) -> dict[str, Any]:
+    """A flow whose delay is between 100 and 900 ns, and that loses no frame."""
+    return {
+        "stream": "s",
+        "listener": "sink",
+        "upper_ns": 900,
+        "lower_ns": 100,
+        "jitter_ns": 800,
+        "reason": None,
+        "release_upper_ps": 950_000,
+        "release_reason": None,
+        "loss_reason": None,
+    } | parts
+
+
+def measured(worst: int = 500, lost: int = 0) -> dict[str, Any]:
+    path = {
+        "stream": "s",
+        "listener": "sink",
+        "delay": {"min": 1, "mean": 300.0, "median": 300, "max": worst, "max_seq": 7},
+        "delay_percentiles": [{"share_ppm": 990_000, "delay_ns": 480}],
+        "jitter": {"delay-step-abs": {"max": 80, "max_seq": 3, "mean": 10.0, "median": 5}, "interval": None},
+        "spread": 30.5,
+        "count": {"sent": 1000, "received": 1000 - lost, "lost": lost},
+        "rate": {"received_bps": 2e6},
+    }
+    return {"paths": [path], "groups": [path]}
+
+
+def plan(required: dict[str, Any]) -> dict[str, Any]:
+    stream = {"name": "s", "group": "s", "listeners": [{"node": 0}], "requirements": required}
+    return {"nodes": [{"name": "sink"}], "streams": [stream], "drain_ns": DRAIN}
+
+
+def verdict(required: dict[str, Any], own: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    backend = more.pop("backend", "simulation")
+    return judge(plan(required), measured(**more), {"flows": [own or bound()]}, backend)
+
+
+def jitter(kind: str, limit: int) -> dict[str, Any]:
+    return {"jitter": [{"kind": kind, "limit_ns": limit}]}
+
+
+@pytest.mark.parametrize(
+    ("required", "worst_case", "proof"),
+    [
+        ({"delay_ns": 900}, 900, "proved"),
+        ({"delay_ns": 899}, 900, "beyond"),
+        ({"delay_percentiles": [{"share_ppm": 990_000, "delay_ns": 900}]}, 900, "proved"),
+        ({"delay_percentiles": [{"share_ppm": 990_000, "delay_ns": 899}]}, 900, "beyond"),
+        (jitter("delay-step-abs", 800), 800, "proved"),
+        (jitter("delay-step-abs", 799), 800, "beyond"),
+        (jitter("deviation", 800), 800, None),
+        # A standard deviation is at most half the range.
+        (jitter("spread", 400), 400, "proved"),
+        (jitter("spread", 399), 400, "beyond"),
+        # A gap between arrivals depends on when frames are released, which these bounds do not say.
+        (jitter("interval", 1_000_000), None, "none"),
+        ({"loss_ppm": 0}, 0, "proved"),
+        ({"rate_bps": 1}, None, "none"),
+    ],
+)
+def test_what_a_bound_proves(required: dict[str, Any], worst_case: float | None, proof: str | None) -> None:
+    (row,) = verdict(required)["rows"]
+    assert row["worst_case"] == worst_case
+    if proof is not None:
+        assert row["proof"] == proof
+    # What happened in the run is judged as ever.
+    assert row["met"] in ("yes", "no-data")
+
+
+@pytest.mark.parametrize(
+    ("own", "why"),
+    [
+        ({"loss_reason": "at b -> c: more frames may come"}, "more frames may come"),
+        ({"release_upper_ps": None, "release_reason": "no window"}, "no window"),
+        ({"release_upper_ps": DRAIN * 1_000 + 1}, "after the run's end"),
+    ],
+)
+def test_loss_is_proved_only_where_every_frame_arrives_in_time(own: dict[str, Any], why: str) -> None:
+    (row,) = verdict({"loss_ppm": 0}, bound(**own))["rows"]
+    assert (row["met"], row["proof"], row["worst_case"]) == ("yes", "none", None)
+    assert why in row["worst_case_reason"]
+    (row,) = verdict({"loss_ppm": 0}, bound(release_upper_ps=DRAIN * 1_000))["rows"]
+    assert row["proof"] == "proved"
+
+
+def test_a_worst_case_beyond_the_limit_is_never_all_met() -> None:
+    found = verdict({"delay_ns": 600})
+    assert found["met"]
+    (row,) = found["rows"]
+    assert (row["worst_case"], row["worst_case_margin"]) == (900, -300)
+    assert outcome(row) is Outcome.BEYOND
+    line = headline(found)
+    assert line == (
+        "MET IN THIS RUN, WORST CASE BEYOND A LIMIT: 1 of 1 requirement; "
+        "worst s at sink: delay 900 ns of 600 ns in the worst case"
+    )
+    assert "ALL MET" not in line
+    assert headline(verdict({"delay_ns": 900})).startswith(
+        "ALL MET (PROVED): 1 requirement; closest s at sink"
+    )
+
+
+def test_a_required_worst_case_counts() -> None:
+    beyond = verdict({"delay_ns": 600, "worst_case": True})
+    assert not beyond["met"]
+    assert [row["met"] for row in beyond["rows"]] == ["not-proved"]
+    assert headline(beyond) == (
+        "NOT ALL MET: 1 of 1 requirement; worst s at sink: delay 900 ns of 600 ns in the worst case"
+    )
+    unknown = verdict({"delay_ns": 600, "worst_case": True}, bound(upper_ns=None, reason="Poisson"))
+    assert not unknown["met"]
+    assert "no bound is known" in headline(unknown)
+    assert verdict({"delay_ns": 900, "loss_ppm": 0, "worst_case": True})["met"]
+    # No bound judges a rate, so that none is asked for.
+    assert verdict({"rate_bps": 1, "worst_case": True})["met"]
+
+
+def test_what_was_measured_beyond_the_worst_case_proves_nothing() -> None:
+    (row,) = verdict({"delay_ns": 2_000}, worst=901)["rows"]
+    assert (row["met"], row["proof"]) == ("yes", "exceeded")
+    assert outcome(row) is Outcome.IN_RUN
+
+
+@pytest.mark.parametrize("backend", ["vm", "netns"])
+def test_a_kernel_is_not_proved_by_a_plan(backend: str) -> None:
+    found = verdict({"delay_ns": 900, "worst_case": True}, backend=backend)
+    (row,) = found["rows"]
+    assert (row["met"], row["proof"], outcome(row)) == ("yes", "proved", Outcome.IN_RUN)
+    assert row["proof_condition"] == "the kernel does as the Plan says"
+    table = verdict_table(found)
+    assert table.rows[0][-1].endswith("proved if \u2020")
+    assert "the kernel does as the Plan says" in table.captions[-1]
+
+
+def test_a_proof_that_takes_something_for_granted_says_so() -> None:
+    source = "schedule's proof, if clocks differ by no more than its margin"
+    (row,) = verdict({"delay_ns": 900}, bound(source=source))["rows"]
+    assert outcome(row) is Outcome.IN_RUN
+    assert row["proof_condition"] == "clocks differ by no more than its margin"
+    assert row["worst_case_source"] == "schedule's proof"
+
+
+def test_lost_frames_are_told_whatever_is_required() -> None:
+    assert headline(verdict({"delay_ns": 900}, lost=100)).endswith("; 100 of 1,000 frames lost of s")
+    free = judge(plan({}), measured(lost=3))
+    assert free["met"]
+    assert headline(free).startswith("NO REQUIREMENT: ")
+    assert headline(free).endswith("; 3 of 1,000 frames lost of s")
+
+
+def test_nothing_measured_beats_every_proof() -> None:
+    found = judge(plan({"delay_ns": 900}), {}, {"flows": [bound()]})
+    assert [outcome(row) for row in found["rows"]] == [Outcome.NO_DATA]
+    assert headline(found) == "NOT ALL MET: 1 of 1 requirement; worst s at sink: delay, no data, limit 900 ns"
+
+
+def test_a_sweep_is_one_line() -> None:
+    good, bad = verdict({"delay_ns": 900}), verdict({"delay_ns": 400}, lost=2)
+    labels = ["hops 1", "hops 2", "hops 3"]
+    assert sweep_headline(labels, [good, bad, good], reused=2) == (
+        "NOT ALL MET in 1 of 3 runs: worst hops 2, s at sink: delay 500 ns of 400 ns; "
+        "frames lost in 1 run; 2 runs used again"
+    )
+    beyond = verdict({"delay_ns": 600})
+    assert sweep_headline(labels, [good, beyond, good]).startswith(
+        "MET IN THIS RUN, WORST CASE BEYOND A LIMIT in 1 of 3 runs: worst hops 2, s at sink: "
+    )
+
+
+def test_a_plan_is_judged_before_anything_runs() -> None:
+    found = {"flows": [bound()]}
+    rows = worst_cases(plan({"delay_ns": 600, "loss_ppm": 0, "rate_bps": 1}), found)
+    assert [(row["requirement"], row["proof"]) for row in rows] == [
+        ("delay", "beyond"),
+        ("loss", "proved"),
+        ("rate", "none"),
+    ]
+    assert worst_case_line(rows) == (
+        "WORST CASE BEYOND A LIMIT: 1 of 3 requirements; worst s at sink: delay 900 ns of 600 ns"
+    )
+    assert counting(plan({"delay_ns": 600}), rows) == []
+    assert [row["requirement"] for row in counting(plan({}), rows, every=True)] == ["delay", "loss"]
+    assert len(counting(plan({"delay_ns": 600, "worst_case": True}), rows)) == 2
+
+
+def test_without_a_flow_among_the_bounds_nothing_is_guaranteed() -> None:
+    assert guarantee("delay", None, DRAIN).worst_case is None
+    assert guarantee("delay", None, DRAIN).reason
