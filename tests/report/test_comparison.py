@@ -36,7 +36,7 @@ def test_verdict_matrix_has_a_cell_per_run(hops: list[Path], tmp_path: Path) -> 
     rows = found.table("Requirement by requirement, run by run")
     assert rows[0] == ["Stream and requirement", "hops 1", "hops 2", "hops 3", "hops 4"]
     verdicts = [json.loads((folder / "verdict.json").read_text())["rows"] for folder in hops]
-    words = {"yes": "YES", "mean-and-median": "YES*", "no": "NO"}
+    words = {"yes": "met in this run", "mean-and-median": "FAILED*", "no": "FAILED"}
     for row in rows[1:]:
         stream = row[0].split("delay")[0].split("jitter")[0].strip()
         kind = "jitter delay-step-abs" if "jitter" in row[0] else "delay"
@@ -44,7 +44,7 @@ def test_verdict_matrix_has_a_cell_per_run(hops: list[Path], tmp_path: Path) -> 
             words[next(r["met"] for r in rows if (r["stream"], r["requirement"]) == (stream, kind))]
             for rows in verdicts
         ]
-        assert [cell.split(" ")[0] for cell in row[1:]] == wanted
+        assert all(cell.startswith(words) for cell, words in zip(row[1:], wanted, strict=True)), row
 
 
 def test_outcome_counts_runs(hops: list[Path], tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_the_report_of_a_run_shows_its_schedule_and_its_proof(few: Plan, tmp_pat
     page = read(report.write(tmp_path / "run"))
     assert page.table("Scheduled streams by their number")
     rows = {row[0]: row for row in page.table("The greatest delay that the Plan allows")}
-    assert rows["loop (4 flows)"][1:] == ["YES", "8.028", "8.028", "1.000", "from the schedule's proof"]
+    assert rows["loop (4 flows)"][1:] == ["kept", "8.028", "8.028", "1.000", "from the schedule's proof"]
     assert rows["files"][2] == "no bound"
     assert gather(tmp_path / "run").planned is not None
     assert {"schedule-title", "ways-title"} <= set(page.ids)
