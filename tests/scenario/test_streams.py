@@ -113,8 +113,9 @@ def test_requirements() -> None:
 def test_requirements_of_a_class_overridden() -> None:
     found = stream("period: 1 ms, frame: 100 B, requires: {class: sr/A, delay: 1 ms}").requires
     assert found == model.Requirements(
-        delay=MS, jitter=(model.JitterLimit(kind="delay-step-abs", limit=125 * US),)
+        delay=MS, jitter=(model.JitterLimit(kind="delay-step-abs", limit=125 * US),), loss_ppm=0
     )
+    assert stream("period: 1 ms, frame: 100 B, requires: {class: sr/A, loss: 1 %}").requires.loss_ppm == 10**4
     assert stream("period: 1 ms, frame: 100 B, requires: sr/BE").requires == model.Requirements()
 
 
