@@ -5,6 +5,7 @@
 #   make twin    the same small Plans in the simulator and on a kernel: docs/twin.md
 #   make check   formatting, lint, types
 #   make bench   measurements for docs/performance.md
+#   make papers  every shipped scenario at its own duration with its report; papers' figures beside ours (hours)
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
 #   make lock    write the lock files anew
 #   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
@@ -23,7 +24,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SOAK_PLANS ?= 40000
 SOAK_SEED  ?= 1
 
-.PHONY: run test test-rust test-python twin check bench precision soak lock clean packages help
+.PHONY: run test test-rust test-python twin check bench papers precision soak lock clean packages help
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -52,6 +53,9 @@ check: $(VENV)/.locked
 
 bench: $(VENV)/.built
 	$(BIN)/python benches/bench.py
+
+papers: $(VENV)/.built
+	cd scenarios/papers && $(CURDIR)/$(BIN)/python -m paper_figures $(PAPERS)
 
 precision: $(VENV)/.built
 	$(BIN)/python benches/precision.py

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
+from printed_numbers import text, texts, value
 from shipped import MS, Result, planned, simulated, variants
 from statistics_of import mean, quantile, us
 
@@ -16,6 +17,11 @@ from tsnbench.planning import plan
 from tsnbench.planning.windows import open_share
 
 DURATION = 1000 * MS
+PRINTED_LEAST = value(
+    "flextest", "Fig. 9: least delay of the high stream (Fig. 11a), under cut-through", "ns"
+)
+PRINTED_MOST = value("flextest", "Fig. 11: greatest delay of the high stream, without cross traffic", "ns")
+PRINTED_ALONE = value("flextest", "Fig. 14: least delay of the high stream", "ns")
 THETA = ("theta-high", "theta-med", "theta-low")
 RESIDENCE = 12_240
 STATISTICS = ("mean", "p99", "greatest")
@@ -140,11 +146,12 @@ def synchronised() -> Iterable[list[str]]:
 
 
 TABLE_V = {
-    # min, mean, median, standard deviation, 99th percentile, max in ns
-    "tcpreplay": ("tcpreplay 4.3.4, no gates", (-998312, 1, 48, 11001, 15960, 2254136)),
-    "15us": ("gates, slots of 15 us", (-997904, 18, -126, 19205, 24822, 2958199)),
-    "500us": ("gates, slots of 500 us", (-998784, 336, 2, 1023658, 2467535, 6460670)),
+    "tcpreplay": ("tcpreplay 4.3.4, no gates", "tcpreplay 4.3.4"),
+    "15us": ("gates, slots of 15 us", "slots of 15 us"),
+    "500us": ("gates, slots of 500 us", "slots of 500 us"),
 }
+"""What it is, and what the printed numbers call it."""
+COLUMNS_V = ("min", "mean", "median", "stdev", "P99%", "max")
 
 
 def deviations(gates: str) -> pl.Series:
@@ -156,14 +163,15 @@ def deviations(gates: str) -> pl.Series:
 def precision() -> Iterable[list[str]]:
     """Table V beside ours, in ns."""
     yield ["Sender", "whose", "least", "mean", "median", "std. dev.", "p99", "greatest"]
-    for gates, (what, theirs) in TABLE_V.items():
+    for gates, (what, called) in TABLE_V.items():
+        theirs = [value("flextest", f"Table V: {called}: {column}", "ns") for column in COLUMNS_V]
         found = deviations(gates)
         spread = found.cast(pl.Float64).std(ddof=0) or 0.0
         ours = (
             found.min(), round(mean(found)), quantile(found, "0.5"), round(spread),
             quantile(found, "0.99"), found.max(),
         )  # fmt: skip
-        yield [what, "FlexTest", *map(str, theirs)]
+        yield [what, "FlexTest", *(f"{number:.0f}" for number in theirs)]
         yield [what, "ours", *map(str, ours)]
 
 
@@ -210,33 +218,47 @@ def printed() -> Iterable[list[str]]:
     share = 100 * (one_queue.frames["delay_ns"] == RESIDENCE).sum() / len(one_queue.frames)
     growth = int(alone.group(high).max() or 0) - int(alone.group(high).min() or 0)
     yield ["Figure", "FlexTest", "ours"]
-    yield ["one queue, alone: frames that do not wait", "97.96 %", f"{share:.2f} %"]
+    waits = "Fig. 10: frames that do not wait, without cross traffic"
+    yield ["one queue, alone: frames that do not wait", text("flextest", waits), f"{share:.2f} %"]
     yield [
         "one queue, crossed: almost all delays below (high, medium, low)",
-        "135.4, 109.6, 85.3 us",
+        texts(
+            "flextest",
+            "Fig. 10: greatest delay of almost all frames of the high stream, with cross traffic",
+            "Fig. 10: the same of the medium stream",
+            "Fig. 10: the same of the low stream",
+        ),
         f"{', '.join(us(full.group(stream).max() or 0) for stream in THETA)} us",
     ]
-    for result, what, theirs in (
-        (alone, "alone", "12.0, 12.4, 14.2"),
-        (crossed, "crossed", "16.7, 20.8, 17.8"),
-    ):
+    first = "Fig. 11: overall latency of the high stream, without cross traffic"
+    others = ("Fig. 11: of the medium stream", "Fig. 11: of the low stream")
+    with_traffic = [
+        f"Fig. 11: of the {level} stream with cross traffic" for level in ("high", "medium", "low")
+    ]
+    for result, what, theirs in ((alone, "alone", (first, *others)), (crossed, "crossed", with_traffic)):
         yield [
             f"strict priority, {what}: mean delay (high, medium, low)",
-            f"{theirs} us",
+            texts("flextest", *theirs),
             f"{means(result)} us",
         ]
     yield [
         "strict priority, alone: greatest less least delay of the high stream",
-        "13.65 us",
+        f"{us(PRINTED_MOST - PRINTED_LEAST)} us",
         f"{us(growth)} us",
     ]
     slots = [mean(run("tas", f"4 {slot} us crossed").group(high)) for slot in (15, 45)]
     yield [
         "list 4, slots of 15 and 45 us: mean of the high stream",
-        "18.4, 34.0 us",
+        texts(
+            "flextest",
+            *(f"Fig. 12, 13: list 4, slots of {slot} us: mean of the high stream" for slot in (15, 45)),
+        ),
         f"{', '.join(map(us, slots))} us",
     ]
-    for slot, theirs in ((15, "+16 %"), (45, "+24 %")):
+    guard = "Fig. 12, 13: list 1, slots of {} us: what a guard band adds to the {}"
+    added_to = {15: "average", 45: "mean of the high stream"}
+    for slot, whose in added_to.items():
+        theirs = "+" + text("flextest", guard.format(slot, whose))
         without, guarded = (
             mean(run(name, f"1 {slot} us crossed").group(high)) for name in ("tas", "tas-guard-band")
         )
@@ -246,11 +268,16 @@ def printed() -> Iterable[list[str]]:
     added = int(senders.min() or 0) - int(alone.group(high).min() or 0)
     yield [
         "synchronised senders: what is added to the least delay of the high stream",
-        "0.07 us (4.968 less 4.894)",
+        f"{us(PRINTED_ALONE - PRINTED_LEAST)} us ({PRINTED_ALONE / 1e3:.3f} less {PRINTED_LEAST / 1e3:.3f})",
         f"{us(added)} us",
     ]
     spread = senders.cast(pl.Float64).std(ddof=0) or 0.0
-    yield ["synchronised senders: standard deviation of the high stream", "0.04 us", f"{us(spread)} us"]
+    deviation = us(value("flextest", "Fig. 14: standard deviation of the high stream", "ns"))
+    yield [
+        "synchronised senders: standard deviation of the high stream",
+        f"{deviation} us",
+        f"{us(spread)} us",
+    ]
     lists = (
         ("tas", "1 15 us alone"),
         ("tas-guard-band", "1 15 us alone"),
@@ -259,7 +286,12 @@ def printed() -> Iterable[list[str]]:
     open_rates = ", ".join(f"{open_rate(*one) / 10**6:.0f}" for one in lists)
     yield [
         "list 1: rate of one stream without guard band, with it and slots of 15 us, and of 45 us",
-        "250, 200, 230 Mbit/s",
+        texts(
+            "flextest",
+            "Fig. 12, 13: list 1, slots of 15 us: what the high stream's gate lets through",
+            "Fig. 12, 13: the same with a guard band",
+            "Fig. 12, 13: the same with a guard band and slots of 45 us",
+        ),
         f"{open_rates} Mbit/s",
     ]
 

@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import polars as pl
+from printed_numbers import text
 from shipped import MS, Result, simulated, variants
 from statistics_of import us
+
+
+def printed(name: str) -> str:
+    """In us."""
+    return text("ocora", name).removesuffix(" us")
+
 
 DURATION = 2000 * MS
 CYCLE = MS
 SCHEDULED = {
     # schedule, PCP, traffic: figures, printed latency in us
-    "1 7 alone": ("12, 21", "52 to 53"),
-    "1 7 loaded": ("13, 22", "52 to 53"),
-    "1 2 alone": ("14", "14 to 27"),
+    "1 7 alone": ("12, 21", printed("Fig. 12, 13, 21, 22: latency without best effort")),
+    "1 7 loaded": ("13, 22", printed("Fig. 12, 13, 21, 22: latency with best effort")),
+    "1 2 alone": ("14", printed("Fig. 14, 17, 23, 24: latency of priority 2")),
     "1 2 loaded": ("15", "more, and spread"),
     "2 7 alone": ("17, 23", "as Fig. 14"),
     "2 7 loaded": ("24", "as Fig. 23"),
 }
+
+LIMIT = text("ocora", "Fig. 25 to 28: the most that can").replace("<=", "at most")
+INTERRUPTING = f"{text('ocora', 'Fig. 25 to 28: express frames that interrupt a frame')}, {LIMIT}"
 
 
 def run(name: str, variant: str = "") -> Result:
@@ -82,7 +92,7 @@ def preemption() -> Iterable[list[str]]:
         share = f"{100 * count / len(result.delays('high')):.1f} %"
         yield [
             figure, "-" if express == "none" else "yes", "yes" if traffic == "loaded" else "-",
-            span(result.waits("high")), "80 to 85 %, at most 96 %" if figure == "28" else "-", share,
+            span(result.waits("high")), INTERRUPTING if figure == "28" else "-", share,
         ]  # fmt: skip
 
 

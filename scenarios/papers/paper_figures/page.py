@@ -1,0 +1,98 @@
+"""The tables for people: a row per figure in ``scenarios/README.md``, a row per number beside a paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from paper_figures.printed import PAPERS, Paper
+from paper_figures.verdicts import Compared, JudgedFigure, Verdict
+
+OVERVIEW = PAPERS.parent / "README.md"
+BETWEEN = " \u00b7 "
+"""Between reasons of one row."""
+_BLOCK = re.compile(r"(<!-- paper: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def overview(text: str, judged: dict[str, tuple[Paper, list[JudgedFigure]]]) -> str:
+    """``scenarios/README.md`` with the table of every paper made anew."""
+    made: Callable[[re.Match[str]], str] = lambda found: (  # noqa: E731
+        f"{found[1]}{_table(*judged[found[2]])}{found[3]}"
+    )
+    return _BLOCK.sub(made, text)
+
+
+def blocks(text: str) -> list[str]:
+    """The papers that have a table in it."""
+    return [found[2] for found in _BLOCK.finditer(text)]
+
+
+def _table(paper: Paper, figures: Sequence[JudgedFigure]) -> str:
+    rows = [["figure", "what", "scenario", "verdict"], ["---"] * 4]
+    for one in figures:
+        links = ", ".join(
+            f"[{name.rsplit('/')[-1]}](papers/{paper.folder}/{name}.yaml)" for name in one.figure.scenarios
+        )
+        rows.append([one.figure.name, one.figure.what, links or "-", verdict_of(one)])
+    return _markdown(rows)
+
+
+def verdict_of(one: JudgedFigure) -> str:
+    """``figure met 3 of 4; statement holds; differs: why``."""
+    parts = [
+        part
+        for part in (
+            _share(one, Verdict.FIGURE_MET, statements=False),
+            _share(one, Verdict.STATEMENT_HOLDS, statements=True),
+        )
+        if part
+    ]
+    if reasons := dict.fromkeys(other.entry.why for other in one.of(Verdict.DIFFERS)):
+        parts.append(f"**{Verdict.DIFFERS}**: {BETWEEN.join(reasons)}")
+    if inputs := dict.fromkeys(other.entry.given for other in one.of(Verdict.GIVEN)):
+        parts.append(f"given: {'; '.join(inputs)}")
+    if one.figure.note:
+        parts.append(one.figure.note)
+    return "; ".join(parts)
+
+
+def _share(one: JudgedFigure, verdict: Verdict, *, statements: bool) -> str:
+    agree, differ = len(one.of(verdict, statements)), len(one.of(Verdict.DIFFERS, statements))
+    if not agree + differ:
+        return ""
+    if not differ:
+        return f"**{verdict}**" + (f" ({agree})" if agree > 1 else "")
+    return f"**{verdict}** {agree} of {agree + differ}"
+
+
+def details(paper: Paper, figures: Sequence[JudgedFigure]) -> str:
+    """``figures.md`` of a paper: every printed number and statement with ours beside it."""
+    lines = [
+        f"# {paper.heading}: every number compared",
+        "",
+        f"What *{paper.title}* prints, what the scenarios give at their own durations, and the verdict.",
+        "Written by `make papers` from [printed.yml](printed.yml) and [recorded results](../results.json).",
+        "",
+    ]
+    for one in figures:
+        lines += [f"## {one.figure.name}: {one.figure.what}", ""]
+        rows = [["what", "where", "printed", "ours", "verdict"], ["---"] * 4 + ["---"]]
+        rows += [_row(compared) for compared in one.compared]
+        lines += [_markdown(rows).rstrip("\n"), ""] if one.compared else [one.figure.note, ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _row(one: Compared) -> list[str]:
+    entry = one.entry
+    why = entry.given or (entry.why if one.verdict is Verdict.DIFFERS else entry.tolerance)
+    return [
+        entry.what,
+        entry.where,
+        entry.printed,
+        one.ours or ("" if entry.printed else f"`{entry.expression}`"),
+        f"{one.verdict}: {why}" if why else str(one.verdict),
+    ]
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
