@@ -1,0 +1,133 @@
+"""Switches: address tables, processing, cut-through, copies."""
+
+from __future__ import annotations
+
+from tsnbench.exports.inet.layout import Layout
+from tsnbench.exports.inet.paths import Paths
+from tsnbench.exports.inet.words import filtered, mapping, quoted
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+
+DECIDES_AFTER = 18
+"""Octets of a tagged frame's headers: then INET's switches begin to forward."""
+
+
+def bridge(network: Network, layout: Layout, paths: Paths, node: int, notes: Notes) -> list[str]:
+    name = layout.names[node]
+    lines = [f"*.{name}.hasIncomingStreams = true", f"*.{name}.hasOutgoingStreams = true"]
+    lines += _copies(paths, layout, node)
+    rows = [
+        f'{{address: {quoted(address)}, vlan: {vlan}, interface: "eth{interface}"}}'
+        for address, vlan, interface in paths.rows(node)
+    ]
+    if rows:
+        lines += mapping(f"*.{name}.macTable.forwardingTable", rows)
+    return lines + _processing(network, layout, paths, node, notes)
+
+
+def _processing(network: Network, layout: Layout, paths: Paths, node: int, notes: Notes) -> list[str]:
+    name, taken = layout.names[node], network.nodes[node]["processing_ns"]
+    if not taken:
+        return []
+    if node not in layout.hosts:
+        delayer = f"*.{name}.bridging.directionReverser.delayer"
+        return [f'{delayer}.typename = "PacketDelayer"', f"{delayer}.delay = {taken}ns"]
+    if not paths.passes(node):
+        return []
+    # The delayer would also hold what the node itself sends and receives.
+    if any(one["node"] == node for path in paths.streams for one in path.listeners):
+        notes.warn(
+            "processing of nodes that pass on and listen",
+            "written: also for what they listen to",
+            f"{network.nodes[node]['name']} ({taken} ns too late)",
+        )
+    lines = []
+    for port in network.ports_of(node):
+        layer = f"*.{name}.eth[{network.place(port)}].processingDelayLayer"
+        lines += [
+            f'{layer}.typename = "ProcessingDelayLayer"',
+            f"{layer}.ingress.delay = {taken}ns",
+            f'{layer}.egress.typename = ""',
+        ]
+    return lines
+
+
+def _copies(paths: Paths, layout: Layout, node: int) -> list[str]:
+    """802.1CB: copies that are made here, and copies that meet here."""
+    name = layout.names[node]
+    made = [path for path in paths.streams if path.copies and path.copies.split == node]
+    meet = [path for path in paths.streams if path.copies and path.copies.merge == node]
+    lines = [f"*.{name}.hasStreamRedundancy = true"] if made or meet else []
+
+    def copies(path_name: str, count: int) -> list[str]:
+        return [f"{path_name}.copy{number}" for number in range(1, count + 1)]
+
+    def parts(path_name: str, vlans: tuple[int, ...]) -> list[tuple[str, int]]:
+        return list(zip(copies(path_name, len(vlans)), vlans, strict=True))
+
+    bridging = f"*.{name}.bridging"
+    if made:
+        lines += mapping(
+            f"{bridging}.streamIdentifier.identifier.mapping",
+            [
+                f"{{stream: {quoted(one.name)}, packetFilter: {filtered(one.stream)}, "
+                "sequenceNumbering: true}"
+                for one in made
+            ],
+        )
+        splits = [
+            f"{quoted(one.name)}: [{', '.join(map(quoted, copies(one.name, len(one.copies.vlans))))}]"
+            for one in made
+            if one.copies
+        ]
+        lines.append(f"{bridging}.streamRelay.splitter.mapping = {{{', '.join(splits)}}}")
+        lines += mapping(
+            f"{bridging}.streamCoder.encoder.mapping",
+            [
+                f"{{stream: {quoted(copy)}, pcp: {one.stream['pcp']}, vlan: {vlan}}}"
+                for one in made
+                if one.copies
+                for copy, vlan in parts(one.name, one.copies.vlans)
+            ],
+        )
+    if meet:
+        lines += mapping(
+            f"{bridging}.streamCoder.decoder.mapping",
+            [
+                f"{{stream: {quoted(copy)}, vlan: {vlan}}}"
+                for one in meet
+                if one.copies
+                for copy, vlan in parts(one.name, one.copies.vlans)
+            ],
+        )
+        merged = [
+            f'{quoted(copy)}: ""'
+            for one in meet
+            if one.copies
+            for copy in copies(one.name, len(one.copies.vlans))
+        ]
+        lines.append(f"{bridging}.streamRelay.merger.mapping = {{{', '.join(merged)}}}")
+        lines.append(
+            f'{bridging}.directionReverser.reverser.excludeEncapsulationProtocols = ["ieee8021rtag"]'
+        )
+    return lines
+
+
+def cut_through(network: Network, layout: Layout, notes: Notes) -> list[str]:
+    """Where one node cuts through, all others have to stream, too."""
+    lines = ["", "# who stores frames, and who cuts through"]
+    for node, one in enumerate(network.nodes):
+        if layout.switches(node) and "cut_through_octets" not in one:
+            name = layout.names[node]
+            lines.append(f"*.{name}.hasCutthroughSwitching = false")
+            lines.append(f'*.{name}.eth[*].phyLayer.typename = "EthernetStreamingPhyLayer"')
+        elif one.get("cut_through_octets", DECIDES_AFTER) != DECIDES_AFTER:
+            rate = min(network.ports[port]["rate_bps"] for port in network.ports_of(node))
+            early = (one["cut_through_octets"] - DECIDES_AFTER) * 8 * 1_000_000_000 // rate
+            notes.warn(
+                "after how many octets nodes cut through",
+                f"INET decides after {DECIDES_AFTER} octets",
+                f"{one['name']} ({early} ns too early)",
+                cure=f"forwarding: {{mode: cut-through, after: {DECIDES_AFTER} B}}",
+            )
+    return [*lines, "*.*.hasCutthroughSwitching = true"]

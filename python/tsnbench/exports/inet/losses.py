@@ -1,0 +1,44 @@
+"""What INET cannot be told of a Plan."""
+
+from __future__ import annotations
+
+from tsnbench.exports.inet.paths import Paths
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+
+
+def tell(network: Network, paths: Paths, notes: Notes) -> None:
+    """Notes of what no part of the export writes."""
+    notes.parts(network, "all nodes share one time here", "clocks")
+    notes.parts(network, "INET's stations have no software of that kind", "hosts")
+    notes.parts(network, "INET's recordings take their place", "taps")
+    for fault in network.document.get("faults", []):
+        if fault["kind"] != "link-down":
+            notes.lost("faults but links that break", "they are not written for INET", fault["kind"])
+    for path in paths.streams:
+        if path.vlan is None and path.stream["pcp"]:
+            notes.lost("priorities of untagged streams", "there is no tag that could carry them", path.name)
+        if "redundancy" not in path.stream:
+            continue
+        if path.copies is None:
+            notes.lost(
+                "other paths",
+                "copies are written for one listener, made at one bridge and met at one bridge; "
+                "written: the first path",
+                path.name,
+            )
+        else:
+            history = path.stream["redundancy"]["recovery"]["algorithm"].get("history")
+            if history != 10:
+                notes.warn("histories of sequence recovery", "INET's merger remembers 10 numbers", path.name)
+    for node in network.nodes:
+        if "further" in node:
+            notes.lost("processing beyond its constant part", "the delayer here is constant", node["name"])
+        if "buffer" in node:
+            notes.lost("shared memory", "INET's queues have memory of their own", node["name"])
+        if "learning" in node:
+            notes.lost("learning", "addresses are written down", node["name"])
+    for one, other in network.links():
+        first, second = network.ports[one], network.ports[other]
+        if (first["rate_bps"], first["propagation_ps"]) != (second["rate_bps"], second["propagation_ps"]):
+            notes.lost("other directions of links", "a channel is the same in both", first["name"])

@@ -1,0 +1,197 @@
+"""Where bridges send which frames: INET looks up a VLAN and an address.
+
+Streams with one VLAN and address whose paths part get VLANs of their own: the tag is as long as before. So do
+the copies of a stream (802.1CB), from where they are made to the listener.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tsnbench.exports.inet.layout import Layout
+from tsnbench.exports.network import Network
+from tsnbench.exports.notes import Notes
+
+LARGEST_VLAN = 4094
+Hops = dict[int, frozenset[int]]
+"""By node that switches: numbers of its interfaces by which a frame leaves."""
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A stream that is split at one node and merged at another one."""
+
+    split: int
+    merge: int
+    vlans: tuple[int, ...]
+    """Of each copy."""
+
+
+@dataclass
+class Path:
+    """A stream as it is written."""
+
+    stream: dict[str, Any]
+    vlan: int | None
+    """None: untagged."""
+    address: str
+    listeners: list[dict[str, Any]]
+    copies: Copies | None = None
+
+    @property
+    def group(self) -> bool:
+        """Whether several listeners share an address."""
+        return len(self.listeners) > 1
+
+    @property
+    def name(self) -> str:
+        return str(self.stream["name"])
+
+
+@dataclass
+class Paths:
+    """All streams that are written, and every bridge's table."""
+
+    network: Network
+    layout: Layout
+    notes: Notes
+    streams: list[Path] = field(default_factory=list)
+    tables: dict[tuple[int, str], Hops] = field(default_factory=dict)
+    """By VLAN (0: none) and address."""
+
+    def __post_init__(self) -> None:
+        self._used = {stream["vid"] for stream in self.network.streams if "vid" in stream}
+        for stream in self.network.streams:
+            if stream["stop_ns"] <= stream["start_ns"]:
+                self.notes.lost("streams that send nothing", "they stop before they start", stream["name"])
+                continue
+            self.streams.append(self._path(stream))
+
+    def passes(self, node: int) -> bool:
+        """Whether some frame comes in by one port of a node and leaves by another one."""
+        return any(
+            hop.get("parent") is not None and self.network.ports[hop["port"]]["node"] == node
+            for path in self.streams
+            for hop in path.stream["route"]
+        )
+
+    def rows(self, node: int) -> Iterator[tuple[str, int, int]]:
+        """Address, VLAN and interface of a bridge's table."""
+        for (vlan, address), hops in self.tables.items():
+            for interface in sorted(hops.get(node, ())):
+                yield address, vlan, interface
+
+    def _path(self, stream: dict[str, Any]) -> Path:
+        listeners = stream["listeners"]
+        copies = self._copies(stream) if "redundancy" in stream else None
+        only = "redundancy" in stream and copies is None
+        places = self._tree(stream) if only or "redundancy" not in stream else range(len(stream["route"]))
+        address = stream["destination_mac"] if len(listeners) > 1 else self.layout.mac(listeners[0]["node"])
+        path = Path(stream, stream.get("vid"), address, listeners, copies)
+        if copies is None:
+            path.vlan = self._place(path, self._hops(stream, places))
+            return path
+        wanted = {copy: number for number, copy in enumerate(copies.vlans, start=1)}
+        before = [place for place in places if not stream["redundancy"]["copies"][place]]
+        merged = {place for merge in stream["redundancy"]["merges"] for place in merge["from"]}
+        behind = self._behind(stream, merged)
+        path.vlan = self._place(path, self._hops(stream, [p for p in before if p not in behind], ends=False))
+        for vlan, copy in wanted.items():
+            own = [p for p in places if stream["redundancy"]["copies"][p] == copy or p in behind]
+            self.tables[vlan, address] = self._hops(stream, own)
+        return path
+
+    def _place(self, path: Path, hops: Hops) -> int | None:
+        """The VLAN in which a path does not meet another one that goes elsewhere; its rows are added."""
+        key = (path.vlan or 0, path.address)
+        have = self.tables.get(key, {})
+        if all(have.get(node, out) == out for node, out in hops.items()):
+            self.tables[key] = {**have, **hops}
+            return path.vlan
+        if path.vlan is None:
+            self.notes.lost(
+                "paths of untagged streams",
+                "INET's bridges tell streams to one address apart by their VLANs alone",
+                path.name,
+            )
+            return None
+        vlan = self._fresh()
+        self.notes.warn(
+            "VLANs of streams to one address whose paths part",
+            "INET's bridges look up VLAN and address; written: VLANs of their own",
+            f"{path.name}: {vlan} for {path.vlan}",
+        )
+        self.tables[vlan, path.address] = dict(hops)
+        return vlan
+
+    def _fresh(self) -> int:
+        vlan = next(vlan for vlan in range(LARGEST_VLAN, 0, -1) if vlan not in self._used)
+        self._used.add(vlan)
+        return vlan
+
+    def _tree(self, stream: dict[str, Any]) -> list[int]:
+        """Entries of a route by which its listeners are reached."""
+        found: set[int] = set()
+        for listener in stream["listeners"]:
+            place: int | None = listener["route"]
+            while place is not None:
+                found.add(place)
+                place = stream["route"][place].get("parent")
+        return sorted(found)
+
+    def _hops(self, stream: dict[str, Any], places: Any, ends: bool = True) -> Hops:
+        """``ends``: with the way from a pair's switch to its applications."""
+        found: dict[int, set[int]] = {}
+        for place in places:
+            port = stream["route"][place]["port"]
+            node = self.network.ports[port]["node"]
+            if self.layout.switches(node):
+                found.setdefault(node, set()).add(self.network.place(port))
+        for listener in stream["listeners"] if ends else []:
+            node = listener["node"]
+            if node in self.layout.hosts:
+                found.setdefault(node, set()).add(self.layout.inner(node))
+        return {node: frozenset(out) for node, out in found.items()}
+
+    def _behind(self, stream: dict[str, Any], merged: set[int]) -> set[int]:
+        """Entries behind the point where copies meet."""
+        found: set[int] = set()
+        for place, hop in enumerate(stream["route"]):
+            if hop.get("parent") in merged | found and not stream["redundancy"]["copies"][place]:
+                found.add(place)
+        return found
+
+    def _copies(self, stream: dict[str, Any]) -> Copies | None:
+        """None where the copies are more than INET's splitter and merger make."""
+        own = stream["redundancy"]
+        if "copies" not in own or "merges" not in own:
+            return None
+        numbers, route = own["copies"], stream["route"]
+        ports = self.network.ports
+        firsts = [
+            place
+            for place, hop in enumerate(route)
+            if numbers[place] and (hop.get("parent") is None or not numbers[hop["parent"]])
+        ]
+        split = {ports[route[place]["port"]]["node"] for place in firsts}
+        merges = own["merges"]
+        simple = (
+            len(split) == 1
+            and len(merges) == 1
+            and len(stream["listeners"]) == 1
+            and "vid" in stream
+            and "active" not in own
+            # Active identification gives copies addresses of their own.
+            and isinstance(own["recovery"]["identification"], str)
+            and sorted(numbers[place] for place in firsts) == list(range(1, len(firsts) + 1))
+            and sorted(numbers[place] for place in merges[0]["from"]) == list(range(1, len(firsts) + 1))
+        )
+        if not simple:
+            return None
+        (at,) = split
+        meets = {ports[ports[route[place]["port"]]["peer"]]["node"] for place in merges[0]["from"]}
+        if len(meets) != 1 or not self.layout.switches(at) or not self.layout.switches(min(meets)):
+            return None
+        return Copies(at, min(meets), tuple(self._fresh() for _ in firsts))
