@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +89,11 @@ def test_a_problem_of_tsnkit_is_imported(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (tmp_path / "back.yaml").write_text(done.stdout)
     assert tsnbench("check", tmp_path / "back.yaml").returncode == 0
+    planned = json.loads(tsnbench("plan", tmp_path / "back.yaml", "--json").stdout)
+    assert all("scheduled" in stream for stream in planned["streams"])
+    assert any("gates" in port for port in planned["ports"])
+    run = tsnbench("run", tmp_path / "back.yaml", "--into", tmp_path / "run", "--no-report")
+    assert run.returncode == 0, run.stderr
     wrong = tsnbench("import", "tsnkit", GOLDEN / "tsnkit/topo.csv", GOLDEN / "tsnkit/task.csv")
     assert wrong.returncode == 2
     assert "task.csv:1: expected the columns link" in wrong.stderr

@@ -244,7 +244,11 @@ def test_streams_to_one_address_on_two_paths_have_two_vlans() -> None:
         '[{stream: "y", pcp: 3, vlan: 4094}, {stream: "z", pcp: 3, vlan: 7}]'
     )
     assert "paths part (y: 4094 for 7)" in found.notes
+    assert "cure: a `vlan` of its own for each of them" in found.notes
     assert arrive(found) == 3
+    document = found.document
+    document["streams"][1]["vid"] = 8
+    assert "paths part" not in Exported(document).notes
 
 
 def test_sources_stop_when_the_plan_says() -> None:
@@ -454,6 +458,14 @@ def test_copies_are_split_and_merged_and_links_break() -> None:
     assert script.count("par='disabled' value='true'") == script.count("value='false'") == 2
     assert all(line.endswith(" \\") for line in script.splitlines()[:-1])
     assert "other paths (standby)" in found.notes
+    assert "histories of sequence recovery (both)" in found.notes
+
+
+def test_the_cure_of_a_history_cures_it() -> None:
+    text = (HERE / "rich.yaml").read_text()
+    assert "cure: frer: {history: 10}" in inet(text).notes
+    cured = inet(text.replace("left], [right, detour, left]]", "left], [right, detour, left]], history: 10"))
+    assert "histories" not in cured.notes
 
 
 def test_pre_emption_stays_out_and_says_why() -> None:

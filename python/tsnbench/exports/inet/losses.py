@@ -6,6 +6,9 @@ from tsnbench.exports.inet.paths import Paths
 from tsnbench.exports.network import Network
 from tsnbench.exports.notes import Notes
 
+HISTORY = 10
+"""Of INET's merger: ``bufferSize``."""
+
 
 def tell(network: Network, paths: Paths, notes: Notes) -> None:
     """Notes of what no part of the export writes."""
@@ -29,8 +32,13 @@ def tell(network: Network, paths: Paths, notes: Notes) -> None:
             )
         else:
             history = path.stream["redundancy"]["recovery"]["algorithm"].get("history")
-            if history != 10:
-                notes.warn("histories of sequence recovery", "INET's merger remembers 10 numbers", path.name)
+            if history != HISTORY:
+                notes.warn(
+                    "histories of sequence recovery",
+                    f"INET's merger remembers {HISTORY} numbers",
+                    path.name,
+                    cure=f"frer: {{history: {HISTORY}}}",
+                )
     for node in network.nodes:
         if "further" in node:
             notes.lost("processing beyond its constant part", "the delayer here is constant", node["name"])

@@ -122,6 +122,7 @@ class Paths:
             "VLANs of streams to one address whose paths part",
             "INET's bridges look up VLAN and address; written: VLANs of their own",
             f"{path.name}: {vlan} for {path.vlan}",
+            cure="a `vlan` of its own for each of them",
         )
         self.tables[vlan, path.address] = dict(hops)
         return vlan
