@@ -293,4 +293,6 @@ def test_outliers_are_those_of_a_box_plot() -> None:
 
     assert _outliers(pl.Series([10, 11, 12, 13, 14, 100, -100])) == 2
     assert _outliers(pl.Series([5] * 9 + [6])) == 1
-    assert _outliers(pl.Series(range(100))) == 0
+    # The box is from 24 to 75, and reaches from -52.5 to 151.5.
+    assert _outliers(pl.Series([*range(101), -52, 151])) == 0
+    assert _outliers(pl.Series([*range(101), -53, 152])) == 2
