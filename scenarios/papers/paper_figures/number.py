@@ -40,6 +40,11 @@ class PrintedNumber:
     strict: bool = False
     """``<`` or ``>``: the limit itself is not below it."""
 
+    @property
+    def is_bound(self) -> bool:
+        """``< 14 ns``: nothing to round to."""
+        return self.least is None or self.most is None
+
     def agrees(self, ours: float) -> bool:
         found = Fraction(ours)
         if self.strict:

@@ -28,7 +28,7 @@ class Entry:
     """Figure, table or section of the paper."""
     printed: str
     number: PrintedNumber | None
-    """None for a statement: a condition, or a word such as ``YES*``."""
+    """None for a condition, or a word such as ``YES*``."""
     expression: str
     """Over the figure's values: a number, or whether the statement holds."""
     values: dict[str, Quantities]
@@ -43,7 +43,7 @@ class Entry:
 
     @property
     def statement(self) -> bool:
-        return self.number is None
+        return self.number is None or self.number.is_bound
 
 
 @dataclass(frozen=True)

@@ -66,14 +66,14 @@ def compare(entry: Entry, folder: str, results: Results) -> Compared:
         return Compared(entry, "", Verdict.GIVEN)
     values = {name: _recorded(folder, quantities, results) for name, quantities in entry.values.items()}
     found = evaluate(entry.expression, values)
+    agreeing = Verdict.STATEMENT_HOLDS if entry.statement else Verdict.FIGURE_MET
     if entry.number is None:
         holds = found == (entry.printed or True)
-        ours = str(found) if entry.printed else ""
-        return Compared(entry, ours, Verdict.STATEMENT_HOLDS if holds else Verdict.DIFFERS)
+        return Compared(entry, str(found) if entry.printed else "", agreeing if holds else Verdict.DIFFERS)
     several = found if isinstance(found, list) else [found]
     met = all(entry.number.agrees(one) for one in several)
     texts = dict.fromkeys(entry.number.written(one) for one in several)
-    return Compared(entry, ", ".join(texts), Verdict.FIGURE_MET if met else Verdict.DIFFERS)
+    return Compared(entry, ", ".join(texts), agreeing if met else Verdict.DIFFERS)
 
 
 def _recorded(folder: str, quantities: Quantities, results: Results) -> Any:
