@@ -3,6 +3,8 @@
 #   make run     plan, simulate, measure and report EnGINE's in-vehicle network
 #   make test    all tests, Rust and Python
 #   make twin    the same small Plans in the simulator and on a kernel: docs/twin.md
+#   make wheel   dist/tsnbench-….whl, with the native module and the live talker
+#   make fresh   make run and make test in a minimal Debian, with what the README names and nothing else (as root)
 #   make check   formatting, lint, types
 #   make bench   measurements for docs/performance.md
 #   make papers  every shipped scenario at its own duration with its report; papers' figures beside ours (hours)
@@ -24,7 +26,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SOAK_PLANS ?= 40000
 SOAK_SEED  ?= 1
 
-.PHONY: run test test-rust test-python twin check bench papers precision soak lock clean packages help
+.PHONY: run test test-rust test-python twin check bench papers precision soak lock wheel fresh clean packages help
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -40,6 +42,13 @@ test-rust:
 
 test-python: $(VENV)/.built packages
 	$(BIN)/python -m pytest
+
+wheel: $(VENV)/.built
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip wheel . --quiet --no-deps --no-build-isolation --wheel-dir dist
+
+fresh:
+	@sh .ci/packages debootstrap
+	bash .ci/fresh
 
 twin: $(VENV)/.built packages
 	cd tests/twin && $(CURDIR)/$(BIN)/python twin_page.py
@@ -77,9 +86,7 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null \
 	  || { echo 'tsnbench needs a stable Rust toolchain (cargo); see https://rustup.rs' >&2; exit 2; }
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet >/dev/null
-	cargo rustc --release --locked --quiet -p tsn-traffic --bin tsnbench-traffic --target-dir target -- \
-	  -C target-feature=+crt-static -C strip=symbols
-	install -m755 target/release/tsnbench-traffic python/tsnbench/tsnbench-traffic
+	$(BIN)/python packaging/build_tsnbench.py >/dev/null
 	@touch $@
 
 # Writes the lock file anew; `uv` is needed for this only.

@@ -64,7 +64,7 @@ def network(nodes: str, wires: tuple[model.Link, ...], **changes: Any) -> model.
     """``a:station b:bridge c:host``."""
     kinds = dict(node.split(":") for node in nodes.split())
     return model.Network(
-        nodes={name: model.Node.model_validate({"kind": kind}) for name, kind in kinds.items()},
+        nodes={name: model.Node(kind=kind) for name, kind in kinds.items()},
         links=wires,
         **changes,
     )

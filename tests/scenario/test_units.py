@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ValidationError
 
 from tsnbench.scenario.units import (
     DURATION,
@@ -16,11 +15,7 @@ from tsnbench.scenario.units import (
     RATE,
     SHARE,
     SIZE,
-    BitRate,
     Dimension,
-    Duration,
-    Length,
-    Size,
     UnitError,
     propagation_ps,
 )
@@ -101,26 +96,6 @@ def test_nothing_is_rounded(number: object, unit: str) -> None:
         assert DURATION.parse(f"{number} {unit}") == exact
     except UnitError:
         assert exact.denominator != 1
-
-
-class Model(BaseModel):
-    duration: Duration = 0
-    rate: BitRate = 0
-    size: Size = 0
-    length: Length = 0
-
-
-def test_models_take_text_and_keep_integers() -> None:
-    model = Model.model_validate({"duration": "1 ms", "rate": "1 Gbit/s", "size": "64 B", "length": "1 m"})
-    assert (model.duration, model.rate, model.size, model.length) == (1_000_000, 10**9, 64, 1000)
-    assert Model(duration=5).duration == 5
-    with pytest.raises(ValidationError):
-        Model.model_validate({"duration": "5"})
-    with pytest.raises(ValidationError):
-        Model(duration=-1)
-    schema = Model.model_json_schema()["properties"]["duration"]
-    assert schema["type"] == "string"
-    assert schema["examples"] == ["250 us"]
 
 
 def test_five_nanoseconds_per_metre() -> None:

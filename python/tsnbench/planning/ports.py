@@ -12,6 +12,7 @@ from tsnbench.planning.bridging import planned_node
 from tsnbench.planning.draft import Draft, Port
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
+from tsnbench.scenario.part import Part
 from tsnbench.scenario.units import propagation_ps
 
 RATES = (10**6, 10**12)
@@ -75,6 +76,6 @@ def shape_ports(draft: Draft) -> None:
             draft.problem(f"{port.name}: rate", "1 Mbit/s to 1 Tbit/s", f"{port.rate_bps} bit/s")
 
 
-def _set_fields(part: model.Part) -> dict[str, Any]:
+def _set_fields(part: Part) -> dict[str, Any]:
     """What was written, not what it defaults to; parts stay parts."""
     return {name: getattr(part, name) for name in sorted(part.model_fields_set)}

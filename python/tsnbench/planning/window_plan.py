@@ -19,6 +19,7 @@ from tsnbench.planning.window_network import WAYS, Demands, Outcome, Queue, lay,
 from tsnbench.planning.window_reasons import Broken, broken, left_to_rest, say, timely, too_full
 from tsnbench.planning.window_units import wire
 from tsnbench.scenario import model
+from tsnbench.scenario.part import Part
 
 MOST_CYCLES = 24
 MOST_IN_ALL = 400
@@ -193,7 +194,7 @@ def _cycles(draft: Draft, demands: Demands) -> list[int]:
     return fitting[:MOST_CYCLES]
 
 
-def _units(patterns: Sequence[model.Part], cycle: int) -> int:
+def _units(patterns: Sequence[Part], cycle: int) -> int:
     return sum(max(1, cycle // own.period) for own in patterns if isinstance(own, model.Periodic))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tsnbench.scenario import (
     clock_faults,
@@ -170,7 +171,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     reading.unread = tuple(str(n) for n in top["streams"] if n not in built) if "streams" in top else None
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
-    ends = top.get("duration", 0) + top.get("drain", model.Scenario.model_fields["drain"].default)
+    ends = top.get("duration", 0) + top.get("drain", model.Scenario.drain)
     broken = faults.faults(reading, net, top.get("faults", []), built, ends if "duration" in top else None)
     filters = policing.build(reading, net, top.get("policing", []), built)
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
@@ -194,12 +195,10 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         hosts=software,
         **_optional(top),
     )
-    scenario._origin = Origin(reading.file, tree)
-    scenario._cautions = tuple(dict.fromkeys(reading.doubts))
-    return scenario
+    return scenario.read_from(Origin(reading.file, tree), tuple(dict.fromkeys(reading.doubts)))
 
 
-def _optional(top: Fields) -> dict[str, int | str]:
+def _optional(top: Fields) -> dict[str, Any]:
     """Keys with defaults in the model, where they are written."""
     found: dict[str, int | str] = {key: top[key] for key in ("duration", "drain", "seed") if key in top}
     return found | {key: str(top[key]) for key in ("title", "source") if key in top}

@@ -6,10 +6,9 @@ The YAML spelling (units, sweeps, patterns by name) is read by :mod:`tsnbench.sc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
-
+from tsnbench.scenario.part import Part
 from tsnbench.scenario.units import (
     BitRate,
     Duration,
@@ -22,18 +21,15 @@ if TYPE_CHECKING:
     from tsnbench.scenario.errors import Caution
     from tsnbench.scenario.origin import Origin
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.+-]*$", max_length=64)]
+Name = str
+"""A letter, then letters, digits, ``_ . + -``; at most 64 characters."""
+Pcp = int
+"""A priority code point: 0 to 7."""
 PortSelector = str
 """``zgw1 -> zgw2``, ``zgw1 -> *``, ``* -> zgw2``, ``*``; ``node4 -> dut #2`` names one of parallel links.
 
 Parallel links count from 1 in the order of ``Network.links``, whichever end is named first there. In a loaded
 scenario every selector meets at least one port, and a selector of two nodes exactly one."""
-
-
-class Part(BaseModel):
-    """A part of a scenario: unknown keys are errors, values do not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Spread(Part):
@@ -247,13 +243,13 @@ class Release(Part):
 class Stream(Part):
     talker: Name
     listeners: tuple[Name, ...]
-    pcp: Annotated[int, Field(ge=0, le=7)]
+    pcp: Pcp
     sr_class: Literal["A", "B", "C", "D"] | None = None
     """The SR class whose CBS reservation counts this stream."""
-    vid: Annotated[int, Field(ge=1, le=4094)] | None = 100
-    pattern: Annotated[Periodic | Poisson | Saturating | Replay, Field(discriminator="kind")]
-    size: Annotated[FixedSize | UnitSizes | RecordedSizes, Field(discriminator="kind")]
-    count: Annotated[int, Field(ge=1, le=10_000)] = 1
+    vid: int | None = 100
+    pattern: Periodic | Poisson | Saturating | Replay
+    size: FixedSize | UnitSizes | RecordedSizes
+    count: int = 1
     """Flows. Over n parallel links, flow k (from 0) takes link k mod n unless ``via_links`` chooses."""
     via: tuple[Name, ...] | None = None
     """Explicit hops, talker and listener included (one listener); None: shortest path."""
@@ -326,7 +322,7 @@ class Planned(Part):
 class CbsClass(Part):
     """One class under credit-based shaping. Bandwidth from the streams that cross the port unless given."""
 
-    pcp: Annotated[int, Field(ge=0, le=7)]
+    pcp: Pcp
     bandwidth: BitRate | None = None
     most_frame: Size | None = None
     """Largest PHY frame of the class (``MFS_X``); from the streams unless given."""
@@ -335,7 +331,7 @@ class CbsClass(Part):
 class Preemption(Part):
     """Frames with one of the PCPs in ``express`` interrupt all others of a port."""
 
-    express: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+    express: tuple[Pcp, ...]
     hold_advance: Duration | None = None
     """None: as long as what cannot be cut takes."""
     release_advance: Duration = 0
@@ -344,7 +340,7 @@ class Preemption(Part):
 class Ats(Part):
     """Streams of these PCPs are shaped before they are queued at a port. IEEE 802.1Q-2022, 8.6.11."""
 
-    pcps: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+    pcps: tuple[Pcp, ...]
     rate: BitRate | None = None
     """Committed information rate of each stream, on the wire; from its pattern unless given."""
     burst: Size | None = None
@@ -356,8 +352,8 @@ class Cqf(Part):
 
     cycle: Duration
     """0: to plan."""
-    pcps: tuple[Annotated[int, Field(ge=0, le=7)], ...]
-    classes: tuple[Annotated[int, Field(ge=0, le=7)], ...]
+    pcps: tuple[Pcp, ...]
+    classes: tuple[Pcp, ...]
     octets: Size | None = None
 
 
@@ -490,7 +486,7 @@ Fault = LinkDown | Loss | Babble | NodeDown | Delay | Duplicate | WrongSchedule
 
 class StreamGateEntry(Part):
     open: bool = True
-    ipv: Annotated[int, Field(ge=0, le=7)] | None = None
+    ipv: Pcp | None = None
     duration: Duration
     octets: Size | None = None
 
@@ -522,7 +518,7 @@ class Filter(Part):
 
     at: PortSelector
     streams: tuple[Name, ...] = ()
-    priority: Annotated[int, Field(ge=0, le=7)] | None = None
+    priority: Pcp | None = None
     max_sdu: Size | None = None
     block_oversize: bool = False
     gate: StreamGate | None = None
@@ -535,7 +531,7 @@ class Regeneration(Part):
     """Priorities that frames have once they have come over the links that ``at`` selects."""
 
     at: PortSelector
-    pcp: dict[int, Annotated[int, Field(ge=0, le=7)]]
+    pcp: dict[int, Pcp]
 
 
 class Wander(Part):
@@ -608,7 +604,7 @@ class Gptp(Part):
     grandmaster: Name | None = None
     sync_interval: Duration = 125_000_000
     pdelay_interval: Duration = 1_000_000_000
-    pcp: Annotated[int, Field(ge=0, le=7)] = 7
+    pcp: Pcp = 7
     wakeup: Duration = 50_000
     bmca: Bmca | None = None
     ieee_1588: Ieee1588 | None = None
@@ -673,7 +669,7 @@ class Histogram(Part):
     width: Duration = 0
 
 
-Latency = Annotated[Constant | Uniform | Histogram, Field(discriminator="kind")]
+Latency = Constant | Uniform | Histogram
 
 
 class Host(Part):
@@ -693,9 +689,9 @@ class Schedule(Part):
     shortest_interval: Duration = 1
     most_entries: int = 1024
     longest_cycle: Duration = 1_000_000_000
-    pcps: tuple[Annotated[int, Field(ge=0, le=7)], ...] = ()
+    pcps: tuple[Pcp, ...] = ()
     """Each scheduled stream gets one of these in place of its own; empty: each keeps its own."""
-    keep_ppm: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    keep_ppm: int | None = None
     """Of every link with planned gates, for all others together."""
     keep_rates: dict[int, BitRate] = {}
     """By PCP, on links that its streams take."""
@@ -738,8 +734,16 @@ class Scenario(Part):
     """Nodes whose software takes time."""
     variant: dict[str, str] = {}
     """Which run of a sweep this is: parameter to value as written; empty without a sweep."""
-    _origin: Origin | None = PrivateAttr(default=None)
-    _cautions: tuple[Caution, ...] = PrivateAttr(default=())
+    _origin: ClassVar[Origin | None] = None
+    """Where in which file; a scenario that was read has its own."""
+    _cautions: ClassVar[tuple[Caution, ...]] = ()
+    """What reading it found to look at before its results are trusted."""
+
+    def read_from(self, origin: Origin, cautions: tuple[Caution, ...] = ()) -> Scenario:
+        """The same scenario, which knows its places in a file."""
+        made = self.model_copy()
+        vars(made).update(_origin=origin, _cautions=cautions)
+        return made
 
     def where(self, path: str) -> str:
         """``file:line:column`` of a part such as ``streams.cam.via``; empty where no file was read."""

@@ -54,7 +54,7 @@ def _over(lower: model.Shaper, upper: model.Shaper) -> model.Shaper:
     if lower.queues is not None and queues is not None:
         both = lower.queues.model_dump(exclude_unset=True) | queues.model_dump(exclude_unset=True)
         queues = model.Queues(**both)
-    changes = {name: value for name, value in upper if value is not None}
+    changes = {name: value for name, value in upper.items() if value is not None}
     return lower.model_copy(update=changes | {"queues": queues or lower.queues})
 
 

@@ -9,9 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from typing import Any
 
 _QUANTITY = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*([0-9]+))?\s*(\S*)\s*")
 _COMMA = re.compile(r"\s*(-?[0-9]+),([0-9]+)\s*(\S*)\s*")
@@ -104,10 +102,6 @@ class Dimension:
                 f"a whole number of {self.base}", f"write {below}{self.base} or {below + 1}{self.base}"
             )
         return worth.numerator
-
-    def accept(self, value: Any) -> Any:
-        """For pydantic: text is parsed, an integer is already in ``base``."""
-        return self.parse(value) if isinstance(value, str) else value
 
     def schema(self) -> dict[str, Any]:
         """How the quantity is written, as JSON Schema."""
@@ -230,11 +224,11 @@ def propagation_ps(length_mm: int) -> int:
     return length_mm * PROPAGATION_PS_PER_MM
 
 
-Duration = Annotated[int, BeforeValidator(DURATION.accept), Field(ge=0), WithJsonSchema(DURATION.schema())]
+Duration = int
 """ns."""
-BitRate = Annotated[int, BeforeValidator(RATE.accept), Field(ge=0), WithJsonSchema(RATE.schema())]
+BitRate = int
 """bit/s."""
-Size = Annotated[int, BeforeValidator(SIZE.accept), Field(ge=0), WithJsonSchema(SIZE.schema())]
+Size = int
 """Octets."""
-Length = Annotated[int, BeforeValidator(LENGTH.accept), Field(ge=0), WithJsonSchema(LENGTH.schema())]
+Length = int
 """mm; see :func:`propagation_ps`."""

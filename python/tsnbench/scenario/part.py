@@ -1,0 +1,126 @@
+"""What a scenario is made of: named values that do not change.
+
+Seventy kinds of parts are described in :mod:`tsnbench.scenario.model`. What people write is checked by the
+grammar, place by place, so a part only keeps what it is given. Making these classes costs next to nothing:
+a command starts in the time that a validating library needs for its own import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self, dataclass_transform
+
+_MISSING = object()
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Part:
+    """A part of a scenario: every annotated name is a value, with its default where the class gives one.
+
+    Names that begin with an underscore are no values: they go along with copies and count in no comparison.
+
+    Raises:
+        TypeError: a value that the part does not have, or one that is missing.
+        AttributeError: a value is assigned after the part was made.
+    """
+
+    _defaults: ClassVar[dict[str, Any]] = {}
+    """Every value's name with its default, in the order of the class; ``_MISSING`` where there is none."""
+    _empty: ClassVar[tuple[str, ...]] = ()
+    """The names of values that are empty dictionaries unless given."""
+    model_fields_set: frozenset[str]
+    """The names that were given when the part was made, in place of their defaults."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        own = cls.__dict__
+        named = [name for name in own.get("__annotations__", ()) if not name.startswith("_")]
+        cls._defaults = cls._defaults | {name: own.get(name, _MISSING) for name in named}
+        cls._empty = tuple(name for name, value in cls._defaults.items() if value == {})
+
+    def __init__(self, **given: Any) -> None:
+        values = self._defaults | given
+        if len(values) > len(self._defaults):
+            unknown = ", ".join(sorted(given.keys() - self._defaults.keys()))
+            raise TypeError(f"{type(self).__name__} has no {unknown}")
+        own = self.__dict__
+        own.update(values)
+        # Each part has dictionaries of its own, so that none fills that of another.
+        own.update((name, {}) for name in self._empty if name not in given)
+        if _MISSING in values.values():
+            lacking = ", ".join(name for name, value in values.items() if value is _MISSING)
+            raise TypeError(f"{type(self).__name__} needs {lacking}")
+        own["model_fields_set"] = frozenset(given)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} does not change; make another with model_copy")
+        self.__dict__[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} does not change")
+
+    def _values(self) -> list[Any]:
+        own = self.__dict__
+        return [own[name] for name in self._defaults]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._values()))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._defaults)
+        return f"{type(self).__name__}({shown})"
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Every value with its name, in the order of the class."""
+        return zip(self._defaults, self._values(), strict=True)
+
+    def model_copy(self, *, update: dict[str, Any] | None = None) -> Self:
+        """The same part with other values for the names in ``update``."""
+        changes = update or {}
+        if unknown := changes.keys() - self._defaults.keys():
+            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.update(changes, model_fields_set=self.model_fields_set | changes.keys())
+        return made
+
+    def model_dump(
+        self, *, exclude_unset: bool = False, exclude_none: bool = False, exclude_defaults: bool = False
+    ) -> dict[str, Any]:
+        """The values by name, those of parts within included; ready for JSON where they are.
+
+        Args:
+            exclude_unset: without what was not given.
+            exclude_none: without what is None.
+            exclude_defaults: without what is as it would be without being given.
+        """
+        how = {
+            "exclude_unset": exclude_unset,
+            "exclude_none": exclude_none,
+            "exclude_defaults": exclude_defaults,
+        }
+        found = {}
+        for name, default in self._defaults.items():
+            value = self.__dict__[name]
+            unset = exclude_unset and name not in self.model_fields_set
+            if unset or (exclude_none and value is None) or (exclude_defaults and value == default):
+                continue
+            found[name] = _plain(value, how)
+        return found
+
+
+def _plain(value: Any, how: dict[str, bool]) -> Any:
+    """A value with dictionaries in place of parts."""
+    if isinstance(value, Part):
+        return value.model_dump(**how)
+    if isinstance(value, tuple | list):
+        return type(value)(_plain(one, how) for one in value)
+    if isinstance(value, dict):
+        return {key: _plain(one, how) for key, one in value.items()}
+    return value

@@ -1,0 +1,44 @@
+"""For all tests: which were left out and why, and that a whole machine leaves out none."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("shared-machine", deadline=None)
+settings.load_profile("shared-machine")
+"""How long one example takes says what else the machine does, not whether the code is right."""
+
+NOT_OURS = re.compile(r"\bTSNBENCH_[A-Z]+\b")
+"""A reason that names a variable: what the test needs is somebody else's and cannot come with the project."""
+
+
+def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why a test was skipped, in its own words."""
+    place = report.longrepr
+    words = place[2] if isinstance(place, tuple) else str(place)
+    return words.removeprefix("Skipped: ")
+
+
+def unexcused(reasons: list[str]) -> list[str]:
+    """The reasons that do not hold on a machine where everything may be installed."""
+    return sorted({reason for reason in reasons if not NOT_OURS.search(reason)})
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With ``TSNBENCH_ALL_TESTS`` set, as CI sets it when it is root, a skipped test is a failure."""
+    if not os.environ.get("TSNBENCH_ALL_TESTS"):
+        return
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = terminal.stats.get("skipped", []) if terminal is not None else []
+    left = unexcused([reason_of(report) for report in skipped])
+    if left:
+        terminal.write_line("")
+        terminal.write_line("TSNBENCH_ALL_TESTS is set, and tests were skipped because:")
+        for reason in left:
+            terminal.write_line(f"  {reason}")
+        session.exitstatus = max(int(session.exitstatus), int(pytest.ExitCode.TESTS_FAILED))

@@ -1,0 +1,85 @@
+"""The wheel: whole, and it works where there is no Cargo and no tree."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+TREE = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as ``make wheel`` does; cargo has built its parts before, with ``make run`` or ``make test``."""
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "pip", "wheel", str(TREE), "--quiet", "--no-deps", "--no-build-isolation"]
+    done = subprocess.run(
+        [*command, "--wheel-dir", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        # Without isolation pip looks for maturin where programs are.
+        env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+    )
+    assert done.returncode == 0, done.stderr
+    (made,) = folder.glob("tsnbench-*.whl")
+    return made
+
+
+def test_the_wheel_carries_the_native_module_and_the_live_talker(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        content = {info.filename: info for info in archive.infolist()}
+    assert "tsnbench/_native.abi3.so" in content
+    talker = content["tsnbench/tsnbench-traffic"]
+    assert talker.external_attr >> 16 & 0o111 == 0o111
+    assert "tsnbench/catalogue/sr_classes.yaml" in content
+    assert [name for name in content if name.startswith("tsnbench/backends/vm/module/")]
+    assert not [name for name in content if "/target/" in name or name.endswith(".rs")]
+
+
+def test_the_wheel_works_in_an_environment_without_cargo(wheel: Path, tmp_path: Path) -> None:
+    """A new virtual environment with the wheel; the libraries it needs are those of this one."""
+    place = tmp_path / "new"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    (packages,) = place.glob("lib/python*/site-packages")
+    (packages / "libraries.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*install, "--target", str(packages), str(wheel)], check=True)
+    scenario = tmp_path / "own.yaml"
+    scenario.write_text(
+        "name: own\nduration: 10 ms\n"
+        "network: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a-b]}}\n"
+        "streams: {s: {from: a, to: b, period: 1 ms, frame: 200 B, requires: {delay: 1 ms}}}\n",
+        encoding="utf-8",
+    )
+    code = (
+        "import pathlib, subprocess, sys, tsnbench; from tsnbench.backends.kernel.traffic import program;"
+        "print(pathlib.Path(tsnbench.__file__).parent); print(program());"
+        "subprocess.run([program(), '--help'], check=False, stdout=sys.stderr);"
+        "sys.argv[1:] = ['run', 'own.yaml', '--into', 'run', '--json'];"
+        "from tsnbench.cli.main import main; main()"
+    )
+    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "TSNBENCH_TRAFFIC")}
+    done = subprocess.run(
+        [str(place / "bin/python"), "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=kept | {"PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 0, done.stderr
+    package, talker = done.stdout.splitlines()[:2]
+    assert Path(package).is_relative_to(place), "the tree's own package was used"
+    assert Path(talker) == Path(package) / "tsnbench-traffic"
+    assert (tmp_path / "run" / "report.html").is_file()
