@@ -12,14 +12,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from maturin import build_editable as _editable
+from maturin import build_wheel as _wheel
 from maturin import (
     get_requires_for_build_editable,
     get_requires_for_build_wheel,
     prepare_metadata_for_build_editable,
     prepare_metadata_for_build_wheel,
 )
-from maturin import build_editable as _editable
-from maturin import build_wheel as _wheel
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "tsnbench-traffic"

@@ -24,7 +24,18 @@ def run(folder: Path, reason: str, **variables: str) -> subprocess.CompletedProc
     (folder / "test_case.py").write_text(CASE.format(reason=reason), encoding="utf-8")
     kept = {key: value for key, value in os.environ.items() if key != "TSNBENCH_ALL_TESTS"}
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-c", os.devnull, str(folder)],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-rs",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            str(folder),
+        ],
         capture_output=True,
         text=True,
         check=False,

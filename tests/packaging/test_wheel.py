@@ -21,9 +21,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("cargo") is None:
         pytest.skip("cargo is not installed")
     folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "pip", "wheel", str(TREE), "--quiet", "--no-deps", "--no-build-isolation"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        str(TREE),
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+    ]
     done = subprocess.run(
-        [*command, "--wheel-dir", str(folder)],
+        [*command, "--wheel-dir", folder],
         capture_output=True,
         text=True,
         check=False,
