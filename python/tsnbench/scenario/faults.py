@@ -8,11 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.scenario import clock_faults, model
+from tsnbench.scenario.grammar.common import SPAN
 from tsnbench.scenario.grammar.shapes import Fields
 from tsnbench.scenario.network import Net
-from tsnbench.scenario.reading import Named, Reading
+from tsnbench.scenario.reading import Bad, Named, Reading
 from tsnbench.scenario.selectors import selector
 from tsnbench.scenario.shapers import gate_list
+from tsnbench.scenario.source import Scalar
 from tsnbench.scenario.units import DURATION
 
 _KINDS = ("down", "loss", "bit-errors", "babble", "delay", "reorder", "duplicate", "schedule")
@@ -110,8 +112,11 @@ def _delay(reading: Reading, fields: Fields, where: dict[str, Any]) -> model.Del
     return model.Delay(least=least, most=most, **settings, **where)
 
 
-def _reorder(_: Reading, fields: Fields, where: dict[str, Any]) -> model.Delay:
-    held = fields["by"]
+def _reorder(reading: Reading, fields: Fields, where: dict[str, Any]) -> model.Delay | None:
+    text = fields["by"]
+    held = SPAN.read(reading, Scalar(text.place, str(text), True), text.path)
+    if isinstance(held, Bad):
+        return None
     return model.Delay(least=held, most=held, share=fields["reorder"], keeps_order=False, **where)
 
 
