@@ -60,6 +60,8 @@ class Paths:
     streams: list[Path] = field(default_factory=list)
     tables: dict[tuple[int, str], Hops] = field(default_factory=dict)
     """By VLAN (0: none) and address."""
+    users: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
+    """Streams by port and class."""
 
     def __post_init__(self) -> None:
         self._used = {stream["vid"] for stream in self.network.streams if "vid" in stream}
@@ -68,6 +70,9 @@ class Paths:
                 self.notes.lost("streams that send nothing", "they stop before they start", stream["name"])
                 continue
             self.streams.append(self._path(stream))
+            for hop in stream["route"]:
+                number = self.network.ports[hop["port"]]["pcp_to_class"][stream["pcp"]]
+                self.users.setdefault((hop["port"], number), []).append(stream)
 
     def passes(self, node: int) -> bool:
         """Whether some frame comes in by one port of a node and leaves by another one."""

@@ -87,12 +87,7 @@ def _asynchronous(queue: str, number: int) -> list[str]:
 
 def _backlog(network: Network, paths: Paths, port: int, number: int) -> int | None:
     """What a saturating talker keeps in a queue that is its own."""
-    users = [
-        path.stream
-        for path in paths.streams
-        for hop in path.stream["route"]
-        if hop["port"] == port and network.ports[port]["pcp_to_class"][path.stream["pcp"]] == number
-    ]
+    users = paths.users.get((port, number), [])
     if len(users) != 1 or users[0]["pattern"]["kind"] != "saturating":
         return None
     first = network.ports[users[0]["route"][0]["port"]]["node"] == network.ports[port]["node"]
