@@ -98,10 +98,11 @@ lock:
 GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox-static ethtool tcpdump zstd \
                   ptp4l:linuxptp chrt:util-linux gcc make
 
-# Programs that some tests look at the results with. Without root these tests are skipped with the reason. Those that
-# ask another host use openssh-server where it is there: no test installs what would let others in.
+# Programs that some tests look at the results with. Without root these tests are skipped with the reason. An ssh server
+# is unpacked, not installed: no test installs what would let others in.
 packages:
-	@sh .ci/packages chromium tshark yanglint:libyang2-tools netconfd ssh:openssh-client $(GUEST_PACKAGES)
+	@sh .ci/packages chromium tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client $(GUEST_PACKAGES)
+	@sh .ci/unpacked $(VENV)/unpacked openssh-server libwrap0
 
 clean:
 	rm -rf $(VENV) target python/tsnbench/_native*.so python/tsnbench/tsnbench-traffic

@@ -19,7 +19,16 @@ from tsnbench.cli.main import app
 from tsnbench.doctor import remote
 from tsnbench.doctor.host import Told
 
-SSHD = "/usr/sbin/sshd"
+UNPACKED = Path(__file__).parents[2] / ".venv" / "unpacked"
+"""Where ``make test`` unpacks what it does not install."""
+SSHD = next(
+    (path for path in (UNPACKED / "usr/sbin/sshd", Path("/usr/sbin/sshd")) if path.exists()), UNPACKED
+)
+APART = """
+mount --bind "$1/etc" /etc
+exec "$2" -D -e -f "$1/config"
+"""
+"""An ssh server whose user this machine does not know: in a mount namespace, where a copy of /etc does."""
 SPACE = f"tsnbench-doctor-{os.getpid()}"
 PORT = 2222
 CONFIG = """Port {port}
@@ -52,8 +61,8 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of an sshd that runs."""
     if not cell.privileged() or not shutil.which("ip", path=cell.PATH):
         pytest.skip("a namespace of the network takes root and iproute2")
-    if not Path(SSHD).exists() or not shutil.which("ssh"):
-        pytest.skip("packages are missing: openssh-server, openssh-client")
+    if not SSHD.is_file() or not shutil.which("ssh"):
+        pytest.skip("packages are missing: openssh-server (unpacked by make packages), openssh-client")
     folder = tmp_path_factory.mktemp("sshd")
     for name in ("host", "mine", "strange"):
         subprocess.run(
@@ -70,6 +79,10 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ):
         (folder / name).write_text(CLIENT.format(folder=folder, key=key, port=port))
     (folder / "other").write_text((folder / "client").read_text().replace("/known", "/unknown"))
+    shutil.copytree("/etc", folder / "etc", symlinks=True, ignore_dangling_symlinks=True)
+    with (folder / "etc/passwd").open("a") as users:
+        users.write("sshd:x:22222:65534::/run/sshd:/usr/sbin/nologin\n")
+    libraries = ":".join(str(path.parent) for path in UNPACKED.glob("usr/lib/*/libwrap.so.0"))
     apart = Path("/run/sshd")
     made = not apart.exists()
     apart.mkdir(exist_ok=True)
@@ -79,7 +92,9 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         inside = ["ip", "netns", "exec", SPACE]
         subprocess.run([*inside, "ip", "link", "set", "lo", "up"], check=True, timeout=30)
         sshd = subprocess.Popen(
-            [*inside, SSHD, "-D", "-e", "-f", folder / "config"], stderr=(folder / "log").open("wb")
+            [*inside, "unshare", "--mount", "sh", "-eu", "-c", APART, "sh", folder, SSHD],
+            stderr=(folder / "log").open("wb"),
+            env=os.environ | ({"LD_LIBRARY_PATH": libraries} if libraries else {}),
         )
         end = time.monotonic() + 20
         while "listening" not in (folder / "log").read_text():

@@ -157,7 +157,7 @@ def test_udp_is_sent_without_own_headers(link, tmp_path):
 def test_a_saturating_talker_fills_its_line_and_loses_nothing(link, tmp_path):
     shaped = link.do(0, "tc qdisc add dev v0 root tbf rate 20mbit burst 3000 limit 100000")
     if shaped.returncode:
-        pytest.skip(f"no tbf here: {shaped.stderr.strip()}")
+        pytest.skip(f"this kernel has no tbf: {shaped.stderr.strip()}")
     heard, listener = _listen(link, tmp_path)
     told = _sent(link, "--saturating", "--payload", "1000B", "--for", "400ms")
     time.sleep(0.3)
