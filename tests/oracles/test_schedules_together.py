@@ -189,8 +189,11 @@ def test_the_proof_looks_at_both_copies() -> None:
     assert any("class 5" in words for words in _wrong(others_in_the_copies_class))
 
 
-def test_what_waits_in_one_queue_does_not_wait_in_two(tmp_path: Path) -> None:
-    """Frames that cannot go on at once: in one queue there is no room for them to wait, in three there is."""
+@pytest.mark.parametrize(
+    ("schedule", "pcps", "behind"), [("margin: 0 ns", 2, 2), ("pcps: [7, 6, 5]", 4, 0)], ids=["one", "three"]
+)
+def test_frames_that_cannot_go_on_at_once_wait(schedule: str, pcps: int, behind: int, tmp_path: Path) -> None:
+    """Behind each other in one queue, where it is certain who comes first; or for their gates in three."""
     text = """\
 name: wait
 duration: 10 ms
@@ -205,10 +208,12 @@ streams:
   c2: {from: c, to: d, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, release: {latest: 2 us}}
   rest: {from: c, to: d, pcp: 0, saturating: true, frame: 1500 B}
 """
-    assert _made(text.replace("SCHEDULE", "margin: 0 ns")) is None
-    made = _made(text.replace("SCHEDULE", "pcps: [7, 6, 5]"))
+    # Those who come within the margin of each other have no order.
+    assert _made(text.replace("SCHEDULE", "margin: 1 us")) is None
+    made = _made(text.replace("SCHEDULE", schedule))
     assert made is not None
-    assert len({stream["pcp"] for stream in made.document["streams"]}) == 4
+    assert len({stream["pcp"] for stream in made.document["streams"]}) == pcps
+    assert sum("behind" in stream.get("scheduled", ()) for stream in made.document["streams"]) == behind
     delays = (
         _delays(made, tmp_path)
         .group_by("stream")

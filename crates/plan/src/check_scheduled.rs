@@ -19,6 +19,13 @@ impl Plan {
             || format!("{known} times for {entries} route entries"),
         )?;
         time(own.margin_ps / 1_000, || path("margin_ps"))?;
+        for (place, entry) in own.behind.iter().enumerate() {
+            ensure(
+                (*entry as usize) < entries && own.behind[..place].iter().all(|before| before < entry),
+                || path(&format!("behind[{place}]")),
+                || format!("entries of the route, ascending; it has {entries}"),
+            )?;
+        }
         for (entry, starts) in own.starts_ps.iter().enumerate() {
             let path = || path(&format!("starts_ps[{entry}]"));
             ensure((1..=16).contains(&starts.len()), path, || "not 1 to 16 times".into())?;

@@ -64,6 +64,10 @@ pub struct Scheduled {
     /// Every frame may be so much earlier or later, because clocks differ; ps.
     #[serde(default, skip_serializing_if = "crate::gates::is_zero")]
     pub margin_ps: u64,
+    /// Entries of the route at which its frames wait, gate open, for those ahead of them in the queue. Where one of
+    /// these is missing, they are as much earlier.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<u32>,
 }
 
 /// One egress port of a stream's tree. Parents come before children; the first entries are the talker's own ports.
@@ -153,6 +157,10 @@ pub struct Requirements {
     /// Highest delay, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ns: Option<u64>,
+    /// Highest delay from the release, when the application hands a frame over, to its last bit at the listener, ns: the wait
+    /// in the talker's own port is part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release_delay_ns: Option<u64>,
     /// Delay that a share of the frames must keep.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delay_percentiles: Vec<Percentile>,

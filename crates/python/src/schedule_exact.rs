@@ -39,12 +39,7 @@ fn schedule_placed(py: Python<'_>, problem_json: &str, placed_json: &str) -> PyR
     problem.check().map_err(|error| refuse(&error))?;
     let taken = py.detach(|| {
         let mut engine = Engine::new(problem);
-        let mut refused = Vec::new();
-        for (number, placed) in placed.into_iter().enumerate() {
-            if let Some(Err(refusal)) = placed.map(|placed| engine.keep(number as u32, placed)) {
-                refused.push((number as u32, refusal));
-            }
-        }
+        let refused = engine.keep_all(&placed);
         let (mut gates, mut reasons) = (Vec::new(), Vec::new());
         for list in gate_lists(engine.problem(), engine.placed()) {
             match list {

@@ -19,6 +19,9 @@ pub struct Placed {
     pub starts_ps: Vec<i64>,
     /// Its queue, of those for time-triggered streams.
     pub queue: u8,
+    /// Entries of the way at which its frames wait, gate open, for those ahead of them in the queue.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<u32>,
     /// Release to last bit in at the listener that is reached last, ps. Follows from the rest; needs not be given.
     #[serde(default)]
     pub delay_ps: i64,
@@ -31,6 +34,7 @@ impl Placed {
         (self.offset_ns, self.queue) == (other.offset_ns, other.queue)
             && self.tree == other.tree
             && self.starts_ps == other.starts_ps
+            && self.behind == other.behind
     }
 }
 
@@ -196,7 +200,7 @@ impl Engine {
         if !released || !on_grid || !tree_is_free || self.problem.check_tree(stream, &placed.tree).is_err() {
             return Err(Refusal::Changed);
         }
-        let shape = Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps);
+        let shape = Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps, &placed.behind);
         self.possible(stream, &shape)?;
         let kept = self.placed_by(&placed.tree, &shape, placed.queue, placed.offset_ns * 1_000);
         if !kept.same(&placed) {
@@ -205,9 +209,9 @@ impl Engine {
         if self.placed[number as usize].is_some() {
             return Err(Refusal::Changed);
         }
-        let mut meets = false;
-        self.conflicts(number, &shape, placed.offset_ns * 1_000, placed.queue, |_| meets = true);
-        if meets {
+        let (begun, mut meets) = (placed.offset_ns * 1_000, !shape.behind.is_empty());
+        self.conflicts(number, &shape, begun, placed.queue, |_| meets = true);
+        if meets && !self.fits_behind(number, &shape, begun, placed.queue) {
             return Err(Refusal::NoRoom);
         }
         self.put(number, kept);
@@ -271,15 +275,12 @@ impl Engine {
 
     fn try_tree(&mut self, number: u32, tree: &Tree, fit: Fit) -> Result<Placed, Refusal> {
         let stream = &self.problem.streams[number as usize];
-        let shape = Shape::new(&self.problem, stream, tree, &[]);
+        let shape = Shape::new(&self.problem, stream, tree, &[], &[]);
         self.possible(stream, &shape)?;
         let (earliest, latest) = (stream.earliest_ns * 1_000, stream.latest_ns * 1_000);
-        let queues =
-            tree.iter().map(|entry| self.problem.links[entry.link as usize].queues).min().unwrap_or(1);
         let mut looks = 0;
         let mut found = None;
-        let own = stream.queue.map_or(0..queues, |queue| queue.min(queues - 1)..(queue + 1).min(queues));
-        for queue in own {
+        for queue in self.queues_of(number, tree) {
             let one = match fit {
                 Fit::NoWait => {
                     let period = stream.period_ns * 1_000;
@@ -306,6 +307,14 @@ impl Engine {
         found.ok_or(Refusal::NoRoom)
     }
 
+    /// The queues that a stream may have on all links of a way.
+    pub(crate) fn queues_of(&self, number: u32, tree: &Tree) -> std::ops::Range<u8> {
+        let links = tree.iter().map(|entry| self.problem.links[entry.link as usize].queues);
+        let queues = links.min().unwrap_or(1);
+        let own = self.problem.streams[number as usize].queue;
+        own.map_or(0..queues, |queue| queue.min(queues - 1)..(queue + 1).min(queues))
+    }
+
     pub(crate) fn placed_by(&self, tree: &Tree, shape: &Shape, queue: u8, offset: i64) -> Placed {
         let margin = |link: u32| self.problem.links[link as usize].margin_ps;
         Placed {
@@ -313,6 +322,7 @@ impl Engine {
             tree: tree.clone(),
             starts_ps: shape.uses.iter().map(|part| part.at + margin(part.link)).collect(),
             queue,
+            behind: shape.behind.clone(),
             delay_ps: shape.delay,
         }
     }
@@ -347,9 +357,9 @@ impl Engine {
         if delay > stream.deadline_ns * 1_000 {
             return Err(Refusal::Deadline { smallest_ps: delay });
         }
-        let jitter = shape.spread + 2 * shape.late;
-        if stream.jitter_ns.is_some_and(|limit| jitter > limit * 1_000) {
-            return Err(Refusal::Jitter { spread_ps: shape.spread, margins_ps: 2 * shape.late });
+        if stream.jitter_ns.is_some_and(|limit| shape.jitter() > limit * 1_000) {
+            let spread_ps = shape.spread + shape.early;
+            return Err(Refusal::Jitter { spread_ps, margins_ps: 2 * shape.late });
         }
         let period = stream.period_ns * 1_000;
         match shape.uses.iter().find(|part| part.len > period) {
@@ -433,10 +443,10 @@ impl Engine {
         self.carry(number, 1);
     }
 
-    fn shape_of(&self, number: u32) -> Option<(&Placed, Shape)> {
+    pub(crate) fn shape_of(&self, number: u32) -> Option<(&Placed, Shape)> {
         let placed = self.placed[number as usize].as_ref()?;
         let stream = &self.problem.streams[number as usize];
-        Some((placed, Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps)))
+        Some((placed, Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps, &placed.behind)))
     }
 
     /// Enters a placed stream into its links' lists, or strikes it out.

@@ -3,16 +3,17 @@
 //! Where none is certain, a set of streams that did not fit together, by QuickXplain (Junker 2004) with first fit as
 //! the judge: it is small, not proved to be the smallest.
 
+use crate::common::{Need, too_much};
 use crate::engine::{Engine, Refusal};
 use crate::gates::GateRefusal;
 use crate::periods::gcd;
-use crate::problem::{Problem, Stream, Tree};
+use crate::problem::{Problem, Stream, Tree, TreeEntry};
 use crate::routes::Routes;
 use crate::shape::Shape;
 use crate::solve::{Effort, place_all};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet, VecDeque};
-use tsn_units::INTER_FRAME_GAP;
+use tsn_units::{INTER_FRAME_GAP, Octets, wire_time};
 
 /// One reason. Streams, links and nodes by their place in the problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub enum Reason {
     Jitter { stream: u32, limit_ns: i64, spread_ps: i64, margins_ps: i64 },
     /// Two that must share a link meet there in some period, whatever their releases.
     Pair { link: u32, streams: [u32; 2], needs_ps: [i64; 2], common_ps: i64 },
+    /// More than two that must share a link and cannot all be apart there, whatever their releases: modulo `common_ps`
+    /// no two of them may meet, and they take `needs_ps` of it.
+    Together { link: u32, streams: Vec<u32>, needs_ps: Vec<i64>, common_ps: i64 },
     /// Those that must take a link need more than there is of it.
     Link { link: u32, ppm: i64, streams: Vec<Share> },
     /// A link's gates cannot be programmed.
@@ -160,7 +164,7 @@ fn alone(problem: &Problem, routes: &mut Routes, number: u32, stream: &Stream, r
 }
 
 fn deadline(problem: &Problem, number: u32, stream: &Stream, tree: &Tree, smallest_ps: i64) -> Reason {
-    let shape = Shape::new(problem, stream, tree, &[]);
+    let shape = Shape::new(problem, stream, tree, &[], &[]);
     // The hops to the listener that is reached last.
     let mut hops = Vec::new();
     let ends = |place: &usize| stream.listeners.contains(&problem.links[tree[*place].link as usize].to);
@@ -187,7 +191,7 @@ fn deadline(problem: &Problem, number: u32, stream: &Stream, tree: &Tree, smalle
         let mut faster =
             Problem { nodes, links, streams: Vec::new(), granularity_ns: problem.granularity_ns };
         tree.iter().for_each(|entry| faster.links[entry.link as usize].rate_bps = *rate);
-        let shape = Shape::new(&faster, stream, tree, &[]);
+        let shape = Shape::new(&faster, stream, tree, &[], &[]);
         shape.delay + shape.late <= stream.deadline_ns * 1_000
     };
     let rate_bps = RATES.into_iter().map(|mega| mega * 1_000_000).find(in_time);
@@ -206,10 +210,17 @@ fn no_room(
     let stream = &problem.streams[number as usize];
     let mut reasons = Vec::new();
     let mut near: BTreeSet<u32> = BTreeSet::new();
+    // Margins keep frames apart that do not wait for each other: those of a talker's own, and those of which one is
+    // not there in each period of the other. Frames in one queue may follow each other without.
+    let margins = |link: u32, stream: &Stream| {
+        let link = &problem.links[link as usize];
+        if link.from == stream.talker { 2 * link.margin_ps } else { 0 }
+    };
     let must =
         |stream: &Stream, link| stream.tree.is_some() || !reaches_without(problem, routes, stream, link);
     for (link, needs) in &taken[number as usize] {
-        let (link, needs) = (*link, *needs);
+        let (link, needs) = (*link, *needs + margins(*link, stream));
+        let mut all = vec![Need { stream: number, takes: needs, period: stream.period_ns * 1_000 }];
         let mut shares = vec![Share { stream: number, ppm: ppm(needs, stream) }];
         let certain = must(stream, link);
         for (other, own) in problem.streams.iter().enumerate().filter(|(other, _)| *other != number as usize)
@@ -219,17 +230,32 @@ fn no_room(
             if !certain || !must(own, link) {
                 continue;
             }
-            shares.push(Share { stream: other as u32, ppm: ppm(*others, own) });
+            let others = others + margins(link, own);
+            shares.push(Share { stream: other as u32, ppm: ppm(others, own) });
+            all.push(Need { stream: other as u32, takes: others, period: own.period_ns * 1_000 });
             let common_ps = gcd(stream.period_ns, own.period_ns) * 1_000;
-            if needs + others > common_ps {
+            let divides = common_ps == 1_000 * stream.period_ns.min(own.period_ns);
+            let own_margin = problem.links[link as usize].margin_ps;
+            let more = if divides || margins(link, stream) > 0 { 0 } else { 2 * own_margin };
+            let needs_ps = [needs + more, others + more];
+            if needs_ps[0] + needs_ps[1] > common_ps {
                 let streams = [number, other as u32];
-                reasons.push(Reason::Pair { link, streams, needs_ps: [needs, *others], common_ps });
+                reasons.push(Reason::Pair { link, streams, needs_ps, common_ps });
             }
         }
-        let all = shares.iter().map(|share| share.ppm).sum();
-        if all > 1_000_000 {
+        let known = reasons.len();
+        let sum = shares.iter().map(|share| share.ppm).sum();
+        if sum > 1_000_000 {
             shares.sort_by_key(|share| (std::cmp::Reverse(share.ppm), share.stream));
-            reasons.push(Reason::Link { link, ppm: all, streams: shares });
+            reasons.push(Reason::Link { link, ppm: sum, streams: shares });
+        }
+        let alike = |reason: &Reason| matches!(reason, Reason::Pair { .. } | Reason::Together { .. });
+        if reasons.len() == known
+            && !reasons.iter().any(alike)
+            && let Some((common_ps, together)) = too_much(&all)
+        {
+            let (streams, needs_ps) = together.into_iter().unzip();
+            reasons.push(Reason::Together { link, streams, needs_ps, common_ps });
         }
     }
     if reasons.is_empty() {
@@ -249,12 +275,17 @@ fn ppm(needs: i64, stream: &Stream) -> i64 {
     (i128::from(needs) * 1_000 / i128::from(stream.period_ns)) as i64
 }
 
-/// The links of a stream's shortest way, and for how long it takes each, ps.
+/// The links of a stream's shortest way, and for how long its frames take each at least, ps: without margins, and one
+/// right behind the other, as those that waited are.
 fn takes(problem: &Problem, routes: &mut Routes, stream: &Stream) -> Vec<(u32, i64)> {
     let Some(tree) = routes.tree(problem, stream, 0) else { return Vec::new() };
-    let shape = Shape::new(problem, stream, &tree, &[]);
     let mut seen = HashSet::new();
-    shape.uses.iter().filter(|part| seen.insert(part.link)).map(|part| (part.link, part.len)).collect()
+    let takes = |entry: &TreeEntry| {
+        let rate = problem.links[entry.link as usize].rate();
+        let frames = stream.frames.iter().map(|octets| wire_time(Octets(*octets), rate).ps());
+        (entry.link, frames.sum())
+    };
+    tree.iter().filter(|entry| seen.insert(entry.link)).map(takes).collect()
 }
 
 /// Whether all listeners can be reached without a link.

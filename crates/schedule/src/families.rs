@@ -164,7 +164,7 @@ impl Family {
                 queue: None,
             };
             let Some(tree) = routes.tree(problem, &stream, 0) else { continue };
-            let shape = crate::shape::Shape::new(problem, &stream, &tree, &[]);
+            let shape = crate::shape::Shape::new(problem, &stream, &tree, &[], &[]);
             let share = |len: i64| len * crate::routes::WHOLE / (period_ns * 1_000);
             let full = |part: &crate::shape::Use| {
                 routes.load[part.link as usize] + share(part.len) > self.busiest_ppm

@@ -101,10 +101,10 @@ pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<Ga
     let mut parts: Vec<Vec<Part>> = problem.links.iter().map(|_| Vec::new()).collect();
     for ((number, stream), placed) in problem.streams.iter().enumerate().zip(placed) {
         let Some(placed) = placed else { continue };
-        let shape = Shape::new(problem, stream, &placed.tree, &placed.starts_ps);
+        let shape = Shape::new(problem, stream, &placed.tree, &placed.starts_ps, &placed.behind);
         for part in &shape.uses {
             let link = &problem.links[part.link as usize];
-            let at = placed.offset_ns * 1_000 + part.at;
+            let at = placed.offset_ns * 1_000 + part.begins();
             let silence = link.rate().time(INTER_FRAME_GAP).ps();
             // Who waits goes when its gate opens: not a margin earlier.
             let open = if part.held > 0 { at + link.margin_ps } else { at - silence };
@@ -115,7 +115,7 @@ pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<Ga
                 period: stream.period_ns,
                 closed,
                 open,
-                end: at + part.len,
+                end: at + part.whole(),
                 comes: at - (part.held - link.limits.granularity_ns * 1_000).max(0),
                 held: part.held > 0,
                 queue: placed.queue.min(link.queues - 1),

@@ -14,12 +14,15 @@
 //!
 //! Times are in integer picoseconds. A frame that arrives at a node goes on at once (no-wait) where that is
 //! possible; else it waits, alone in its queue, for the instant that was planned for it. Its delay is the same in every cycle.
+//! Where that leaves no place and [`Effort::share`] says so, it waits behind other frames in one queue.
 
 mod busy;
+mod common;
 mod disjoint;
 mod engine;
 mod explain;
 pub mod families;
+mod follow;
 mod gates;
 mod line;
 mod periods;

@@ -11,7 +11,7 @@ pub(crate) struct Line {
     /// The wire: by period.
     wire: Vec<Busy>,
     /// From a first frame's arrival to the end of its interval: by queue, then period. Empty where there is one
-    /// queue, whose frames then take the wire while they wait.
+    /// queue, whose frames then take the wire while they wait. Only who waits behind others in a queue meets them.
     queued: Vec<Busy>,
 }
 
@@ -43,8 +43,8 @@ impl Line {
 
     /// Enters a stream's part, or strikes it out. `own` is its period, `begun` its release; ps.
     pub fn take(&mut self, part: &Use, begun: i64, own: i64, queue: u8, stream: u32, enter: bool) {
-        let at = begun + part.at;
-        let (early, whole) = (at - part.held, part.len + part.held);
+        let (at, len) = (begun + part.begins(), part.whole());
+        let (early, whole) = (at - part.held, len + part.held);
         let periods = self.wire.len();
         let change = |list: &mut Busy, at, len| {
             let common = gcd(own, list.period());
@@ -52,7 +52,7 @@ impl Line {
         };
         let alone = self.queued.is_empty();
         for list in &mut self.wire {
-            if alone { change(list, early, whole) } else { change(list, at, part.len) }
+            if alone { change(list, early, whole) } else { change(list, at, len) }
         }
         if !alone {
             let from = usize::from(queue.min(self.queues - 1)) * periods;
@@ -64,11 +64,11 @@ impl Line {
 
     /// Whose parts would be met; some more than once.
     pub fn meets(&self, class: usize, part: &Use, begun: i64, queue: u8, mut found: impl FnMut(u32)) {
-        let at = begun + part.at;
+        let (at, len) = (begun + part.begins(), part.whole());
         let wire = &self.wire[class];
-        wire.meets(wire.fold(at), part.len, &mut found);
+        wire.meets(wire.fold(at), len, &mut found);
         let list = self.list(class, queue);
-        list.meets(list.fold(at - part.held), part.len + part.held, &mut found);
+        list.meets(list.fold(at - part.held), len + part.held, &mut found);
     }
 
     /// Where something ends: from there on others may fit.

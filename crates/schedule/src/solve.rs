@@ -19,11 +19,13 @@ pub struct Effort {
     pub looks: u64,
     /// For the draws.
     pub seed: u64,
+    /// Whether frames may wait behind others in one queue, where there is no place else.
+    pub share: bool,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { ways: 4, looks: 200, seed: 1 }
+        Self { ways: 4, looks: 200, seed: 1, share: false }
     }
 }
 
@@ -61,10 +63,8 @@ pub fn solve_keeping(
 ) -> Result<Outcome, ProblemError> {
     problem.check()?;
     let mut engine = Engine::new(problem);
-    for (number, placed) in earlier.iter().enumerate().filter_map(|(n, placed)| Some((n, placed.clone()?))) {
-        // What cannot be kept is placed anew with the others.
-        let _ = engine.keep(number as u32, placed);
-    }
+    // What cannot be kept is placed anew with the others.
+    let _ = engine.keep_all(earlier);
     let (refused, ejections) = place_all(&mut engine, effort);
     let placed = engine.placed().to_vec();
     let changed = |(number, before): (usize, &Option<Placed>)| {
@@ -140,9 +140,54 @@ pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refu
         in_vain = if settled { 0 } else { in_vain + 1 };
         waiting.extend(left);
     }
+    waiting.extend(engine.take_out_left_alone());
+    let mut waiting: Vec<u32> = waiting.into();
+    if effort.share && !waiting.is_empty() {
+        let never: HashSet<u32> = refused.iter().map(|(number, _)| *number).collect();
+        waiting = share(engine, waiting, &kept, &never, effort.ways);
+    }
     refused.extend(waiting.into_iter().map(|number| (number, Refusal::NoRoom)));
     refused.sort_unstable_by_key(|(number, _)| *number);
     (refused, search.ejections)
+}
+
+/// Places who is left where frames may wait behind others: beside all who have a place, or all anew. Gives who is left.
+fn share(
+    engine: &mut Engine,
+    waiting: Vec<u32>,
+    kept: &[Option<Placed>],
+    never: &HashSet<u32>,
+    ways: u32,
+) -> Vec<u32> {
+    let mut left = waiting;
+    left.retain(|number| engine.place_behind(*number, ways).is_err());
+    for order in [by_release, by_period, by_size] {
+        if left.is_empty() {
+            break;
+        }
+        let before = engine.taken();
+        put_all(engine, kept);
+        engine.take_out_left_alone();
+        let mut anew = order(engine.problem());
+        anew.retain(|number| !never.contains(number) && engine.placed()[*number as usize].is_none());
+        anew.retain(|number| {
+            engine.place(*number, ways).is_err() && engine.place_behind(*number, ways).is_err()
+        });
+        if anew.len() < left.len() {
+            left = anew;
+        } else {
+            engine.restore(before);
+        }
+    }
+    left
+}
+
+/// Who has to be released first.
+fn by_release(problem: &Problem) -> Vec<u32> {
+    sorted(problem, |number| {
+        let stream = &problem.streams[*number as usize];
+        (stream.latest_ns, stream.latest_ns + stream.deadline_ns, *number)
+    })
 }
 
 /// What one stream is, for orders: restricted in its release, octets, period.
@@ -234,7 +279,7 @@ impl Search {
         let tree = engine.way(number, attempt)?;
         let stream = &engine.problem().streams[number as usize];
         let queue = stream.queue.unwrap_or(0);
-        let shape = Shape::new(engine.problem(), stream, &tree, &[]);
+        let shape = Shape::new(engine.problem(), stream, &tree, &[], &[]);
         engine.possible(stream, &shape).ok()?;
         let mut points = engine.candidates(number, &shape);
         engine.looks += points.len() as u64 / 4;

@@ -38,7 +38,7 @@ impl Engine {
             }
             *looks += 2 * tree.len() as u64;
             let relative: Vec<i64> = floors.iter().map(|floor| floor.saturating_sub(release)).collect();
-            let shape = Shape::new(self.problem(), stream, tree, &relative);
+            let shape = Shape::new(self.problem(), stream, tree, &relative, &[]);
             let Some((place, late, comes)) = self.first_clash(class, queue, release, &shape)? else {
                 if shape.delay + shape.late <= deadline {
                     return Some((release, shape));

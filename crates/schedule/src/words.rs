@@ -1,25 +1,27 @@
-//! Reasons as sentences: what is wrong, in numbers, and what would help.
+//! Reasons as sentences: what is wrong, in numbers, and what has to change at least. Whether that is enough is for those to
+//! try who can plan again.
 
 use crate::explain::Reason;
 use crate::gates::GateRefusal;
 use std::fmt;
 
-/// Picoseconds as people read them.
+/// Picoseconds as people read them: exact, for what is read here is written into scenarios.
 struct Time(i64);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = match self.0.unsigned_abs() {
+        let (digits, unit) = match self.0.unsigned_abs() {
             0..1_000 => return write!(f, "{} ps", self.0),
-            1_000..1_000_000 => (self.0, "ns"),
-            1_000_000..1_000_000_000 => (self.0 / 1_000, "us"),
-            _ => (self.0 / 1_000_000, "ms"),
+            1_000..1_000_000 => (3_u32, "ns"),
+            1_000_000..1_000_000_000 => (6, "us"),
+            _ => (9, "ms"),
         };
-        let (whole, part) = (value / 1_000, value % 1_000);
+        let worth = 10_i64.pow(digits);
+        let (whole, part) = (self.0 / worth, self.0 % worth);
         if part == 0 {
             return write!(f, "{whole} {unit}");
         }
-        let part = format!("{part:03}");
+        let part = format!("{part:00$}", digits as usize);
         write!(f, "{whole}.{} {unit}", part.trim_end_matches('0'))
     }
 }
@@ -72,7 +74,7 @@ impl fmt::Display for Reason {
                 let sum = |of: fn(&crate::explain::Hop) -> i64| Time(hops.iter().map(of).sum());
                 write!(
                     f,
-                    "stream {stream} takes at least {} over {} links ({} on wires, {} of propagation, {} in nodes, {} for clocks that differ), and may take {}; a deadline of {} works",
+                    "stream {stream} takes at least {} over {} links ({} on wires, {} of propagation, {} in nodes, {} for clocks that differ), and may take {}; alone it keeps a deadline of {}",
                     Time(*smallest_ps),
                     hops.len(),
                     sum(|hop| hop.wire_ps),
@@ -83,7 +85,7 @@ impl fmt::Display for Reason {
                     Time((smallest_ps + 999) / 1_000 * 1_000),
                 )?;
                 match rate_bps {
-                    Some(rate) => write!(f, ", or {} Mbit/s on its links", rate / 1_000_000),
+                    Some(rate) => write!(f, ", or its own with {} Mbit/s on its links", rate / 1_000_000),
                     None => f.write_str(", and no faster link helps"),
                 }
             }
@@ -103,27 +105,33 @@ impl fmt::Display for Reason {
                         )?;
                     }
                 }
-                write!(f, "; a jitter of {all} works")?;
-                f.write_str(match (*spread_ps, *margins_ps) {
-                    (0, _) => ", or a smaller margin",
-                    (_, 0) => ", or ways that are more alike",
-                    _ => ", or ways that are more alike and a smaller margin",
-                })
+                write!(f, "; alone it keeps a jitter of {all}")
             }
             Self::Pair { link, streams: [a, b], needs_ps: [x, y], common_ps } => write!(
                 f,
-                "streams {a} and {b} must both take link {link}, for {} and {}, together more than {}, the greatest common divisor of their periods: they meet whatever their releases; make one period a multiple of the other, or send less",
+                "streams {a} and {b} must both take link {link}, for {} and {}, together more than {}, the greatest common divisor of their periods: they meet whatever their releases; their periods have too small a common divisor, or their frames are too long",
                 Time(*x),
                 Time(*y),
                 Time(*common_ps)
             ),
+            Self::Together { link, streams, needs_ps, common_ps } => {
+                let modulus = Time(*common_ps);
+                let times: Vec<String> = needs_ps.iter().take(8).map(|ps| Time(*ps).to_string()).collect();
+                write!(
+                    f,
+                    "streams {} must all take link {link}: each two of their periods have {modulus} or a divisor of it in common, so no two may meet modulo {modulus}, and they need {} of that ({}): they meet whatever their releases; their periods have too small common divisors, or their frames are too long",
+                    Numbers(streams),
+                    Time(needs_ps.iter().sum()),
+                    times.join(", "),
+                )
+            }
             Self::Link { link, ppm, streams } => {
                 let most =
                     streams.iter().take(3).map(|own| format!("stream {} {}", own.stream, Percent(own.ppm)));
                 let most = most.collect::<Vec<_>>().join(", ");
                 write!(
                     f,
-                    "link {link} would be taken for {} of its time by {} streams that have no other way (most by {most}); a faster link or other ways are needed",
+                    "link {link} would be taken for {} of its time by {} streams that have no other way (most by {most}); a faster link, fewer streams or other ways are needed",
                     Percent(*ppm),
                     streams.len()
                 )
@@ -135,7 +143,7 @@ impl fmt::Display for Reason {
                 if streams.len() == 1 { "stream" } else { "streams" },
                 Numbers(streams),
                 match streams.len() {
-                    1 => "give one of them another release, or a way of its own",
+                    1 => "whether there is a schedule of both is not known",
                     _ if *minimal => "without any one of them it has",
                     _ => "a smaller set may be enough",
                 }
@@ -160,21 +168,21 @@ impl fmt::Display for GateRefusal {
         match self {
             Self::Cycle { link, cycle_ns: Some(cycle_ns), longest_ns, granularity_ns } => write!(
                 f,
-                "the periods on link {link} repeat together every {}, and its gates have cycles of at most {} in ticks of {granularity_ns} ns; choose periods that divide each other",
+                "the periods on link {link} repeat together every {}, and its gates have cycles of at most {} in ticks of {granularity_ns} ns; periods with a smaller common multiple are needed",
                 Time(cycle_ns * 1_000),
                 Time(longest_ns * 1_000)
             ),
             Self::Cycle { link, cycle_ns: None, .. } => write!(
                 f,
-                "the periods on link {link} never repeat together within a cycle that can be written down; choose periods that divide each other"
+                "the periods on link {link} never repeat together within a cycle that can be written down; periods with a smaller common multiple are needed"
             ),
             Self::Entries { link, needed, most } => write!(
                 f,
-                "link {link} needs {needed} gate entries and has {most}, and frames that wait keep windows from being joined; use fewer streams or shorter cycles there"
+                "link {link} needs {needed} gate entries and has {most}, and frames that wait keep windows from being joined; fewer windows are needed: fewer streams there, or a shorter cycle"
             ),
             Self::Early { link, stream, shortest_interval_ns } => write!(
                 f,
-                "a window of link {link} that is as long as its hardware needs ({shortest_interval_ns} ns and more) lets a frame of stream {stream} go too early; give it a queue of its own"
+                "a window of link {link} that is as long as its hardware needs ({shortest_interval_ns} ns and more) lets a frame of stream {stream} go too early; a queue of its own is needed, or a shorter interval of the hardware"
             ),
         }
     }

@@ -73,6 +73,10 @@ fn certain_reasons_come_with_numbers() {
         one(&|p| p.streams = vec![stream(0, 1, 250_000, 500), stream(2, 3, 300_000, 200)]),
         one(&|p| p.streams = vec![Stream { deadline_ns: 1_000_000, ..stream(0, 1, 250_000, 1_500) }; 3]),
         one(&|p| {
+            p.streams =
+                vec![stream(0, 1, 300_000, 480), stream(2, 3, 500_000, 480), stream(2, 1, 700_000, 480)]
+        }),
+        one(&|p| {
             p.links[0].limits.longest_cycle_ns = 1_000_000;
             p.streams = vec![stream(0, 1, 700_000, 100), stream(0, 3, 500_000, 100)];
         }),

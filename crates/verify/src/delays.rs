@@ -1,4 +1,5 @@
-//! What no frame of a scheduled stream exceeds, where the schedule holds: its planned delay, and the margin.
+//! What no frame of a scheduled stream exceeds, where the schedule holds: its planned delay, and the margin. Earlier it
+//! may also be because frames that it waits behind are missing.
 //!
 //! Nothing is analysed here: every frame was followed along its way, and whatever else is sent cannot touch it.
 
@@ -34,8 +35,8 @@ pub(crate) struct Times<'a> {
     pub release: i64,
     /// First and last bits out at each of the talker's ports, frame by frame.
     pub roots: &'a [&'a [(i64, i64)]],
-    /// Last bits in at the listener, frame by frame, for each way.
-    pub ways: &'a [&'a [i64]],
+    /// Last bits in at the listener, frame by frame, and by how much earlier they may be; for each way.
+    pub ways: &'a [(&'a [i64], i64)],
 }
 
 /// None where no way leads to the listener.
@@ -66,7 +67,11 @@ pub(crate) fn proven(
     };
     let mut found = Proven { stream: number, node: listener.node, ..Proven::default() };
     let mut any = false;
-    for (bits, place) in times.ways.iter().flat_map(|way| way.iter().zip(0..)) {
+    let frames = times
+        .ways
+        .iter()
+        .flat_map(|(bits, early)| bits.iter().zip(0..).map(move |(bits, place)| (bits, place, early)));
+    for (bits, place, early) in frames {
         let place: usize = place;
         let (begin, end) =
             root.and_then(|root| root.get(place)).copied().unwrap_or((times.release, times.release));
@@ -83,14 +88,14 @@ pub(crate) fn proven(
         };
         let (stamped, released) = (received - sent, bits - times.release);
         if !any {
-            (found.upper_ps, found.lower_ps) = (stamped, stamped);
-            (found.release_upper_ps, found.release_lower_ps) = (released, released);
+            (found.upper_ps, found.lower_ps) = (stamped, stamped - early);
+            (found.release_upper_ps, found.release_lower_ps) = (released, released - early);
             any = true;
         }
         found.upper_ps = found.upper_ps.max(stamped);
-        found.lower_ps = found.lower_ps.min(stamped);
+        found.lower_ps = found.lower_ps.min(stamped - early);
         found.release_upper_ps = found.release_upper_ps.max(released);
-        found.release_lower_ps = found.release_lower_ps.min(released);
+        found.release_lower_ps = found.release_lower_ps.min(released - early);
     }
     found.upper_ps += margin;
     found.lower_ps = (found.lower_ps - margin).max(0);

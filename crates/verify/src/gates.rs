@@ -10,7 +10,7 @@ use tsn_units::{BitRate, INTER_FRAME_GAP};
 const MOST_LOOKS: i64 = 1 << 24;
 
 /// A list of gates as begins of intervals in a cycle, ps.
-struct Table {
+pub(crate) struct Table {
     base: i64,
     cycle: i64,
     /// When an entry begins, and what is open from there on.
@@ -18,7 +18,7 @@ struct Table {
 }
 
 impl Table {
-    fn new(gates: &Gates) -> Self {
+    pub(crate) fn new(gates: &Gates) -> Self {
         let mut begin = 0;
         let entries = gates.entries.iter().map(|entry| {
             let from = begin;
@@ -28,6 +28,17 @@ impl Table {
         let entries = entries.collect();
         let cycle = i64::try_from(gates.cycle_ns).unwrap_or(1) * 1_000;
         Self { base: gates.base_time_ns.saturating_mul(1_000), cycle, entries }
+    }
+
+    /// Whether a class's gate is closed in `[from, until)`, and so many times later as `period` and the cycle need to
+    /// repeat together.
+    pub(crate) fn holds(&self, class: u8, period: i64, from: i64, until: i64) -> bool {
+        let together = self.cycle / greatest_common_divisor(self.cycle, period);
+        let open = |release: i64| {
+            let moved = release * period;
+            self.first(1 << class, true, from + moved, until + moved).is_some()
+        };
+        together <= MOST_LOOKS && !(0..together).any(open)
     }
 
     /// The first point in `[from, until)` at which the gates of some of `classes` are open (or closed).
@@ -65,10 +76,8 @@ struct Others {
     streams: HashMap<u8, u32>,
 }
 
-pub(crate) fn open(plan: &Plan, passages: &[Passage], report: &mut Report) {
+pub(crate) fn open(plan: &Plan, tables: &[Option<Table>], passages: &[Passage], report: &mut Report) {
     let others = others(plan, passages);
-    let tables: Vec<Option<Table>> =
-        plan.ports.iter().map(|port| port.gates.as_ref().map(Table::new)).collect();
     let mut told = vec![false; plan.ports.len()];
     for passage in passages {
         let (number, port) = (passage.port, &plan.ports[passage.port as usize]);
@@ -115,9 +124,6 @@ fn look(
     let silence = BitRate(port.rate_bps).time(INTER_FRAME_GAP).ps();
     let Some(table) = table else {
         // Everybody may go at any time.
-        if passage.waits() {
-            violations.push(Violation::GoesEarly { stream, port: number, class, at_ps: passage.comes });
-        }
         if foreign != 0 {
             let class = foreign.trailing_zeros() as u8;
             let at_ps = passage.starts() - passage.margin - silence;
@@ -133,17 +139,10 @@ fn look(
     let bit = 1 << class;
     for release in 0..together {
         let moved = release * passage.period;
-        if passage.waits() {
-            let (from, until) = (passage.comes - passage.margin + moved, passage.starts() + moved);
-            if let Some(at_ps) = table.first(bit, true, from, until) {
-                violations.push(Violation::GoesEarly { stream, port: number, class, at_ps });
-                return;
-            }
-        }
         for (start, end) in &passage.frames {
-            // Those that wait go when their gate opens, one behind the other.
-            let most = if passage.waits() { start - passage.starts() } else { passage.margin };
-            let early = passage.margin.min(most);
+            // Those that wait for their gate go when it opens, one behind the other.
+            let most = if passage.held { start - passage.starts() } else { passage.margin };
+            let early = passage.margin.min(most) + passage.early;
             let (from, until) = (start - early + moved, end + passage.margin + moved);
             if let Some(at_ps) = table.first(bit, false, from, until) {
                 violations.push(Violation::Closed { stream, port: number, class, at_ps });

@@ -7,7 +7,9 @@
 //! early or late:
 //!
 //! - frames go on when they have come, and not earlier than planned; the gate is open while they pass;
-//! - no two of them are on a link at once, and none waits in a queue that another one passes;
+//! - no two of them are on a link at once, and none waits for its gate in a queue that another one passes;
+//! - who waits at an open gate is behind others, of which it is certain that they come first and are gone in time, also
+//!   where some are missing;
 //! - nobody else can be on the wire when one is to start;
 //! - deadlines and limits of jitter are met.
 //!
@@ -60,10 +62,11 @@ pub struct Report {
 #[must_use]
 pub fn verify(plan: &Plan, known: &Known) -> Report {
     let mut report = Report::default();
-    let passages = walk::follow(plan, &mut report);
+    let tables: Vec<_> = plan.ports.iter().map(|port| port.gates.as_ref().map(gates::Table::new)).collect();
+    let passages = walk::follow(plan, &tables, &mut report);
     clocks::covered(plan, known, &mut report);
     link::apart(plan, &passages, &mut report);
-    gates::open(plan, &passages, &mut report);
+    gates::open(plan, &tables, &passages, &mut report);
     // Faults that hold frames back, or ports that obey a wrong schedule, are no part of the proof.
     if !report.violations.is_empty() || !plan.faults.iter().all(tsn_plan::Fault::only_takes) {
         report.delays.clear();

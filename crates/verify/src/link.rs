@@ -1,4 +1,4 @@
-//! No two frames on a link at once, and nobody in a queue beside one that waits.
+//! No two frames on a link at once, and nobody in a queue beside one that waits, but who is certainly ahead of it.
 
 use crate::walk::Passage;
 use crate::{Report, Unfit, Violation};
@@ -8,14 +8,31 @@ use tsn_plan::Plan;
 const MOST_FRAMES: i64 = 1 << 24;
 
 /// One frame's (or burst's) time, early and late by its margin.
-struct Span {
+struct Span<'a> {
     from: i64,
     until: i64,
     stream: u32,
     /// Which release: the copies of one release are eliminated but for one.
     release: i64,
-    class: u8,
-    waits: bool,
+    passage: &'a Passage,
+    /// So much later than the passage itself.
+    moved: i64,
+}
+
+/// Whether one span's frames are certainly in the queue before another's, and gone when these are planned to start.
+///
+/// IEEE 802.1Q-2022, 8.6.6. Whoever is second finds an open gate, and the wire taken until those ahead are gone; where
+/// these are missing it goes earlier, which its own time on the wire allows for.
+fn ahead(first: &Span<'_>, second: &Span<'_>) -> bool {
+    let (a, b) = (first.passage, second.passage);
+    let comes = second.moved + b.comes - b.comes_early - b.margin;
+    a.stream != b.stream
+        && a.class == b.class
+        && !(a.copies || b.copies || b.held)
+        && a.margin <= b.margin
+        && first.moved + a.complete + a.margin < comes
+        && (!a.held || first.moved + a.starts() <= comes)
+        && first.moved + a.ends <= second.moved + b.starts()
 }
 
 pub(crate) fn apart(plan: &Plan, passages: &[Passage], report: &mut Report) {
@@ -30,8 +47,11 @@ pub(crate) fn apart(plan: &Plan, passages: &[Passage], report: &mut Report) {
             continue;
         };
         report.frames += frames(cycle).unsigned_abs();
-        let wire = unroll(passages, cycle, |passage| (passage.starts(), passage.ends));
+        let wire = unroll(passages, cycle, |passage| (passage.starts() - passage.early, passage.ends));
         meetings(&wire, |a, b| {
+            if ahead(a, b) || ahead(b, a) {
+                return;
+            }
             let (at_ps, until) = (a.from.max(b.from), a.until.min(b.until));
             let streams = [a.stream, b.stream];
             report.violations.push(Violation::Meet { port, streams, at_ps, overlap_ps: until - at_ps });
@@ -39,19 +59,39 @@ pub(crate) fn apart(plan: &Plan, passages: &[Passage], report: &mut Report) {
         if !passages.iter().any(|passage| passage.waits()) {
             continue;
         }
-        let queued = unroll(passages, cycle, |passage| (passage.comes, passage.ends));
+        let queued = unroll(passages, cycle, |passage| (passage.comes - passage.comes_early, passage.ends));
         meetings(&queued, |a, b| {
-            if a.class == b.class && (a.waits || b.waits) {
+            let class = a.passage.class;
+            let waits = a.passage.waits() || b.passage.waits();
+            if class == b.passage.class && waits && !ahead(a, b) && !ahead(b, a) {
                 let (streams, at_ps) = ([a.stream, b.stream], a.from.max(b.from));
-                let shared = Violation::SharedQueue { port, class: a.class, streams, at_ps };
-                report.violations.push(shared);
+                report.violations.push(Violation::SharedQueue { port, class, streams, at_ps });
             }
         });
+        for passage in passages.iter().filter(|passage| passage.follows()) {
+            let kept = |other: &&&Passage| {
+                // In each of its periods, and gone at the very point at which it is planned to start.
+                let always = passage.period % other.period == 0;
+                let moved = passage.starts() - other.ends;
+                let (first, second) = (span(other, moved, 0), span(passage, 0, 0));
+                always && moved.rem_euclid(other.period) == 0 && ahead(&first, &second)
+            };
+            if !passages.iter().any(|other| kept(&other)) {
+                let (stream, class) = (passage.stream, passage.class);
+                let at_ps = passage.comes - passage.comes_early - passage.margin;
+                report.violations.push(Violation::GoesEarly { stream, port, class, at_ps });
+            }
+        }
     }
 }
 
+fn span(passage: &Passage, moved: i64, release: i64) -> Span<'_> {
+    let (from, until) = (passage.starts() - passage.margin + moved, passage.ends + passage.margin + moved);
+    Span { from, until, stream: passage.stream, release, passage, moved }
+}
+
 /// Every span of a cycle, by its beginning; those that reach around its end come twice.
-fn unroll(passages: &[&Passage], cycle: i64, times: impl Fn(&Passage) -> (i64, i64)) -> Vec<Span> {
+fn unroll<'a>(passages: &[&'a Passage], cycle: i64, times: impl Fn(&Passage) -> (i64, i64)) -> Vec<Span<'a>> {
     let mut spans = Vec::new();
     for passage in passages {
         let (from, until) = times(passage);
@@ -59,9 +99,10 @@ fn unroll(passages: &[&Passage], cycle: i64, times: impl Fn(&Passage) -> (i64, i
         for release in 0..cycle / passage.period {
             let begin = (from + release * passage.period).rem_euclid(cycle);
             let mut end = begin + (until - from);
+            let begun = from;
             let mut push = |from, until| {
-                let (stream, class, waits) = (passage.stream, passage.class, passage.waits());
-                spans.push(Span { from, until, stream, release, class, waits });
+                let moved = from - begun;
+                spans.push(Span { from, until, moved, ..span(passage, 0, release) });
             };
             push(begin, end);
             while end > cycle {
@@ -75,8 +116,8 @@ fn unroll(passages: &[&Passage], cycle: i64, times: impl Fn(&Passage) -> (i64, i
 }
 
 /// Every pair that shares a time, the copies of one frame apart.
-fn meetings(spans: &[Span], mut found: impl FnMut(&Span, &Span)) {
-    let mut open: Vec<&Span> = Vec::new();
+fn meetings<'a>(spans: &[Span<'a>], mut found: impl FnMut(&Span<'a>, &Span<'a>)) {
+    let mut open: Vec<&Span<'a>> = Vec::new();
     for span in spans {
         open.retain(|other| other.until > span.from);
         for other in &open {

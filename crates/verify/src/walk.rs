@@ -1,6 +1,7 @@
 //! Follows a stream's frames along its route, hop by hop, from one release.
 
 use crate::cut::frames;
+use crate::gates::Table;
 use crate::{Report, Unfit, Violation};
 use tsn_plan::{Identification, NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
@@ -13,8 +14,17 @@ pub(crate) struct Passage {
     pub class: u8,
     pub period: i64,
     pub margin: i64,
-    /// When the first frame is in the queue.
+    /// When the first frame is in the queue, and the last one.
     pub comes: i64,
+    pub complete: i64,
+    /// So much earlier than planned it may come, because frames that it waited behind were missing.
+    pub comes_early: i64,
+    /// The same for its start.
+    pub early: i64,
+    /// It waits for its gate, which is closed from when it comes.
+    pub held: bool,
+    /// A copy of it may be eliminated on the way.
+    pub copies: bool,
     /// First bits out and last bits out, frame by frame.
     pub frames: Vec<(i64, i64)>,
     /// When the next frame of anybody can start.
@@ -29,17 +39,31 @@ impl Passage {
     pub fn waits(&self) -> bool {
         self.starts() > self.comes
     }
+
+    /// It waits at an open gate: for those ahead of it in the queue.
+    pub fn follows(&self) -> bool {
+        self.waits() && !self.held
+    }
 }
 
-/// Every stream's passages.
-pub(crate) fn follow(plan: &Plan, report: &mut Report) -> Vec<Passage> {
+/// The frames of one release behind an entry, by one of the ways that lead there.
+#[derive(Clone)]
+struct Come {
+    /// Last bits in, frame by frame.
+    bits: Vec<i64>,
+    /// So much earlier it may be.
+    early: i64,
+}
+
+/// Every stream's passages; `tables` are the ports' gates.
+pub(crate) fn follow(plan: &Plan, tables: &[Option<Table>], report: &mut Report) -> Vec<Passage> {
     let mut all = Vec::new();
     for (number, stream) in plan.streams.iter().enumerate() {
         if stream.scheduled.is_none() {
             continue;
         }
         report.streams += 1;
-        if let Err(reason) = walk(plan, number as u32, stream, &mut all, report) {
+        if let Err(reason) = walk(plan, tables, number as u32, stream, &mut all, report) {
             report.violations.push(Violation::Unfit { stream: number as u32, reason });
         }
     }
@@ -52,6 +76,7 @@ fn ps(ns: u64) -> i64 {
 
 fn walk(
     plan: &Plan,
+    tables: &[Option<Table>],
     number: u32,
     stream: &Stream,
     all: &mut Vec<Passage>,
@@ -64,8 +89,8 @@ fn walk(
     let sizes = frames(&stream.size).ok_or(Unfit::Sizes)?;
     let release = ps(stream.start_ns) + ps(offset_ns);
     let redundancy = stream.redundancy.as_deref();
-    // Last bits in behind every entry, for each way that leads there.
-    let mut behind: Vec<Vec<Vec<i64>>> = vec![Vec::new(); stream.route.len()];
+    // What comes behind every entry, for each way that leads there.
+    let mut behind: Vec<Vec<Come>> = vec![Vec::new(); stream.route.len()];
     let first = all.len();
     for entry in in_order(stream)? {
         let hop = &stream.route[entry];
@@ -77,8 +102,8 @@ fn walk(
         if stream.socket.is_some() || node.host.is_some() || port.qdisc.is_some() || polices {
             return Err(Unfit::Software);
         }
-        let ways: Vec<Vec<i64>> = match hop.parent {
-            None => vec![vec![release; sizes.len()]],
+        let ways: Vec<Come> = match hop.parent {
+            None => vec![Come { bits: vec![release; sizes.len()], early: 0 }],
             Some(parent) => {
                 if node.cut_through_octets.is_some()
                     || node.further.is_some()
@@ -88,7 +113,11 @@ fn walk(
                 }
                 let processing = ps(node.processing_ns);
                 let come = sources(stream, parent).into_iter().flat_map(|from| behind[from as usize].iter());
-                come.map(|bits| bits.iter().map(|at| at + processing).collect()).collect()
+                let ready = |come: &Come| Come {
+                    bits: come.bits.iter().map(|at| at + processing).collect(),
+                    early: come.early,
+                };
+                come.map(ready).collect()
             }
         };
         let planned = own.starts_ps.get(entry).ok_or(Unfit::Times)?;
@@ -97,7 +126,8 @@ fn walk(
         }
         let class = port.pcp_to_class[usize::from(priority(stream, entry) & 7)];
         let mut arrivals = Vec::new();
-        for (ready, planned) in ways.iter().zip(planned) {
+        for (come, planned) in ways.iter().zip(planned) {
+            let ready = &come.bits;
             let start = release + i64::try_from(*planned).unwrap_or(i64::MAX / 4);
             if start < ready[0] {
                 let comes_ps = (ready[0] - release).unsigned_abs();
@@ -112,9 +142,20 @@ fn walk(
                 period: ps(period_ns),
                 margin: i64::try_from(own.margin_ps).unwrap_or(i64::MAX / 4),
                 comes: ready[0],
+                complete: ready[ready.len() - 1],
+                comes_early: come.early,
+                early: come.early,
+                held: false,
+                copies: redundancy.is_some(),
                 frames: Vec::new(),
                 ends: start,
             };
+            if start > ready[0] {
+                let comes = ready[0] - come.early - passage.margin;
+                let table = tables[hop.port as usize].as_ref();
+                passage.held = table.is_some_and(|table| table.holds(class, passage.period, comes, start));
+                passage.early = if passage.held { 0 } else { come.early + (start - ready[0]) };
+            }
             let mut bits = Vec::new();
             for (octets, ready) in sizes.iter().zip(ready) {
                 let octets = octets + if copy { R_TAG_OCTETS } else { 0 };
@@ -135,7 +176,7 @@ fn walk(
                     }
                 }
             }
-            arrivals.push(bits);
+            arrivals.push(Come { bits, early: passage.early });
             all.push(passage);
         }
         behind[entry] = arrivals;
@@ -145,7 +186,8 @@ fn walk(
         all[first..].iter().filter(|passage| own_port(plan, stream, passage)).map(|one| &one.frames[..]);
     let roots: Vec<_> = roots.collect();
     for listener in &stream.listeners {
-        let ways: Vec<&[i64]> = ways_to(stream, listener.route, &behind).map(Vec::as_slice).collect();
+        let ways: Vec<(&[i64], i64)> =
+            ways_to(stream, listener.route, &behind).map(|come| (&come.bits[..], come.early)).collect();
         let times = crate::delays::Times { release, roots: &roots, ways: &ways };
         report.delays.extend(crate::delays::proven(plan, number, stream, listener, &times));
     }
@@ -190,8 +232,8 @@ fn sources(stream: &Stream, parent: u32) -> Vec<u32> {
     meets.next().map_or_else(|| vec![parent], |merge| merge.from.clone())
 }
 
-/// Last bits in, by each way that leads to the end of an entry, or to all that meet there.
-fn ways_to<'a>(stream: &Stream, end: u32, behind: &'a [Vec<Vec<i64>>]) -> impl Iterator<Item = &'a Vec<i64>> {
+/// What comes by each way that leads to the end of an entry, or to all that meet there.
+fn ways_to<'a>(stream: &Stream, end: u32, behind: &'a [Vec<Come>]) -> impl Iterator<Item = &'a Come> {
     sources(stream, end).into_iter().flat_map(|from| behind[from as usize].iter())
 }
 
@@ -201,16 +243,18 @@ fn own_port(plan: &Plan, stream: &Stream, passage: &Passage) -> bool {
 }
 
 /// Deadlines and limits of jitter at every listener.
-fn required(stream: &Stream, number: u32, release: i64, behind: &[Vec<Vec<i64>>], report: &mut Report) {
+fn required(stream: &Stream, number: u32, release: i64, behind: &[Vec<Come>], report: &mut Report) {
     let margin = stream.scheduled.as_ref().map_or(0, |own| own.margin_ps);
     for listener in &stream.listeners {
-        let ways: Vec<&Vec<i64>> = ways_to(stream, listener.route, behind).collect();
-        let lasts = ways.iter().filter_map(|bits| bits.last().map(|last| (last - release).unsigned_abs()));
-        let (most, least) = (lasts.clone().max().unwrap_or(0), lasts.min().unwrap_or(0));
+        let ways: Vec<&Come> = ways_to(stream, listener.route, behind).collect();
+        let lasts = ways.iter().filter_map(|come| Some((*come.bits.last()? - release, come.early)));
+        let most = lasts.clone().map(|(last, _)| last).max().unwrap_or(0).unsigned_abs();
+        let least = lasts.map(|(last, early)| last - early).min().unwrap_or(0).unsigned_abs();
         let (stream_number, node) = (number, listener.node);
         let delay_ps = most + margin;
         let percentiles = stream.requirements.delay_percentiles.iter().map(|share| share.delay_ns);
-        for limit in stream.requirements.delay_ns.into_iter().chain(percentiles) {
+        let required = &stream.requirements;
+        for limit in required.delay_ns.into_iter().chain(required.release_delay_ns).chain(percentiles) {
             let limit_ps = limit.saturating_mul(1_000);
             if delay_ps > limit_ps {
                 let late = Violation::Deadline { stream: stream_number, node, delay_ps, limit_ps };

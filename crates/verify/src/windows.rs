@@ -360,6 +360,7 @@ impl<'a> Walk<'a> {
             .chain(required.delay_percentiles.iter().map(|share| share.delay_ns));
         let keeps = |limit: u64, found: i64| ps(limit).is_some_and(|limit| found <= limit);
         let met = limits.into_iter().all(|limit| keeps(limit, upper))
+            && required.release_delay_ns.is_none_or(|limit| keeps(limit, since))
             && required.jitter.iter().all(|limit| keeps(limit.limit_ns, varies));
         Passing {
             stream: number,

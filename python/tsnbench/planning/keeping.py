@@ -119,6 +119,7 @@ def _placed(
         ],
         "starts_ps": starts,
         "queue": queues.index(before["pcp"]),
+        "behind": before["scheduled"].get("behind", []),
     }
 
 
@@ -180,10 +181,11 @@ def _demand(old: Document, stream: Document) -> str:
         return f"its period was {words.time(periods[0])} and is {words.time(periods[1])}"
     if old["size"] != stream["size"]:
         return "its frames have another size"
-    deadlines = [one.get("requirements", {}).get("delay_ns") for one in (old, stream)]
-    if deadlines[0] != deadlines[1]:
-        texts = ["none" if ns is None else words.time(ns) for ns in deadlines]
-        return f"its limit of delay was {texts[0]} and is {texts[1]}"
+    for key, name in (("delay_ns", "delay"), ("release_delay_ns", "delay from release")):
+        limits = [one.get("requirements", {}).get(key) for one in (old, stream)]
+        if limits[0] != limits[1]:
+            texts = ["none" if ns is None else words.time(ns) for ns in limits]
+            return f"its limit of {name} was {texts[0]} and is {texts[1]}"
     return ""
 
 

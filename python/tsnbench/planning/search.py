@@ -18,7 +18,7 @@ MISSING = {"kind": "engine"}
 NO_ORTOOLS = (
     "the exact engine is not here: ortools is missing; install the extra: pip install 'tsnbench[exact]'"
 )
-CERTAIN = ("pair", "link")
+CERTAIN = ("pair", "together", "link")
 """Reasons that no search can change."""
 
 
@@ -41,16 +41,23 @@ def search(
     if asked and not here:
         return {**found, "reasons": [MISSING], "sentences": [NO_ORTOOLS]}
     if wanted.engine == "heuristic" or not here or not (asked or _stuck(found)) or not _open(found):
-        return found
+        return _shared(text, earlier) or found if _stuck(found) and _open(found) else found
     objective = wanted.objective
     short_of_entries = any(_entries(reason) for reason in found["reasons"])
     if objective is None and short_of_entries:
         objective = "fewest-entries"
-    placed = found["outcome"]["placed"]
-    before = {number: own for number, own in enumerate(earlier) if own is not None}
+    # Its model has no frames that wait behind others in one queue.
+    placed = [_alone(own) for own in found["outcome"]["placed"]]
+    before = {
+        number: own for number, own in enumerate(earlier) if _alone(own) is not None and own is not None
+    }
+    if not _stuck(found) and None in placed:
+        return found
     outcome = solve(problem, placed, wanted.time / 1e9, objective, before)
     if outcome.answer is Answer.FOUND:
         return _taken(problem, text, outcome, found, wanted.objective)
+    if shared := _shared(text, earlier):
+        return shared
     stuck = [number for number, _ in found["outcome"]["refused"]]
     if outcome.answer is Answer.IMPOSSIBLE:
         reason, sentence = impossible(outcome, stuck)
@@ -64,6 +71,19 @@ def search(
         "reasons": [reason, *(own for own, _ in kept)],
         "sentences": [sentence, *(own for _, own in kept)],
     }
+
+
+def _shared(text: str, earlier: Sequence[Mapping[str, Any] | None]) -> Found | None:
+    """A schedule in which frames wait behind others in one queue, where first fit finds one."""
+    from tsnbench import _native
+
+    found: Found = json.loads(_native.schedule(text, json.dumps({"share": True}), json.dumps(list(earlier))))
+    return None if found["reasons"] else found
+
+
+def _alone(placed: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A place without waits behind others."""
+    return None if placed is None or placed.get("behind") else placed
 
 
 def may_leave_more(wanted: model.Schedule) -> bool:

@@ -136,7 +136,11 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
         flood: Vec::new(),
         socket: None,
         requirements: Requirements { delay_ns: Some(own.deadline_ns as u64), ..Requirements::default() },
-        scheduled: Some(Box::new(Scheduled { starts_ps: starts, margin_ps: margin.unwrap_or(0) as u64 })),
+        scheduled: Some(Box::new(Scheduled {
+            starts_ps: starts,
+            margin_ps: margin.unwrap_or(0) as u64,
+            behind: placed.behind.clone(),
+        })),
     }
 }
 
