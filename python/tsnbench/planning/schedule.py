@@ -15,6 +15,7 @@ from tsnbench.planning.copies import expanded, gathered
 from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
 from tsnbench.planning.keeping import placed_before
 from tsnbench.planning.kept import keep
+from tsnbench.planning.schedule_hints import Hints
 from tsnbench.planning.scheduled_queues import give_queue, queues_of
 from tsnbench.planning.search import may_leave_more, search
 from tsnbench.planning.sizes import frames_of
@@ -41,16 +42,19 @@ def schedule_flows(draft: Draft) -> None:
         words = _named(str(error), {"stream": [flow.name for flow in flows], "link": [], "node": []})
         draft.problem("schedule", "periods, rates and times that can be scheduled", words)
         return
+    hints = Hints(draft, flows, queues, problem)
     said: set[tuple[str, ...]] = set()
     for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
         # Two streams that meet do so on all links that they share, and so do their flows.
         groups = (
-            {flows[number].group for number in reason.get("streams", ())} if reason["kind"] == "pair" else ()
+            {flows[number].group for number in reason.get("streams", ())}
+            if reason["kind"] in ("pair", "together")
+            else ()
         )
         key = (reason["kind"], *sorted(groups)) if groups else (sentence,)
         if key not in said:
             said.add(key)
-            _refused(draft, flows, reason, sentence)
+            _refused(draft, flows, reason, sentence, hints)
     draft.raise_problems()
     _obey(draft, flows, queues, found)
     enough = keep(draft)
@@ -161,7 +165,7 @@ def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> dict[str
 
 
 def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> dict[str, Any]:
-    pattern, required = flow.stream.pattern, flow.stream.requires.delay
+    pattern, required = flow.stream.pattern, flow.stream.requires.least_delay
     assert isinstance(pattern, model.Periodic)
     if flow.size["kind"] == "frame":
         frames = [flow.size["octets"]]
@@ -233,6 +237,7 @@ def _release(draft: Draft, flow: Flow, placed: Mapping[str, Any]) -> None:
     flow.scheduled = {
         "starts_ps": starts,
         **({"margin_ps": margin} if margin else {}),
+        **({"behind": sorted(placed["behind"])} if placed.get("behind") else {}),
     }
 
 
@@ -282,14 +287,16 @@ def _gates(port: Port, classes: Mapping[int, int], found: Mapping[str, Any]) -> 
     port.gates = Gates(found["base_ns"], tuple(entries))
 
 
-def _refused(draft: Draft, flows: list[Flow], reason: Mapping[str, Any], sentence: str) -> None:
+def _refused(draft: Draft, flows: list[Flow], reason: Mapping[str, Any], sentence: str, hints: Hints) -> None:
     """A reason as a mistake at the stream that it is about."""
-    number = reason.get("stream", min(reason["streams"]) if reason["kind"] in ("pair", "without") else None)
+    number = reason.get(
+        "stream", min(reason["streams"]) if reason["kind"] in ("pair", "together", "without") else None
+    )
     path = "schedule" if number is None else f"streams.{flows[number].group}"
     names = {
         "stream": [flow.name for flow in flows],
         "link": [port.name for port in draft.ports],
         "node": [node.name for node in draft.nodes],
     }
-    found, _, hint = _named(sentence, names).partition("; ")
-    draft.problem(path, "a schedule", found, hint or None)
+    found, _, needed = _named(sentence, names).partition("; ")
+    draft.problem(path, "a schedule", found, hints.of(reason) or needed or None)

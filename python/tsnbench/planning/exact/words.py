@@ -18,13 +18,16 @@ def impossible(outcome: Outcome, stuck: Collection[int]) -> tuple[dict[str, Any]
     reason = {"kind": "impossible", "stream": about, "streams": numbers, "minimal": conflict.minimal}
     who = f"stream {numbers[0]} alone has" if len(numbers) == 1 else f"streams {_listed(numbers)} have"
     ways = "" if outcome.all_ways else " by the ways that were tried"
+    model = "in which frames go on at once, or wait alone in their queue"
     if len(numbers) == 1:
-        hint = "give it a wider window of release or a later deadline"
-    elif conflict.minimal:
-        hint = "without any one of them the others have one"
-    else:
-        hint = "fewer of them may be enough for that"
-    return reason, f"proved: {who} no schedule{ways}, also if frames wait; {hint}"
+        return reason, f"proved: {who} no schedule{ways} {model}"
+    more = ", and none was found in which frames wait behind others in one queue"
+    hint = (
+        "without any one of them the others have one"
+        if conflict.minimal
+        else "fewer of them may be enough for that"
+    )
+    return reason, f"proved: {who} no schedule{ways} {model}{more}; {hint}"
 
 
 def unknown(outcome: Outcome, limit: int) -> tuple[dict[str, Any], str]:
@@ -32,7 +35,7 @@ def unknown(outcome: Outcome, limit: int) -> tuple[dict[str, Any], str]:
     return (
         {"kind": "unknown"},
         f"none was found within {time(limit)} of the exact engine, and none was proved to be impossible; "
-        "give it more: schedule: {time: 60 s}",
+        "whether there is one is not known",
     )
 
 
