@@ -159,6 +159,7 @@ fn report(
         deadline_ns: facts.deadline_ns,
         rate: Rate { sent_bps: tally.sent_flow.rate_bps(), received_bps: tally.received_flow.rate_bps() },
         send_to_tx: stat(&tally.send_to_tx),
+        release_delay: stat(&tally.release_delay),
         departures: stat(&tally.departures),
         arrivals: stat(&tally.arrivals),
     }

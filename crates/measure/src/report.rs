@@ -100,6 +100,9 @@ pub struct PathReport {
     pub rate: Rate,
     /// From the talker's queue to the first tap, ns.
     pub send_to_tx: Option<Stat>,
+    /// From the talker's queue to the last tap, ns; there where frames are stamped as they are handed over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_delay: Option<Stat>,
     /// Gaps between departures, ns.
     pub departures: Option<Stat>,
     /// Gaps between arrivals, ns.

@@ -191,6 +191,8 @@ pub struct Tally {
     pub arrivals: Distribution,
     /// From handing over to the first tap.
     pub send_to_tx: Distribution,
+    /// From handing over to the last tap.
+    pub release_delay: Distribution,
     /// Rate at the first tap.
     pub sent_flow: Flow,
     /// Rate at the last tap.
@@ -244,6 +246,11 @@ impl Tally {
         }
         self.received += 1;
         self.received_flow.pass(frame.rx(), frame.octets);
+        if let (Some(send), Some(rx)) = (frame.send(), frame.rx())
+            && let Some(delay) = rx.checked_sub(send).and_then(|delay| delay.checked_sub(against.offset_ns))
+        {
+            self.release_delay.add(delay, seq, against.path);
+        }
         let Some(delay) = frame.delay(against.offset_ns) else {
             self.missing_timestamp += 1;
             return;
@@ -286,6 +293,7 @@ impl Tally {
         self.departures.merge(&other.departures);
         self.arrivals.merge(&other.arrivals);
         self.send_to_tx.merge(&other.send_to_tx);
+        self.release_delay.merge(&other.release_delay);
         self.sent_flow.merge(&other.sent_flow);
         self.received_flow.merge(&other.received_flow);
     }

@@ -98,6 +98,8 @@ fn where_frames_were_lost_and_how_long_they_waited_to_be_sent() {
     assert_eq!((delay.count, delay.min, delay.max), (3, 300, 300));
     let wait = path.send_to_tx.as_ref().unwrap();
     assert_eq!((wait.count, wait.min, wait.max), (6, 100, 100));
+    let released = path.release_delay.as_ref().unwrap();
+    assert_eq!((released.count, released.min, released.max), (3, 400, 400));
     assert_eq!(measures.groups.len(), 1);
     assert_eq!(measures.groups[0].lost_where.len(), 3);
 }

@@ -34,7 +34,8 @@ def guarantee(
     """What is guaranteed of one flow.
 
     Args:
-        requirement: as in the verdict: ``delay``, ``delay p99.9``, ``jitter spread``, ``loss``, ``rate``.
+        requirement: as in the verdict: ``delay``, ``delay p99.9``, ``delay from release``, ``jitter spread``,
+            ``loss``, ``rate``.
         bounds: the flow's entry in what :func:`tsnbench.planning.bounds.bounds` gives; None without one.
         drain_ns: how long after the last release frames may still arrive.
         backend: where it ran; a kernel may do otherwise than the Plan says.
@@ -48,6 +49,8 @@ def guarantee(
     if backend in KERNELS:
         conditions.append(BY_THE_PLAN)
     common = {"source": source.partition(", if ")[0], "condition": ", and ".join(conditions)}
+    if which == "from release":
+        return _of(_released(bounds), bounds.get("release_reason"), common)
     if kind == "delay":
         return _of(bounds["upper_ns"], bounds["reason"], common)
     if kind == "jitter":
@@ -60,6 +63,13 @@ def guarantee(
     if kind == "loss":
         return _loss(bounds, drain_ns, common)
     return Guarantee(None, NOT_BOUNDED)
+
+
+def _released(bounds: Mapping[str, Any]) -> int | None:
+    """From the release on, as stamps show it: each is the tick before, so less than one tick more."""
+    upper: int | None = bounds.get("release_upper_ps")
+    tick: int = bounds.get("release_tick_ns", 1)
+    return None if upper is None else (upper + tick * 1_000 - 1) // 1_000
 
 
 def _of(value: float | None, reason: str | None, common: Mapping[str, str]) -> Guarantee:

@@ -126,6 +126,8 @@ def _rows(required: Mapping[str, Any], path: Mapping[str, Any]) -> Iterator[dict
     delay = path.get("delay")
     if (limit := required.get("delay_ns")) is not None:
         yield _worst("delay", limit, delay)
+    if (limit := required.get("release_delay_ns")) is not None:
+        yield _worst("delay from release", limit, path.get("release_delay"))
     for percentile in required.get("delay_percentiles") or ():
         yield _percentile(percentile, path)
     for jitter in required.get("jitter") or ():

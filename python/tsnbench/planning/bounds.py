@@ -35,7 +35,8 @@ def bounds_of(text: str, hops: bool = True) -> dict[str, Any]:
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use. ``loss_reason`` says why a frame
     may be lost on its way; null where every queue has room for it whatever happens. ``jitter_ns`` is how far
-    two delays of the flow are apart at most, as stamped; null without a bound.
+    two delays of the flow are apart at most, as stamped; null without a bound. ``release_tick_ns``: of stamps
+    at the release the tick, where that is longer than 1 ns.
 
     Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
     is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams
@@ -57,10 +58,13 @@ def bounds_of(text: str, hops: bool = True) -> dict[str, Any]:
         found = with_windows(with_proof(found, document, text), document, text)
     except ValueError as error:
         raise BoundsError(str(error)) from error
+    tick = max((tap["granularity_ns"] for tap in document["taps"] if tap["stage"] == "send"), default=1)
     for flow in found["flows"]:
         apart = [] if flow["upper_ns"] is None else [flow["upper_ns"] - flow["lower_ns"]]
         apart += [flow["jitter_ns"]] if "jitter_ns" in flow else []
         flow["jitter_ns"] = min(apart, default=None)
+        if tick > 1:
+            flow["release_tick_ns"] = tick
     return found
 
 

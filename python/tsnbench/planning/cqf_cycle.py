@@ -139,14 +139,15 @@ def _check(draft: Draft, loads: list[_Load], cycle: int) -> None:
     """Whether the shortest cycle is short enough."""
     cyclic = {load.port.number: load.port for load in loads}
     for flow in draft.flows:
-        limit = flow.stream.requires.delay
+        limit = flow.stream.requires.least_delay
         if flow.number or limit is None:
             continue
         for end in flow.ends:
             most, hops = _most(draft, flow, end, cyclic, cycle)
             if hops and most > limit * 1_000:
+                key = "delay" if limit == flow.stream.requires.delay else "delay from release"
                 draft.problem(
-                    f"streams.{flow.group}.requires.delay",
+                    f"streams.{flow.group}.requires.{key}",
                     f"a delay of {hops} cyclic hops, up to {words.time(-(-most // 1_000))}",
                     f"{words.time(limit)}, and no cycle shorter than {words.time(cycle)} holds the load",
                     "fewer hops, smaller frames, or a faster link",

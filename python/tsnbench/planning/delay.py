@@ -17,6 +17,8 @@ from tsnbench.scenario.sizes import PREAMBLE, START_DELIMITER
 BEFORE_STAMP = PREAMBLE + START_DELIMITER
 """Octets before the message timestamp point."""
 
+RELEASE = "release"
+"""In place of a point of the frame: when it is handed over to its talker's port."""
 Document = Mapping[str, Any]
 
 
@@ -141,12 +143,19 @@ def _smallest(
             BEFORE_STAMP + octets + tag - cut_octets(document, before, after, octets + tag, pcps[number])
         )
         delay -= whole - transmission_ps(in_time, before["rate_bps"])
-    stamped = BEFORE_STAMP if points.get(f"{first['name']} tx", "start") == "start" else sent[0]
+    before_point = {"start": BEFORE_STAMP, RELEASE: 0}
+    stamped = before_point.get(points.get(f"{first['name']} tx", "start"), sent[0])
     delay -= transmission_ps(stamped, first["rate_bps"])
     if points.get(f"{last['name']} rx", "end") == "start":
         delay -= transmission_ps(sent[-1], last["rate_bps"])
         delay += transmission_ps(BEFORE_STAMP, last["rate_bps"])
     return delay
+
+
+def since_release(document: Document, stream: Document, points: Mapping[str, str]) -> Mapping[str, str]:
+    """Points of stamps with the release in place of the stamp at the talker."""
+    ports = [document["ports"][hop["port"]]["name"] for hop in stream["route"] if "parent" not in hop]
+    return {**points, **{f"{name} tx": RELEASE for name in ports}}
 
 
 def smallest_delay_ns(

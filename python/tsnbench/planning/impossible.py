@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any
 
 from tsnbench.planning import words
-from tsnbench.planning.delay import smallest_delay_ns, stamped_points
+from tsnbench.planning.delay import since_release, smallest_delay_ns, stamped_points
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.gate_cures import Cure, longer, opened
 from tsnbench.planning.gate_warnings import Crossing, crossing_classes, may_overrun, needs_ps
@@ -21,6 +21,8 @@ from tsnbench.planning.load import flow_rate
 from tsnbench.planning.sizes import sizes
 from tsnbench.planning.windows import gate_lists, open_windows
 from tsnbench.scenario.units import DURATION, RATE
+
+FROM_RELEASE = "delay from release"
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,16 @@ def _limits(document: Mapping[str, Any]) -> Iterator[Impossible]:
     for stream in document["streams"]:
         required, group, frames = stream["requirements"], stream["group"], sizes(stream["size"])
         limits = [("delay", required["delay_ns"])] if "delay_ns" in required else []
+        if "release_delay_ns" in required:
+            limits.append((FROM_RELEASE, required["release_delay_ns"]))
         for percentile in required.get("delay_percentiles", ()):
             limits.append((f"delay p{percentile['share_ppm'] / 10_000:g}", percentile["delay_ns"]))
         for place, listener in enumerate(stream["listeners"]) if limits else ():
             for name, limit in limits:
                 # Every frame must keep the first limit, the largest too; for a share the smallest may do.
-                octets = frames.largest if name == "delay" else frames.smallest
-                takes = smallest_delay_ns(document, stream, place, octets, points)
+                octets = frames.largest if name in ("delay", FROM_RELEASE) else frames.smallest
+                begun = since_release(document, stream, points) if name == FROM_RELEASE else points
+                takes = smallest_delay_ns(document, stream, place, octets, begun)
                 if takes > max(limit, least.get((group, name), (0,))[0]):
                     least[group, name] = (takes, limit, document["nodes"][listener["node"]]["name"])
         offered = flow_rate(stream["pattern"], stream["size"])

@@ -12,6 +12,8 @@ def requirements_document(requires: model.Requirements) -> dict[str, Any]:
     document: dict[str, Any] = {}
     if requires.delay is not None:
         document["delay_ns"] = requires.delay
+    if requires.release_delay is not None:
+        document["release_delay_ns"] = requires.release_delay
     if requires.percentiles:
         document["delay_percentiles"] = [
             {"share_ppm": share, "delay_ns": delay} for share, delay in sorted(requires.percentiles.items())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tsnbench.planning import words
-from tsnbench.planning.delay import smallest_delay_ns, stamped_points
+from tsnbench.planning.delay import since_release, smallest_delay_ns, stamped_points
 from tsnbench.planning.doubt import Doubt
 from tsnbench.planning.load import flow_rate
 from tsnbench.planning.sizes import sizes
@@ -36,7 +36,8 @@ def _delay(
     document: Mapping[str, Any], stream: Mapping[str, Any], points: Mapping[str, str]
 ) -> Iterator[Doubt]:
     required = stream["requirements"]
-    limits = [("delay", required["delay_ns"])] if "delay_ns" in required else []
+    names = {"delay_ns": "delay", "release_delay_ns": "delay from release"}
+    limits = [(name, required[key]) for key, name in names.items() if key in required]
     for percentile in required.get("delay_percentiles", ()):
         limits.append((f"delay p{percentile['share_ppm'] / 10_000:g}", percentile["delay_ns"]))
     if not limits:
@@ -45,8 +46,9 @@ def _delay(
     for place, listener in enumerate(stream["listeners"]):
         for name, limit in limits:
             # Every frame must keep the first limit, the largest too; for a share the smallest ones may do.
-            octets = frames.largest if name == "delay" else frames.smallest
-            least = smallest_delay_ns(document, stream, place, octets, points)
+            octets = frames.largest if name in names.values() else frames.smallest
+            released = since_release(document, stream, points) if name == "delay from release" else points
+            least = smallest_delay_ns(document, stream, place, octets, released)
             if least > limit:
                 to = document["nodes"][listener["node"]]["name"]
                 text = f"{name} {words.time(limit)} can never hold"

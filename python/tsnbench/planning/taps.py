@@ -22,7 +22,8 @@ def place_taps(draft: Draft) -> None:
         ends = {end for last in flow.ends for end in next((m for m in meeting if last in m), [last])}
         last = {flow.route[end].port for end in ends}
         for number in sorted(first):
-            for stage, asked in (("send", taps.send), ("tx", taps.ends)):
+            released = flow.stream.requires.release_delay is not None
+            for stage, asked in (("send", taps.send or released), ("tx", taps.ends)):
                 if asked:
                     wanted[_tap(draft.ports[number], stage, taps)] = None
         for number in sorted(last) if taps.ends else ():

@@ -166,7 +166,7 @@ def _in_time(draft: Draft, outcome: Outcome) -> bool:
     return all(
         limit is None or (arrived.since_release is not None and arrived.since_release <= limit * 1_000)
         for (number, _), arrived in outcome.arrived.items()
-        for limit in (draft.flows[number].stream.requires.delay,)
+        for limit in (draft.flows[number].stream.requires.least_delay,)
     )
 
 

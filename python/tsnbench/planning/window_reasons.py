@@ -30,7 +30,7 @@ class Broken:
 def timely(flow: Flow) -> bool:
     """Whether a flow requires something that only a window can give."""
     requires = flow.stream.requires
-    return requires.delay is not None or bool(requires.percentiles) or bool(requires.jitter)
+    return requires.least_delay is not None or bool(requires.percentiles) or bool(requires.jitter)
 
 
 def say(draft: Draft, wrong: list[Broken], outcome: Outcome) -> None:
@@ -93,9 +93,11 @@ def _full(draft: Draft, outcome: Outcome) -> list[Broken]:
 def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
     most = arrived.most
     requires, path = flow.stream.requires, f"streams.{flow.group}.requires"
-    limits = [("delay", requires.delay)] + [
-        (f"delay p{share / 10_000:g}", at) for share, at in requires.percentiles.items()
+    limits = [
+        ("delay", requires.delay, most),
+        ("delay from release", requires.release_delay, arrived.since_release),
     ]
+    limits += [(f"delay p{share / 10_000:g}", at, most) for share, at in requires.percentiles.items()]
     found = []
     if most is None and timely(flow):
         return [
@@ -106,8 +108,8 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
                 "write gates: plan for all ports on its way",
             )
         ]
-    for name, limit in limits:
-        if limit is not None and most is not None and most > limit * 1_000:
+    for name, limit, longest in limits:
+        if limit is not None and longest is not None and longest > limit * 1_000:
             small = arrived.fastest > limit * 1_000
             hint = (
                 f"no window helps: it takes {_ps(arrived.fastest)} at least; a faster link or smaller frame"
@@ -116,7 +118,10 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
             )
             found.append(
                 Broken(
-                    f"{path}.{name}", f"windows that bring it within {_ns(limit)}", f"up to {_ps(most)}", hint
+                    f"{path}.{name}",
+                    f"windows that bring it within {_ns(limit)}",
+                    f"up to {_ps(longest)}",
+                    hint,
                 )
             )
     for kind in requires.jitter:

@@ -257,6 +257,7 @@ def _measure(value: Mapping[str, Any], **more: Any) -> Measure:
         delay=_stat(value.get("delay")),
         jitter={kind: _stat(stat) for kind, stat in (value.get("jitter") or {}).items()},
         send_to_tx=_stat(value.get("send_to_tx")),
+        release_delay=_stat(value.get("release_delay")),
         spread_ns=value.get("spread"),
         rates={key: number for key, number in (value.get("rate") or {}).items() if number is not None},
         flows=value.get("flows", 1),

@@ -17,6 +17,10 @@ JITTER = {
 
 SEND_TO_TX = "from handing the frame to the queue of the talker's port to the stamp t_tx."
 
+RELEASE_DELAY = (
+    "from handing the frame to the queue of the talker's port to the stamp t_rx: send to tx and delay."
+)
+
 LOSS = (
     ("never sent", "a sequence number that is missing already at the first tap."),
     ("sent", "frames sighted at the talker's tap."),
@@ -65,12 +69,14 @@ GENERAL = (
 
 def definitions(run: RunFacts) -> list[tuple[str, str]]:
     """(word, meaning) of everything that this report uses."""
+    released = [group for group in run.groups if group.release_delay]
     used = {kind for group in run.groups for kind in group.jitter}
     return [
         ("delay", "delay(i) = t_rx(i) \u2212 t_tx(i), with the stamps below. " + _points(run)),
         *((f"jitter: {kind}", text) for kind, text in JITTER.items() if kind in used),
         ("jitter: spread", "standard deviation of the delay (FlexTest)."),
         *([("send to tx", SEND_TO_TX)] if any(group.send_to_tx for group in run.groups) else []),
+        *(("delay from release", RELEASE_DELAY) for _ in released[:1]),
         *LOSS,
         *GENERAL,
         *_clocks(run),

@@ -141,6 +141,8 @@ class Measure:
     rates: Mapping[str, float]
     send_to_tx: Stat | None = None
     """From the talker's queue to the first tap, where that was sighted."""
+    release_delay: Stat | None = None
+    """From there to the last tap."""
     flows: int = 1
     tx: str = ""
     rx: str = ""

@@ -161,4 +161,6 @@ def headline(run: RunFacts) -> list[tuple[str, str]]:
 def statistics(measure: Measure) -> list[tuple[str, Stat | None]]:
     """The rows of the statistics table for one stream: delay and every named jitter."""
     waited = [("send to tx", measure.send_to_tx)] if measure.send_to_tx else []
+    if measure.release_delay:
+        waited.append(("delay from release", measure.release_delay))
     return [("delay", measure.delay), *measure.jitter.items(), *waited]

@@ -166,6 +166,8 @@ class JitterLimit(Part):
 
 class Requirements(Part):
     delay: Duration | None = None
+    release_delay: Duration | None = None
+    """From when the talker's application hands a frame over."""
     percentiles: dict[int, Duration] = {}
     """Share in parts per million -> delay."""
     jitter: tuple[JitterLimit, ...] = ()
@@ -173,6 +175,11 @@ class Requirements(Part):
     rate: BitRate | None = None
     worst_case: bool = False
     """The worst case has to keep these limits, too: what happened in one run is not enough."""
+
+    @property
+    def least_delay(self) -> int | None:
+        """The lowest limit of every frame's delay, for who counts from the release; None without one."""
+        return min((ns for ns in (self.delay, self.release_delay) if ns is not None), default=None)
 
 
 class Way(Part):

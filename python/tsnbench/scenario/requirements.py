@@ -44,7 +44,9 @@ def requirements(reading: Reading, fields: Fields, worst_case: bool = False) -> 
     jitter = {limit.kind: limit for limit in base.jitter}
     for key, value in written.items():
         word, _, rest = key.partition(" ")
-        if rest and word == "delay":
+        if key == "delay from release":
+            keys["release_delay"] = value
+        elif rest and word == "delay":
             share = Fraction(rest[1:]) * 10_000
             percentiles[int(share)] = value
         elif word == "jitter":

@@ -27,6 +27,9 @@ LIMITS = Record(
     {
         "class": Field(CLASS_NAME, "the limits of an SR class; other keys override"),
         "delay": Field(SPAN, "highest delay"),
+        "delay from release": Field(
+            SPAN, "highest delay from the release on: with the wait in the talker's own port"
+        ),
         "jitter": Field(SPAN, "highest jitter, as delay-step-abs: |delay(i) - delay(i-1)|"),
         "loss": Field(Quantity(SHARE, 0, 10**6, zero=True), "most frames lost on the way: 0, 0.1 %, 100 ppm"),
         "rate": Field(STREAM_RATE, "least rate received, frames from destination address to FCS"),
