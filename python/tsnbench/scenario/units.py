@@ -74,7 +74,8 @@ class Dimension:
         found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
         usual = usual or self.usual
         example = f"write it like 250{usual}; units are {self.spellings}"
-        if found is None and (comma := _COMMA.fullmatch(text)) and len(text) <= _LONGEST:
+        comma = _COMMA.fullmatch(text) if len(text) <= _LONGEST else None
+        if comma is not None:
             raise UnitError(self.expected, self._with_point(comma[1], comma[2], comma[3], usual))
         if found is None:
             raise UnitError(self.expected, example)
