@@ -74,6 +74,22 @@ def test_a_window_for_less_than_the_reservation_is_a_warning_whose_hint_helps() 
     assert warning.hint == "open it for 6 us more in every cycle, or reserve at most 90 Mbit/s"
 
 
+def test_reservations_that_share_windows_have_to_fit_together() -> None:
+    """Two classes of 100 Mbit/s in windows of a fifth of the time, where half of the rate each is too much."""
+    text = TEXT.replace("CLOSED", "400").replace("OPEN", "100").replace("{open: [3, 0]", "{open: [3, 2, 0]")
+    text = text.replace("{6: 2, 3: 1, 0: 0}", "{6: 3, 3: 2, 2: 1, 0: 0}")
+    second = "  y: {from: c, to: b, class: sr/B, phy: 1250 B, period: 100 us}\n"
+    (warning,) = plan(read_scenario(text.replace("  rest:", f"{second}  rest:"), "gated.yaml")[0]).warnings
+    assert warning.kind == "gate-reservation"
+    assert (
+        "class 1 reserves 100 Mbit/s, 80 Mbit/s are sure to fit into its windows after class 2"
+        in warning.text
+    )
+    assert warning.hint == "open it for 20 us more in every cycle, or reserve at most 80 Mbit/s"
+    wider = text.replace("for: 400", "for: 375").replace("for: 100", "for: 125")
+    assert not plan(read_scenario(wider.replace("  rest:", f"{second}  rest:"), "gated.yaml")[0]).warnings
+
+
 @pytest.mark.parametrize("opened", [55 + 6, 73])
 def test_what_the_hints_say_gives_a_bound(opened: int) -> None:
     """That of the warning, and that of the error below."""

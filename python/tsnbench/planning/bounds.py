@@ -33,10 +33,11 @@ def bounds_of(text: str, hops: bool = True) -> dict[str, Any]:
     why) and ``lower_ns`` hold between the stamps of the Plan's taps, as these show them;
     ``release_upper_ps`` and ``release_lower_ps`` from the release, with the wait in the talker's own port.
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
-    ``backlog_octets`` and ``backlog_frames`` of every queue that flows use. ``loss_reason`` says why a frame
-    may be lost on its way; null where every queue has room for it whatever happens. ``jitter_ns`` is how far
-    two delays of the flow are apart at most, as stamped; null without a bound. ``release_tick_ns``: of stamps
-    at the release the tick, where that is longer than 1 ns.
+    ``backlog_octets`` and ``backlog_frames`` of every queue that flows use, and of one with a shaper
+    ``credit_bits``, the most credit that can gather. ``loss_reason`` says why a frame may be lost on its
+    way; null where every queue has room for it whatever happens. ``jitter_ns`` is how far two delays of the
+    flow are apart at most, as stamped; null without a bound. ``release_tick_ns``: of stamps at the release
+    the tick, where that is longer than 1 ns.
 
     Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
     is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams

@@ -40,18 +40,34 @@ def _reservation(
     if cbs is None or "runs_while_closed" in cbs:
         return
     slopes = {one["class"]: one["bps"] for one in gates.get("idle_slopes", ())}
-    idle = slopes.get(traffic_class, cbs["idle_slope_bps"])
+    rate, cycle = port["rate_bps"], gates["cycle_ns"]
     # The gap behind what was there before the window counts, too.
-    lost = Fraction(needs_ps(octets + INTER_FRAME_GAP, port["rate_bps"]), 1_000)
+    lost = Fraction(needs_ps(octets + INTER_FRAME_GAP, rate), 1_000)
     room = sum((max(Fraction(0), length - lost) for length in windows), Fraction(0))
-    missing = Fraction(idle * sum(windows), port["rate_bps"]) - room
+    own, above, beside = Fraction(0), Fraction(0), []
+    for number in range(traffic_class, len(port["classes"])):
+        shaper = port["classes"][number].get("cbs")
+        both = 1 << number | 1 << traffic_class
+        together = sum(entry["interval_ns"] for entry in gates["entries"] if entry["open"] & both == both)
+        if shaper is None or not together:
+            continue
+        part = Fraction(slopes.get(number, shaper["idle_slope_bps"]) * together, rate)
+        if number == traffic_class:
+            own = part
+        else:
+            above += part
+            beside.append(number)
+    missing = own + above - room
     if missing > 0:
-        sure = words.rate(port["rate_bps"] * room / gates["cycle_ns"])
-        reserved = words.rate(Fraction(idle * sum(windows), gates["cycle_ns"]))
-        text = f"class {traffic_class} reserves {reserved}, {sure} are sure to fit into its windows, "
+        left = max(Fraction(0), room - above)
+        also = f" after class {', '.join(map(str, beside))}" if beside else ""
+        reserved, sure = words.rate(rate * own / cycle), words.rate(rate * left / cycle)
+        text = f"class {traffic_class} reserves {reserved}, {sure} are sure to fit into its windows{also}, "
         text += "each without its last frame: frames may wait without end"
-        hint = f"open it for {words.time(Fraction(-(-missing // 1_000) * 1_000))} more in every cycle"
-        if room:
+        share = 1 - above / sum(windows)
+        more = -(-missing / share // 1_000) * 1_000 if share > 0 else None
+        hint = f"open it for {words.time(Fraction(more))} more in every cycle" if more else "reserve less"
+        if left and more:
             hint += f", or reserve at most {sure}"
         yield Doubt("gate-reservation", port["name"], text, "gates", port["name"], hint)
 

@@ -1,4 +1,4 @@
-"""The highest credit that a class gathers between the windows of its gate, so that none of it is cut off.
+"""The highest credit that a class gathers beside gates, so that none of it is cut off.
 
 A frame that does not fit into the rest of a window waits while credit rises. EnGINE eq. 5 and 6, which know
 no gates, give a ``hiCredit`` that cuts this credit off, and the class then passes less than it reserved.
@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tsnbench.planning.windows import gate_lists, open_windows
+from tsnbench.planning.windows import gate_lists
 
 _MOST = 1 << 40
 """bit; a ``hiCredit`` that cuts off nothing."""
@@ -53,15 +53,17 @@ def gather_credit(document: dict[str, Any]) -> None:
 
 
 def _gated(document: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
-    """Port and class of every shaper whose gate closes, and whose credit does not run on then."""
+    """Port and class of every shaper beside gates whose credit does not run on while they are closed.
+
+    A class that is always open waits for those above it, which come together when their gate opens.
+    """
     for number, port in enumerate(document["ports"]):
         if "gates" not in port:
             continue
         for traffic_class, settings in enumerate(port["classes"]):
             if "cbs" not in settings or "runs_while_closed" in settings["cbs"]:
                 continue
-            if any(open_windows(gates, traffic_class) for gates in gate_lists(port["gates"])):
-                yield number, traffic_class
+            yield number, traffic_class
 
 
 def _undisturbed(document: dict[str, Any], shapers: list[tuple[int, int]], place: int) -> dict[str, Any]:
