@@ -75,7 +75,7 @@ def test_a_window_for_less_than_the_reservation_is_a_warning_whose_hint_helps() 
 
 
 def test_reservations_that_share_windows_have_to_fit_together() -> None:
-    """Two classes of 100 Mbit/s in windows of a fifth of the time, where half of the rate each is too much."""
+    """100 Mbit/s each in windows of a fifth of the time: half of the rate while they are open, twice."""
     text = TEXT.replace("CLOSED", "400").replace("OPEN", "100").replace("{open: [3, 0]", "{open: [3, 2, 0]")
     text = text.replace("{6: 2, 3: 1, 0: 0}", "{6: 3, 3: 2, 2: 1, 0: 0}")
     second = "  y: {from: c, to: b, class: sr/B, phy: 1250 B, period: 100 us}\n"
