@@ -156,6 +156,26 @@ def test_a_plan_without_a_schedule_has_a_page(tmp_path: Path) -> None:
     assert "No stream is scheduled." in page.text
 
 
+def test_what_is_typed_into_a_switch_keeps_every_digit(tmp_path: Path) -> None:
+    """A base time and entries with ns in them, and a shaper in both systems of units."""
+    text = (TUTORIAL / "3-cbs-line.yaml").read_text(encoding="utf-8").replace("[1, 2, ... 7]", "2")
+    lists = "gates: {base-time: 1234567 ns, entries: [{open: [3], for: 1000001 ns}, {open: all, for: 250 us}]}"
+    (scenario,) = read_scenario(text.replace("cbs: [A]", f"cbs: [A], {lists}"))
+    made = plan(scenario)
+    page = read(write_plan(made, tmp_path / "page.html"))
+    rows = page.table("Gates of zgw1 -> zgw2")
+    assert rows[1:] == [["0 ns", "1.000001 ms", "3"], ["1.000001 ms", "250 us", "3, 2, 1, 0"]]
+    assert "cycle 1.250001 ms, base time 1.234567 ms" in page.text
+    shaper = next(
+        port["classes"][number]["cbs"]
+        for port in made.document["ports"]
+        for number in range(len(port["classes"]))
+        if "cbs" in port["classes"][number]
+    )
+    numbers = [str(shaper[key]) for key in ("idle_slope_bps", "send_slope_bps", "hi_credit_bits")]
+    assert any(row[2:5] == numbers for row in page.table("Credit-based shapers"))
+
+
 def test_the_report_of_a_run_shows_its_schedule_and_its_proof(few: Plan, tmp_path: Path) -> None:
     from tsnbench import report
     from tsnbench.runs.campaign import Options, run_one, shortened

@@ -35,7 +35,7 @@ def gather_credit(document: dict[str, Any]) -> None:
     for place in range(lists):
         asked = _undisturbed(document, shapers, place)
         try:
-            found = json.loads(_native.bounds(json.dumps(asked)))
+            found = json.loads(_native.bounds(json.dumps(asked), False))
         except ValueError:
             # The Plan contradicts itself; its check says how.
             return
