@@ -159,7 +159,8 @@ def test_a_plan_without_a_schedule_has_a_page(tmp_path: Path) -> None:
 def test_what_is_typed_into_a_switch_keeps_every_digit(tmp_path: Path) -> None:
     """A base time and entries with ns in them, and a shaper in both systems of units."""
     text = (TUTORIAL / "3-cbs-line.yaml").read_text(encoding="utf-8").replace("[1, 2, ... 7]", "2")
-    lists = "gates: {base-time: 1234567 ns, entries: [{open: [3], for: 1000001 ns}, {open: all, for: 250 us}]}"
+    entries = "[{open: [3], for: 1000001 ns}, {open: all, for: 250 us}]"
+    lists = f"gates: {{base-time: 1234567 ns, entries: {entries}}}"
     (scenario,) = read_scenario(text.replace("cbs: [A]", f"cbs: [A], {lists}"))
     made = plan(scenario)
     page = read(write_plan(made, tmp_path / "page.html"))
