@@ -2,6 +2,7 @@
 
 mod buffer;
 mod clock;
+pub mod file;
 pub mod read;
 pub mod trace;
 pub mod write;

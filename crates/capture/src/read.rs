@@ -1,6 +1,7 @@
 //! Reads one capture file front to back, frame by frame, in bounded memory.
 
 use crate::buffer::Buffer;
+use crate::file::open_regular;
 use crate::{Error, TimeScale, write};
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
 use pcap_parser::traits::PcapNGPacketBlock;
@@ -63,7 +64,7 @@ impl Reader<File> {
     /// # Errors
     /// When it is not the beginning of a capture.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::new(File::open(path)?)
+        Self::new(open_regular(path)?)
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Facts {
     pub(crate) deadline_ns: Option<u64>,
     /// Shares of the frames whose delay is asked for, in parts per million.
     pub(crate) shares_ppm: Vec<u32>,
+    /// Whether gaps in the numbers are frames that were never sent.
+    pub(crate) is_sequence: bool,
     pub(crate) before_first: u64,
     pub(crate) in_network_at_end: u64,
 }
@@ -61,6 +63,7 @@ fn pool(paths: &[(Facts, Path)], facts: &Facts, members: &[usize]) -> PathReport
         let (member, path) = &paths[*place];
         tally.merge(&path.tally);
         gaps.merge(&intervals(&path.tally, member.period_ns));
+        facts.is_sequence &= member.is_sequence;
         facts.before_first += member.before_first;
         facts.in_network_at_end += member.in_network_at_end;
         // What the flows do not share, the group does not have.
@@ -131,7 +134,7 @@ fn report(
         rx_clock: facts.rx_clock.clone(),
         flows: None,
         count: Count {
-            never_sent: tally.never_sent,
+            never_sent: facts.is_sequence.then_some(tally.never_sent),
             sent: tally.sent,
             received: tally.received,
             lost: tally.lost.saturating_sub(facts.in_network_at_end),

@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::sighted::{Captures, Sighted};
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use tsn_capture::file::open_regular;
 use tsn_observation::parquet::Writer;
 use tsn_observation::{Legend, Sighting, Sink, StreamLegend, log};
 
@@ -97,12 +97,13 @@ pub fn merge(logs: &[PathBuf], into: &Path) -> Result<(), Error> {
 
 fn read(path: &Path) -> Result<(Legend, Vec<Sighting>), Error> {
     let failed = |error| Error::File { path: path.to_owned(), error };
-    log::read(&mut BufReader::new(File::open(path).map_err(failed)?)).map_err(failed)
+    log::read(&mut BufReader::new(open_regular(path).map_err(failed)?)).map_err(failed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use tsn_observation::TapLegend;
     use tsn_observation::parquet::Reader;
     use tsn_plan::Plan;

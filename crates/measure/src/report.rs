@@ -112,8 +112,8 @@ pub struct PathReport {
 /// What became of the frames.
 #[derive(Debug, Serialize)]
 pub struct Count {
-    /// Numbers missing at the first tap.
-    pub never_sent: u64,
+    /// Numbers missing at the first tap; none where the frames carry no sequence number of their talker.
+    pub never_sent: Option<u64>,
     /// Sighted at the first tap.
     pub sent: u64,
     /// Sighted at both.

@@ -44,6 +44,14 @@ impl Format {
         }
     }
 
+    /// Whether its numbers are the talker's own sequence, so that a gap is a frame that was never sent.
+    ///
+    /// A host may leave out IPv4 identifications, and a hash is no number at all.
+    #[must_use]
+    pub const fn is_sequence(self) -> bool {
+        !matches!(self, Self::FlexTest | Self::Unknown)
+    }
+
     /// How many bits its numbers have before they start again.
     #[must_use]
     pub const fn number_bits(self) -> u32 {

@@ -22,7 +22,11 @@ RELEASE_DELAY = (
 )
 
 LOSS = (
-    ("never sent", "a sequence number that is missing already at the first tap."),
+    (
+        "never sent",
+        "a sequence number that is missing already at the first tap. None where frames carry no sequence "
+        "number of their talker, as with IPv4 identification.",
+    ),
     ("sent", "frames sighted at the talker's tap."),
     ("received", "frames sighted at the listener's tap, each counted once."),
     (

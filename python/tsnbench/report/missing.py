@@ -9,7 +9,7 @@ from tsnbench.report.facts import Counted, Measure, RunFacts
 from tsnbench.report.words import count
 
 REASONS = {
-    "never_sent": "never sent: a gap in the sequence numbers already at the first tap",
+    "never_sent": "never sent: a gap in the talker's sequence numbers already at the first tap",
     "lost": "lost: sent, but never sighted at the listener",
     "in_network_at_end": "still under way when the run ended",
     "duplicate": "sighted more than once at the listener; only the first counts",

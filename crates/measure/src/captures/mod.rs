@@ -111,8 +111,9 @@ fn finish(
     source.ignored.unreadable_frames = sides.tx.unreadable() + sides.rx.unreadable();
     let (tx_clock, rx_clock) = (sides.tx.clock(), sides.rx.clock());
     let mut paths: Vec<(Facts, Path)> = Vec::new();
-    for (name, path) in streams.into_paths(&mut source.ignored) {
-        let before_first = path.first_seq.unwrap_or(0);
+    for (name, format, path) in streams.into_paths(&mut source.ignored) {
+        let is_sequence = format.is_sequence();
+        let before_first = path.first_seq.filter(|_| is_sequence).unwrap_or(0);
         let facts = Facts {
             group: name.clone(),
             stream: name,
@@ -125,6 +126,7 @@ fn finish(
             period_ns: None,
             deadline_ns: options.deadline_ns,
             shares_ppm: Vec::new(),
+            is_sequence,
             before_first,
             in_network_at_end: 0,
         };

@@ -209,21 +209,17 @@ impl Streams {
     }
 
     /// The streams that the sending side saw; the others are counted as ignored.
-    pub(super) fn into_paths(self, ignored: &mut Ignored) -> Vec<(String, Path)> {
-        let mut paths: Vec<(String, Path)> = Vec::new();
-        for mut stream in self.all {
+    pub(super) fn into_paths(self, ignored: &mut Ignored) -> Vec<(String, Format, Path)> {
+        let mut paths: Vec<(String, Format, Path)> = Vec::new();
+        for stream in self.all {
             if !stream.sent {
                 ignored.rx_only_streams += 1;
                 ignored.rx_only_frames += stream.rx_only;
                 continue;
             }
-            if stream.known.format == Format::Unknown {
-                // Its numbers are ours, so that nothing can come before the first.
-                stream.path.first_seq = None;
-            }
-            paths.push((stream.name, stream.path));
+            paths.push((stream.name, stream.known.format, stream.path));
         }
-        paths.sort_by_key(|(_, path)| path.against.path);
+        paths.sort_by_key(|(_, _, path)| path.against.path);
         paths
     }
 }

@@ -6,6 +6,7 @@ use crate::pair::Path;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::path::Path as FilePath;
+use tsn_capture::file::read_regular;
 use tsn_plan::Plan;
 
 /// The part of a run's counters that measures need.
@@ -33,7 +34,7 @@ struct StreamCounters {
 impl Counters {
     /// Reads the run's counters, if it has any.
     pub(super) fn read(path: &FilePath) -> Result<Option<Self>, Error> {
-        match std::fs::read_to_string(path) {
+        match read_regular(path, super::MOST_TEXT) {
             Ok(text) => serde_json::from_str(&text)
                 .map(Some)
                 .map_err(|error| Error::Json { what: path.display().to_string(), error }),

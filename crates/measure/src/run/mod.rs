@@ -15,6 +15,7 @@ use route::Role;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::Path as FilePath;
+use tsn_capture::file::{open_regular, read_regular};
 use tsn_observation::parquet::Reader;
 use tsn_observation::{ELIMINATED, Legend, Sighting};
 use tsn_plan::{Pattern, Plan, Size, Stage, Stream};
@@ -24,6 +25,8 @@ const PLAN: &str = "plan.json";
 const OBSERVATIONS: &str = "observations.parquet";
 const FRAMES: &str = "frames";
 const COUNTERS: &str = "counters.json";
+/// Octets of a Plan or of counters.
+const MOST_TEXT: u64 = 1 << 30;
 
 /// What the caller may choose.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -58,12 +61,13 @@ impl Options {
 /// When the folder is none of a run, or half-written.
 pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> {
     let plan_file = folder.join(PLAN);
-    let text = std::fs::read_to_string(&plan_file)
+    let text = read_regular(&plan_file, MOST_TEXT)
         .map_err(|error| Error::File { path: plan_file.clone(), error })?;
     let plan = Plan::read(&text).map_err(|error| Error::Plan { path: plan_file, error })?;
     let observations = folder.join(OBSERVATIONS);
     let failed = |error| Error::Observations { path: observations.clone(), error };
-    let mut reader = Reader::open(&observations).map_err(failed)?;
+    let mut reader =
+        Reader::new(open_regular(&observations).map_err(|error| failed(error.into()))?).map_err(failed)?;
     let mut paths = Paths::new(&plan, reader.legend(), options)?;
     let mut table = FrameTable::create(&folder.join(options.frames()))?;
     let mut batch = Vec::new();
@@ -138,6 +142,7 @@ impl Paths {
                         .iter()
                         .map(|one| one.share_ppm)
                         .collect(),
+                    is_sequence: true,
                     before_first: 0,
                     in_network_at_end: 0,
                 };
