@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 from tsnbench import load
-from tsnbench.backends.netns import Namespaces, state, unavailable
+from tsnbench.backends.netns import Namespaces, probe, state, unavailable
 from tsnbench.backends.netns.cell import MARK
 from tsnbench.errors import BackendError, InputError
 from tsnbench.runs import Run
@@ -117,6 +117,18 @@ def test_frames_arrive_and_the_manifest_says_what_is_missing(tmp_path):
     assert _interfaces() == before
     assert not (tmp_path / "states").exists()
     assert not list(tmp_path.glob("tsnb-*"))
+
+
+@pytest.mark.parametrize("name", ["a b", "$(touch struck)", "`touch struck`;'\"&", "-n"])
+def test_the_folder_for_temporary_files_is_no_shell_text(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / name))
+    probe.probe.cache_clear()
+    run = _run(tmp_path, CALM)
+    assert run.state.value == "complete"
+    assert not list(tmp_path.rglob("struck"))
+    assert not list((tmp_path / name).iterdir())
 
 
 def test_the_higher_class_goes_past_a_queue(tmp_path):

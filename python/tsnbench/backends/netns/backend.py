@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,9 @@ from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
     from tsnbench.planning.document import Plan
+
+JOB, RESULTS = "job", "results"
+"""Folders in a run's own folder."""
 
 
 def unavailable() -> str | None:
@@ -93,14 +97,14 @@ class Namespaces(Backend):
         can = probe.abilities()
         load = os.getloadavg()[0]
         self._state = state.begin(folder)
-        site = _site(Path(self._state.scratch), can)
-        for name in (site.job, site.results):
-            Path(name).mkdir()
-        for name, content in job.files(document, text, self.dilate, Wire.VETH, site).items():
-            (Path(site.job) / name).write_bytes(content)
+        scratch = Path(self._state.scratch)
+        for name in (JOB, RESULTS):
+            (scratch / name).mkdir()
+        for name, content in job.files(document, text, self.dilate, Wire.VETH, _site(can)).items():
+            (scratch / JOB / name).write_bytes(content)
         run_s = (document["duration_ns"] + document["drain_ns"]) * self.dilate / 1e9
-        self._job(site, self._state.mark, 60 + math.ceil(2 * run_s), progress)
-        back = {path.name: path.read_bytes() for path in Path(site.results).iterdir() if path.is_file()}
+        self._job(scratch, self._state.mark, 60 + math.ceil(2 * run_s), progress)
+        back = {path.name: path.read_bytes() for path in (scratch / RESULTS).iterdir() if path.is_file()}
         seen = results.check(back, document, self.dilate, Wire.VETH, replace(results.SHARED, can=can))
         results.observe(back, document, text, folder, self.dilate, pcap, Wire.VETH, "host")
         listed = {
@@ -121,18 +125,17 @@ class Namespaces(Backend):
             **seen,
         }
 
-    def _job(self, site: Site, mark: str, limit_s: float, progress: Progress | None) -> None:
+    def _job(self, scratch: Path, mark: str, limit_s: float, progress: Progress | None) -> None:
         tell = progress or (lambda passed, hops: None)
-        results_folder = Path(site.results)
-        with (results_folder / "job.log").open("wb") as log:
-            self._process = cell.start(f"{site.job}/job.sh", mark, log)
+        with (scratch / RESULTS / "job.log").open("wb") as log:
+            self._process = cell.start(scratch, f"{JOB}/job.sh", mark, log)
             until = time.monotonic() + limit_s
             while (code := self._process.poll()) is None:
                 tell(0, 0)
                 if time.monotonic() > until:
                     raise BackendError(f"the run has not finished after {limit_s:.0f} s")
                 time.sleep(0.05)
-        (results_folder / "job.status").write_text(f"{code}\n")
+        (scratch / RESULTS / "job.status").write_text(f"{code}\n")
 
     def restore(self) -> None:
         """End and remove all that the run made; safe to repeat."""
@@ -146,17 +149,18 @@ class Namespaces(Backend):
             self._state = None
 
 
-def _site(scratch: Path, can: Abilities) -> Site:
-    found = {tool: shutil.which(tool, path=cell.PATH) or tool for tool in ("ip", "tc")}
+def _site(can: Abilities) -> Site:
+    """As the cell sees it. Paths of this machine are words of a shell."""
+    found = {tool: shlex.quote(shutil.which(tool, path=cell.PATH) or tool) for tool in ("ip", "tc")}
     return replace(
         Site(),
-        job=str(scratch / "job"),
-        results=str(scratch / "results"),
-        scratch=str(scratch),
+        job=f"{cell.INSIDE}/{JOB}",
+        results=f"{cell.INSIDE}/{RESULTS}",
+        scratch=cell.INSIDE,
         ip=found["ip"],
         tc=found["tc"],
-        talker=str(traffic.program().resolve()),
-        console=str(scratch / "said"),
+        talker=shlex.quote(str(traffic.program().resolve())),
+        console=f"{cell.INSIDE}/said",
         pause='sleep "$(($1 / 1000000)).$(printf %06d $(($1 % 1000000)))"',
         # Others want the processors, too.
         lead_s=3,

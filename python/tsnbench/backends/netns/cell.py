@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import IO
 
 MARK = "TSNBENCH_CELL"
@@ -26,7 +27,11 @@ TOOLS = {
     "tcpdump": "tcpdump",
 }
 """Program and the package that has it."""
-_FIRST = "mount -t tmpfs tmpfs /run && mkdir /run/netns && exec {shell} {script}"
+INSIDE = "/run/tsnbench"
+"""Where a run's own folder is for its shell: a constant, so that no path of a person gets into a script."""
+_FIRST = f"""cd -- "$1" && mount -t tmpfs tmpfs /run && mkdir /run/netns {INSIDE} &&
+mount --no-canonicalize --bind . {INSIDE} && cd / && exec sh "{INSIDE}/$2"
+"""
 
 
 def missing_tools() -> dict[str, str]:
@@ -46,14 +51,17 @@ def privileged() -> bool:
     return False
 
 
-def start(script: str, mark: str, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
-    """Runs a shell script in a place of its own. When we are killed, so is all of it."""
+def start(folder: Path, script: str, mark: str, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    """Runs a shell script of a folder in a place of its own, where the folder is :data:`INSIDE`.
+
+    When we are killed, so is all of it.
+    """
     environment: Mapping[str, str] = {**os.environ, "PATH": PATH, MARK: mark, "LC_ALL": "C"}
     return subprocess.Popen(
         [
             *("setpriv", "--pdeathsig", "KILL"),
             *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"),
-            *("sh", "-c", _FIRST.format(shell="sh", script=script)),
+            *("sh", "-c", _FIRST, "sh", os.fspath(folder), script),
         ],
         stdin=subprocess.DEVNULL,
         stdout=output,

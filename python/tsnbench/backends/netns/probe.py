@@ -73,9 +73,8 @@ def probe() -> tuple[Trial, ...]:
         BackendError: no scratch namespace can be made here.
     """
     with tempfile.TemporaryDirectory(prefix="tsnbench-probe-") as folder:
-        path = Path(folder) / "probe.sh"
-        path.write_text(script(), encoding="ascii")
-        process = cell.start(str(path), f"probe-{os.getpid()}", subprocess.PIPE)
+        (Path(folder) / "probe.sh").write_text(script(), encoding="ascii")
+        process = cell.start(Path(folder), "probe.sh", f"probe-{os.getpid()}", subprocess.PIPE)
         try:
             said, _ = process.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired as error:
