@@ -64,7 +64,13 @@ def test_choices_reach_the_text(tmp_path: Path) -> None:
         (["--queues", "odd"], "--queues: expected one of reversed, renumbered, straight, found odd"),
         (["--interface", "eth0"], "--interface: expected a port and its interface"),
         (["--interface", "left -> right=a-long-name-123"], None),
-        (["--interface", "left -> right=a-much-too-long-name"], "expected a name of up to 15 characters"),
+        (["--interface", "left -> right=a-much-too-long-name"], "expected the name of an interface"),
+        (["--interface", "left -> right=-a"], "expected the name of an interface"),
+        (["--interface", "left -> right=a/b"], "expected the name of an interface"),
+        (["--interface", "left -> right=a b"], "expected the name of an interface"),
+        (["--interface", "left -> right=a;reboot"], "expected the name of an interface"),
+        (["--interface", "left -> right=$(id)"], "expected the name of an interface"),
+        (["--interface", "left -> right=a\nb"], "expected the name of an interface"),
     ],
 )
 def test_wrong_options_are_told(tmp_path: Path, arguments: list[str], words: str | None) -> None:

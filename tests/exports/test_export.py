@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import os
@@ -19,6 +20,7 @@ from tsnbench.errors import InputError
 from tsnbench.exports import FORMATS, export, write
 from tsnbench.exports.network import Network
 from tsnbench.exports.notes import Note, Notes
+from tsnbench.linux.profile import Profile
 from tsnbench.planning import plan
 from tsnbench.scenario import load, read_scenario
 
@@ -52,6 +54,25 @@ def test_other_plans_export_twice_the_same(name: str, to: str) -> None:
     assert once.files == twice.files
     assert once.files
     assert {note.to for note in once.notes} <= {to}
+
+
+@pytest.mark.parametrize(
+    "name", ["eth0;reboot", "$(id)", "`id`", "a b", "a/b", "-a", "..", "", "x" * 16, "a\nb", "a]"]
+)
+def test_no_script_holds_a_name_that_is_no_interface(name: str) -> None:
+    port = rich()["ports"][0]["name"]
+    with pytest.raises(InputError, match="expected the name of an interface"):
+        Profile(interfaces={port: name})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("nodes", "a;reboot"), ("nodes", "a\n[eth9]"), ("ports", "a\nb"), ("streams", "a\x1b")]
+)
+def test_names_of_a_foreign_plan_cannot_become_commands(kind: str, name: str) -> None:
+    document = copy.deepcopy(rich())
+    document[kind][0]["name"] = name
+    with pytest.raises(InputError, match=rf"{kind}\[0\].name: expected"):
+        export(document, FORMATS)
 
 
 def test_what_is_not_exported_is_said() -> None:

@@ -282,3 +282,26 @@ def test_frames_wait_for_the_grid_and_for_each_other() -> None:
     # No room: the link is full, to the nanosecond.
     full = [Frame(4_200_000, [Hop(0, None, 1_050_000 * n, 1_050_000, 0)]) for n in range(4)]
     assert on_grid(full) is None
+
+
+@pytest.mark.parametrize("cell", ["inf", "-inf", "nan", "1e400", "1e16", "1" * 5000, "1_000x", "0x10", ""])
+@pytest.mark.parametrize("column", ["size", "period", "deadline", "jitter", "src", "stream"])
+def test_cells_that_are_no_numbers_are_told_where(cell: str, column: str) -> None:
+    names = TASK.splitlines()[0].split(",")
+    row = ["0", "0", "[2]", "120", "1000000", "500000", "1000000"]
+    row[names.index(column)] = cell
+    with pytest.raises(InputError, match=rf"task.csv:2: {column}: expected a whole number"):
+        scenario(",".join(names) + "\n" + ",".join(row) + "\n", TOPO)
+
+
+@pytest.mark.parametrize(
+    ("task", "topo"),
+    [
+        (TASK, TOPO.replace("(0, 1)", f"(0, {'1' * 5000})")),
+        (TASK.replace("[2]", f"[{'2' * 5000}]"), TOPO),
+        (TASK + '1,"' + "0" * 200_000 + '",[2],120,1000000,500000,1000000\n', TOPO),
+    ],
+)
+def test_cells_without_end_are_told(task: str, topo: str) -> None:
+    with pytest.raises(InputError, match=r"(task|topo).csv:\d+: "):
+        scenario(task, topo)

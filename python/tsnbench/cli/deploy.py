@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tsnbench.cli.output import Exit, fail, print_json, talk, told
+from tsnbench.cli.terminal import echo
 
 if TYPE_CHECKING:
     from tsnbench.deploy import Outcome
@@ -105,6 +106,7 @@ def deploy(
     with told():
         from tsnbench import deploy as room
         from tsnbench.deploy.deploy import targets
+        from tsnbench.exports.network import file_name
 
         access = room.Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts, timeout)
         try:
@@ -119,7 +121,7 @@ def deploy(
                     document,
                     targets(document, netconf, node or []),
                     access,
-                    record or Path(f"{document['name']}.deploy.json"),
+                    record or Path(f"{file_name(document['name'])}.deploy.json"),
                     interfaces=_interfaces(document, interface or []),
                     yang=yang,
                     partial=partial,
@@ -181,11 +183,11 @@ def _tell(outcome: Outcome, as_json: bool, dry_run: bool) -> None:
         return
     for node, lines in outcome.changes.items():
         if not lines:
-            typer.echo(f"{node}: nothing to change")
+            echo(f"{node}: nothing to change")
         for line in lines:
-            typer.echo(f"{node}: {line}")
+            echo(f"{node}: {line}")
     if any(outcome.changes.values()):
         if dry_run:
-            typer.echo("dry run: nothing was changed")
+            echo("dry run: nothing was changed")
         elif outcome.done:
-            typer.echo(f"done, and read back as meant; what was before is in {outcome.record}")
+            echo(f"done, and read back as meant; what was before is in {outcome.record}")

@@ -29,13 +29,10 @@ def tsnkit(
 ) -> None:
     """Print a scenario from tsnkit's task and topology files."""
     with told():
-        from tsnbench.errors import InputError
-        from tsnbench.exports.tsnkit_import import scenario
+        from tsnbench import foreign
+        from tsnbench.exports.tsnkit_import import LARGEST_FILE, scenario
 
         texts = []
         for path in (task, topo):
-            try:
-                texts.append(path.read_text(encoding="utf-8"))
-            except UnicodeDecodeError as error:
-                raise InputError(f"{path}: expected UTF-8 text, found other bytes") from error
+            texts.append(foreign.read_text(path, LARGEST_FILE))
         sys.stdout.write(scenario(texts[0], texts[1], task.name, topo.name))

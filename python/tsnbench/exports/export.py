@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.exports import inet, spreadsheets, tsnkit
 from tsnbench.exports.network import Network
@@ -27,6 +29,11 @@ class Exported:
     notes: list[Note] = field(default_factory=list)
 
 
+_NAMES = {
+    "nodes": (re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}"), "a letter, then letters, digits and _ . + -"),
+    "ports": (re.compile(r"[ -~]{1,200}"), "letters, digits and signs of ASCII"),
+    "streams": (re.compile(r"[!-~]{1,200}"), "letters, digits and signs of ASCII"),
+}
 Writer = Callable[[Network, Profile, Notes], dict[str, str]]
 FORMATS: dict[str, Writer] = {
     "tc": linux_files.traffic_control,
@@ -45,6 +52,7 @@ def export(document: dict[str, Any], to: Iterable[str], profile: Profile | None 
         InputError: a format is not known.
     """
     done = Exported()
+    _names(document)
     network = Network(document, profile.interfaces if profile else None)
     for name in dict.fromkeys(to):
         if name not in FORMATS:
@@ -55,6 +63,14 @@ def export(document: dict[str, Any], to: Iterable[str], profile: Profile | None 
     if done.notes:
         done.files["notes.txt"] = "".join(f"{note}\n" for note in done.notes)
     return done
+
+
+def _names(document: dict[str, Any]) -> None:
+    """Names get into scripts and files, and a Plan may be anybody's."""
+    for kind, (pattern, expected) in _NAMES.items():
+        for number, one in enumerate(document[kind]):
+            if not pattern.fullmatch(str(one["name"])):
+                raise InputError(f"{kind}[{number}].name: expected {expected}, found {one['name']!r}")
 
 
 def write(done: Exported, folder: Path) -> list[Path]:
@@ -69,7 +85,7 @@ def write(done: Exported, folder: Path) -> list[Path]:
     if folder.is_dir() and any(folder.iterdir()) and not marker.exists():
         raise InputError(f"{folder}: expected an empty folder or an earlier export, found other files")
     if marker.exists():
-        for name in marker.read_text(encoding="utf-8").splitlines():
+        for name in foreign.read_text(marker, 1 << 20).splitlines():
             # Only what an export can have written, wherever the marker came from.
             if not Path(name).is_absolute() and ".." not in Path(name).parts:
                 (folder / name).unlink(missing_ok=True)

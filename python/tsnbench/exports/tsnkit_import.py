@@ -12,18 +12,21 @@ import io
 import re
 from collections import Counter
 from dataclasses import dataclass
-from math import lcm
+from math import inf, lcm
 
 from tsnbench.errors import InputError
 from tsnbench.exports.tsnkit import GRID_NS, RATES, WIRE_OCTETS, gap_ns
 
 _BPS = {cost: bps for bps, cost in RATES.items()}
 _WORDS = {1: "1 Gbit/s", 10: "100 Mbit/s", 100: "10 Mbit/s", 1000: "1 Mbit/s"}
-_LINK = re.compile(r"[\[(]\s*(\d+)\s*,\s*(\d+)\s*[\])]")
-_LIST = re.compile(r"\[\s*(\d+(?:\s*,\s*\d+)*)\s*\]")
+_LINK = re.compile(r"[\[(]\s*(\d{1,9})\s*,\s*(\d{1,9})\s*[\])]")
+_LIST = re.compile(r"\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\]")
 SMALLEST_FRAME = 64
 LARGEST_FRAME = 1522
 SCHEDULED_PCP = 7
+LARGEST_FILE = 64 << 20
+LARGEST_NUMBER = 10**15
+"""Up to here doubles, as pandas writes them, are exact; as ns it is eleven days."""
 HYPERPERIODS = 2
 LONGEST_NS = 1_000_000_000
 
@@ -40,13 +43,22 @@ class _Row:
             number = float(text)
         except ValueError:
             number = -1.0
-        if number < 0 or number != int(number):
-            raise InputError(f"{self.where}: {name}: expected a whole number, found {text or 'nothing'}")
+        if not 0 <= number <= LARGEST_NUMBER or number != int(number):
+            large = LARGEST_NUMBER < number < inf
+            expected = f"a whole number of at most {LARGEST_NUMBER}" if large else "a whole number"
+            raise InputError(f"{self.where}: {name}: expected {expected}, found {text[:60] or 'nothing'}")
         return int(number)
 
 
 def _rows(text: str, name: str, columns: tuple[str, ...]) -> list[_Row]:
     reader = csv.DictReader(io.StringIO(text))
+    try:
+        return _read_rows(reader, name, columns)
+    except csv.Error as error:
+        raise InputError(f"{name}:{reader.line_num}: expected a CSV file, found another: {error}") from None
+
+
+def _read_rows(reader: csv.DictReader[str], name: str, columns: tuple[str, ...]) -> list[_Row]:
     missing = [one for one in columns if one not in (reader.fieldnames or [])]
     if missing:
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from tsnbench.exports.network import Network, file_name
@@ -35,6 +36,7 @@ def traffic_control(network: Network, profile: Profile, notes: Notes) -> dict[st
 
 def _node(network: Network, node: int, profile: Profile, notes: Notes) -> dict[str, str]:
     names = [profile.interface(network, port) for port in network.ports_of(node)]
+    words = [shlex.quote(name) for name in names]
     ifbs, redirects = faults.devices(network, node, profile)
     # First what comes in: whatever is put on an interface resets its taprio, whose timer then stops.
     tc = ingress.batch(network, node, profile, notes)
@@ -44,8 +46,8 @@ def _node(network: Network, node: int, profile: Profile, notes: Notes) -> dict[s
     for port, device in zip(network.ports_of(node), names, strict=True):
         tc += qdiscs.batch(network.ports[port], device, profile)
         later += [f"{at}\t{line}" for at, line in qdiscs.changes(network.ports[port], device, profile)]
-        tools += ethtool.commands(network.ports[port], device)
-    made, undone = tuning.scripts(names, profile.cpus)
+        tools += ethtool.commands(network.ports[port], shlex.quote(device))
+    made, undone = tuning.scripts(words, profile.cpus)
     table = links.address_table(network, node, profile)
     files = {
         "ip.batch": _text([*links.interfaces(network, node, profile), *ifbs]),
@@ -67,8 +69,8 @@ def _node(network: Network, node: int, profile: Profile, notes: Notes) -> dict[s
             [
                 "#!/bin/sh",
                 *(
-                    f"tc qdisc del dev {name} {what}"
-                    for name in names
+                    f"tc qdisc del dev {word} {what}"
+                    for name, word in zip(names, words, strict=True)
                     for what in ("root", "clsact")
                     if what == "root" or f"qdisc replace dev {name} clsact" in tc
                 ),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from tsnbench.errors import InputError
 
 if TYPE_CHECKING:
     from tsnbench.exports.network import Network
@@ -35,6 +38,11 @@ class Layout(StrEnum):
     """Class n has queue n: hardware that serves the highest queue first (stmmac)."""
 
 
+INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}")
+"""Names of interfaces that scripts may hold. The kernel takes any 15 octets but `/`, `:` and white space; here
+what a shell, `ip -batch` or a file of ptp4l would read as something else is refused, too."""
+
+
 @dataclass(frozen=True)
 class Profile:
     """The hosts on which a Plan is to run."""
@@ -55,6 +63,19 @@ class Profile:
     """All ports of a node have the same clock, as those of one card."""
     cpus: tuple[int, ...] = (2, 3)
     """Isolated for talkers and interrupts."""
+
+    def __post_init__(self) -> None:
+        """Every name ends up in scripts that run as root.
+
+        Raises:
+            InputError: a name is none that an interface can have.
+        """
+        for port, name in self.interfaces.items():
+            if not INTERFACE.fullmatch(name):
+                raise InputError(
+                    f"interface of {port}: expected the name of an interface (up to 15 letters, digits and "
+                    f"_ . @ + -, the first a letter, a digit or _), found {name}"
+                )
 
     def interface(self, network: Network, port: int) -> str:
         return self.interfaces.get(network.ports[port]["name"], f"eth{network.place(port) + 1}")

@@ -6,6 +6,7 @@ ptp4l(8), phc2sys(8); the names are those of linuxptp 3.1, which later versions 
 from __future__ import annotations
 
 import math
+import shlex
 from typing import Any
 
 from tsnbench.exports.network import Network
@@ -178,8 +179,8 @@ def _followers(network: Network, node: int, profile: Profile) -> list[str]:
     first = min(roles, key=lambda port: (roles[port] != "slave", port))
     lines = ["# Both ends count TAI. Ports of one card have one clock: leave out lines of the same card.\n"]
     lines += [
-        f"phc2sys -f phc2sys.conf -s {profile.interface(network, first)} "
-        f"-c {profile.interface(network, port)} -O 0 -m &\n"
+        f"phc2sys -f phc2sys.conf -s {shlex.quote(profile.interface(network, first))} "
+        f"-c {shlex.quote(profile.interface(network, port))} -O 0 -m &\n"
         for port in others
     ]
     return lines
