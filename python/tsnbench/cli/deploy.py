@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tsnbench.cli.output import Exit, fail, print_json, talk, told
-from tsnbench.cli.terminal import echo
+from tsnbench.cli.output import Exit, fail, print_json, say, talk, told
 
 if TYPE_CHECKING:
     from tsnbench.deploy import Outcome
@@ -183,11 +182,11 @@ def _tell(outcome: Outcome, as_json: bool, dry_run: bool) -> None:
         return
     for node, lines in outcome.changes.items():
         if not lines:
-            echo(f"{node}: nothing to change")
+            say(f"{node}: nothing to change")
         for line in lines:
-            echo(f"{node}: {line}")
+            say(f"{node}: {line}")
     if any(outcome.changes.values()):
         if dry_run:
-            echo("dry run: nothing was changed")
+            say("dry run: nothing was changed")
         elif outcome.done:
-            echo(f"done, and read back as meant; what was before is in {outcome.record}")
+            say(f"done, and read back as meant; what was before is in {outcome.record}")

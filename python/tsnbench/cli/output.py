@@ -14,17 +14,18 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
 
+from tsnbench.cli.terminal import Terminal, json_text
 from tsnbench.sheet import Sheet
 
-talk = Console(stderr=True, highlight=False)
+talk = Terminal(stderr=True)
 """For people: progress, notes, errors."""
 
 
 def data() -> Console:
     """For results; wide enough not to break tables when piped."""
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        return Console(highlight=False)
-    return Console(highlight=False, width=120)
+        return Terminal()
+    return Terminal(width=120)
 
 
 def print_table(table: RenderableType) -> None:
@@ -64,7 +65,7 @@ def fail(code: Exit, text: str) -> NoReturn:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_text(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
 
 
 @contextmanager

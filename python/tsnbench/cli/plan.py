@@ -206,8 +206,6 @@ def _export(
             raise InputError(
                 f"--interface: expected a port and its interface, such as `a -> b=eth0`, found {text}"
             )
-        if len(name) > 15:
-            raise InputError(f"--interface: expected a name of up to 15 characters, found {name}")
         names[port] = name
     profile = Profile(mode=Mode(taprio), layout=Layout(queues), interfaces=names)
     done = export(plans[0].document, [one.strip() for one in to.split(",") if one.strip()], profile)
@@ -216,6 +214,6 @@ def _export(
             if name.endswith("/yang.xml"):
                 check(content, yang)
     for path in write(done, folder):
-        print(path)
+        say(str(path))
     for note in done.notes:
         talk.print(note.line(SHOWN), markup=False, soft_wrap=True)

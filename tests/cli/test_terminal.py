@@ -1,0 +1,47 @@
+"""Control characters of foreign names are shown, not obeyed, wherever they would reach a terminal."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+
+from tsnbench.cli import output
+from tsnbench.cli.terminal import visible
+
+STRIKE = "a\x1b[2J\x9b31m\r\x07\u202eb\udcff"
+SHOWN = "a\\x1b[2J\\x9b31m\\x0d\\x07\\u202eb\\xff"
+
+
+def test_line_feeds_and_tabs_stay_and_all_else_is_shown() -> None:
+    assert visible(STRIKE + "\n\tä µ→“”") == SHOWN + "\n\tä µ→“”"
+
+
+def test_talk_tables_and_json_carry_no_control_character(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(title=STRIKE)
+    table.add_column(STRIKE)
+    table.add_row(STRIKE + " [/b][fe80::1] :x:")
+    output.talk.print(STRIKE, soft_wrap=True)
+    output.data().rule(STRIKE)
+    output.print_table(table)
+    output.print_json({STRIKE: STRIKE})
+    told = capsys.readouterr()
+    assert told.err == f"{SHOWN}\n"
+    table_part, _, document = told.out.partition("\n{")
+    # Neither cut to the width of the text before, nor read as markup.
+    assert f" {SHOWN} [/b][fe80::1] :x: " in table_part
+    assert json.loads("{" + document) == {STRIKE: STRIKE}
+    assert visible(told.out) == told.out
+
+
+def test_the_name_of_a_file_cannot_write_to_the_terminal(tmp_path: Path) -> None:
+    path = str(tmp_path / "\x1b]0;owned\x07.yaml")
+    code = "from tsnbench.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "check", path], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"\x1b" not in done.stderr + done.stdout
+    assert b"\\x1b]0;owned\\x07.yaml" in done.stderr
