@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.deploy.changes import Change
 from tsnbench.deploy.tree import Node, UnreadableXmlError, read
 from tsnbench.deploy.tree import Path as Place
@@ -97,7 +98,7 @@ def load(path: Path) -> Record:
         InputError: it is none.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = foreign.read_json(path)
         if document["format"] != FORMAT:
             raise InputError(f"{path}: expected a record of the format {FORMAT}, found {document['format']}")
         entries = [
@@ -113,7 +114,7 @@ def load(path: Path) -> Record:
             for one in document["devices"]
         ]
         return Record(str(document["scenario"]), str(document["plan"]), str(document["state"]), entries)
-    except (ValueError, KeyError, TypeError, IndexError, UnreadableXmlError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, UnreadableXmlError) as error:
         raise InputError(
             f"{path}: expected a record of `tsnbench deploy`, found something else ({error})"
         ) from None

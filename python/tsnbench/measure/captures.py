@@ -6,9 +6,10 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from tsnbench import _native
+from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
 
 AUTO = "auto"
@@ -59,10 +60,15 @@ def _measure(
     offset_s: int | None,
     frames: str | os.PathLike[str] | None,
 ) -> dict[str, Any]:
+    sent, arrived = _paths(tx), _paths(rx)
     try:
+        for path in (*sent, *arrived):
+            # What is missing, the engine says itself.
+            with suppress(FileNotFoundError):
+                foreign.regular(path)
         text = _native.measure_captures(
-            _paths(tx),
-            _paths(rx),
+            sent,
+            arrived,
             json.dumps({"offset_s": offset_s}),
             None if frames is None else os.fspath(frames),
         )

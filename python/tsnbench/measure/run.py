@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tsnbench import _native
+from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
 from tsnbench.runs.folder import half_written
 
@@ -31,6 +32,10 @@ def measure_run(
     if (path / "manifest.json").exists() and (why := half_written(path)):
         raise MeasureError(f"{path}: {why}\nhint: run it again")
     try:
+        for name in ("plan.json", "observations.parquet"):
+            # What is missing, the engine says itself.
+            with suppress(FileNotFoundError):
+                foreign.regular(path / name)
         stages = {"from": start, "to": end}
         options = {name: stage for name, stage in stages.items() if stage is not None}
         text = _native.measure_run(os.fspath(path), json.dumps(options))

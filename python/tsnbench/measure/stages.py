@@ -6,11 +6,11 @@ the mean of the distances from the mean latency.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench import foreign
 from tsnbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
     """
     import polars as pl
 
+    from tsnbench.runs import documents
+
     path = Path(folder) / "observations.parquet"
     if not path.exists():
         if any(Path(folder).glob("*/manifest.json")):
@@ -105,11 +107,7 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
             f"{folder}: expected observations.parquet, found none\n"
             "hint: a run folder, or one of tsnbench send --into"
         )
-    try:
-        legend = json.loads(pl.read_parquet_metadata(path)[LEGEND_KEY])
-        seen = pl.read_parquet(path)
-    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{path}: it cannot be read: {error}") from error
+    legend, seen = documents.legend(path, LEGEND_KEY), foreign.read_parquet(path)
     # Of copies the first one counts.
     seen = seen.filter(pl.col("t_ns").is_not_null()).sort("t_ns")
     seen = seen.unique(["tap", "stream", "seq"], keep="first", maintain_order=True)

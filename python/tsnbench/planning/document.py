@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench import foreign
 from tsnbench.planning.assemble import FORMAT
 from tsnbench.planning.errors import PlanReadError
 
@@ -95,10 +96,9 @@ class Plan:
         """
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise PlanReadError(f"{path}: the plan cannot be read: {reason}") from error
+            text = foreign.read_text(path, foreign.MOST_JSON)
+        except OSError as error:
+            raise PlanReadError(f"{path}: the plan cannot be read: {error.strerror}") from error
         try:
             document = json.loads(text)
             check(text, document)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.planning import words
 from tsnbench.planning.copies import expanded
 from tsnbench.planning.document import Plan, check
@@ -56,8 +57,8 @@ def read_earlier(path: Path) -> Plan:
         PlanReadError: as :meth:`Plan.read`.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = foreign.read_json(path)
+    except OSError:
         return Plan.read(path)
     if not isinstance(found, dict) or not isinstance(found.get("plan"), dict):
         return Plan.read(path)

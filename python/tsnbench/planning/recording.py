@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench import foreign
 from tsnbench.scenario import model
 from tsnbench.scenario.replay import TABLES
 from tsnbench.scenario.sizes import PHY_OVERHEAD, TAG, frame_from_payload
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_FRAMES = 1 << 20
 """Of one stream: a Plan lists every one."""
+LARGEST_TABLE = 1 << 28
+"""Octets of a table as text: 4 million rows of 64 octets."""
 _TIMES = {"time_ns": 1, "time_us": 10**3, "time_ms": 10**6, "time_s": 10**9}
 _SIZES = ("frame", "phy", "payload")
 
@@ -69,9 +72,10 @@ def _capture(path: Path, only: model.Recorded, tagged: bool) -> Recording:
     except ImportError as error:
         raise RecordingError(f"cannot be read: the native module is not built: {error}") from error
     try:
+        foreign.regular(path)
         begin, frames = _native.capture_trace(str(path), json.dumps(only.model_dump(exclude_none=True)))
     except OSError as error:
-        raise RecordingError(f"cannot be read: {error}") from error
+        raise RecordingError(f"cannot be read: {error.strerror or error}") from error
     except ValueError as error:
         raise RecordingError(str(error)) from error
     tag = TAG if tagged else 0
@@ -110,13 +114,14 @@ def _open(path: Path) -> pl.DataFrame:
 
     try:
         if path.suffix.lower() == ".csv":
-            # As texts: decimal fractions stay exact.
-            table = pl.read_csv(path, infer_schema=False)
+            foreign.regular(path, LARGEST_TABLE)
+            with foreign.table_errors(path, "a CSV file"):
+                # As texts: decimal fractions stay exact.
+                table = pl.read_csv(path, infer_schema=False, glob=False)
         else:
-            table = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-        raise RecordingError(f"cannot be read: {reason}") from error
+            table = foreign.read_parquet(path)
+    except OSError as error:
+        raise RecordingError(f"cannot be read: {error.strerror or error}") from error
     if table.height > 4 * MOST_FRAMES:
         raise RecordingError(f"has {table.height} rows, more than {4 * MOST_FRAMES}")
     names = [name.strip() for name in table.columns]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tsnbench import foreign
 from tsnbench.report.facts import RunFacts
 
 MOST_CLOCKS = 6
@@ -43,7 +44,7 @@ def clock_rows(run: RunFacts) -> list[ClockRow]:
     if run.clock_error is None:
         return []
     column = "offset_ps" if run.grandmaster else "error_ps"
-    table = pl.read_parquet(run.clock_error).drop_nulls(column)
+    table = foreign.read_parquet(run.clock_error).drop_nulls(column)
     half = run.network.duration_ns // 2
     rows = []
     for (number,), own in sorted(table.group_by("node")):

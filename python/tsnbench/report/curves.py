@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.foreign import table_errors
 from tsnbench.report.facts import Measure, RunFacts
 
 if TYPE_CHECKING:
@@ -109,12 +110,13 @@ def curve_of(run: RunFacts, measure: Measure) -> Curve | None:
 
     if run.frames is None or not measure.paths:
         return None
-    table = (
-        pl.scan_parquet(run.frames)
-        .filter(pl.col("path").is_in(list(measure.paths)) & pl.col("delay_ns").is_not_null())
-        .select("path", "seq", "t_tx_ns", "delay_ns")
-        .collect()
-    )
+    with table_errors(run.frames):
+        table = (
+            pl.scan_parquet(run.frames)
+            .filter(pl.col("path").is_in(list(measure.paths)) & pl.col("delay_ns").is_not_null())
+            .select("path", "seq", "t_tx_ns", "delay_ns")
+            .collect()
+        )
     if table.is_empty():
         return None
     ordered = table["delay_ns"].sort()

@@ -3,13 +3,13 @@ layout."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.measure.outcome import outcome
 from tsnbench.report.bounds import bound_of, read_bounds
@@ -30,6 +30,7 @@ from tsnbench.report.facts import (
 from tsnbench.report.faults import fault_spans
 from tsnbench.report.ingress import policed
 from tsnbench.report.planned import planned
+from tsnbench.runs import documents
 
 FILES = {
     "manifest.json": "nothing is known of when, where and with which versions it ran",
@@ -122,9 +123,10 @@ def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
     if not path.is_file():
         return None
     try:
-        lacking = columns - set(pl.read_parquet_schema(path))
+        with foreign.table_errors(path):
+            lacking = columns - set(pl.read_parquet_schema(path))
         problem = f"it has no column {', '.join(sorted(lacking))}" if lacking else ""
-    except (pl.exceptions.PolarsError, OSError):
+    except OSError:
         problem = "it is no readable Parquet file"
     if problem:
         absent.append(f"{path.name}: {problem}; {FILES.get(path.name, FILES_OF_CLOCKS)}")
@@ -150,10 +152,7 @@ def _grandmaster(plan: Mapping[str, Any]) -> str:
 def _json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
-    value = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(value, dict):
-        raise ValueError(f"{path.name} is not a JSON object")
-    return value
+    return documents.read(path)
 
 
 def network_of(plan: Mapping[str, Any]) -> Network:

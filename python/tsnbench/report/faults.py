@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tsnbench.foreign import table_errors
 from tsnbench.report.facts import FaultSpan, RunFacts
 from tsnbench.report.words import span
 
@@ -74,16 +75,17 @@ def losses(run: RunFacts) -> list[Losses]:
     width = max(1, -(-run.network.duration_ns // COLUMNS))
     found = []
     for pcp, own in paths.items():
-        table = (
-            pl.scan_parquet(run.frames)
-            .filter(
-                pl.col("path").is_in(own) & pl.col("delay_ns").is_null() & pl.col("t_tx_ns").is_not_null()
+        with table_errors(run.frames):
+            table = (
+                pl.scan_parquet(run.frames)
+                .filter(
+                    pl.col("path").is_in(own) & pl.col("delay_ns").is_null() & pl.col("t_tx_ns").is_not_null()
+                )
+                .group_by((pl.col("t_tx_ns") // width * width).alias("t"))
+                .agg(pl.len().alias("lost"))
+                .sort("t")
+                .collect()
             )
-            .group_by((pl.col("t_tx_ns") // width * width).alias("t"))
-            .agg(pl.len().alias("lost"))
-            .sort("t")
-            .collect()
-        )
         if not table.is_empty():
             title = "Several priorities" if pcp is None else f"Priority {pcp}"
             found.append(Losses(title, tuple(table["t"]), tuple(table["lost"]), width))

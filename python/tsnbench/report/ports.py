@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.foreign import table_errors
 from tsnbench.report.curves import origin
 from tsnbench.report.facts import Network, Port, RunFacts, Tap
 
@@ -116,13 +117,14 @@ def over_time(run: RunFacts) -> list[Flowed]:
     if run.observations is None or not taps:
         return []
     width = max(1, -(-talking_ns(run) // MOMENTS))
-    table = (
-        pl.scan_parquet(run.observations)
-        .filter(pl.col("tap").is_in([one.number for one in taps]) & pl.col("t_ns").is_not_null())
-        .group_by("tap", "pcp", (pl.col("t_ns") // width).alias("moment"))
-        .agg((pl.col("octets").cast(pl.Int64).sum() + WIRE_EXTRA * pl.len()).alias("octets"))
-        .collect()
-    )
+    with table_errors(run.observations):
+        table = (
+            pl.scan_parquet(run.observations)
+            .filter(pl.col("tap").is_in([one.number for one in taps]) & pl.col("t_ns").is_not_null())
+            .group_by("tap", "pcp", (pl.col("t_ns") // width).alias("moment"))
+            .agg((pl.col("octets").cast(pl.Int64).sum() + WIRE_EXTRA * pl.len()).alias("octets"))
+            .collect()
+        )
     sums = {
         int(tap): int(octets) for tap, octets in table.group_by("tap").agg(pl.col("octets").sum()).iter_rows()
     }

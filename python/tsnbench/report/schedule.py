@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.foreign import table_errors
 from tsnbench.report.facts import Gates, Port, RunFacts
 from tsnbench.report.ports import Tapped, talking_ns, tapped_ports
 
@@ -86,14 +87,15 @@ def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped | None) -> Fol
     if gates.until_ns is not None:
         in_force = in_force & (left < gates.until_ns)
     in_cycle = (left - gates.base_time_ns) % gates.cycle_ns
-    table = (
-        pl.scan_parquet(run.observations)
-        .filter((pl.col("tap") == tapped.number) & pl.col("t_ns").is_not_null() & in_force)
-        .select(pl.col("pcp"), pl.col("octets"), in_cycle.alias("at"))
-        .group_by("pcp", "octets", "at")
-        .len()
-        .collect()
-    )
+    with table_errors(run.observations):
+        table = (
+            pl.scan_parquet(run.observations)
+            .filter((pl.col("tap") == tapped.number) & pl.col("t_ns").is_not_null() & in_force)
+            .select(pl.col("pcp"), pl.col("octets"), in_cycle.alias("at"))
+            .group_by("pcp", "octets", "at")
+            .len()
+            .collect()
+        )
     columns: dict[int, list[float]] = {}
     outside = 0
     for pcp in sorted(set(table["pcp"])):

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench import foreign
 from tsnbench.runs.errors import FolderError
 
 if TYPE_CHECKING:
@@ -76,20 +77,24 @@ def read(folder: Path) -> dict[str, Any]:
     Raises:
         FolderError: there is none, or it is not one of ours.
     """
+    from tsnbench.runs import documents
+
     path = folder / NAME
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = foreign.read_json(path, documents.MOST_MANIFEST)
     except FileNotFoundError:
         raise FolderError(folder, *_no_run(folder)) from None
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise FolderError(folder, f"its manifest.json cannot be read: {reason}") from error
+    except OSError as error:
+        raise FolderError(folder, f"its manifest.json cannot be read: {error.strerror or error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
         raise FolderError(folder, f"expected a manifest.json of format {FORMAT}, found {found}")
     if manifest.get("state") not in list(State):
         raise FolderError(folder, f"its manifest.json has an unknown state: {manifest.get('state')}")
-    return manifest
+    try:
+        return documents.checked(manifest, NAME, path)
+    except OSError as error:
+        raise FolderError(folder, f"its manifest.json cannot be used: {error.strerror}") from error
 
 
 def _no_run(folder: Path) -> tuple[str, str | None]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench import foreign
+from tsnbench.runs import documents, manifest
 from tsnbench.runs import folder as folders
-from tsnbench.runs import manifest
 from tsnbench.runs.delay import DelaySeries
 from tsnbench.runs.errors import FolderError
 
@@ -66,7 +66,11 @@ class Run:
         """One row per sighting: tap, stage, clock, t_ns, missing, stream, seq, copy, octets, pcp, vid."""
         import polars as pl
 
-        table, legend = self._table(folders.OBSERVATIONS, LEGEND_KEY)
+        path = self._written(folders.OBSERVATIONS)
+        try:
+            table, legend = foreign.read_parquet(path), documents.legend(path, LEGEND_KEY)
+        except OSError as error:
+            raise self._unreadable(folders.OBSERVATIONS, error) from error
 
         def named(column: str, names: list[str | None]) -> pl.Expr:
             values = pl.Series(names, dtype=pl.String)
@@ -77,19 +81,23 @@ class Run:
         def of_tap(key: str) -> pl.Expr:
             return named("tap", [tap.get(key) for tap in taps]).alias(key)
 
-        return table.select(
-            of_tap("name").alias("tap"),
-            of_tap("stage"),
-            of_tap("clock"),
-            "t_ns",
-            pl.when(pl.col("t_ns").is_null()).then(of_tap("missing")).alias("missing"),
-            named("stream", [stream["name"] for stream in streams]),
-            "seq",
-            "copy",
-            "octets",
-            "pcp",
-            "vid",
-        )
+        try:
+            with foreign.table_errors(path):
+                return table.select(
+                    of_tap("name").alias("tap"),
+                    of_tap("stage"),
+                    of_tap("clock"),
+                    "t_ns",
+                    pl.when(pl.col("t_ns").is_null()).then(of_tap("missing")).alias("missing"),
+                    named("stream", [stream["name"] for stream in streams]),
+                    "seq",
+                    "copy",
+                    "octets",
+                    "pcp",
+                    "vid",
+                )
+        except OSError as error:
+            raise self._unreadable(folders.OBSERVATIONS, error) from error
 
     def clock_errors(self) -> pl.DataFrame:
         """One row per node and moment: node, t_true_ns, error_ps (against true time), offset_ps (against the
@@ -100,32 +108,25 @@ class Run:
         """
         import polars as pl
 
-        table, names = self._table(folders.CLOCK_ERROR, NODES_KEY)
-        values = pl.Series(names, dtype=pl.String)
-        return table.with_columns(pl.lit(values).gather(pl.col("node")).alias("node"))
-
-    def _table(self, name: str, key: str) -> tuple[pl.DataFrame, Any]:
-        """A table of the folder, and what it says of itself under ``key``."""
-        import polars as pl
-
-        path = self._written(name)
+        path = self._written(folders.CLOCK_ERROR)
         try:
-            return pl.read_parquet(path), json.loads(pl.read_parquet_metadata(path)[key])
-        except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-            raise FolderError(self.folder, f"its {name} cannot be read: {error}", self._hint()) from error
+            table, names = foreign.read_parquet(path), foreign.parquet_note(path, NODES_KEY)
+            with foreign.table_errors(path):
+                values = pl.Series(names, dtype=pl.String)
+                return table.with_columns(pl.lit(values).gather(pl.col("node")).alias("node"))
+        except OSError as error:
+            raise self._unreadable(folders.CLOCK_ERROR, error) from error
 
     def frames(self) -> pl.DataFrame:
         """One row per sent frame and listener: path, seq, t_tx_ns, t_rx_ns, delay_ns, octets.
 
         Null is lost or missing.
         """
-        import polars as pl
-
         self.measures()
         try:
-            return pl.read_parquet(self._written("frames.parquet"))
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise FolderError(self.folder, f"its frames.parquet cannot be read: {error}") from error
+            return foreign.read_parquet(self._written("frames.parquet"))
+        except OSError as error:
+            raise self._unreadable("frames.parquet", error) from error
 
     def measures(self) -> dict[str, Any]:
         """Delay, jitter and loss of every path; measured now where nobody has."""
@@ -180,12 +181,11 @@ class Run:
     def _hint(self) -> str | None:
         return folders.half_written(self.folder)
 
+    def _unreadable(self, name: str, error: OSError) -> FolderError:
+        return FolderError(self.folder, f"its {name} cannot be read: {error.strerror or error}", self._hint())
+
     def _json(self, name: str) -> dict[str, Any]:
-        path = self._written(name)
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise FolderError(self.folder, f"its {name} cannot be read: {error}", self._hint()) from error
-        if not isinstance(content, dict):
-            raise FolderError(self.folder, f"its {name} cannot be read: not a JSON object")
-        return content
+            return documents.read(self._written(name))
+        except OSError as error:
+            raise self._unreadable(name, error) from error

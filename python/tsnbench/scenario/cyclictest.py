@@ -9,6 +9,8 @@ import os
 import re
 from pathlib import Path
 
+from tsnbench import foreign
+
 LARGEST_FILE = 16 << 20
 _BIN = re.compile(r"\s*(\d{1,9})((?:\s+\d{1,15})+)\s*")
 _OVERFLOWS = re.compile(r"#\s*Histogram Overflows:((?:\s+\d{1,15})+)\s*")
@@ -30,9 +32,7 @@ def histogram(path: str | os.PathLike[str], thread: int | None = None) -> dict[i
     """
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise CyclictestError("it is larger than any histogram")
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = foreign.read_bytes(path, LARGEST_FILE).decode("utf-8", errors="replace")
     except OSError as error:
         raise CyclictestError(error.strerror or "it cannot be read") from error
     return parse(text, thread)

@@ -7,15 +7,21 @@ showed too much then; between two lines it gained evenly).
 from __future__ import annotations
 
 import csv
+import io
+import re
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.scenario import model
 from tsnbench.scenario.reading import Named, Reading
 
 _MOST_LINES = 1_000_000
+_LARGEST_FILE = 64 << 20
+_NUMBER = re.compile(r"[+-]?[0-9]{0,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,2})?")
+"""What a table of measurements has: an exponent without a bound would make numbers of any length."""
 _MOST_DRIFT = 10**9
 _COLUMNS = "a CSV file with the columns t_s and drift_ppm or offset_ns"
 
@@ -29,17 +35,20 @@ def read(reading: Reading, name: Named) -> dict[str, Any]:
 
     path = Path(reading.file).parent / str(name)
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [row for _, row in zip(range(_MOST_LINES + 1), csv.DictReader(file), strict=False)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        return wrong(_COLUMNS, f"{path}: {error}")
+        lines = io.StringIO(foreign.read_text(path, _LARGEST_FILE), newline="")
+        rows = [row for _, row in zip(range(_MOST_LINES + 1), csv.DictReader(lines), strict=False)]
+    except foreign.UnusableFileError as error:
+        return wrong(error.expected, f"{error.found}: {path}")
+    except (OSError, csv.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return wrong(_COLUMNS, f"{path}: {reason}")
     kind = next((key for key in ("drift_ppm", "offset_ns") if rows and key in rows[0]), None)
     if kind is None or "t_s" not in rows[0]:
         return wrong(_COLUMNS, f"{path} without them")
     if len(rows) > _MOST_LINES:
         return wrong(f"at most {_MOST_LINES} lines", "more")
     try:
-        points = [(_ns(row["t_s"]), Fraction(row[kind])) for row in rows]
+        points = [(round(_exact(row["t_s"]) * 10**9), _exact(row[kind])) for row in rows]
     except (ValueError, TypeError, ZeroDivisionError):
         return wrong("numbers", f"something else in {path}")
     if any(later <= earlier for (earlier, _), (later, _) in pairwise(points)) or points[0][0] < 0:
@@ -60,5 +69,9 @@ def read(reading: Reading, name: Named) -> dict[str, Any]:
     return {**start, "changes": later}
 
 
-def _ns(seconds: str) -> int:
-    return round(Fraction(seconds) * 10**9)
+def _exact(text: str) -> Fraction:
+    """A decimal number of up to 20 digits before and behind the point; raises ValueError at others."""
+    text = text.strip()
+    if not _NUMBER.fullmatch(text):
+        raise ValueError
+    return Fraction(text)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 
 LARGEST_FILE = 1 << 20
@@ -90,8 +91,14 @@ def read_file(path: Path) -> str:
     """The file's text; raises :class:`ScenarioErrors` where it cannot be read as text."""
     name = str(path)
     try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
+        raw = foreign.read_bytes(path, LARGEST_FILE)
+    except foreign.UnusableFileError as error:
+        hint = (
+            "generators, sweeps and count say much in few lines"
+            if error.expected.startswith("at most")
+            else ""
+        )
+        raise failure(name, error.expected, error.found, hint) from None
     except FileNotFoundError:
         raise failure(name, "a scenario file", "no such file", "check the path") from None
     except IsADirectoryError:
@@ -99,9 +106,6 @@ def read_file(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "a path that cannot be opened"
         raise failure(name, "a scenario file", str(reason).lower()) from None
-    if len(raw) > LARGEST_FILE:
-        hint = "generators, sweeps and count say much in few lines"
-        raise failure(name, f"at most {LARGEST_FILE} B", "a larger file", hint)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
