@@ -83,6 +83,8 @@ def told() -> Iterator[None]:
         fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found none")
     except IsADirectoryError as error:
         fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found a folder")
+    except (NotADirectoryError, FileExistsError) as error:
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a folder, found a file")
     except PermissionError as error:
         fail(Exit.INPUT_WRONG, f"{error.filename}: no permission")
     except KeyboardInterrupt:

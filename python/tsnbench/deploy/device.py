@@ -13,14 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.deploy.changes import Has
 from tsnbench.deploy.tree import Node, UnreadableXmlError, read
 from tsnbench.errors import BackendError, InputError
+from tsnbench.foreign import UnusableFileError
 from tsnbench.yang import xml
 
 CAPABILITY = "urn:ietf:params:netconf:capability:"
 LIBRARY = "urn:ietf:params:xml:ns:yang:ietf-yang-library"
 PORT = 830
+LARGEST_FILE = 16 << 20
+"""Octets of a private key, or of the keys of known hosts."""
 ROOTS = (
     (xml.INTERFACES, "interfaces"),
     (xml.BRIDGE, "bridges"),
@@ -223,6 +227,8 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
     except ImportError:
         raise BackendError("NETCONF needs ncclient: pip install 'tsnbench[netconf]'") from None
     where = f"{node} ({host}:{port})"
+    if access.key is not None:
+        foreign.regular(access.key, LARGEST_FILE)
     host_key = _host_key(access.known_hosts, host, port)
     try:
         session = manager.connect_ssh(
@@ -269,9 +275,13 @@ def _host_key(file: Path | None, host: str, port: int) -> str | None:
     import paramiko
 
     try:
-        known = paramiko.HostKeys(str(file))
+        known = paramiko.HostKeys(str(foreign.regular(file, LARGEST_FILE)))
+    except UnusableFileError:
+        raise
     except OSError:
         raise InputError(f"{file}: expected a file of known hosts, found none") from None
+    except Exception as error:
+        raise InputError(f"{file}: expected a file of known hosts, found another: {error}") from None
     keys = known.lookup(f"[{host}]:{port}") or known.lookup(host)
     if not keys:
         raise InputError(
@@ -313,6 +323,10 @@ def told_by(device: Device) -> Iterator[None]:
         raise DeviceError(f"what it sends cannot be read: {error}") from None
     except NCClientError as error:
         raise DeviceError(f"it cannot do that: {error}") from None
+    except Exception as error:
+        # The library lets through whatever its XML parser raises at a reply.
+        words = (str(error) or type(error).__name__).splitlines()[0]
+        raise DeviceError(f"what it sends cannot be read: {words}") from None
 
 
 def _refusal(error: Any) -> str:

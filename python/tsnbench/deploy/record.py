@@ -105,19 +105,39 @@ def load(path: Path) -> Record:
             Entry(
                 str(one["node"]),
                 str(one["host"]),
-                int(one["port"]),
+                _port(one["port"]),
                 [
                     Change(_place(row["path"]), _tree(row["before"]), _tree(row["after"]))
-                    for row in one["changes"]
+                    for row in _list(one["changes"])
                 ],
             )
-            for one in document["devices"]
+            for one in _list(document["devices"])
         ]
         return Record(str(document["scenario"]), str(document["plan"]), str(document["state"]), entries)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, UnreadableXmlError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        UnreadableXmlError,
+    ) as error:
         raise InputError(
             f"{path}: expected a record of `tsnbench deploy`, found something else ({error})"
         ) from None
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list, found {type(value).__name__}")
+    return value
+
+
+def _port(value: Any) -> int:
+    if not isinstance(value, int) or not 0 < value < 1 << 16:
+        raise ValueError(f"expected a port from 1 to 65535, found {value!r}")
+    return value
 
 
 def _place(steps: list[Any]) -> Place:

@@ -49,6 +49,8 @@ PREFIXES = {
     xml.IF_TYPE: "ianaift",
 }
 """Prefixes that some servers compare literally."""
+DEEPEST = 200
+"""Levels of nesting; the modules that are written have some twenty."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f]{2}([-:][0-9A-Fa-f]{2}){5}")
 
 Step = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -131,7 +133,7 @@ def read(text: str) -> Node:
     """The root of a document.
 
     Raises:
-        UnreadableXmlError: it is none, or declares entities.
+        UnreadableXmlError: it is none, is too deep, or declares entities.
     """
     root = Node("", "")
     stack, scopes, declared = [root], [dict[str, str]()], dict[str, str]()
@@ -142,6 +144,8 @@ def read(text: str) -> Node:
         declared[prefix or ""] = uri
 
     def opens(name: str, _attributes: dict[str, str]) -> None:
+        if len(stack) > DEEPEST:
+            raise UnreadableXmlError(f"it has more than {DEEPEST} levels of nesting")
         scopes.append(scopes[-1] | declared)
         declared.clear()
         namespace, _blank, local = name.rpartition(" ")
@@ -169,6 +173,8 @@ def read(text: str) -> Node:
     parser.StartDoctypeDeclHandler = refuse
     try:
         parser.Parse(text.encode("utf-8"), True)
+    except UnicodeEncodeError:
+        raise UnreadableXmlError("it is no text in UTF-8") from None
     except expat.ExpatError as error:
         raise UnreadableXmlError(str(error)) from None
     return root.children[0]
