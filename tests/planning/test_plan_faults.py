@@ -42,6 +42,12 @@ def planned(faults: str, bridges: str = "[b1, b2]", rest: str = "") -> Plan:
     return plan(read_scenario(LINE % bridges + rest + f"faults: [{faults}]\n")[0])
 
 
+def test_a_link_is_cut_as_links_are_written() -> None:
+    by_port, by_link = (planned(f"{{down: {text}, at: 2 ms}}") for text in ("b1 -> b2", "b1 -- b2"))
+    assert by_link.document["faults"] == by_port.document["faults"]
+    assert by_link.hash == by_port.hash
+
+
 def ran(made: Plan, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Counters, and the first path's measures."""
     run = made.run(on=Simulation(), into=folder / "run")

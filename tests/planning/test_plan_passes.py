@@ -152,6 +152,12 @@ def test_a_poisson_rate_counts_frames_without_preamble() -> None:
     assert document["streams"][0]["pattern"] == {"kind": "poisson", "mean_interval_ps": 10_000_000}
 
 
+def test_a_poisson_interval_is_the_mean_of_the_gaps() -> None:
+    stream = periodic("talker", "listener", pattern=model.Poisson(mean_interval=10_000))
+    document = plan(line().model_copy(update={"streams": {"s": stream}})).document
+    assert document["streams"][0]["pattern"] == {"kind": "poisson", "mean_interval_ps": 10_000_000}
+
+
 def gates(*entries: tuple[tuple[int, ...], int], **changes: Any) -> dict[str, model.Shaper]:
     opened = tuple(model.GateEntry(open=numbers, duration=length) for numbers, length in entries)
     return {"b1 -> listener": model.Shaper(gates=model.Gates(entries=opened, **changes))}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario import ScenarioErrors, model, read_scenario
 
 US, MS = 1_000, 1_000_000
 
@@ -41,6 +41,7 @@ def stream(keys: str) -> model.Stream:
         ),
         ("poisson: 10 Mbit/s", model.Poisson(rate=10**7)),
         ("poisson: {rate: 10 Mbit/s}", model.Poisson(rate=10**7)),
+        ("poisson: {mean-interval: 100 us}", model.Poisson(mean_interval=100 * US)),
         ("saturating: true", model.Saturating(backlog=2)),
         ("saturating: true, backlog: 5", model.Saturating(backlog=5)),
         ("saturating: false, period: 1 ms", model.Periodic(period=MS)),
@@ -108,6 +109,20 @@ def test_requirements() -> None:
         rate=10**6,
     )
     assert stream("period: 1 ms, frame: 100 B, requires: {loss: 0}").requires.loss_ppm == 0
+    for key, kind in (("jitter", "delay-step-abs"), ("jitter interval", "interval")):
+        found = stream(f"period: 1 ms, frame: 100 B, requires: {{{key}: 0}}").requires.jitter
+        assert found == (model.JitterLimit(kind=kind, limit=0),)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("mean", "found"),
+    [("{}", "none"), ("{rate: 1 Mbit/s, mean-interval: 1 ms}", "rate and mean-interval")],
+)
+def test_a_poisson_source_has_one_mean(mean: str, found: str) -> None:
+    with pytest.raises(ScenarioErrors) as errors:
+        stream(f"poisson: {mean}, frame: 100 B")
+    (problem,) = errors.value.problems
+    assert (problem.path, problem.found) == ("streams.s.poisson", found)
 
 
 def test_requirements_of_a_class_overridden() -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.live import device, folder, program
 from tsnbench.planning.document import Plan
@@ -180,6 +181,7 @@ def replay(
         BackendError: the capture cannot be sent.
     """
     device.mac(to)
+    foreign.regular(capture)
     with tempfile.TemporaryDirectory(prefix="tsnbench-send-") as place:
         log = Path(place) / "log"
         words = ["replay", str(capture), "--port", f"0={to}", "--log", str(log), "--dilate", str(slower)]

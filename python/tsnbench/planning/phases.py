@@ -29,7 +29,9 @@ def set_phases(draft: Draft) -> None:
             wanting = "period" if pattern.period < 1 else ""
         elif isinstance(pattern, model.Poisson):
             # Finer than ns, so that the rate is met.
-            gap_ps = round(sizes(flow.size).frame_bits * 10**12 / pattern.rate) if pattern.rate else 0
+            gap_ps = (pattern.mean_interval or 0) * 1_000
+            if pattern.rate:
+                gap_ps = round(sizes(flow.size).frame_bits * 10**12 / pattern.rate)
             flow.pattern = {"kind": "poisson", "mean_interval_ps": gap_ps}
             wanting = "rate" if gap_ps < 1_000 else ""
         elif isinstance(pattern, model.Replay):

@@ -90,7 +90,9 @@ def _down(net: Net, text: Named, span: dict[str, Any]) -> model.LinkDown | model
     if "->" not in text and "--" not in text and text not in ("all", "*"):
         node = net.node(text)
         return None if node is None else model.NodeDown(node=node, **span)
-    port = selector(net, text)
+    # Both directions of a link are cut, so that it may be written as links are, too.
+    link = Named.at(text.replace("--", "->"), text.place, text.path)
+    port = selector(net, link)
     return None if port is None else model.LinkDown(port=port, **span)
 
 

@@ -104,10 +104,12 @@ class Periodic(Part):
 
 
 class Poisson(Part):
-    """Independent exponential gaps; the mean rate counts frames from destination address to FCS."""
+    """Independent exponential gaps, of a mean interval or a mean rate, which counts frames from destination
+    address to FCS: one of both."""
 
     kind: Literal["poisson"] = "poisson"
-    rate: BitRate
+    rate: BitRate | None = None
+    mean_interval: Duration | None = None
 
 
 class Saturating(Part):

@@ -282,12 +282,24 @@ def _when(
             period=fields["period"], offset=fields.get("offset", 0), jitter=fields.get("jitter", 0)
         )
     if given[0] == "poisson":
-        mean = fields["poisson"]
-        rate = mean.get("rate") if isinstance(mean, Fields) else mean
-        return model.Poisson(rate=rate) if rate is not None else None
+        return _poisson(reading, fields["poisson"])
     if given[0] == "replay":
         return replay(reading, fields["replay"])
     return model.Saturating(backlog=fields.get("backlog", 2))
+
+
+def _poisson(reading: Reading, mean: Any) -> model.Poisson | None:
+    if not isinstance(mean, Fields):
+        return model.Poisson(rate=mean)
+    given = [key for key in ("rate", "mean-interval") if key in mean.places]
+    if len(given) != 1:
+        found = " and ".join(given) or "none"
+        hint = "write poisson: {rate: 100 Mbit/s} or poisson: {mean-interval: 100 us}"
+        reading.problem(mean.place, mean.path, "one of rate and mean-interval", found, hint)
+        return None
+    if mean.bad:
+        return None
+    return model.Poisson(rate=mean.get("rate"), mean_interval=mean.get("mean-interval"))
 
 
 def _size(

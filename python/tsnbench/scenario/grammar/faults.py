@@ -10,13 +10,14 @@ from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Te
 from tsnbench.scenario.units import SHARE
 
 CHANCE = Quantity(SHARE, 0, 10**6, zero=True)
-DOWN = Text("a port such as node1 -> node2, or the name of a node", swept=False)
+DOWN = Text("a link such as node1 -- node2, or the name of a node", swept=False)
 FAULTS = ListOf(
     Record(
         "a fault",
         {
             "down": Field(
-                DOWN, "a link that is cut, both directions, by one of its ports: sw1 -> sw2; or a node: sw1"
+                DOWN,
+                "a link that is cut, both directions: sw1 -- sw2, or one of its ports: sw1 -> sw2; or a node",
             ),
             "loss": Field(
                 Either(

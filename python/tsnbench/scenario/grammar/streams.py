@@ -5,6 +5,7 @@ from __future__ import annotations
 from tsnbench.scenario.grammar.common import (
     CLASS_NAME,
     FRAME,
+    LONGEST,
     NODE,
     NODES,
     PCP,
@@ -19,8 +20,9 @@ from tsnbench.scenario.grammar.replay import REPLAY
 from tsnbench.scenario.grammar.schedule import RELEASE
 from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, Record
 from tsnbench.scenario.grammar.values import YES_NO, Average, Count, Quantity, Text
-from tsnbench.scenario.units import SHARE, SIZE
+from tsnbench.scenario.units import DURATION, SHARE, SIZE
 
+JITTER = Quantity(DURATION, 0, LONGEST, zero=True)
 JITTER_KINDS = ("delay-step-abs", "deviation", "spread", "interval")
 LIMITS = Record(
     "requirements",
@@ -30,7 +32,7 @@ LIMITS = Record(
         "delay from release": Field(
             SPAN, "highest delay from the release on: with the wait in the talker's own port"
         ),
-        "jitter": Field(SPAN, "highest jitter, as delay-step-abs: |delay(i) - delay(i-1)|"),
+        "jitter": Field(JITTER, "highest jitter, as delay-step-abs: |delay(i) - delay(i-1)|"),
         "loss": Field(Quantity(SHARE, 0, 10**6, zero=True), "most frames lost on the way: 0, 0.1 %, 100 ppm"),
         "rate": Field(STREAM_RATE, "least rate received, frames from destination address to FCS"),
         "worst-case": Field(YES_NO, "true: the worst-case bounds have to keep these limits, too"),
@@ -43,7 +45,7 @@ LIMITS = Record(
         ),
         KeyPattern(
             f"jitter ({'|'.join(JITTER_KINDS)})",
-            Field(SPAN, f"highest jitter of a named kind: {', '.join(JITTER_KINDS)}"),
+            Field(JITTER, f"highest jitter of a named kind: {', '.join(JITTER_KINDS)}"),
             "jitter deviation",
         ),
     ),
@@ -92,13 +94,18 @@ TRAFFIC = {
     "jitter": Field(TIME, "release jitter: each release is late by up to this, uniformly"),
     "poisson": Field(
         Either(
-            "a mean rate",
+            "a mean rate, or {mean-interval: …}",
             text=STREAM_RATE,
             mapping=Record(
-                "a Poisson source", {"rate": Field(STREAM_RATE, "mean rate of frames", "100 Mbit/s")}
+                "a Poisson source",
+                {
+                    "rate": Field(STREAM_RATE, "mean rate of frames: 100 Mbit/s"),
+                    "mean-interval": Field(SPAN, "mean time between releases, in place of a rate: 100 us"),
+                },
             ),
         ),
-        "independent exponential gaps, at this mean rate of frames (destination address to FCS)",
+        "independent exponential gaps, at this mean rate of frames (destination address to FCS), or of "
+        "this mean: {mean-interval: 100 us}",
     ),
     "saturating": Field(YES_NO, "true: as fast as the port takes frames"),
     "replay": Field(REPLAY, "as recorded: cam.pcap, or {file: cam.csv, speed: 2, repeat: forever}"),
