@@ -15,7 +15,7 @@ from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.refusals import refusals
 from tsnbench.backends.kernel.shaping import guarded, guards, shape
 from tsnbench.backends.kernel.topology import build
-from tsnbench.backends.vm import kernel
+from tsnbench.backends.vm import device, kernel
 from tsnbench.backends.vm.cpio import Archive
 from tsnbench.errors import BackendError
 from tsnbench.planning.document import Plan
@@ -185,3 +185,10 @@ def test_a_listener_that_does_not_keep_up_ends_the_run():
         stages.check({"heard-3.json": json.dumps(heard).encode()})
     heard["interfaces"][0]["dropped_by_listener"] = 0
     stages.check({"heard-3.json": json.dumps(heard).encode()})
+
+
+@pytest.mark.parametrize("name", ["a b", "$(shell touch struck)", "a#b", "a:b"])
+def test_no_path_is_a_makefiles_text(tmp_path, name):
+    with pytest.raises(BackendError, match="cannot be built in a folder with"):
+        device._build(tmp_path / name / "part", [], "6.12")
+    assert not list(tmp_path.rglob("struck"))

@@ -84,6 +84,12 @@ def _headers(kernel: Kernel) -> list[Path]:
 
 
 def _build(part: Path, debs: list[Path], release: str) -> Path:
+    if found := re.search(r"[^\w./+@,~-]", str(part)):
+        # Elsewhere make splits the path, or calls a function of its own.
+        raise BackendError(
+            f"{part.parent}: the module {NAME} cannot be built in a folder with {found[0]!r} in its path\n"
+            "hint: name another one in TSNBENCH_CACHE"
+        )
     tree = part / "tree"
     for deb in debs:
         done = subprocess.run(["dpkg-deb", "-x", deb, tree], capture_output=True, text=True, check=False)
