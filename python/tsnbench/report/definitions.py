@@ -102,8 +102,8 @@ def _points(run: RunFacts) -> str:
     text = f"t_tx is taken at {tx} where it leaves the talker, t_rx at {rx} where it reaches the listener"
     if points == {"tx": ["start"], "rx": ["end"]}:
         text += (
-            ", so a delay contains the time that the frame takes on each of its links, the last one included, "
-            "and not the time that it waits in the talker's own port before it leaves"
+            ", so a delay contains the time that the frame takes on each of its links, the last one "
+            "included, and not the time that it waits in the talker's own port before it leaves"
         )
     return text + "."
 

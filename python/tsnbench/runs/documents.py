@@ -162,6 +162,17 @@ class _Legend(_Shape):
     streams: list[_Named]
 
 
+_EXPECTED = {
+    "missing": "a value",
+    "model_type": "a JSON object",
+    "dict_type": "a JSON object",
+    "list_type": "a list",
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+}
+"""pydantic's kinds of mistakes in the words of all messages."""
 _SHAPES: dict[str, Any] = {
     "measures.json": _Measures,
     "verdict.json": _Verdict,
@@ -206,14 +217,9 @@ def _hold(content: Any, shape: Any, path: Path) -> None:
     except ValidationError as errors:
         first = errors.errors(include_url=False, include_context=False)[0]
         place = ".".join(map(str, first["loc"]))
-        expected = {"missing": "a value"}.get(first["type"], _expected(str(first["msg"])))
+        expected = _EXPECTED.get(first["type"], str(first["msg"]))
         found = "nothing" if first["type"] == "missing" else _found(first["input"])
         raise UnusableFileError(path, f"{expected} at {place}" if place else expected, found) from None
-
-
-def _expected(text: str) -> str:
-    """pydantic's ``Input should be a valid integer`` in the words of all messages."""
-    return text.removeprefix("Input should be ").replace("a valid dictionary", "a JSON object")
 
 
 def _found(value: Any) -> str:
