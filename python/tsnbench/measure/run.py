@@ -32,7 +32,7 @@ def measure_run(
     if (path / "manifest.json").exists() and (why := half_written(path)):
         raise MeasureError(f"{path}: {why}\nhint: run it again")
     try:
-        for name in ("plan.json", "observations.parquet"):
+        for name in ("plan.json", "observations.parquet", "counters.json"):
             # What is missing, the engine says itself.
             with suppress(FileNotFoundError):
                 foreign.regular(path / name)

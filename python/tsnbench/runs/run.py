@@ -22,6 +22,7 @@ LEGEND_KEY = "tsnbench.legend"
 
 NODES_KEY = "tsnbench.nodes"
 """Where clock_error.parquet keeps the names of nodes."""
+FRAME_COLUMNS = ("path", "seq", "t_tx_ns", "t_rx_ns", "delay_ns", "octets")
 
 
 class Run:
@@ -124,9 +125,12 @@ class Run:
         """
         self.measures()
         try:
-            return foreign.read_parquet(self._written("frames.parquet"))
+            table = foreign.read_parquet(self._written("frames.parquet"))
         except OSError as error:
             raise self._unreadable("frames.parquet", error) from error
+        if lacking := [name for name in FRAME_COLUMNS if name not in table.columns]:
+            raise FolderError(self.folder, f"its frames.parquet has no column {', '.join(lacking)}")
+        return table
 
     def measures(self) -> dict[str, Any]:
         """Delay, jitter and loss of every path; measured now where nobody has."""
