@@ -122,6 +122,7 @@ PARTS = (
     ("measures.json", ("report", "compare")),
     ("verdict.json", ("report",)),
     ("counters.json", ("report", "measure")),
+    ("bounds.json", ("measure",)),
     ("observations.parquet", ("report", "measure", "measure --stages")),
     ("frames.parquet", ("report", "compare")),
     ("clock_error.parquet", ("report",)),

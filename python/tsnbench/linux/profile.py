@@ -40,7 +40,7 @@ class Layout(StrEnum):
 
 INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}")
 """Names of interfaces that scripts may hold. The kernel takes any 15 octets but `/`, `:` and white space;
-here what a shell, `ip -batch` or a file of ptp4l would read otherwise is refused, too."""
+here what a shell, `ip -batch` or a file of ptp4l would read as something else is refused, too."""
 
 
 @dataclass(frozen=True)

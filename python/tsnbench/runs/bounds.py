@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.planning.bounds import BoundsError, bounds_of
+from tsnbench.runs import documents
 from tsnbench.runs.folder import BOUNDS, PLAN
 
 
@@ -22,7 +23,7 @@ def bounds_of_run(folder: Path, keep: bool = False) -> dict[str, Any]:
         BoundsError: the Plan contradicts itself.
         OSError: the Plan cannot be read, or the folder not be written.
     """
-    text = (folder / PLAN).read_text(encoding="utf-8")
+    text = foreign.read_text(folder / PLAN, foreign.MOST_JSON)
     if kept := _kept(folder, text):
         return kept
     found = _computed(text)
@@ -44,14 +45,12 @@ def _kept(folder: Path, text: str) -> dict[str, Any] | None:
     from tsnbench import __version__
 
     try:
-        kept = json.loads((folder / BOUNDS).read_text(encoding="utf-8"))
+        kept = documents.read(folder / BOUNDS)
         plan = json.loads(text).get("hash")
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return None
-    if not isinstance(kept, Mapping) or plan is None:
-        return None
-    same = (kept.get("plan"), kept.get("version")) == (plan, __version__)
-    return dict(kept) if same and isinstance(kept.get("flows"), list) else None
+    same = plan is not None and (kept.get("plan"), kept.get("version")) == (plan, __version__)
+    return kept if same else None
 
 
 __all__ = ["BoundsError", "bounds_of_run"]

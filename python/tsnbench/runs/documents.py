@@ -104,6 +104,11 @@ class _Row(_Shape):
     found: float | None = None
     margin: float | None = None
     worst_seq: int | None = None
+    proof: str | None = None
+    proof_condition: str | None = None
+    worst_case: float | None = None
+    worst_case_margin: float | None = None
+    worst_case_reason: str | None = None
 
 
 class _Verdict(_Shape):
@@ -153,6 +158,20 @@ class _Manifest(_Shape):
     guest: dict[str, Any] | None = None
 
 
+class _Bound(_Shape):
+    stream: str
+    listener: str
+    upper_ns: int | None
+    reason: str | None = None
+    source: str | None = None
+
+
+class _Bounds(_Shape):
+    plan: str | None = None
+    version: str | None = None
+    flows: list[_Bound]
+
+
 class _Named(_Shape):
     name: str
 
@@ -177,6 +196,7 @@ _SHAPES: dict[str, Any] = {
     "measures.json": _Measures,
     "verdict.json": _Verdict,
     "counters.json": _Counters,
+    "bounds.json": _Bounds,
     "manifest.json": _Manifest,
 }
 
