@@ -12,6 +12,7 @@ from rich.table import Table
 
 from tsnbench.cli import output
 from tsnbench.cli.terminal import visible
+from tsnbench.sheet import Column, Sheet
 
 STRIKE = "a\x1b[2J\x9b31m\r\x07\u202eb\udcff"
 SHOWN = "a\\x1b[2J\\x9b31m\\x0d\\x07\\u202eb\\xff"
@@ -28,6 +29,8 @@ def test_talk_tables_and_json_carry_no_control_character(capsys: pytest.CaptureF
     output.talk.print(STRIKE, soft_wrap=True)
     output.data().rule(STRIKE)
     output.print_table(table)
+    output.print_table(Sheet(STRIKE, [Column(STRIKE, name=True)], [[STRIKE]], [STRIKE]))
+    output.say(STRIKE)
     output.print_json({STRIKE: STRIKE})
     told = capsys.readouterr()
     assert told.err == f"{SHOWN}\n"
