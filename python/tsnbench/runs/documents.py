@@ -7,11 +7,9 @@ in a message with its place. More keys than these are no mistake.
 from __future__ import annotations
 
 import json
-from functools import cache
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from tsnbench import foreign
 from tsnbench.foreign import UnusableFileError
@@ -19,186 +17,91 @@ from tsnbench.foreign import UnusableFileError
 MOST_MANIFEST = 16 << 20
 """Octets."""
 
-
-class _Shape(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-
-class _Stat(_Shape):
-    count: int
-    min: int
-    max: int
-    mean: float
-    median: float
-    p90: float
-    p99: float
-    p99_9: float
-    std: float
-    min_seq: int | None = None
-    max_seq: int | None = None
-    max_stream: str | None = None
-
-
-class _Lost(_Shape):
-    after_tap: str
-    frames: int
-
-
-class _Percentile(_Shape):
-    share_ppm: int
-    delay_ns: int
-
-
-class _Count(_Shape):
-    sent: int
-    received: int
-    lost: int
-    never_sent: int | None = None
-    late: int | None = None
-    duplicate: int | None = None
-    reordered: int | None = None
-    unmatched_rx: int | None = None
-    missing_timestamp: int | None = None
-    duplicate_tx: int | None = None
-    before_first: int | None = None
-    in_network_at_end: int | None = None
-    restarts: int | None = None
-
-
-class _Path(_Shape):
-    stream: str
-    listener: str
-    group: str | None = None
-    count: _Count
-    delay: _Stat | None
-    jitter: dict[str, _Stat | None]
-    spread: float | None
-    lost_where: list[_Lost] | None = None
-    delay_percentiles: list[_Percentile] | None = None
-    send_to_tx: _Stat | None = None
-    rate: dict[str, float | None] | None = None
-    flows: int | None = None
-    period_ns: int | None = None
-
-
-class _Source(_Shape):
-    warnings: list[str] | None = None
-    ignored: dict[str, int] | None = None
-
-
-class _Measures(_Shape):
-    paths: list[_Path]
-    groups: list[_Path]
-    source: _Source | None = None
-    offset: dict[str, Any] | None = None
-
-
-class _Row(_Shape):
-    stream: str
-    listener: str
-    requirement: str
-    met: str
-    group: str | None = None
-    limit: float | None = None
-    limit_unit: str | None = None
-    found: float | None = None
-    margin: float | None = None
-    worst_seq: int | None = None
-    proof: str | None = None
-    proof_condition: str | None = None
-    worst_case: float | None = None
-    worst_case_margin: float | None = None
-    worst_case_reason: str | None = None
-
-
-class _Verdict(_Shape):
-    met: bool
-    rows: list[_Row]
-
-
-class _Port(_Shape):
-    port: str
-    dropped_faults: int
-    classes: list[dict[str, Any]]
-
-
-class _StreamCount(_Shape):
-    name: str
-    dropped_at_talker: int
-    dropped_in_network: int
-
-
-class _Counters(_Shape):
-    simulated_ns: int
-    events: int
-    frame_hops: int
-    in_network_at_end: int
-    ports: list[_Port]
-    streams: list[_StreamCount]
-
-
-class _Manifest(_Shape):
-    format: str
-    state: str
-    name: str | None = None
-    plan: str | None = None
-    seed: int | None = None
-    variant: dict[str, Any] | None = None
-    backend: str | None = None
-    versions: dict[str, Any] | None = None
-    machine: dict[str, Any] | None = None
-    started: str | None = None
-    ended: str | None = None
-    wall_seconds: float | None = None
-    problem: str | None = None
-    process: int | None = None
-    command: list[str] | None = None
-    dilate: int = 1
-    host: dict[str, Any] | None = None
-    guest: dict[str, Any] | None = None
-
-
-class _Bound(_Shape):
-    stream: str
-    listener: str
-    upper_ns: int | None
-    reason: str | None = None
-    source: str | None = None
-
-
-class _Bounds(_Shape):
-    plan: str | None = None
-    version: str | None = None
-    flows: list[_Bound]
-
-
-class _Named(_Shape):
-    name: str
-
-
-class _Legend(_Shape):
-    taps: list[dict[str, Any]]
-    streams: list[_Named]
-
-
-_EXPECTED = {
-    "missing": "a value",
-    "model_type": "a JSON object",
-    "dict_type": "a JSON object",
-    "list_type": "a list",
-    "string_type": "a text",
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
+WHOLE, NUMBER, TEXT, TRUTH = "a whole number", "a number", "a text", "true or false"
+_TYPES: dict[str, tuple[type, ...]] = {
+    WHOLE: (int,),
+    NUMBER: (int, float),
+    TEXT: (str,),
+    TRUTH: (bool,),
 }
-"""pydantic's kinds of mistakes in the words of all messages."""
-_SHAPES: dict[str, Any] = {
-    "measures.json": _Measures,
-    "verdict.json": _Verdict,
-    "counters.json": _Counters,
-    "bounds.json": _Bounds,
-    "manifest.json": _Manifest,
+Shape = str | list[Any] | Mapping[str, Any]
+"""What a value has to be: one of the words above; a list of one shape; or a mapping of keys to shapes.
+
+A key that ends with ``?`` may be missing, and its value null; with ``|null`` its value may be null. ``*``
+stands for every key. ``[]`` and ``{}`` are lists and objects of anything.
+"""
+
+_STAT: Shape = {
+    **dict.fromkeys(("count", "min", "max"), WHOLE),
+    **dict.fromkeys(("mean", "median", "p90", "p99", "p99_9", "std"), NUMBER),
+    **dict.fromkeys(("min_seq?", "max_seq?"), WHOLE),
+    "max_stream?": TEXT,
 }
+_COUNTS = (
+    "never_sent", "late", "duplicate", "reordered", "unmatched_rx", "missing_timestamp", "duplicate_tx",
+    "before_first", "in_network_at_end", "restarts",
+)  # fmt: skip
+_PATH: Shape = {
+    "stream": TEXT,
+    "listener": TEXT,
+    "group?": TEXT,
+    "count": {
+        **dict.fromkeys(("sent", "received", "lost"), WHOLE),
+        **{f"{name}?": WHOLE for name in _COUNTS},
+    },
+    "delay|null": _STAT,
+    "jitter": {"*|null": _STAT},
+    "spread|null": NUMBER,
+    "lost_where?": [{"after_tap": TEXT, "frames": WHOLE}],
+    "delay_percentiles?": [{"share_ppm": WHOLE, "delay_ns": WHOLE}],
+    "send_to_tx?": _STAT,
+    "rate?": {"*|null": NUMBER},
+    "flows?": WHOLE,
+    "period_ns?": WHOLE,
+}
+_SHAPES: dict[str, Shape] = {
+    "manifest.json": {
+        "format": TEXT,
+        "state": TEXT,
+        **dict.fromkeys(("name?", "plan?", "backend?", "started?", "ended?", "problem?"), TEXT),
+        **dict.fromkeys(("seed?", "process?", "dilate?"), WHOLE),
+        **{key: {} for key in ("variant?", "versions?", "machine?", "host?", "guest?")},
+        "wall_seconds?": NUMBER,
+        "command?": [TEXT],
+    },
+    "measures.json": {
+        "paths": [_PATH],
+        "groups": [_PATH],
+        "source?": {"warnings?": [TEXT], "ignored?": {"*": WHOLE}},
+        "offset?": {},
+    },
+    "verdict.json": {
+        "met": TRUTH,
+        "rows": [
+            {
+                **dict.fromkeys(("stream", "listener", "requirement", "met"), TEXT),
+                **dict.fromkeys(("group?", "limit_unit?", "proof?", "proof_condition?"), TEXT),
+                **dict.fromkeys(("limit?", "found?", "margin?", "worst_case?"), NUMBER),
+                "worst_case_margin?": NUMBER,
+                "worst_case_reason?": TEXT,
+                "worst_seq?": WHOLE,
+            }
+        ],
+    },
+    "counters.json": {
+        **dict.fromkeys(("simulated_ns", "events", "frame_hops", "in_network_at_end"), WHOLE),
+        "ports": [{"port": TEXT, "dropped_faults": WHOLE, "classes": [{}]}],
+        "streams": [{"name": TEXT, "dropped_at_talker": WHOLE, "dropped_in_network": WHOLE}],
+    },
+    "bounds.json": {
+        "plan?": TEXT,
+        "version?": TEXT,
+        "flows": [
+            {"stream": TEXT, "listener": TEXT, "upper_ns|null": WHOLE, "reason?": TEXT, "source?": TEXT}
+        ],
+    },
+}
+_LEGEND: Shape = {"taps": [{}], "streams": [{"name": TEXT}]}
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -213,11 +116,8 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def checked(content: Any, name: str, path: Path) -> dict[str, Any]:
-    """The same content, when it is what the readers of such a file need."""
-    shape = _SHAPES.get(name, dict[str, Any])
-    _hold(content, shape, path)
-    found: dict[str, Any] = content
-    return found
+    """The same content, when it is what the readers of a file of this name need."""
+    return _hold(content, _SHAPES.get(name, {}), path)
 
 
 def legend(path: Path, key: str) -> dict[str, Any]:
@@ -226,27 +126,48 @@ def legend(path: Path, key: str) -> dict[str, Any]:
     Raises:
         UnusableFileError: it does not say it.
     """
-    found: dict[str, Any] = foreign.parquet_note(path, key)
-    _hold(found, _Legend, path)
-    return found
+    return _hold(foreign.parquet_note(path, key), _LEGEND, path)
 
 
-def _hold(content: Any, shape: Any, path: Path) -> None:
-    try:
-        _adapter(shape).validate_python(content, strict=True)
-    except ValidationError as errors:
-        first = errors.errors(include_url=False, include_context=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        expected = _EXPECTED.get(first["type"], str(first["msg"]))
-        found = "nothing" if first["type"] == "missing" else _found(first["input"])
-        raise UnusableFileError(path, f"{expected} at {place}" if place else expected, found) from None
+def _hold(content: Any, shape: Shape, path: Path) -> dict[str, Any]:
+    wrong = next(_wrong(content, shape, ""), None)
+    if wrong is not None:
+        place, expected, found = wrong
+        raise UnusableFileError(path, f"{expected} at {place}" if place else expected, found)
+    found_content: dict[str, Any] = content
+    return found_content
 
 
-def _found(value: Any) -> str:
+def _wrong(value: Any, shape: Shape, place: str) -> Iterator[tuple[str, str, str]]:
+    """Where a value is of another shape: the place, what was expected, what was found."""
+    if isinstance(shape, str):
+        fits = isinstance(value, _TYPES[shape]) and (shape is TRUTH or not isinstance(value, bool))
+        if not fits:
+            yield place, shape, _words(value)
+    elif isinstance(shape, list):
+        if not isinstance(value, list):
+            yield place, "a list", _words(value)
+            return
+        for own in shape:
+            for number, one in enumerate(value):
+                yield from _wrong(one, own, _below(place, str(number)))
+    elif not isinstance(value, dict):
+        yield place, "a JSON object", _words(value)
+    else:
+        for word, own in shape.items():
+            key = word.removesuffix("?").removesuffix("|null")
+            for name in value if key == "*" else (key,):
+                if name not in value:
+                    if not word.endswith("?"):
+                        yield _below(place, name), "a value", "nothing"
+                elif value[name] is not None or word == key:
+                    yield from _wrong(value[name], own, _below(place, name))
+
+
+def _below(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def _words(value: Any) -> str:
     kinds = ((str, "a text"), (list, "a list"), (dict, "a JSON object"))
     return next((words for kind, words in kinds if isinstance(value, kind)), None) or json.dumps(value)
-
-
-@cache
-def _adapter(shape: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(shape)
