@@ -234,14 +234,19 @@ mod tests {
             assert!(shaper.credit(eligible, true, OPEN) >= 0);
             assert!(shaper.credit(Instant::from_ps(needed), true, OPEN) < 0);
         }
+        // Within one instant nothing is lost, although nobody waits.
+        let mut shaper = CreditBasedShaper::new(&cbs());
+        shaper.advance(at(4_000), true, OPEN);
+        shaper.advance(at(4_000), false, OPEN);
+        assert_eq!(credit(&shaper, 5_000, true, OPEN), 1_250_000);
         // A debt of more than 2^63 units: 10 Mbit.
-        let slopes = Cbs { idle_slope_bps: 3, send_slope_bps: -10, lo_credit_bits: -10_000_000, ..cbs() };
-        let mut shaper = CreditBasedShaper::new(&slopes);
-        shaper.spend(Instant::EPOCH, Duration::from_ps(1_000_000_000_000_000_000), OPEN);
-        assert_eq!(
-            shaper.eligible_from(OPEN),
-            Instant::from_ps(1_000_000_000_000_000_000 + 3_333_333_333_333_333_334)
-        );
+        for (idle_slope_bps, needed) in [(3, 3_333_333_333_333_333_334), (5, 2_000_000_000_000_000_000)] {
+            let slopes = Cbs { idle_slope_bps, send_slope_bps: -10, lo_credit_bits: -10_000_000, ..cbs() };
+            let mut shaper = CreditBasedShaper::new(&slopes);
+            shaper.spend(Instant::EPOCH, Duration::from_ps(1_000_000_000_000_000_000), OPEN);
+            let eligible = Instant::from_ps(1_000_000_000_000_000_000 + needed);
+            assert_eq!(shaper.eligible_from(OPEN), eligible, "{idle_slope_bps} bit/s");
+        }
     }
 
     #[test]

@@ -660,6 +660,56 @@ mod tests {
         assert_eq!(gate.open_between(at(0), at(30_000)), ns(4_000 + 4_000 + 1_000 + 1_000));
     }
 
+    /// A window is as long as all lists together leave it open, and ends where one of them does not.
+    #[test]
+    fn a_window_over_three_lists() {
+        let first = || gates(0, &[(0, 6_000), (1, 4_000)]);
+        // Open to the end at 20,000; the next list opens at 21,000 only.
+        let list = GateControlList::new(&then(first(), 20_000, &[(0, 1_000), (1, 2_000), (0, 2_000)]));
+        assert_eq!(window(list.gate(0), 16_000, 4_000), Some((16_000, 20_000)));
+        assert_eq!(window(list.gate(0), 16_000, 4_001), None);
+        // Open all through the second list, from 20,000 to 30,000, and for 1,000 of the third.
+        let mut three = then(first(), 20_000, &[(1, 5_000)]);
+        three = then(three, 30_000, &[(1, 1_000), (0, 4_000)]);
+        three.changes[1].at_ns = 25_000;
+        let list = GateControlList::new(&three);
+        assert_eq!(window(list.gate(0), 0, 15_000), Some((16_000, 31_000)));
+        assert_eq!(window(list.gate(0), 26_000, 5_000), Some((20_000, 31_000)));
+        assert_eq!(window(list.gate(0), 26_000, 5_001), None);
+        // The second closes at 22,000 of every 5,000: the third has nothing to do with that.
+        let mut three = then(first(), 20_000, &[(1, 2_000), (0, 3_000)]);
+        three = then(three, 30_000, &[(1, 1_000), (0, 4_000)]);
+        three.changes[1].at_ns = 25_000;
+        let list = GateControlList::new(&three);
+        assert_eq!(window(list.gate(0), 16_000, 6_000), Some((16_000, 22_000)));
+        assert_eq!(window(list.gate(0), 16_000, 6_001), None);
+        assert_eq!(list.gate(0).after_open(at(16_000), ns(4_000 + 2_000 + 2_000 + 1)), at(30_001));
+    }
+
+    /// Where no list ever closes a gate, none of them is anything to it, but for a slope.
+    #[test]
+    fn a_gate_that_is_open_in_every_list_never_closes() {
+        let mut open = then(gates(0, &[(3, 1_000), (1, 1_000)]), 20_000, &[(1, 5_000)]);
+        let list = GateControlList::new(&open);
+        assert!(list.gate(0).is_always_open() && !list.gate(1).is_always_open());
+        assert!(!list.gate(0).has_slopes());
+        open.changes[0].idle_slopes = vec![tsn_plan::IdleSlope { class: 0, bps: 5 }];
+        let list = GateControlList::new(&open);
+        assert!(!list.gate(0).is_always_open() && list.gate(0).has_slopes() && list.gate(0).is_open(at(0)));
+        assert_eq!((list.gate(0).slope(9, at(19_999)), list.gate(0).slope(9, at(20_000))), (9, 5));
+        assert_eq!(list.gate(1).slope(9, at(20_000)), 9);
+        // By a clock that is 500 ns ahead: 9 bit/s until 19,500 ns, 5 behind it.
+        let mut list = list;
+        list.set_clock(ClockMap::new(Instant::EPOCH, Instant::from_ns(500), Frequency::SAME));
+        let gate = list.gate(0);
+        assert_eq!((gate.slope(9, at(19_499)), gate.slope(9, at(19_500))), (9, 5));
+        assert_eq!(gate.gained(9, at(19_000), at(20_000)), (500 * 9 + 500 * 5) * 1_000);
+        assert_eq!(gate.after_gain(9, at(19_000), (500 * 9 + 500 * 5) * 1_000), at(20_000));
+        assert_eq!(gate.after_gain(1, at(30_000), i128::MAX), Instant::MAX);
+        let window = gate.next_window(at(0), ns(1)).expect("it is open");
+        assert_eq!((window.opens, window.closes), (Instant::from_ps(i64::MIN), Instant::MAX));
+    }
+
     /// Before the base time the initial states; in a cycle that is extended the last ones; whatever cycles there were.
     #[test]
     fn initial_and_extended_states() {

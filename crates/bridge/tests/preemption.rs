@@ -186,3 +186,47 @@ fn a_release_in_advance() {
         assert_eq!(sent[0].0, begins, "{ns} ns");
     }
 }
+
+/// A quarter of the link for preemptable frames: 750 bit/us of credit are spent while any part of one passes, 250 come
+/// back while it is interrupted.
+#[test]
+fn every_part_costs_what_it_takes_on_the_wire() {
+    let mut port = port(None);
+    port.classes[0].cbs = Some(tsn_plan::Cbs {
+        idle_slope_bps: 250_000_000,
+        send_slope_bps: -750_000_000,
+        hi_credit_bits: 10_000,
+        lo_credit_bits: -10_000,
+        linux: tsn_plan::CbsLinux::default(),
+        runs_while_closed: false,
+    });
+    let arrivals = vec![(0, PREEMPTABLE, 1_000), (0, PREEMPTABLE, 64), (1_000, EXPRESS, 100)];
+    let (sent, counters) = sent(&port, &arrivals);
+    // 141 octets until 1,128 ns: -846 bit. 120 of the express frame until 2,088 ns: -606. The other 883, with 20 around
+    // them, until 9,312 ns: -6,024. They come back in 24,096 ns.
+    assert_eq!(sent[0].1, 9_312 - 12 * 8);
+    assert_eq!(sent[1].0, 9_312 + 24_096);
+    assert_eq!(counters, ONCE);
+}
+
+/// Preemptable frames for 5,000 of 20,000 ns, without a guard.
+#[test]
+fn parts_that_overrun_their_window_are_counted() {
+    let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
+    let entries = vec![entry(0b11, 5_000), entry(0b10, 15_000)];
+    let port = port(Some(Gates { cycle_ns: 20_000, entries, unguarded: true, ..Gates::default() }));
+    let overruns = |arrivals: &Arrivals| {
+        let machine = drive(&port, arrivals, 1_000_000, |_, _| ());
+        machine.counters().map(|counters| counters.transmission_overruns).collect::<Vec<_>>()
+    };
+    // 617 octets and 8 in front of them take 5,000 ns.
+    assert_eq!(overruns(&vec![(0, PREEMPTABLE, 617)]), [0, 0]);
+    assert_eq!(overruns(&vec![(0, PREEMPTABLE, 618)]), [1, 0]);
+    assert_eq!(overruns(&vec![(4_999, PREEMPTABLE, 64)]), [1, 0]);
+    // Cut at 6,000 ns: the first part overran. Express frames take until 20,056, and the rest ends within its window.
+    let express = [(6_000, EXPRESS, 1_500), (6_000, EXPRESS, 200)];
+    assert_eq!(overruns(&vec![(0, PREEMPTABLE, 980), express[0], express[1]]), [1, 0]);
+    // Cut at 1,000 ns, and the rest within the next window: neither.
+    let express = [(1_000, EXPRESS, 1_500), (1_000, EXPRESS, 842)];
+    assert_eq!(overruns(&vec![(0, PREEMPTABLE, 600), express[0], express[1]]), [0, 0]);
+}

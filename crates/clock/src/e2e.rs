@@ -109,6 +109,44 @@ mod tests {
         }
     }
 
+    /// One Sync a second; gives the master's pace after each in parts of 10^9. `noise_ns`: how late each seems to leave.
+    fn paces(slave: &mut EndToEnd, noise_ns: &[i64]) -> Vec<i64> {
+        let sync = |(place, noise): (usize, &i64)| {
+            let at = place as i64 * 1_000_000_000;
+            slave.sync(
+                Instant::from_ns(at + noise),
+                Stamp { free: Instant::from_ns(at), local: Instant::EPOCH },
+            );
+            (slave.master.ppt() + 500).div_euclid(1_000)
+        };
+        noise_ns.iter().enumerate().map(sync).collect()
+    }
+
+    #[test]
+    fn the_masters_pace_is_over_seven_syncs() {
+        let found = paces(&mut EndToEnd::default(), &[-2_100, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(found, [0, 2_100, 1_050, 700, 525, 420, 350, 300, 0]);
+    }
+
+    /// 2,000 ppm and more is no pace: the master's clock was set, and what was known of it is forgotten.
+    #[test]
+    fn a_master_whose_clock_was_set_begins_anew() {
+        let mut slave = EndToEnd::default();
+        assert_eq!(paces(&mut slave, &[0, 1_999_000]), [0, 1_999_000], "1,999 ppm are believed");
+        for jump in [2_000_000, -2_000_000, 5_000_000_000] {
+            let mut slave = EndToEnd::default();
+            assert_eq!(paces(&mut slave, &[0, 300, 600 + jump]), [0, 300, 300], "{jump} ns");
+            assert_eq!(
+                slave.past.len(),
+                if jump.abs() > 4_000_000 { 1 } else { 3 },
+                "{jump} ns in two seconds"
+            );
+        }
+        let mut slave = EndToEnd::default();
+        assert_eq!(paces(&mut slave, &[0, 0, 0, 7_000_000_000]), [0; 4]);
+        assert_eq!(slave.past.len(), 1);
+    }
+
     #[test]
     fn an_exchange_that_lost_a_message_says_nothing() {
         let mut slave = EndToEnd::default();

@@ -231,6 +231,33 @@ mod tests {
         }
     }
 
+    /// 0.016 / 0.3 s, less a thousandth: 53,280,054 ns have to lie between the first two samples.
+    #[test]
+    fn two_samples_are_far_enough_apart_to_the_nanosecond() {
+        for (apart, corrects) in [(53_280_053, false), (53_280_054, true)] {
+            let mut servo = PiServo::new(PiParameters::default(), Duration::from_ns(1_000_000_000));
+            assert_eq!(servo.sample(Duration::ZERO, Instant::from_ns(5)), None);
+            let second = servo.sample(Duration::ZERO, Instant::from_ns(5 + apart));
+            assert_eq!(second.is_some(), corrects, "{apart} ns");
+        }
+    }
+
+    /// A servo that starts anew goes on from the frequency that it had, and estimates on the clock that it steers.
+    #[test]
+    fn a_frequency_is_estimated_from_the_one_before() {
+        let parameters = PiParameters { step_threshold_ns: 1_000_000, ..PiParameters::default() };
+        let s = 1_000_000_000;
+        let mut servo = PiServo::new(parameters, Duration::from_ns(s));
+        let mut sample =
+            |offset, n: i64| ppb(servo.sample(Duration::from_ns(offset), Instant::from_ns(n * s)));
+        assert_eq!([sample(0, 1), sample(10_000, 2)], [None, Some(-10_000.0)]);
+        assert_eq!(sample(2_000_000, 3), None, "too far: anew");
+        assert_eq!(sample(2_000_000, 4), None);
+        // 10,000 and 100,000 of 10^9 less 10,000: 109,999.
+        let found = sample(2_100_000, 5).expect("the frequency is known");
+        assert!((found + 109_999.0).abs() < 1e-3, "{found}");
+    }
+
     #[test]
     fn steps_only_beyond_its_thresholds() {
         let s = 1_000_000_000;

@@ -143,9 +143,29 @@ fn a_bridge_of_gptp_passes_time_on() {
     // 40 ns, 500 ns of the link, and 30,000 - 20,540 in the bridge.
     let passed_on = Origin { time: origin.time, correction: ns(40 + 500 + 9_460), ..Origin::default() };
     assert_eq!(sent(&mut instance, 1, sync(own(1), 3), 30_000), [send(1, follow_up(own(1), 3, passed_on))]);
+    // A Follow_Up that comes by another port says nothing.
+    assert_eq!(received(&mut instance, 0, sync(PARENT, 4), 20_540), []);
+    assert_eq!(received(&mut instance, 1, follow_up(PARENT, 4, origin), 21_000), []);
     // A Sync of an older number says nothing of this one's time.
     let _ = tell(&mut instance, 0, PARENT, 4);
     assert_eq!(sent(&mut instance, 1, sync(own(1), 3), 30_000), []);
+}
+
+/// What a bridge of gPTP writes into a Sync that leaves is of the Sync that it passes on, and of no other.
+#[test]
+fn a_one_step_bridge_writes_what_it_knows_of_that_sync() {
+    let mut settings = settings(Profile::TimeAware, DelayMechanism::PeerToPeer, given(Some(0), &[1]));
+    settings.one_step = true;
+    let mut instance = Instance::new(settings);
+    exchange(&mut instance, 0, 1_000);
+    let origin = Origin { time: at(10_000).local, correction: ns(40), ..Origin::default() };
+    let message = |source, sequence, origin| Message::Sync { source, sequence, origin: Some(origin) };
+    let outputs = received(&mut instance, 0, message(PARENT, 4, origin), 20_540);
+    let empty = Origin::default();
+    assert_eq!(outputs, [send(1, message(own(1), 4, empty))]);
+    let passed_on = Origin { time: origin.time, correction: ns(40 + 500 + 9_460), ..empty };
+    assert_eq!(instance.departs(message(own(1), 4, empty), at(30_000)), message(own(1), 4, passed_on));
+    assert_eq!(instance.departs(message(own(1), 3, empty), at(30_000)), message(own(1), 3, empty));
 }
 
 /// The servo's second sample steers the clock: it is 9,960 ns ahead of the grandmaster, by 10,000 of its own.
@@ -278,6 +298,18 @@ fn a_better_clock_is_followed_until_it_is_silent() {
     let outputs = told(&mut instance, Input::Watched(last));
     assert_eq!((instance.grandmaster(), instance.role(0)), (Some(7), Role::Master));
     assert_eq!(sends(&outputs).len(), 2, "both neighbours are told");
+}
+
+/// A port that stands by forgets a neighbour that is silent, too, and tells time there again.
+#[test]
+fn a_passive_port_whose_neighbour_is_silent_becomes_master() {
+    let mut instance = elected(100);
+    let root = identity(50, 1);
+    let _ = received(&mut instance, 0, heard(&announce(root, 0, 3)), 0);
+    let outputs = received(&mut instance, 1, heard(&announce(root, 0, 4)), 0);
+    assert_eq!((instance.role(0), instance.role(1)), (Role::Slave, Role::Passive));
+    let _ = told(&mut instance, Input::Watched(watches(&outputs)[0].0));
+    assert_eq!((instance.role(0), instance.role(1)), (Role::Slave, Role::Master));
 }
 
 /// Sync messages of the parent only, and a port forgets its master where they stay away.

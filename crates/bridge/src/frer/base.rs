@@ -124,6 +124,57 @@ mod tests {
         assert_eq!((counters.passed, counters.discarded, counters.rogue), (4, 4, 0));
     }
 
+    /// Two members with a history of 4, a reset timer of 10 ms, and a test of latent errors every 20 ms.
+    #[test]
+    fn everything_is_counted_once() {
+        let parameters = Recovery {
+            identification: Identification::Null,
+            algorithm: Algorithm::Vector { history: 4 },
+            reset_ns: 10_000_000,
+            individual: false,
+            latent: Some(tsn_plan::LatentErrors {
+                period_ns: 20_000_000,
+                reset_ns: 1_000_000_000,
+                difference: 2,
+            }),
+        };
+        let mut recovery = BaseRecovery::new(&parameters, 2);
+        let ms = |ms: i64| Instant::from_ns(ms * 1_000_000);
+        // 5 begins; 7 skips 6, which comes late; 5 comes again; 20 and 30 are too far; 8 follows; 12 and what is behind
+        // it are too far, too. Of the others, 11 skips 10, which 14 pushes out of the history.
+        let numbers = [5, 7, 6, 5, 20, 30, 8, 12, 13, 14, 15, 16];
+        let passed = numbers.map(|number| recovery.receive(ms(1), 0, number));
+        assert_eq!(passed, [true, true, true, false, false, false, true, false, false, false, false, false]);
+        let passed = [9, 11, 12, 13, 14].map(|number| recovery.receive(ms(2), 1, number));
+        assert_eq!(passed, [true; 5]);
+        let counted = RecoveryCounters {
+            passed: 9,
+            discarded: 8,
+            rogue: 7,
+            out_of_order: 3,
+            lost: 1,
+            ..RecoveryCounters::default()
+        };
+        assert_eq!(recovery.counters(ms(3)), counted);
+        // The timer runs out 10 ms behind the last that was accepted, and any number is taken. The test at 20 ms finds
+        // one copy missing, that at 40 ms 13.
+        assert_eq!(recovery.counters(ms(12)), RecoveryCounters { resets: 1, ..counted });
+        assert!((0..12).all(|number| recovery.receive(ms(30), 0, 700 + number)));
+        let counted = RecoveryCounters { passed: 21, resets: 2, latent_errors: 1, ..counted };
+        assert_eq!(recovery.counters(ms(41)), counted);
+    }
+
+    #[test]
+    fn any_number_is_taken_after_a_restart() {
+        for individual in [false, true] {
+            let mut recovery = recovery(individual);
+            assert!(recovery.receive(Instant::EPOCH, 0, 700) && !recovery.receive(Instant::EPOCH, 0, 3));
+            recovery.restart();
+            assert!(recovery.receive(Instant::EPOCH, 0, 3), "individual: {individual}");
+            assert_eq!(recovery.counters(Instant::EPOCH).resets, 0);
+        }
+    }
+
     /// A relay that repeats a frame: its own function tells, so the others' counts are not spoilt.
     #[test]
     fn a_stuck_member_is_held_back_by_its_own_function() {

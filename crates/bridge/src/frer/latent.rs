@@ -65,6 +65,21 @@ impl LatentErrorDetection {
 mod tests {
     use super::*;
 
+    /// Three paths: two copies of each frame have to be discarded. The difference itself is allowed, and a test comes with
+    /// the first moment behind its time.
+    #[test]
+    fn a_test_counts_the_copies_of_all_other_paths() {
+        let ms = |ms: i64| Instant::from_ns(ms * 1_000_000);
+        let parameters = LatentErrors { period_ns: 10_000_000, reset_ns: 1_000_000_000, difference: 4 };
+        for (passed, discarded, alarms) in [(10, 20, 0), (10, 16, 0), (10, 15, 1), (10, 24, 0), (10, 25, 1)] {
+            let mut detection = LatentErrorDetection::new(&parameters, 3);
+            detection.advance(ms(10), passed, discarded);
+            assert_eq!(detection.alarms(), 0, "not yet");
+            detection.advance(ms(11), passed, discarded);
+            assert_eq!(detection.alarms(), alarms, "{passed} passed, {discarded} discarded");
+        }
+    }
+
     #[test]
     fn alarms_begin_with_the_first_test_after_a_way_fails_and_end_with_the_reset() {
         let ms = |ms: i64| Instant::from_ns(ms * 1_000_000);

@@ -128,7 +128,11 @@ mod tests {
     }
 
     fn port(gates: Option<Gates>) -> EgressPort<Sized> {
-        EgressPort::new(&Port {
+        EgressPort::new(&plan(gates))
+    }
+
+    fn plan(gates: Option<Gates>) -> Port {
+        Port {
             name: "p".into(),
             node: 0,
             peer: 1,
@@ -140,7 +144,7 @@ mod tests {
             gates,
             preemption: None,
             qdisc: None,
-        })
+        }
     }
 
     /// Tells the port of everything that it asks for until `end`; gives when frames start.
@@ -182,6 +186,86 @@ mod tests {
         assert!(actions.start.is_none());
         port.disobey(Instant::from_ns(70_000), None, &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [70_000]);
+    }
+
+    /// Class 0 may send for 50 us of its own list, class 1 always.
+    #[test]
+    fn frames_are_taken_by_the_ports_own_list_and_go_by_the_other() {
+        let mut plan =
+            Port { classes: vec![Class::default(); 2], ..plan(Some(list(&[(3, 50_000), (2, 50_000)]))) };
+        let mut port = EgressPort::new(&plan);
+        let mut actions = Actions::default();
+        let arrive = |class, octets| Event::Arrive { class, frame: Sized(octets), more: false };
+        port.disobey(Instant::from_ns(0), Some(&list(&[(1, 100_000), (0, 100_000)])), &mut actions);
+        // 8,000 octets take 64 us: more than any window of its own, less than those of the other list.
+        port.handle(Instant::from_ns(0), arrive(0, 8_000), &mut actions);
+        assert!(actions.dropped.is_some());
+        // The other list never opens the gate of class 1.
+        port.handle(Instant::from_ns(0), arrive(1, 1_000), &mut actions);
+        assert!(actions.start.is_none() && actions.dropped.is_none());
+        port.handle(Instant::from_ns(60_000), arrive(0, 1_000), &mut actions);
+        assert!(actions.start.is_some(), "its own list would be closed");
+        port.obey(Instant::from_ns(70_000), &mut actions);
+        assert_eq!(starts(&mut port, actions, 1_000_000), [70_000]);
+        // A list that is gone takes no gate from a class that has none of its own.
+        plan.gates = None;
+        let mut port = EgressPort::new(&plan);
+        port.disobey(Instant::from_ns(0), None, &mut actions);
+        port.handle(Instant::from_ns(0), arrive(1, 60_000), &mut actions);
+        assert!(actions.dropped.is_none());
+    }
+
+    /// The clock is set while the port obeys another list: its own list goes by it afterwards.
+    #[test]
+    fn a_ports_own_list_keeps_its_clock() {
+        let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
+        let mut actions = Actions::default();
+        port.disobey(Instant::from_ns(0), Some(&list(&[(0, 100_000)])), &mut actions);
+        let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(7_000), tsn_units::Frequency::SAME);
+        port.set_gate_clock(Instant::from_ns(10_000), ahead, &mut actions);
+        let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
+        port.handle(Instant::from_ns(20_000), frame, &mut actions);
+        port.obey(Instant::from_ns(60_000), &mut actions);
+        assert_eq!(starts(&mut port, actions, 1_000_000), [93_000]);
+    }
+
+    /// Credit is by the list that was in force: 250 bit/us stand still from 8 us on, where the wrong list closes.
+    #[test]
+    fn credit_is_by_the_list_in_force() {
+        let cbs = tsn_plan::Cbs {
+            idle_slope_bps: 250_000_000,
+            send_slope_bps: -750_000_000,
+            hi_credit_bits: 10_000,
+            lo_credit_bits: -10_000,
+            linux: tsn_plan::CbsLinux::default(),
+            runs_while_closed: false,
+        };
+        let plan = Port { classes: vec![Class { cbs: Some(cbs), ..Class::default() }], ..plan(None) };
+        let mut port = EgressPort::new(&plan);
+        let mut actions = Actions::default();
+        let arrive = |octets| Event::Arrive { class: 0, frame: Sized(octets), more: false };
+        // 980 octets and 20: 8 us, and 6,000 bit.
+        port.handle(Instant::from_ns(0), arrive(980), &mut actions);
+        let bits = |port: &EgressPort<Sized>, ns| {
+            port.credit(0, Instant::from_ns(ns)).map(|credit| credit / 1_000_000_000_000)
+        };
+        port.disobey(Instant::from_ns(12_000), Some(&list(&[(0, 100_000)])), &mut actions);
+        assert_eq!(bits(&port, 12_000), Some(-5_000));
+        assert_eq!(bits(&port, 20_000), Some(-5_000));
+        port.obey(Instant::from_ns(20_000), &mut actions);
+        assert_eq!(bits(&port, 24_000), Some(-4_000));
+        // While a frame waits it rises above zero; where nothing waits, it does not.
+        for (waits, credit) in [(true, 1_000), (false, 0)] {
+            let mut port = EgressPort::new(&plan);
+            port.handle(Instant::from_ns(0), arrive(980), &mut actions);
+            port.disobey(Instant::from_ns(8_000), Some(&list(&[(0, 100_000)])), &mut actions);
+            port.obey(Instant::from_ns(8_000), &mut actions);
+            if waits {
+                port.handle(Instant::from_ns(9_000), arrive(980), &mut actions);
+            }
+            port.disobey(Instant::from_ns(36_000), None, &mut actions);
+            assert_eq!(bits(&port, 36_000), Some(credit), "{waits}");
+        }
     }
 
     #[test]
