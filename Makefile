@@ -11,6 +11,7 @@
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
 #   make lock    write the lock files anew
 #   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
+#   make mutants  defects put into the code one by one, and which of them no test sees: docs/mutants.md (hours)
 
 PYTHON ?= python3
 VENV   := .venv
@@ -26,7 +27,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SOAK_PLANS ?= 40000
 SOAK_SEED  ?= 1
 
-.PHONY: run test test-rust test-python twin check bench papers precision soak lock wheel fresh clean packages help
+.PHONY: run test test-rust test-python twin check bench papers precision soak mutants lock wheel fresh clean packages help
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -72,6 +73,22 @@ precision: $(VENV)/.built
 soak:
 	BOUNDS_SEED=$(SOAK_SEED) BOUNDS_PLANS=$(SOAK_PLANS) \
 	  cargo test --locked --release -p tsn-bounds --test proof -- --ignored --nocapture
+
+# MUTANTS: which crates, and `planning`. MUTANTS_ARGS: a part, as `--shard 0/20` or `--file crates/bridge/src/credit.rs`.
+MUTANTS      ?= bridge clock measure bounds planning
+MUTANTS_ARGS ?=
+
+mutants: $(VENV)/.built target/mutants/.tools
+	PYTHONPATH=target/mutants/python-tools $(BIN)/python -m pytest tests/mutants/check_mutant_source.py
+	PATH="$(CURDIR)/target/mutants/bin:$$PATH" PYTHONPATH=target/mutants/python-tools \
+	  $(BIN)/python tests/mutants/mutant_run.py $(MUTANTS) $(MUTANTS_ARGS)
+
+# The tools in folders of their own, of one version each: another version makes other mutants.
+target/mutants/.tools: requirements/mutants.txt | $(VENV)/.locked
+	cargo install --quiet --locked --root target/mutants --version 27.1.0 cargo-mutants
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target target/mutants/python-tools \
+	  -r requirements/mutants.txt
+	@touch $@
 
 # The virtual environment, from the lock file with hashes.
 $(VENV)/.locked: requirements/build.lock
