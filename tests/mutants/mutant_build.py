@@ -42,7 +42,7 @@ CRATES = {
     for crate in (
         Crate("bridge", ("--lib", "port", "preemption"), ("slots", "parts")),
         Crate("clock", ("--lib", "parts"), ("chain",)),
-        Crate("measure", ("--lib", "run"), ("captures", "hostile")),
+        Crate("measure", ("--lib", "run", "captures"), ("hostile",)),
         Crate("bounds", ("--lib",), ("closed_forms", "ats")),
     )
 }

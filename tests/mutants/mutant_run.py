@@ -76,7 +76,7 @@ def rust(name: str, shard: str | None, files: list[str]) -> tuple[list[Survivor]
     return found, f"{crate.package}: {len(wanted)} mutants, {len(wanted) - len(there)} not built, {counted}"
 
 
-def python(modules: list[str]) -> tuple[list[Survivor], str]:
+def python(modules: list[str], tests: list[str]) -> tuple[list[Survivor], str]:
     """The survivors of modules of `planning`, and a line about the run."""
     stage = WORK / "python"
     copy_of_tree(WORK / "tree")
@@ -91,7 +91,7 @@ def python(modules: list[str]) -> tuple[list[Survivor], str]:
         "only_mutate": [f"src/tsnbench/planning/{name}.py" for name in modules],
         "also_copy": ["scenarios", "docs"],
         "pytest_add_cli_args": ["-p", "no:cacheprovider"],
-        "pytest_add_cli_args_test_selection": PLANNING_TESTS,
+        "pytest_add_cli_args_test_selection": tests,
         "use_git_change_detection": False,
     }
     lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
@@ -132,12 +132,13 @@ def main() -> int:
     arguments.add_argument(
         "--file", action="append", default=[], help="only this file of a crate, or module of planning"
     )
+    arguments.add_argument("--test", action="append", default=[], help="only this test file, for planning")
     given = arguments.parse_args()
     found: list[Survivor] = []
     said = []
     for what in given.what:
         if what == "planning":
-            survivors, line = python(given.file or ["*"])
+            survivors, line = python(given.file or ["*"], given.test or PLANNING_TESTS)
         else:
             survivors, line = rust(what, given.shard, given.file)
         found += survivors

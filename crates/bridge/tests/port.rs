@@ -81,8 +81,8 @@ fn the_highest_class_goes_first_and_within_a_class_who_came_first() {
     let expected = [0, 24_000, 40_000, 8_000, 16_000, 32_000].map(Ok);
     assert_eq!(starts(&port(plain(3), None), &arrivals), expected);
     // Of those that come at one instant the highest begins, whoever is named first; a class too many is the lowest.
-    let arrivals = vec![(10, 0, FRAME), (10, 2, FRAME), (10, 7, FRAME), (10, 1, FRAME)];
-    assert_eq!(starts(&port(plain(3), None), &arrivals), [16_010, 10, 24_010, 8_010].map(Ok));
+    let arrivals = vec![(10, 0, FRAME), (10, 2, FRAME), (10, 7, FRAME), (10, 3, FRAME), (10, 1, FRAME)];
+    assert_eq!(starts(&port(plain(3), None), &arrivals), [16_010, 10, 24_010, 32_010, 8_010].map(Ok));
     // A medium that is free again is free for whoever comes then, not before.
     let arrivals = vec![(0, 0, FRAME), (7_999, 1, FRAME), (16_000, 0, FRAME), (24_001, 0, FRAME)];
     assert_eq!(starts(&port(plain(3), None), &arrivals), [0, 8_000, 16_000, 24_001].map(Ok));
@@ -117,6 +117,9 @@ fn credit_is_told() {
     machine.handle(Instant::from_ns(31_000), arrive(0, 1, FRAME), &mut actions);
     machine.handle(Instant::from_ns(31_000), arrive(1, 2, FRAME), &mut actions);
     assert_eq!([32_000, 33_000].map(|ns| credit(&machine, ns)), [0, 250].map(Some));
+    // Another one that comes behind it changes nothing.
+    machine.handle(Instant::from_ns(33_000), arrive(1, 3, FRAME), &mut actions);
+    assert_eq!(credit(&machine, 33_800), Some(450));
     assert_eq!((machine.credit(0, Instant::EPOCH), machine.credit(2, Instant::EPOCH)), (None, None));
 }
 
@@ -198,7 +201,7 @@ fn room_and_what_waits() {
     assert!(!machine.has_room(0, Octets(64)));
     machine.let_go(0, Octets(64));
     assert!(machine.has_room(0, Octets(64)));
-    machine.let_go(9, Octets(64));
+    machine.let_go(2, Octets(64));
     assert!(machine.hold(0, Octets(64)) && machine.hold(0, Octets(64)));
     assert_eq!(machine.merge_counters().map(|counters| counters.preemptions), None);
     let buffer = SharedBuffer::new(&Buffer { octets: 1_000, alpha_permille: None });

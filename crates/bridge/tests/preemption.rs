@@ -230,3 +230,52 @@ fn parts_that_overrun_their_window_are_counted() {
     let express = [(1_000, EXPRESS, 1_500), (1_000, EXPRESS, 842)];
     assert_eq!(overruns(&vec![(0, PREEMPTABLE, 600), express[0], express[1]]), [0, 0]);
 }
+
+/// Two preemptable classes below an express one: the higher goes first, and both go on behind it.
+#[test]
+fn preemptable_classes_follow_each_other() {
+    let mut port = port(None);
+    port.classes = vec![Class::default(); 3];
+    port.preemption = Some(Preemption { express: 0b100, ..Preemption::default() });
+    let arrivals = vec![(0, 0, 64), (0, 1, 1_000), (0, 0, 65), (1_000, 2, 100), (1_000, 1, 66)];
+    let (sent, counters) = sent(&port, &arrivals);
+    let rest = 141 + 120 + 8 + 883;
+    assert_eq!((sent[1], sent[3]), ((0, rest * 8), (141 * 8, (141 + 108) * 8)));
+    let next = rest + 12;
+    assert_eq!(sent[4], (next * 8, (next + 8 + 66) * 8));
+    let next = next + 86;
+    assert_eq!(sent[0], (next * 8, (next + 72) * 8));
+    assert_eq!(sent[2], ((next + 84) * 8, (next + 84 + 73) * 8));
+    assert_eq!(counters, ONCE);
+}
+
+/// Preemptable frames have 10,000 ns of every 20,000, and are held back in the rest: a frame that is too long may begin
+/// where the hold cuts it in time.
+#[test]
+fn a_frame_may_begin_that_a_hold_cuts() {
+    let entry = |open, interval_ns, mac| GateEntry { open, interval_ns, mac: Some(mac) };
+    let (hold, release) = (MacOperation::Hold, MacOperation::Release);
+    let entries = vec![entry(0b11, 10_000, release), entry(0b10, 10_000, hold)];
+    let mut port = port(Some(Gates { cycle_ns: 20_000, entries, ..Gates::default() }));
+    port.preemption = Some(Preemption { express: 0b10, ..Preemption::default() });
+    // 123 octets and 8 take 1,048 ns: what cannot be cut has to be through at 10,000.
+    // Of the one that begins at 8,952, what is left then is too long for the next window, too.
+    for (ns, begins, holds) in [(5_000, 5_000, 1), (8_952, 8_952, 2), (8_953, 20_000, 1), (12_000, 20_000, 1)]
+    {
+        let (sent, counters) = sent(&port, &vec![(ns, PREEMPTABLE, 1_500)]);
+        assert_eq!((sent[0].0, counters.holds), (begins, holds), "{ns} ns");
+    }
+    // A release before the window closes lets the frame go on, and it would run into the closed gate.
+    let entries = vec![
+        entry(0b11, 5_000, release),
+        entry(0b11, 2_000, hold),
+        entry(0b11, 3_000, release),
+        entry(0b10, 10_000, release),
+    ];
+    port.gates = Some(Gates { cycle_ns: 20_000, entries, ..Gates::default() });
+    let mut dropped = 0;
+    drive(&port, &vec![(0, PREEMPTABLE, 1_500)], 100_000, |_, actions| {
+        dropped += usize::from(actions.dropped.is_some());
+    });
+    assert_eq!(dropped, 1);
+}

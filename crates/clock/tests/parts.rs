@@ -143,9 +143,10 @@ fn a_bridge_of_gptp_passes_time_on() {
     // 40 ns, 500 ns of the link, and 30,000 - 20,540 in the bridge.
     let passed_on = Origin { time: origin.time, correction: ns(40 + 500 + 9_460), ..Origin::default() };
     assert_eq!(sent(&mut instance, 1, sync(own(1), 3), 30_000), [send(1, follow_up(own(1), 3, passed_on))]);
-    // A Follow_Up that comes by another port says nothing.
+    // A Follow_Up that comes by another port says nothing, and leaves the Sync to its own.
     assert_eq!(received(&mut instance, 0, sync(PARENT, 4), 20_540), []);
     assert_eq!(received(&mut instance, 1, follow_up(PARENT, 4, origin), 21_000), []);
+    assert_eq!(received(&mut instance, 0, follow_up(PARENT, 4, origin), 21_100), [send(1, sync(own(1), 4))]);
     // A Sync of an older number says nothing of this one's time.
     let _ = tell(&mut instance, 0, PARENT, 4);
     assert_eq!(sent(&mut instance, 1, sync(own(1), 3), 30_000), []);

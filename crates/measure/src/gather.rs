@@ -167,3 +167,85 @@ fn report(
         arrivals: stat(&tally.arrivals),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::Against;
+
+    /// A path of flow `place` of group "g" from its own tap "t0", "t1" to tap "r". Frames leave 1,000 ns apart and arrive
+    /// this much later, or never.
+    fn path(place: u32, delays: &[Option<i64>]) -> (Facts, Path) {
+        let facts = Facts {
+            stream: format!("g/{place}"),
+            group: "g".into(),
+            listener: "l".into(),
+            tx_tap: Some(format!("t{place}")),
+            rx_tap: Some("r".into()),
+            tx_clock: Some("true".into()),
+            rx_clock: Some(format!("c{place}")),
+            taps: vec![format!("t{place}")],
+            period_ns: Some(1_000),
+            deadline_ns: None,
+            shares_ppm: Vec::new(),
+            before_first: u64::from(place) + 2,
+            in_network_at_end: 1,
+        };
+        let mut path = Path::from_zero(Against { path: place, ..Against::default() });
+        for (seq, delay) in delays.iter().enumerate() {
+            let sent = seq as i64 * 1_000;
+            path.tx(seq as u64, Some(sent), 64, &mut ());
+            if let Some(delay) = delay {
+                path.rx(seq as u64, Some(sent + delay), 64, &mut ());
+            }
+        }
+        path.finish(&mut ());
+        (facts, path)
+    }
+
+    #[test]
+    fn flows_of_one_group_at_one_listener_are_pooled() {
+        let mut paths = vec![
+            path(0, &[Some(100), Some(200), None, None]),
+            path(1, &[Some(50), Some(300), None]),
+            path(2, &[Some(7)]),
+            path(3, &[Some(9)]),
+        ];
+        paths[2].0.listener = "other".into();
+        paths[3].0.group = "other".into();
+        let (single, groups) = reports(&paths);
+        assert_eq!(groups.iter().map(|group| group.flows).collect::<Vec<_>>(), [Some(2), Some(1), Some(1)]);
+        let only = &single[0];
+        assert_eq!((only.stream.as_str(), only.flows, only.lost_where.len()), ("g/0", None, 1));
+        assert_eq!((only.lost_where[0].after_tap.as_str(), only.lost_where[0].frames), ("t0", 2));
+        assert_eq!((only.count.lost, only.count.in_network_at_end, only.count.before_first), (1, 1, 2));
+        assert_eq!(only.delay.as_ref().map(|delay| delay.max_stream.clone()), Some(None));
+        let group = &groups[0];
+        assert_eq!((group.stream.as_str(), group.listener.as_str()), ("g", "l"));
+        // Two and one are lost, of which two were still under way.
+        let count = &group.count;
+        assert_eq!((count.sent, count.received, count.lost), (7, 4, 1));
+        assert_eq!((count.in_network_at_end, count.before_first), (2, 5));
+        // What they do not share, the group does not have.
+        assert_eq!((&group.tx_tap, group.rx_tap.as_deref()), (&None, Some("r")));
+        assert_eq!((group.tx_clock.as_deref(), &group.rx_clock), (Some("true"), &None));
+        assert_eq!((group.lost_where.len(), group.period_ns), (0, Some(1_000)));
+        let delay = group.delay.as_ref().unwrap();
+        assert_eq!((delay.count, delay.min, delay.max), (4, 50, 300));
+        assert_eq!((delay.min_stream.as_deref(), delay.max_stream.as_deref()), (Some("g/1"), Some("g/1")));
+        // Gaps of 1,100 and 1,250 ns.
+        let interval = group.jitter.interval.as_ref().unwrap();
+        assert_eq!((interval.count, interval.min, interval.max), (2, 100, 250));
+        assert_eq!((interval.min_stream.as_deref(), interval.max_stream.as_deref()), (None, Some("g/1")));
+        // Flows that leave by one tap lose their frames behind that; those of two periods have none together.
+        (paths[1].0.taps, paths[1].0.period_ns) = (vec!["t0".into()], Some(2_000));
+        let group = &reports(&paths).1[0];
+        assert_eq!((group.lost_where[0].after_tap.as_str(), group.lost_where[0].frames), ("t0", 3));
+        assert_eq!((group.lost_where.len(), group.period_ns), (1, None));
+        let interval = group.jitter.interval.as_ref().unwrap();
+        assert_eq!((interval.count, interval.min, interval.max), (2, 100, 750), "each from its own period");
+        // A group of one has its own flow's name in front of its figures.
+        let delay = reports(&paths).1[1].delay.clone().unwrap();
+        assert_eq!(delay.max_stream.as_deref(), Some("g/2"));
+    }
+}

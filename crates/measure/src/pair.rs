@@ -403,6 +403,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_path_measures_against_what_it_was_given() {
+        let against = Against { path: 3, offset_ns: 40, deadline_ns: Some(100) };
+        for mut path in [Path::from_zero(against), Path::from_first(against)] {
+            path.tx(0, Some(0), 64, &mut ());
+            path.rx(0, Some(141), 64, &mut ());
+            path.finish(&mut ());
+            let longest = path.tally.delay.max().map(|max| (max.value, max.path));
+            assert_eq!((longest, path.tally.late), (Some((101, 3)), 1));
+        }
+    }
+
     /// The same of a number that was not sighted at the first tap.
     #[test]
     fn a_number_that_was_not_sent_is_given_up_with_its_last_chance() {

@@ -196,8 +196,9 @@ mod tests {
         let mut port = EgressPort::new(&plan);
         let mut actions = Actions::default();
         let arrive = |class, octets| Event::Arrive { class, frame: Sized(octets), more: false };
-        port.disobey(Instant::from_ns(0), Some(&list(&[(1, 100_000), (0, 100_000)])), &mut actions);
-        // 8,000 octets take 64 us: more than any window of its own, less than those of the other list.
+        port.disobey(Instant::from_ns(0), Some(&list(&[(1, 100_000)])), &mut actions);
+        port.handle(Instant::from_ns(0), Event::Wake, &mut actions);
+        // 8,000 octets take 64 us: more than any window of its own, while the other list never closes.
         port.handle(Instant::from_ns(0), arrive(0, 8_000), &mut actions);
         assert!(actions.dropped.is_some());
         // The other list never opens the gate of class 1.

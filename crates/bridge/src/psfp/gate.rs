@@ -140,6 +140,8 @@ mod tests {
             (72, 1, Passing::Closed),
             (160, 1_000, open),
             (161, 1, Passing::Closed),
+            (1_060, 600, open),
+            (1_100, 401, Passing::Closed),
         ] {
             assert_eq!(gate.pass(at(ns), octets), passing, "{ns}");
         }

@@ -132,6 +132,21 @@ mod tests {
     }
 
     #[test]
+    fn the_excess_bucket_keeps_what_a_frame_leaves() {
+        let frames = [(0, 1_000, false), (0, 100, false), (0, 401, false), (0, 400, false), (0, 1, false)];
+        assert_eq!(colors(meter(0, |_| ()), &frames), "gyryr");
+        // 1,100 octets in 1,100 us: 1,000 fill the committed bucket, 100 overflow.
+        let frames = [
+            (0, 1_000, false),
+            (0, 500, false),
+            (1_100, 1_000, false),
+            (1_100, 101, false),
+            (1_100, 100, false),
+        ];
+        assert_eq!(colors(meter(0, |meter| meter.coupling = true), &frames), "gygry");
+    }
+
+    #[test]
     fn coupling_passes_on_what_overflows() {
         let frames = [(0, 500, false), (0, 600, true), (1_000, 1_000, false), (1_000, 500, false)];
         // Of 1 000 octets in 1 000 us, 500 fill the committed bucket.
