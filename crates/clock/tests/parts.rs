@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1AS-2020, 10.2, 10.3 and 11.2; IEEE 1588-2019, 9.3, 10 and 11.3.
 
+use std::slice::from_ref;
 use tsn_clock::{
     Announce, BestMaster, DelayMechanism, Input, Instance, KINDS, Machine, Message, Origin, Output,
     PiParameters, PiServo, PortIdentity, PriorityVector, Profile, RateOffset, Role, Roles, Settings, Stamp,
@@ -285,7 +286,7 @@ fn a_better_clock_is_followed_until_it_is_silent() {
     // It tells the others at once: two links from the root, by way of 3 and itself.
     let vector = PriorityVector { root, steps_removed: 2, source: own(1) };
     let word = send(1, heard(&Announce { vector, path: vec![1, 3, 7] }));
-    assert_eq!(sends(&outputs), [word.clone()]);
+    assert_eq!(sends(&outputs), from_ref(&word));
     let first = watches(&outputs);
     assert_eq!(first.iter().map(|(_, after)| *after).collect::<Vec<_>>(), [ns(3_000)]);
     // The same again is no news, and answers the first watch.
@@ -442,7 +443,7 @@ fn a_transparent_clock_corrects_what_passes() {
             "another port's"
         );
         assert_eq!(told(&mut clock, received(0, follow_up(PARENT, 1, origin(40)), 21_000)), []);
-        assert_eq!(told(&mut clock, left(1, sync(PARENT, 1), 30_000)), [corrected.clone()]);
+        assert_eq!(told(&mut clock, left(1, sync(PARENT, 1), 30_000)), from_ref(&corrected));
         assert_eq!(told(&mut clock, left(1, sync(PARENT, 1), 30_000)), [], "once");
         // A later Sync of the same name takes the place of the first.
         told(&mut clock, received(0, sync(PARENT, 1), 40_540));

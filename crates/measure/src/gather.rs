@@ -188,6 +188,7 @@ mod tests {
             period_ns: Some(1_000),
             deadline_ns: None,
             shares_ppm: Vec::new(),
+            is_sequence: true,
             before_first: u64::from(place) + 2,
             in_network_at_end: 1,
         };
