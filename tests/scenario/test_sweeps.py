@@ -196,3 +196,30 @@ def test_arithmetic_is_pythons(a: int, b: int, c: int) -> None:
     else:
         with pytest.raises(ScenarioErrors, match=f"found {wanted}$"):
             read_scenario(text)
+
+
+def test_a_list_is_made_an_axis_once_however_many_runs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """10,000 runs are allowed; to make 10,000 values in each of them would be quadratic."""
+    from tsnbench.scenario import sweep
+
+    made: list[str] = []
+    whole = sweep.axis_of
+
+    def axis_of(path: str, values: sweep.Sequence) -> sweep.Axis:
+        made.append(path)
+        return whole(path, values)
+
+    monkeypatch.setattr(sweep, "axis_of", axis_of)
+    text = """
+name: x
+duration: 1 ms
+parameters:
+  n: [1, 2, ... 20]
+network:
+  stations: [a, b]
+  links: {rate: 1 Gbit/s, between: [a -- b]}
+streams:
+  s: {from: a, to: b, period: [1 ms, 2 ms], offset: "${n} us", frame: 100 B}
+"""
+    assert len(read_scenario(text)) == 40
+    assert sorted(made) == ["parameters.n", "streams.s.period"]

@@ -30,7 +30,7 @@ from tsnbench.scenario.grammar.shapes import Fields, keys_of
 from tsnbench.scenario.origin import Origin
 from tsnbench.scenario.reading import NAME, Bad, Reading
 from tsnbench.scenario.source import Mapping, Scalar, Sequence, describe
-from tsnbench.scenario.sweep import MOST_RUNS, Axis, SweepError, axis_of
+from tsnbench.scenario.sweep import MOST_RUNS, Axes, Axis, SweepError
 
 _MOST_PARTS = 5_000_000
 """Nodes, links and streams of all runs together, so that a sweep fits into memory."""
@@ -90,10 +90,11 @@ def _runs(tree: Mapping, file: str) -> list[model.Scenario]:
     runs: list[_Run] = []
     problems: list[Problem] = []
     used: set[str] = set()
+    made = Axes()
     passes = parts = 0
     while pending:
         choices = pending.pop()
-        reading = Reading(file, choices)
+        reading = Reading(file, choices, made)
         scenario = _read(tree, reading)
         passes += 1
         problems += reading.problems
@@ -219,7 +220,7 @@ def _parameters(reading: Reading, tree: Mapping) -> None:
             continue
         if isinstance(value, Sequence):
             try:
-                reading.parameters.written[key] = axis_of(key.path, value)
+                reading.parameters.written[key] = reading.made.of(key.path, value)
             except SweepError as error:
                 reading.problem(error.place, key.path, error.expected, error.found, error.hint)
                 reading.broken.add(key)
@@ -228,9 +229,7 @@ def _parameters(reading: Reading, tree: Mapping) -> None:
                 reading.problem(value.place, key.path, "named alternatives", "an empty mapping")
                 reading.broken.add(key)
                 continue
-            names = tuple(name.text.strip() for name, _ in value.entries)
-            parts = tuple(part for _, part in value.entries)
-            reading.parameters.written[key] = Axis(key.path, value.place, names, parts)
+            reading.parameters.written[key] = reading.made.of(key.path, value)
         elif isinstance(value, Scalar) and (value.text.strip() or not value.plain):
             reading.parameters.written[key] = value
         else:

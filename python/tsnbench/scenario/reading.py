@@ -10,7 +10,7 @@ from typing import Final
 
 from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
 from tsnbench.scenario.source import MOST_VALUES, Place, Scalar, Sequence, Value, describe, failure, shown
-from tsnbench.scenario.sweep import Axis, SweepError, axis_of, substitute
+from tsnbench.scenario.sweep import Axes, Axis, SweepError, substitute
 
 MOST_PROBLEMS = 1000
 """Where reading stops: whoever has mended a thousand mistakes can ask for more."""
@@ -65,11 +65,15 @@ class Parameters(Map[str, Value]):
 
 
 class Reading:
-    """What one pass knows. ``choices``: for each axis, by its path, which value this run takes."""
+    """What one pass knows.
 
-    def __init__(self, file: str, choices: Map[str, int]) -> None:
+    ``choices``: for each axis, by its path, which value this run takes. ``made``: what earlier passes made.
+    """
+
+    def __init__(self, file: str, choices: Map[str, int], made: Axes | None = None) -> None:
         self.file = file
         self.choices = choices
+        self.made = made or Axes()
         self.problems: list[Problem] = []
         self.doubts: list[Caution] = []
         self.axes: dict[str, Axis] = {}
@@ -117,7 +121,7 @@ class Reading:
         axis = self.axes.get(path)
         if axis is None:
             try:
-                axis = axis_of(path, values)
+                axis = self.made.of(path, values)
             except SweepError as error:
                 return self.problem(error.place, path, error.expected, error.found, error.hint)
         return self.take(axis)

@@ -8,7 +8,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tsnbench.scenario.source import Place, Scalar, Sequence, Value
+from tsnbench.scenario.source import Mapping, Place, Scalar, Sequence, Value
 from tsnbench.scenario.units import DURATION, LENGTH, RATE, SHARE, SIZE
 
 MOST_RUNS = 10_000
@@ -51,10 +51,36 @@ def axis_of(path: str, values: Sequence) -> Axis:
     if not items:
         raise SweepError(values.place, "at least one value", "an empty list")
     texts = tuple(item.text.strip() for item in items if isinstance(item, Scalar))
-    again = next((text for number, text in enumerate(texts) if text in texts[:number]), None)
-    if again is not None:
+    seen: set[str] = set()
+    for again in texts:
+        if again not in seen:
+            seen.add(again)
+            continue
         raise SweepError(values.place, "different values", f"{again} twice", "each value makes one run")
     return Axis(path, values.place, texts, items)
+
+
+class Axes:
+    """The axes of a scenario's lists: each is made once, however many runs there are."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, int], tuple[Value, Axis]] = {}
+
+    def of(self, path: str, values: Sequence | Mapping) -> Axis:
+        """The axis of a list, or of a mapping of named alternatives; raises :class:`SweepError`."""
+        # A tree's parts are compared by identity; the part is kept so that its id stays its own.
+        key = (path, id(values))
+        if key not in self._made:
+            self._made[key] = (
+                values,
+                axis_of(path, values) if isinstance(values, Sequence) else _named(path, values),
+            )
+        return self._made[key][1]
+
+
+def _named(path: str, values: Mapping) -> Axis:
+    names = tuple(name.text.strip() for name, _ in values.entries)
+    return Axis(path, values.place, names, tuple(part for _, part in values.entries))
 
 
 def _spread(values: Sequence) -> tuple[Value, ...]:
