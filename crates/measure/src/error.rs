@@ -57,3 +57,15 @@ pub enum Error {
         error: parquet::errors::ParquetError,
     },
 }
+
+impl Error {
+    /// What the system said of a file, where that is why.
+    #[must_use]
+    pub fn disk(&self) -> Option<&std::io::Error> {
+        match self {
+            Self::File { error, .. }
+            | Self::Observations { error: tsn_observation::parquet::Error::Io(error), .. } => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -85,7 +85,7 @@ impl FrameTable {
             let schema = Arc::new(parse_message_type(SCHEMA)?);
             SerializedFileWriter::new(file, schema, Arc::new(properties))
         };
-        let file = writer().map_err(|error| Error::Frames { path: path.to_owned(), error })?;
+        let file = writer().map_err(|error| failed(path.to_owned(), error))?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -110,7 +110,7 @@ impl FrameTable {
             self.file.append_key_value_metadata(KeyValue::new(PATHS_KEY.to_owned(), names));
             self.failure = self.file.finish().err();
         }
-        self.failure.map_or(Ok(()), |error| Err(Error::Frames { path: self.path, error }))
+        self.failure.map_or(Ok(()), |error| Err(failed(self.path, error)))
     }
 
     fn flush(&mut self) -> Result<(), ParquetError> {
@@ -132,6 +132,17 @@ impl FrameTable {
             holed.clear();
         }
         Ok(())
+    }
+}
+
+/// What the disk said is told as it is.
+fn failed(path: PathBuf, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<std::io::Error>() {
+            Ok(error) => Error::File { path, error: *error },
+            Err(error) => Error::Frames { path, error: ParquetError::External(error) },
+        },
+        error => Error::Frames { path, error },
     }
 }
 

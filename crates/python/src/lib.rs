@@ -1,6 +1,7 @@
 //! The native half of the Python package: conversions only, no decisions.
 
 mod bounds;
+mod disk;
 mod measure;
 mod plan;
 mod schedule;

@@ -1,6 +1,7 @@
 //! Sightings and captures to measures.
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use crate::disk::os_error;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use tsn_measure::{Error, captures, logs, report::Measures, run, sighted};
@@ -48,17 +49,14 @@ fn observe_captures(
         }
     }
     let found = py.detach(|| sighted::observe(&plan, &legend, &captures, &into));
-    let found = found.map_err(|error| match error {
-        Error::File { .. } => PyOSError::new_err(error.to_string()),
-        other => PyValueError::new_err(other.to_string()),
-    })?;
+    let found = found.map_err(|error| failed(&error))?;
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Puts what live talkers and listeners sighted into one file of observations (see [`logs::merge`]).
 #[pyfunction]
 fn merge_logs(py: Python<'_>, from: Vec<PathBuf>, into: PathBuf) -> PyResult<()> {
-    py.detach(|| logs::merge(&from, &into)).map_err(|error| PyOSError::new_err(error.to_string()))
+    py.detach(|| logs::merge(&from, &into)).map_err(|error| os_error(error.to_string(), error.disk()))
 }
 
 fn options<T: for<'a> serde::Deserialize<'a>>(text: &str) -> PyResult<T> {
@@ -66,11 +64,16 @@ fn options<T: for<'a> serde::Deserialize<'a>>(text: &str) -> PyResult<T> {
 }
 
 fn json(measures: Result<Measures, Error>) -> PyResult<String> {
-    let measures = measures.map_err(|error| match error {
-        Error::File { .. } | Error::Frames { .. } => PyOSError::new_err(error.to_string()),
-        other => PyValueError::new_err(other.to_string()),
-    })?;
+    let measures = measures.map_err(|error| failed(&error))?;
     serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn failed(error: &Error) -> PyErr {
+    match error {
+        Error::File { .. } | Error::Frames { .. } => os_error(error.to_string(), error.disk()),
+        other if other.disk().is_some() => os_error(other.to_string(), other.disk()),
+        other => PyValueError::new_err(other.to_string()),
+    }
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,7 @@
 //! The simulator: runs a plan into a folder, with progress and Ctrl-C.
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use crate::disk::os_error;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -45,12 +46,19 @@ fn simulate(
     });
     let counters = result.map_err(|error| match error {
         SimError::Plan(_) | SimError::TooMany { .. } => PyValueError::new_err(error.to_string()),
-        SimError::Output(_) | SimError::Observations(_) => PyOSError::new_err(error.to_string()),
+        SimError::Output(_) | SimError::Observations(_) => os_error(error.to_string(), error.disk()),
     })?;
     match raised {
         Some(error) => Err(error),
         None => serde_json::to_string(&counters).map_err(|error| PyValueError::new_err(error.to_string())),
     }
+}
+
+/// How the captures of a plan's taps are called, tap by tap.
+#[pyfunction]
+fn capture_names(plan_json: &str) -> PyResult<Vec<String>> {
+    let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(tsn_sim::record::capture_names(&plan))
 }
 
 fn tell(py: Python<'_>, on_progress: Option<&Py<PyAny>>, progress: Progress) -> PyResult<()> {
@@ -63,5 +71,6 @@ fn tell(py: Python<'_>, on_progress: Option<&Py<PyAny>>, progress: Progress) -> 
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(simulate, module)?)
+    module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(capture_names, module)?)
 }

@@ -33,10 +33,8 @@ impl Captures {
     /// Creates the folder and a file per tap, called like the tap.
     pub fn create(folder: &Path, plan: &Plan) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        let mut taken = HashSet::new();
         let mut files = Vec::with_capacity(plan.taps.len());
-        for tap in &plan.taps {
-            let name = file_name(&tap.name, &mut taken);
+        for (tap, name) in plan.taps.iter().zip(file_names(plan)) {
             let node = plan.ports.get(tap.port as usize).and_then(|port| plan.nodes.get(port.node as usize));
             let clock = node.filter(|_| plan.clocks.is_some()).map_or(True::NAME, |node| node.name.as_str());
             files.push(PcapNg::create(&folder.join(name), &tap.name, clock)?);
@@ -122,6 +120,12 @@ impl Template {
         };
         Ok(Self { frame, copied_to, timetable })
     }
+}
+
+/// How the captures of a plan's taps are called, tap by tap.
+pub(crate) fn file_names(plan: &Plan) -> Vec<String> {
+    let mut taken = HashSet::new();
+    plan.taps.iter().map(|tap| file_name(&tap.name, &mut taken)).collect()
 }
 
 /// A tap's name as a file's: `zgw1 -> zgw2 tx` is `zgw1-zgw2-tx.pcapng`. Names that fall together are numbered.

@@ -94,3 +94,16 @@ pub enum SimError {
     #[error("the run cannot be written: {0}")]
     Observations(#[from] tsn_observation::parquet::Error),
 }
+
+impl SimError {
+    /// What the system said of a file, where that is why.
+    #[must_use]
+    pub fn disk(&self) -> Option<&std::io::Error> {
+        match self {
+            Self::Output(error) | Self::Observations(tsn_observation::parquet::Error::Io(error)) => {
+                Some(error)
+            }
+            _ => None,
+        }
+    }
+}

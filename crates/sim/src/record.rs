@@ -57,6 +57,12 @@ pub fn record(
     Ok(counters)
 }
 
+/// How the captures of a plan's taps are called, tap by tap.
+#[must_use]
+pub fn capture_names(plan: &Plan) -> Vec<String> {
+    crate::captures::file_names(plan)
+}
+
 /// What the numbers of a plan's sightings mean.
 #[must_use]
 pub fn legend(plan: &Plan) -> Legend {

@@ -31,13 +31,27 @@ pub enum Error {
     Io(#[from] std::io::Error),
     /// Not a Parquet file, or a broken one.
     #[error("not a readable Parquet file: {0}")]
-    Parquet(#[from] parquet::errors::ParquetError),
+    Parquet(#[source] parquet::errors::ParquetError),
     /// Parquet, but without our columns.
     #[error("not a file of observations: {0}")]
     Columns(String),
     /// The legend is missing or broken.
     #[error("no readable legend ({LEGEND_KEY}) in the file: {0}")]
     Legend(String),
+}
+
+impl From<parquet::errors::ParquetError> for Error {
+    fn from(error: parquet::errors::ParquetError) -> Self {
+        use parquet::errors::ParquetError::External;
+        match error {
+            // What the disk said is no fault of the file's.
+            External(error) => match error.downcast::<std::io::Error>() {
+                Ok(error) => Self::Io(*error),
+                Err(error) => Self::Parquet(External(error)),
+            },
+            other => Self::Parquet(other),
+        }
+    }
 }
 
 impl From<Error> for std::io::Error {
