@@ -274,3 +274,19 @@ def test_restore_removes_nothing_that_is_not_a_runs(tmp_path):
     state.restore()
     assert precious.is_dir()
     Path(mine.scratch).rmdir()
+
+
+def test_a_killed_probe_is_undone(tmp_path):
+    code = "from tsnbench.backends.netns import probe; probe.probe()"
+    interfaces = _interfaces()
+    process = subprocess.Popen([sys.executable, "-c", code])
+    until = time.monotonic() + 20
+    while not _ours() and time.monotonic() < until:
+        time.sleep(0.002)
+    made = _inodes(_ours()) - _inodes([os.getpid()])
+    process.kill()
+    process.wait()
+    assert list(tmp_path.glob("tsnb-*"))
+    assert [one.running for one in state.restore()] == [None]
+    _nothing_is_left(tmp_path, made, interfaces)
+    assert not list(tmp_path.iterdir())

@@ -133,7 +133,7 @@ def test_nothing_to_undo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TSNBENCH_STATE", str(tmp_path / "states"))
     done = CliRunner().invoke(app, ["restore"])
     assert (done.exit_code, done.output.strip()) == (0, "nothing to undo")
-    (tmp_path / "states").mkdir()
+    (tmp_path / "states").mkdir(mode=0o700)
     (tmp_path / "states" / "tsnb-0123456789ab.json").write_text("{")
     done = CliRunner().invoke(app, ["restore", "--json"])
     assert done.exit_code == 0

@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from tsnbench.errors import InputError
+from tsnbench.errors import BackendError, InputError
+
+_NAMED_WRONG = {
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+    errno.ENOENT,
+    errno.EINVAL,
+}
+"""What says that a path is wrong, and not that the disk is."""
+HINTS = {
+    errno.ENOSPC: "make room on this disk, or use a folder on another one",
+    errno.EDQUOT: "make room in your quota, or use a folder on another disk",
+    errno.EFBIG: "the size of files is limited: ulimit -f shows the limit",
+    errno.EROFS: "use a folder that can be written",
+    errno.EACCES: "use a folder that you may write",
+    errno.EPERM: "use a folder that you may write",
+}
+FULL = {errno.ENOSPC, errno.EDQUOT}
+DISK = FULL | {errno.EFBIG, errno.EROFS, errno.EIO}
+"""What can only come from writing, or from a disk that fails."""
 
 
 class FolderError(InputError):
@@ -15,3 +41,27 @@ class FolderError(InputError):
         self.problem = problem
         self.hint = hint
         super().__init__(f"{folder}: {problem}" + (f"\nhint: {hint}" if hint else ""))
+
+
+def unwritable(path: Path, error: OSError) -> InputError | BackendError:
+    """Why something could not be written below ``path``: the path is wrong, or the disk does not take it."""
+    said = os.strerror(error.errno) if error.errno else str(error)
+    problem = f"cannot be written: {said}"
+    if error.errno in _NAMED_WRONG:
+        return FolderError(path, problem, "use the path of a folder that is there, or of a new one")
+    hint = HINTS.get(error.errno or 0)
+    return BackendError(f"{path}: {problem}" + (f"\nhint: {hint}" if hint else ""))
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What is done here writes below ``path``.
+
+    Raises:
+        FolderError: there cannot be such a folder.
+        BackendError: the disk is full, or does not let us.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from error

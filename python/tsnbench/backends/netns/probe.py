@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from tsnbench.backends.kernel.site import Abilities
-from tsnbench.backends.netns import cell
+from tsnbench.backends.netns import cell, state
 from tsnbench.errors import BackendError
 
 LIMIT_S = 60
@@ -72,9 +70,12 @@ def probe() -> tuple[Trial, ...]:
     Raises:
         BackendError: no scratch namespace can be made here.
     """
-    with tempfile.TemporaryDirectory(prefix="tsnbench-probe-") as folder:
-        (Path(folder) / "probe.sh").write_text(script(), encoding="ascii")
-        process = cell.start(Path(folder), "probe.sh", f"probe-{os.getpid()}", subprocess.PIPE)
+    # As a run's: what a kill leaves of it, tsnbench restore removes.
+    own = state.begin(None)
+    try:
+        scratch = Path(own.scratch)
+        (scratch / "probe.sh").write_text(script(), encoding="ascii")
+        process = cell.start(scratch, "probe.sh", own.mark, subprocess.PIPE)
         try:
             said, _ = process.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired as error:
@@ -83,6 +84,8 @@ def probe() -> tuple[Trial, ...]:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+    finally:
+        state.undo(own)
     return read(said.decode(errors="replace"))
 
 

@@ -1,4 +1,4 @@
-"""What a run has made on this machine, written down before it is made; and how it is undone.
+"""What a run or a probe has made on this machine, written down before it is made; and how it is undone.
 
 Namespaces, interfaces and processes end with a run's first process (see :mod:`cell`). What a kill -9 leaves
 is files; what it could leave, in an unlucky moment, is found by its mark and ended.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
+import stat
 import tempfile
 import time
 import uuid
@@ -17,7 +20,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tsnbench.backends.netns.cell import MARK
+from tsnbench.errors import BackendError
+from tsnbench.runs.errors import unwritable
+from tsnbench.runs.process import started
 
+_MARK = re.compile(r"tsnb-[0-9a-f]{12}")
 GONE_S = 5.0
 """How long killed processes may take to be gone."""
 
@@ -34,6 +41,7 @@ class State:
     scratch: str
     """A folder of its own, for its job and results."""
     run_folder: str
+    """Absolute; empty for a probe, which has none."""
 
 
 @dataclass
@@ -65,18 +73,30 @@ def folder() -> Path:
     return Path(base) / "tsnbench" if base else Path(tempfile.gettempdir()) / f"tsnbench-{os.getuid()}"
 
 
-def begin(run_folder: Path) -> State:
-    """Writes a run's state down, to the disk, before it makes anything."""
+def begin(run_folder: Path | None) -> State:
+    """Writes a run's state down, to the disk, before it makes anything; a probe has no run folder.
+
+    Raises:
+        BackendError: the folder of states is not ours alone, or cannot be written.
+    """
+    try:
+        return _begin(run_folder)
+    except OSError as error:
+        raise unwritable(Path(error.filename or folder()), error) from error
+
+
+def _begin(run_folder: Path | None) -> State:
     mark = f"tsnb-{uuid.uuid4().hex[:12]}"
     state = State(
         mark=mark,
         process=os.getpid(),
         started=started(os.getpid()) or 0,
-        scratch=str(Path(tempfile.gettempdir()) / mark),
-        run_folder=str(run_folder.resolve()),
+        scratch=str(Path(tempfile.gettempdir()).resolve() / mark),
+        run_folder=str(run_folder.resolve()) if run_folder else "",
     )
     where = folder()
     where.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _refuse_shared(where)
     path = where / f"{mark}.json"
     part = path.with_suffix(".part")
     with part.open("w", encoding="utf-8") as file:
@@ -84,7 +104,11 @@ def begin(run_folder: Path) -> State:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
-    Path(state.scratch).mkdir(mode=0o700)
+    try:
+        Path(state.scratch).mkdir(mode=0o700)
+    except OSError:
+        path.unlink()
+        raise
     return state
 
 
@@ -92,8 +116,7 @@ def undo(state: State) -> Restored:
     """Ends and removes what a run made; the state itself last, so that this can be done again."""
     done = Restored(state.mark, processes=_end(state.mark))
     scratch = Path(state.scratch)
-    # Only ever a folder that is called as a run of ours is.
-    if scratch.name == state.mark and scratch.is_dir() and not scratch.is_symlink():
+    if _is_scratch(scratch, state.mark):
         shutil.rmtree(scratch, ignore_errors=True)
         done.files.append(str(scratch))
     (folder() / f"{state.mark}.json").unlink(missing_ok=True)
@@ -102,14 +125,24 @@ def undo(state: State) -> Restored:
 
 
 def restore() -> list[Restored]:
-    """Undoes all runs whose process is gone; the others are left alone. Can be repeated."""
+    """Undoes all runs and probes whose process is gone; the others are left alone. Can be repeated.
+
+    Raises:
+        BackendError: somebody else may write into the folder of states: what it says cannot be trusted.
+    """
     found: list[Restored] = []
     where = folder()
+    if where.is_symlink() or where.exists():
+        _refuse_shared(where)
     for path in sorted(where.glob("tsnb-*.json")):
+        if not _MARK.fullmatch(path.stem):
+            continue
         state = _read(path)
         if state is None:
+            # Which run it was says its name; nothing else is believed.
+            ended = _end(path.stem)
             path.unlink(missing_ok=True)
-            found.append(Restored(path.stem, files=[str(path)]))
+            found.append(Restored(path.stem, processes=ended, files=[str(path)]))
         elif state.started and started(state.process) == state.started:
             found.append(Restored(state.mark, running=state.process))
         else:
@@ -120,7 +153,7 @@ def restore() -> list[Restored]:
     now = time.time()
     for part in where.glob("tsnb-*.part"):
         # Half-written: nothing had been made. One that is being written now is younger.
-        if now - part.stat().st_mtime > 1:
+        if _MARK.fullmatch(part.stem) and now - part.stat().st_mtime > 1:
             part.unlink(missing_ok=True)
             found.append(Restored(part.stem, files=[str(part)]))
     _tidy()
@@ -133,17 +166,6 @@ def _tidy() -> None:
         folder().rmdir()
     except OSError:
         return
-
-
-def started(process: int) -> int | None:
-    """When a process began, in ticks since boot: field 22 of proc_pid_stat(5); None where there is none."""
-    try:
-        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    words = text.rpartition(")")[2].split()
-    # A process that is dead and not yet collected runs nothing.
-    return None if words[0] in ("Z", "X") else int(words[19])
 
 
 def marked(mark: str) -> list[int]:
@@ -160,10 +182,52 @@ def marked(mark: str) -> list[int]:
 
 
 def _read(path: Path) -> State | None:
+    """A run's state; None where the file does not say what :func:`begin` has written."""
     try:
-        return State(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        state = State(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
+    numbers = (state.process, state.started)
+    texts = (state.mark, state.scratch, state.run_folder)
+    if not all(type(one) is int for one in numbers) or not all(type(one) is str for one in texts):
+        return None
+    scratch = Path(state.scratch)
+    named = state.mark == path.stem and scratch.name == state.mark and scratch.is_absolute()
+    if not named or ".." in scratch.parts or not Path(state.run_folder or "/").is_absolute():
+        return None
+    return state
+
+
+def _is_scratch(path: Path, mark: str) -> bool:
+    """Whether a folder can be one that :func:`begin` has made: called so, ours, and closed to others."""
+    if not _MARK.fullmatch(mark) or path.name != mark or not path.is_absolute():
+        return False
+    return _is_private(path)
+
+
+def _is_private(path: Path) -> bool:
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid == os.geteuid()
+        and not stat.S_IMODE(found.st_mode) & 0o077
+    )
+
+
+def _refuse_shared(where: Path) -> None:
+    """Whoever can write a state can have processes ended and folders removed.
+
+    Raises:
+        BackendError: others than us can.
+    """
+    if not _is_private(where):
+        raise BackendError(
+            f"{where}: expected a folder that is yours alone (mode 0700), found another one\n"
+            f"hint: chmod 700 {shlex.quote(str(where))} if it is yours; TSNBENCH_STATE names another folder"
+        )
 
 
 def _end(mark: str) -> list[int]:
@@ -190,6 +254,8 @@ def _tell_folder(state: State) -> None:
     from tsnbench.runs.folder import end
 
     where = Path(state.run_folder)
+    if not state.run_folder:
+        return
     try:
         found = manifest.read(where)
         if found["state"] == manifest.State.RUNNING and found.get("process") == state.process:
