@@ -66,4 +66,8 @@ def root(
 
 def main() -> None:
     """Entry point of the ``tsnbench`` program."""
-    app()
+    import sys
+
+    from tsnbench.cli.net import guarded
+
+    sys.exit(guarded(app))

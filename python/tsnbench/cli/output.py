@@ -55,6 +55,7 @@ class Exit(IntEnum):
     INPUT_WRONG = 2
     BACKEND_FAILED = 3
     INTERRUPTED = 130
+    """By Ctrl-C; 143 by SIGTERM and 129 by SIGHUP (:mod:`tsnbench.cli.net`)."""
 
 
 def fail(code: Exit, text: str) -> NoReturn:
@@ -70,7 +71,7 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Turn the errors that a person can cause into words and an exit code; bugs keep their traceback."""
+    """Turn the errors that a person can cause into words and an exit code; the others are for ``net``."""
     from tsnbench.errors import BackendError, InputError
 
     try:
@@ -89,9 +90,3 @@ def told() -> Iterator[None]:
         fail(Exit.INPUT_WRONG, f"{error.filename}: no permission")
     except KeyboardInterrupt:
         fail(Exit.INTERRUPTED, "interrupted; what was measured until then is kept")
-    except BrokenPipeError:
-        # The reader (`| head`) has seen enough; point stdout elsewhere, or Python complains at exit.
-        import os
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(Exit.MET) from None

@@ -1,0 +1,218 @@
+"""How commands end when it is not their input that is wrong: one line and 3, or a signal's code."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+SCENARIO = """\
+name: small
+duration: 20 ms
+network:
+  stations: [a, b, c]
+  bridges: [s]
+  links: {rate: 1 Gbit/s, between: [a-s, c-s, s-b]}
+streams:
+  x: {from: a, to: b, payload: 1000 B, period: 1 ms, pcp: 3, requires: {delay: 17 us}}
+  y: {from: c, to: b, frame: 1500 B, saturating: true, pcp: 0}
+"""
+RANDOM = """\
+name: random
+duration: DURATION
+network:
+  stations: [a, b]
+  links: {rate: 1 Gbit/s, between: [a--b]}
+streams:
+  x: {from: a, to: b, poisson: 200 Mbit/s, payload: 100 B}
+"""
+MAIN = "from tsnbench.cli.main import main; main()"
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-c", MAIN, *map(str, words)]
+
+
+def tsnbench(*words: object, cwd: Path, **other) -> subprocess.CompletedProcess[str]:
+    keys = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120} | other
+    return subprocess.run(command(*words), cwd=cwd, check=False, **keys)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    (tmp_path / "small.yaml").write_text(SCENARIO)
+    (tmp_path / "random.yaml").write_text(RANDOM.replace("DURATION", "2 s"))
+    (tmp_path / "long.yaml").write_text(RANDOM.replace("DURATION", "10 min"))
+    return tmp_path
+
+
+def one_line(said: str) -> str:
+    """What was said, which is one line and perhaps a hint."""
+    lines = said.strip().splitlines()
+    assert len(lines) <= 2, said
+    assert "Traceback" not in said
+    assert len(lines) == 1 or lines[1].startswith("hint: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize("words", [["plan", "small.yaml"], ["plan", "small.yaml", "--json"], ["--help"]])
+def test_standard_output_on_a_full_disk(here: Path, words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = tsnbench(*words, cwd=here, stdout=full)
+    assert done.returncode == 3
+    assert one_line(done.stderr) == "standard output cannot be written: No space left on device"
+
+
+def test_what_cannot_be_said_on_a_full_standard_error_changes_nothing(here: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = tsnbench("run", "small.yaml", "--no-report", cwd=here, stderr=full)
+    assert done.returncode == 1
+    assert (here / "runs/small/verdict.json").exists()
+
+
+@pytest.mark.parametrize("words", [["--json"], []])
+def test_a_reader_that_has_gone_changes_no_exit_code(here: Path, words: list[str]) -> None:
+    """The requirement fails: ``| head -1`` is no failure, and hides none."""
+    gone, end = os.pipe()
+    os.close(gone)
+    with os.fdopen(end, "w") as out:
+        done = tsnbench("run", "small.yaml", "--no-report", *words, cwd=here, stdout=out)
+        assert (done.returncode, done.stderr.strip().splitlines()[-1]) == (1, "run folder: runs/small")
+        plan = tsnbench("plan", "small.yaml", *words, cwd=here, stdout=out)
+        assert plan.returncode == 0
+        assert "rror" not in plan.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
+def test_signals_leave_a_run_that_can_be_read(here: Path, number: signal.Signals, code: int) -> None:
+    process = subprocess.Popen(
+        command("run", "long.yaml", "--no-report"), cwd=here, stderr=subprocess.PIPE, text=True,
+        # A shell's background job is started with SIGINT ignored, and a test run may be one.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    folder = here / "runs/random"
+    until = time.monotonic() + 60
+    while not (folder / "observations.parquet").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.5)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == code, said
+    assert one_line(said) == "interrupted; what was measured until then is kept"
+    assert json.loads((folder / "manifest.json").read_text())["state"] == "interrupted"
+    assert not (folder / ".tsnbench.lock").exists()
+    assert tsnbench("measure", folder, cwd=here).returncode == 0
+
+
+def test_a_hang_up_that_is_ignored_stays_so(here: Path) -> None:
+    """``nohup tsnbench run …``"""
+    process = subprocess.Popen(
+        command("run", "random.yaml", "--no-report"), cwd=here, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )  # fmt: skip
+    while not (here / "runs/random/observations.parquet").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=60) == 0
+
+
+def limited(octets: int):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (octets, octets))
+
+
+def test_files_that_may_not_be_so_large(here: Path) -> None:
+    """While it is simulated; SIGXFSZ ends nothing."""
+    done = tsnbench("run", "random.yaml", "--no-report", cwd=here, preexec_fn=limited(300_000))
+    assert done.returncode == 3
+    assert one_line(done.stderr) == "runs/random: cannot be written: File too large"
+    manifest = json.loads((here / "runs/random/manifest.json").read_text())
+    assert (manifest["state"], manifest["problem"].partition("\n")[0]) == ("failed", one_line(done.stderr))
+
+
+def test_measures_that_do_not_fit(here: Path) -> None:
+    """The observations do, the table of frames does not."""
+    assert tsnbench("run", "random.yaml", "--no-report", cwd=here).returncode == 0
+    done = tsnbench("measure", "runs/random", cwd=here, preexec_fn=limited(300_000))
+    assert done.returncode == 3
+    assert one_line(done.stderr) == "runs/random: cannot be written: File too large"
+    assert tsnbench("measure", "runs/random", cwd=here).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["small", "full", "read-only"])
+def test_a_disk_that_takes_no_more(here: Path, kind: str) -> None:
+    disk = here / "disk"
+    disk.mkdir()
+    options = "size=600k" + (",ro" if kind == "read-only" else "")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", disk], check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        if kind == "full":
+            with (disk / "notes").open("wb", buffering=0) as file, suppress(OSError):
+                while True:
+                    file.write(bytes(4096))
+        done = tsnbench("run", "random.yaml", "--no-report", "--into", disk / "run", cwd=here)
+        assert done.returncode == 3
+        said = "Read-only file system" if kind == "read-only" else "No space left on device"
+        assert one_line(done.stderr) == f"{disk}/run: cannot be written: {said}"
+        if kind == "small":
+            assert json.loads((disk / "run/manifest.json").read_text())["state"] == "failed"
+            # What is left is still ours to replace.
+            (here / "other.yaml").write_text(SCENARIO.replace("small", "random"))
+            done = tsnbench("run", "other.yaml", "--no-report", "--into", disk / "run", cwd=here)
+            assert done.returncode == 1, done.stderr
+        else:
+            assert not (disk / "run").exists()
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_folder_that_another_process_writes_into(here: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from tsnbench.runs.lock import held\n"
+        "with held(Path('runs/small')):\n    print(flush=True); sys.stdin.read()"
+    )
+    words = [sys.executable, "-c", code]
+    with subprocess.Popen(words, cwd=here, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        done = tsnbench("run", "small.yaml", "--force", cwd=here)
+        assert done.returncode == 3
+        assert one_line(done.stderr) == f"runs/small: process {other.pid} is writing into this folder"
+        other.kill()
+    assert tsnbench("run", "small.yaml", "--no-report", cwd=here).returncode == 1
+
+
+@pytest.mark.parametrize("traceback", [False, True])
+def test_a_defect_is_said_to_be_one(here: Path, traceback: bool) -> None:
+    code = f"import tsnbench.planning as p\ndef plan(*_): raise KeyError('what\\nnow')\np.plan = plan\n{MAIN}"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "run", "small.yaml"],
+        cwd=here, capture_output=True, text=True, check=False,
+        env={**os.environ, **({"TSNBENCH_TRACEBACK": "1"} if traceback else {})},
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "this is a defect of tsnbench: KeyError: 'what\\nnow'\nhint: TSNBENCH_TRACEBACK=1" in done.stderr
+    assert ("Traceback" in done.stderr) == traceback
+    if not traceback:
+        one_line(done.stderr)
+
+
+@pytest.mark.parametrize("into", ["small.yaml", "small.yaml/run", "dangling", ".", "x" * 300, "loop/run"])
+def test_places_where_no_run_can_be(here: Path, into: str) -> None:
+    (here / "dangling").symlink_to(here / "nothing")
+    (here / "loop").symlink_to(here / "loop")
+    before = sorted(here.rglob("*"))
+    done = tsnbench("run", "small.yaml", "--into", into, "--force", cwd=here)
+    assert done.returncode == 2, done.stderr
+    one_line(done.stderr)
+    assert sorted(here.rglob("*")) == before
