@@ -155,10 +155,11 @@ def test_a_complete_run_is_used_again_and_another_one_is_not_overwritten(tmp_pat
     assert again.returncode == 0
     assert again.stdout == first.stdout
     assert json.loads((folder / "manifest.json").read_text())["started"] == started
-    other = tsnbench("run", scenario, "--seed", "9", "--no-report", cwd=tmp_path)
+    named = ("run", scenario, "--seed", "9", "--no-report", "--into", folder)
+    other = tsnbench(*named, cwd=tmp_path)
     assert other.returncode == 2
     assert "--force" in other.stderr
-    forced = tsnbench("run", scenario, "--seed", "9", "--no-report", "--force", cwd=tmp_path)
+    forced = tsnbench(*named, "--force", cwd=tmp_path)
     assert forced.returncode == 0
     assert json.loads((folder / "manifest.json").read_text())["seed"] == 9
 

@@ -109,11 +109,11 @@ def test_a_half_written_folder_is_recognised(tmp_path: Path) -> None:
     (folder / "observations.parquet").write_bytes(b"PAR1 cut")
     with pytest.raises(FolderError, match=r"(?s)observations.parquet cannot be read.*its run was broken off"):
         run.observations()
-    (folder / "manifest.json").unlink()
-    assert half_written(folder) == "it has no manifest.json"
     # What a crash left is ours to replace.
     assert plan.run(on=Simulation(), into=folder).state is State.COMPLETE
     assert half_written(folder) is None
+    (folder / "manifest.json").unlink()
+    assert half_written(folder) == "it has no manifest.json"
 
 
 def test_a_backend_that_fails_says_so_in_the_manifest(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_backend_that_fails_says_so_in_the_manifest(tmp_path: Path) -> None:
 
 
 def test_progress_that_raises_ends_the_run(tmp_path: Path) -> None:
-    plan = small_plan(tmp_path, duration="200 h")
+    plan = small_plan(tmp_path, duration="20 min")
 
     def tell(simulated_ns: int, frame_hops: int) -> None:
         assert 0 < simulated_ns < 10**12
@@ -151,7 +151,7 @@ def ctrl_c_interrupts() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path: Path) -> None:
-    plan = small_plan(tmp_path, duration="200 h")
+    plan = small_plan(tmp_path, duration="20 min")
     told: list[int] = []
 
     def interrupt() -> None:
@@ -167,14 +167,14 @@ def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path: Path) -> None:
     run = Run.open(tmp_path / "run")
     assert run.state is State.INTERRUPTED
     assert run.counters["interrupted"]
-    assert told[0] <= run.counters["simulated_ns"] < 720_000 * 10**9
+    assert told[0] <= run.counters["simulated_ns"] < 1_200 * 10**9
     observations = run.observations()
     sent = sum(stream["released"] for stream in run.counters["streams"])
     assert 0 < observations["seq"].len() <= 2 * sent
 
 
 def test_a_killed_run_is_half_written(tmp_path: Path) -> None:
-    plan = small_plan(tmp_path, duration="200 h")
+    plan = small_plan(tmp_path, duration="20 min")
     (tmp_path / "plan.json").write_text(plan.to_json())
     code = (
         "import sys; from tsnbench import Plan, Simulation; "

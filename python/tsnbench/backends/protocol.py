@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -53,10 +54,16 @@ class Backend(Protocol):
         self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
     ) -> Run:
         """Prepare, run, collect and, whatever happens, restore."""
+        from tsnbench.runs import clearing, lock, room
+        from tsnbench.runs.errors import writing
+
         folder = Path(into)
-        try:
-            self.prepare(plan, folder)
-            self.run(plan, folder, pcap=pcap, progress=progress)
-            return self.collect(folder)
-        finally:
-            self.restore()
+        clearing.refuse_foreign(folder)
+        with writing(folder), lock.held(folder):
+            room.refuse_too_large(plan.document, folder, Path(tempfile.gettempdir()), self.name, pcap)
+            try:
+                self.prepare(plan, folder)
+                self.run(plan, folder, pcap=pcap, progress=progress)
+                return self.collect(folder)
+            finally:
+                self.restore()

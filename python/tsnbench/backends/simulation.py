@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError
+from tsnbench.runs.clearing import claim
+from tsnbench.runs.errors import unwritable
 from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
@@ -36,8 +38,13 @@ class Simulation(Backend):
             raise BackendError(f"the native module is not built: {error}\nhint: make run") from error
         with under_way(folder):
             try:
-                _native.simulate(plan.to_json(), str(folder), pcap, progress)
-            except (ValueError, OSError) as error:
+                text = plan.to_json()
+                if pcap:
+                    claim(folder, [f"captures/{name}" for name in _native.capture_names(text)])
+                _native.simulate(text, str(folder), pcap, progress)
+            except OSError as error:
+                raise (unwritable(folder, error) if error.errno else BackendError(str(error))) from error
+            except ValueError as error:
                 raise BackendError(f"the simulator failed: {error}") from error
         end(folder, State.COMPLETE)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, told
+from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
 
 
 def report(
@@ -24,11 +24,15 @@ def report(
     """Write one self-contained HTML file; several run folders are compared in it."""
     from tsnbench.report import write
     from tsnbench.runs import Run
+    from tsnbench.runs.sweep import earlier_among
 
     kinds = tuple(kind for kind in figures.split(",") if kind)
     if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
         fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
     with told():
+        for folder in earlier_among(folders):
+            said = f"note: {folder} is of an earlier sweep: the sweep has these values no longer"
+            talk.print(said, markup=False, soft_wrap=True)
         runs = [Run.open(folder) for folder in folders]
         where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds)
     if as_json:

@@ -62,7 +62,16 @@ def run(
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Run again, whatever is in the folder.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run again, and replace what other scenarios ran in the folder.")
+    ] = False,
+    keep_runs: Annotated[
+        bool,
+        typer.Option(
+            "--keep-runs",
+            help="Replace no run: where there is one, use the folder with -2, -3, … behind its name.",
+        ),
+    ] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="All rows and columns of all tables, not only what matters most.")
     ] = False,
@@ -77,8 +86,10 @@ def run(
     from tsnbench.runs.campaign import (
         Options,
         about_run,
+        begin_sweep,
         called,
-        folder_of,
+        folders_of,
+        numbered,
         report_all,
         run_one,
         selected,
@@ -90,9 +101,10 @@ def run(
     if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
         fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
     backend = _backend(on, dilate)
-    options = Options(pcap=pcap, force=force, figures=kinds, report=report)
+    options = Options(pcap=pcap, force=force, figures=kinds, report=report, replace=into is None)
     with told():
-        scenarios = selected(load_variants(file), only or [])
+        every = load_variants(file)
+        scenarios = selected(every, only or [])
         scenarios = [shortened(scenario, duration_ns("--duration", duration), seed) for scenario in scenarios]
         if keep is None:
             plans = [make_plan(scenario) for scenario in scenarios]
@@ -103,8 +115,14 @@ def run(
         if strict:
             refuse_warnings(plans)
         into = into or Path("runs") / scenarios[0].name
+        into = numbered(into) if keep_runs else into
+        folders = folders_of(every, scenarios, into)
+        if scenarios[0].variant:
+            whole = len(scenarios) == len(every)
+            if earlier := begin_sweep(into, folders, whole, options, scenarios[0].name, file):
+                _tell_earlier(into, earlier)
         outcomes: list[Outcome] = []
-        for number, (scenario, plan) in enumerate(zip(scenarios, plans, strict=True), 1):
+        for number, (scenario, plan, folder) in enumerate(zip(scenarios, plans, folders, strict=True), 1):
             for warning in plan.warnings:
                 talk.print(str(warning), markup=False, soft_wrap=True)
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
@@ -112,9 +130,7 @@ def run(
                 about = about_run(scenario, file, duration, seed)
                 about["command"] += [] if keep is None else ["--keep", called(keep)]
                 about["command"] += _elsewhere(on, dilate)
-                outcomes.append(
-                    run_one(plan, folder_of(scenario, into), options, progress, on=backend, about=about)
-                )
+                outcomes.append(run_one(plan, folder, options, progress, on=backend, about=about))
         where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json, everything, quiet)
     if not quiet:
@@ -122,6 +138,13 @@ def run(
     if where is not None and not quiet:
         talk.print(f"report: {where}", markup=False, soft_wrap=True)
     raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)
+
+
+def _tell_earlier(into: Path, earlier: list[str]) -> None:
+    """Runs of values that the sweep has no longer."""
+    names = ", ".join(earlier[:5]) + (f" and {len(earlier) - 5} more" if len(earlier) > 5 else "")
+    said = f"note: {into} also holds runs of an earlier sweep, which are not part of this report: {names}"
+    talk.print(f"{said}\nhint: --force removes them", markup=False, soft_wrap=True)
 
 
 def _backend(on: str, dilate: int) -> Backend:

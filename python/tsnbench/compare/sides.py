@@ -59,10 +59,13 @@ def opened(folder: Path | str) -> Side:
 
     Raises:
         InputError: it is no run folder, or did not come to an end.
+        BackendError: another process writes into it.
     """
     from tsnbench.runs import Run
+    from tsnbench.runs.lock import refuse_busy
 
     run = Run.open(folder)
+    refuse_busy(run.folder)
     if run.state.value != "complete":
         raise InputError(f"{folder}: expected a complete run, found one that is {run.state.value}")
     measures = run.measures()

@@ -10,6 +10,8 @@ from typing import Any
 
 from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
+from tsnbench.runs import lock
+from tsnbench.runs.errors import DISK, unwritable, writing
 from tsnbench.runs.folder import half_written
 
 
@@ -27,10 +29,19 @@ def measure_run(
 
     Raises:
         MeasureError: the folder is no run folder, or half-written.
+        BackendError: another process writes into it, or the disk is full.
     """
     path = Path(folder)
+    if not path.is_dir():
+        raise MeasureError(f"{path}: expected a run folder, found none")
+    lock.refuse_busy(path)
     if (path / "manifest.json").exists() and (why := half_written(path)):
         raise MeasureError(f"{path}: {why}\nhint: run it again")
+    with writing(path), lock.held(path):
+        return _measure(path, start, end)
+
+
+def _measure(path: Path, start: str | None, end: str | None) -> dict[str, Any]:
     try:
         for name in ("plan.json", "observations.parquet", "counters.json"):
             # What is missing, the engine says itself.
@@ -43,6 +54,10 @@ def measure_run(
         written = json.dumps(measures, indent=2, ensure_ascii=False) + "\n"
         name = "-".join(["measures", start or "tx", end or "rx"]) if options else "measures"
         (path / f"{name}.json").write_text(written, encoding="utf-8")
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        if error.errno in DISK:
+            raise unwritable(path, error) from error
+        raise MeasureError(error.strerror or str(error)) from error
+    except ValueError as error:
         raise MeasureError(str(error)) from error
     return measures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,14 @@ def write(
 
     Raises:
         InputError: a folder is no run folder, or its files are broken; no run at all; an unknown kind
-            of figure.
+            of figure; a page of somebody else is in the way.
+        BackendError: another process writes into a folder, or the disk is full.
     """
     from tsnbench.errors import InputError
     from tsnbench.report.data import gather
     from tsnbench.report.files import destination, write_figures, write_text
+    from tsnbench.runs.errors import writing
+    from tsnbench.runs.lock import held, refuse_busy
 
     if unknown := [kind for kind in figures if kind not in KINDS]:
         raise InputError(f"figures: expected {', '.join(KINDS)}, found {', '.join(map(str, unknown))}")
@@ -46,6 +50,9 @@ def write(
     if not runs:
         raise InputError("report: expected at least one run, found none")
     page = destination(runs, into)
+    folders = [Path(run) if isinstance(run, str | Path) else run.folder for run in runs]
+    for folder in folders:
+        refuse_busy(folder)
     facts = [gather(run) for run in runs]
     if len(facts) == 1:
         from tsnbench.report.page import drawings, render
@@ -58,8 +65,10 @@ def write(
 
         drawn = compare_drawings(facts)
         text = compare(facts, drawn)
-    write_text(page, text)
-    write_figures(page.parent / "figures", drawn, figures)
+    own = len(folders) == 1 and page.parent == folders[0]
+    with writing(page), held(page.parent) if own else nullcontext():
+        write_text(page, text)
+        write_figures(page.parent / "figures", drawn, figures)
     return page
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.report.figures.style import COLUMN, Drawing, bytes_of
+from tsnbench.runs.clearing import claim, is_page
+from tsnbench.runs.errors import FolderError, writing
 
 if TYPE_CHECKING:
     from tsnbench.report.data import HasFolder
@@ -24,12 +26,22 @@ def destination(runs: Sequence[HasFolder | Path | str], into: Path | None) -> Pa
 
 
 def write_text(path: Path, text: str) -> None:
-    """UTF-8, replaced in one step."""
+    """A page as UTF-8, replaced in one step.
+
+    Raises:
+        FolderError: there is a file of that name which is no page of ours.
+        BackendError: the disk is full, or does not let us.
+    """
+    if path.exists() and not is_page(path):
+        raise FolderError(
+            path.parent, f"holds a file {path.name} that tsnbench has not written", "name another folder"
+        )
     _write(path, text.encode("utf-8"))
 
 
 def write_figures(folder: Path, drawings: Sequence[Drawing], kinds: Sequence[str]) -> list[Path]:
     """Every figure in every kind, one column wide."""
+    claim(folder.parent, [f"{folder.name}/{drawing.name}.{kind}" for drawing in drawings for kind in kinds])
     written = []
     for drawing in drawings:
         for kind in kinds:
@@ -40,7 +52,8 @@ def write_figures(folder: Path, drawings: Sequence[Drawing], kinds: Sequence[str
 
 
 def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    part.replace(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(path)

@@ -7,13 +7,15 @@ file stands for, a single run included.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import InputError
+from tsnbench.runs import clearing, lock, sweep
+from tsnbench.runs.errors import FolderError, writing
+from tsnbench.runs.names import folder_names
 from tsnbench.scenario.sweep import same
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ class Options:
     force: bool = False
     figures: tuple[str, ...] = ()
     report: bool = True
+    replace: bool = False
+    """Another run of the same scenario goes: so it is in the default folder."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,80 @@ def folder_of(scenario: Scenario, into: Path) -> Path:
     """The run folder of one scenario of a campaign: ``into`` itself, or one folder per run of a sweep."""
     if not scenario.variant:
         return into
-    name = ",".join(f"{key}={value}" for key, value in scenario.variant.items())
-    return into / "".join(c if c.isalnum() or c in "=,._-+" else "_" for c in name)
+    return into / folder_names([scenario.variant])[0]
+
+
+def folders_of(every: Sequence[Scenario], chosen: Sequence[Scenario], into: Path) -> list[Path]:
+    """The run folders of the ``chosen`` runs among ``every`` run of a scenario file."""
+    names = dict(zip(map(_values, every), folder_names([one.variant for one in every]), strict=True))
+    return [into / names[_values(one)] if one.variant else into for one in chosen]
+
+
+def _values(scenario: Scenario) -> tuple[tuple[str, str], ...]:
+    return tuple(scenario.variant.items())
+
+
+def numbered(into: Path) -> Path:
+    """``into``, or with the first number from 2 on whose folder is not there or empty: no run is replaced."""
+    number = 1
+    while True:
+        path = into if number == 1 else into.with_name(f"{into.name}-{number}")
+        if not path.exists() or (path.is_dir() and clearing.is_empty(path)):
+            return path
+        number += 1
+
+
+def begin_sweep(
+    into: Path, folders: Sequence[Path], whole: bool, options: Options, name: str, file: Path
+) -> list[str]:
+    """Notes in a sweep's folder which runs are made now; returns those that the sweep has no longer.
+
+    ``whole``: these are all runs of the sweep. Earlier runs stay unless ``options.force`` is on.
+
+    Raises:
+        FolderError: the folder holds something else.
+        BackendError: another process writes into it, or the disk is full.
+    """
+    clearing.refuse_file(into)
+    own = sweep.Sweep(name=name, file=called(file))
+    with writing(into), lock.held(into, sweep.PATIENCE_S):
+        if (into / "manifest.json").exists():
+            _refuse_single(into, own, options)
+            clearing.clear(into)
+        there = sweep.read(into) if (into / sweep.NAME).exists() else own
+        if (there.name, there.file) != (own.name, own.file) and not options.force:
+            raise FolderError(into, f"holds the runs of another sweep, of {there.file}", _AWAY)
+        made = [folder.name for folder in folders]
+        now = sweep.Sweep(
+            own.name,
+            own.file,
+            runs=sorted({*there.runs, *made}),
+            current=made if whole else there.current,
+            files=there.files,
+        )
+        earlier = [one for one in now.earlier if (into / one).is_dir()]
+        if options.force and whole:
+            for one in earlier:
+                with lock.held(into / one):
+                    clearing.clear(into / one)
+                (into / one).rmdir()
+            now, earlier = replace(now, runs=sorted(made)), []
+        sweep.write(into, now)
+    return earlier
+
+
+def _refuse_single(into: Path, own: sweep.Sweep, options: Options) -> None:
+    """Where a single run was, a sweep's runs come only if it is the same scenario's.
+
+    Raises:
+        FolderError: it is not, and nobody forces it.
+    """
+    from tsnbench.runs import Run
+
+    found = Run.open(into).manifest
+    same = found.get("name") == own.name and _file(found) in ("", own.file)
+    if not options.force and not (options.replace and same):
+        raise FolderError(into, "holds a single run, and this is a sweep", _AWAY)
 
 
 def run_one(
@@ -66,10 +142,23 @@ def run_one(
     ``about`` goes into the manifest: :func:`about_run`.
 
     Raises:
-        InputError: ``into`` holds another experiment and ``options.force`` is off.
-        BackendError: the backend failed.
+        InputError: ``into`` holds another experiment and ``options.force`` is off, or files of others.
+        BackendError: the backend failed, another process writes into the folder, or the disk is full.
         KeyboardInterrupt: the run folder then says ``interrupted`` and can be read.
     """
+    clearing.refuse_foreign(into)
+    with writing(into), lock.held(into):
+        return _run_one(plan, into, options, progress, on, about or {})
+
+
+def _run_one(
+    plan: Plan,
+    into: Path,
+    options: Options,
+    progress: Progress | None,
+    on: Backend | None,
+    about: Mapping[str, Any],
+) -> Outcome:
     from tsnbench.backends.simulation import Simulation
     from tsnbench.measure import measure_run
     from tsnbench.runs import Run
@@ -79,11 +168,14 @@ def run_one(
     run = None if options.force else _finished(plan, into, options, backend)
     reused = run is not None
     if run is None:
-        _clear(into, options)
+        _refuse_other(plan, into, options, backend, about)
+        before = _begun(into)
         try:
             run = backend.execute(plan, into, pcap=options.pcap, progress=progress)
         finally:
-            note(into, about or {})
+            # A run that was refused has left the one that was there as it was.
+            if _begun(into) != before:
+                note(into, about)
     measured = reused and (into / "measures.json").exists()
     measures = run.measures() if measured else measure_run(into)
     verdict = judge_run(run, measures)
@@ -197,33 +289,61 @@ def _finished(plan: Plan, into: Path, options: Options, on: Backend) -> Run | No
     return run
 
 
-def _clear(into: Path, options: Options) -> None:
-    """Make room for a run: what is ours and unfinished, or forced, goes; all else stays and is an error."""
-    if not into.exists() or not any(into.iterdir()):
+def _begun(into: Path) -> Any:
+    """When the run in a folder began; None where there is none."""
+    from tsnbench.runs import Run
+
+    return Run.open(into).manifest.get("started") if (into / "manifest.json").exists() else None
+
+
+def _refuse_other(plan: Plan, into: Path, options: Options, on: Backend, about: Mapping[str, Any]) -> None:
+    """A run of something else stays, unless it is forced.
+
+    Raises:
+        FolderError: there is one.
+    """
+    from tsnbench.runs import Run, State
+
+    if options.force or clearing.is_empty(into):
         return
-    manifest = into / "manifest.json"
-    if not manifest.exists() and not (into / "plan.json").exists():
-        raise InputError(f"{into}: expected an empty folder or a run folder, found other files")
-    state = None
-    if manifest.exists():
-        try:
-            state = json.loads(manifest.read_text(encoding="utf-8")).get("state")
-        except (ValueError, AttributeError):
-            state = None
-    if state == "complete" and not options.force:
-        raise InputError(
-            f"{into}: holds another run: of another plan, version or kernel\n"
-            "hint: name another folder with --into, or --force"
-        )
-    shutil.rmtree(into)
+    if (into / sweep.NAME).exists():
+        there = sweep.read(into)
+        if options.replace and (there.name, there.file) == (plan.name, _file(about)):
+            return
+        raise FolderError(into, "holds the runs of a sweep", _AWAY)
+    manifest = Run.open(into).manifest
+    if manifest.get("name") != plan.name:
+        raise FolderError(into, f"holds a run of another scenario, {manifest.get('name')}", _AWAY)
+    if manifest["state"] != State.COMPLETE:
+        return
+    if not options.replace:
+        raise FolderError(into, "holds another run: of another plan, version or kernel", _AWAY)
+    if _file(manifest) and _file(manifest) != _file(about):
+        raise FolderError(into, f"holds a run of another scenario file, {_file(manifest)}", _AWAY)
+    where = [(manifest.get("backend"), manifest.get("dilate", 1)), (on.name, getattr(on, "dilate", 1))]
+    if where[0] != where[1]:
+        slower = f" --dilate {where[0][1]}" if where[0][1] != 1 else ""
+        raise FolderError(into, f"holds a run of --on {where[0][0]}{slower}", _AWAY)
+
+
+_AWAY = "name another folder with --into, or keep both with --keep-runs; --force replaces it"
+
+
+def _file(about: Mapping[str, Any]) -> str:
+    """The scenario file, as the command of a manifest calls it; empty where there is no command."""
+    command = about.get("command")
+    return str(command[2]) if isinstance(command, list) and len(command) > 2 else ""
 
 
 __all__ = [
     "Options",
     "Outcome",
     "about_run",
+    "begin_sweep",
     "folder_of",
+    "folders_of",
     "judge_run",
+    "numbered",
     "report_all",
     "run_one",
     "selected",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.runs import manifest
-from tsnbench.runs.errors import FolderError
+from tsnbench.runs import lock, manifest
+from tsnbench.runs.clearing import clear
+from tsnbench.runs.errors import FolderError, writing
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
@@ -23,38 +23,24 @@ CLOCK_ERROR = "clock_error.parquet"
 BOUNDS = "bounds.json"
 KERNEL = "kernel.json"
 """What a real kernel said of its qdiscs and interfaces at the end."""
-OURS = {
-    manifest.NAME,
-    PLAN,
-    COUNTERS,
-    OBSERVATIONS,
-    CLOCK_ERROR,
-    BOUNDS,
-    KERNEL,
-    "captures",
-    "measures.json",
-    "frames.parquet",
-    "verdict.json",
-    "report.html",
-    "figures",
-}
-"""All that a run folder holds."""
+_LONGEST = 2000
+"""Characters of a problem."""
 
 
 def begin(plan: Plan, folder: Path, backend: str) -> None:
     """Make the folder of a run that begins now. What an earlier run left in it goes.
 
     Raises:
-        FolderError: the folder cannot be made, or holds something that is no run of ours.
+        FolderError: there cannot be such a folder, or it holds something that is no run of ours.
+        FolderBusyError: another process writes into it.
+        BackendError: the disk is full, or does not let us.
     """
-    try:
+    with writing(folder):
         if folder.exists():
             clear(folder)
         folder.mkdir(parents=True, exist_ok=True)
         manifest.write(folder, manifest.opening(plan, backend))
         (folder / PLAN).write_text(plan.to_json(), encoding="utf-8")
-    except OSError as error:
-        raise FolderError(folder, f"the run folder cannot be written: {error.strerror}") from error
 
 
 @contextmanager
@@ -62,11 +48,13 @@ def under_way(folder: Path) -> Iterator[None]:
     """A run; one that does not come to its end is ``interrupted`` or ``failed``, and says why."""
     try:
         yield
-    except KeyboardInterrupt:
-        end(folder, State.INTERRUPTED)
-        raise
     except BaseException as error:
-        end(folder, State.FAILED, str(error))
+        state, problem = (
+            (State.INTERRUPTED, None) if isinstance(error, KeyboardInterrupt) else (State.FAILED, str(error))
+        )
+        # Why the run ended is what the person is told, also where the disk is full.
+        with suppress(OSError, FolderError):
+            end(folder, state, problem)
         raise
 
 
@@ -79,38 +67,10 @@ def end(folder: Path, state: State, problem: str | None = None) -> None:
         "state": state.value,
         "ended": ended,
         "wall_seconds": round(passed.total_seconds(), 6),
-        "problem": problem,
+        "problem": problem[:_LONGEST] if problem else problem,
     }
     content.pop("process", None)
     manifest.write(folder, content)
-
-
-def clear(folder: Path) -> None:
-    """Empty a run folder, complete or not; whatever else is there stays.
-
-    Raises:
-        FolderError: it is no run folder, or holds files that no run has written.
-    """
-    hint = "name an empty or a new folder"
-    if not folder.is_dir():
-        raise FolderError(folder, "expected a folder, found a file", hint)
-    found = {entry.name for entry in folder.iterdir()}
-    if not found:
-        return
-    if not found & {manifest.NAME, PLAN}:
-        raise FolderError(folder, "expected an empty folder or a run folder, found other files", hint)
-    if (folder / manifest.NAME).exists():
-        manifest.read(folder)
-    strange = sorted(name for name in found - OURS if not name.endswith(".part"))
-    if strange:
-        raise FolderError(folder, f"holds files that no run has written: {', '.join(strange[:5])}", hint)
-    # The manifest goes last: what a crash leaves is still known as ours.
-    for name in sorted(found, key=lambda name: name == manifest.NAME):
-        entry = folder / name
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
 
 
 def half_written(folder: Path) -> str | None:
@@ -118,4 +78,6 @@ def half_written(folder: Path) -> str | None:
     if not (folder / manifest.NAME).exists():
         return "it has no manifest.json"
     state = manifest.read(folder)["state"]
+    if who := lock.holder(folder):
+        return f"{who} is writing into it: wait until it has ended"
     return "its run was broken off: the manifest still says running" if state == State.RUNNING else None

@@ -7,13 +7,14 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from tsnbench import foreign
-from tsnbench.runs.errors import FolderError
+from tsnbench.runs.errors import FULL, FolderError
 
 if TYPE_CHECKING:
     from tsnbench.planning.document import Plan
@@ -108,6 +109,12 @@ def _no_run(folder: Path) -> tuple[str, str | None]:
     return found, f"name one, such as '{runs[0]}'; tsnbench report also takes all: {folder}/*/"
 
 
+def listed(manifest: Mapping[str, Any]) -> list[str]:
+    """What was written beside the files that every run folder has: captures, figures."""
+    names = manifest.get("files", [])
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
 def note(folder: Path, about: Mapping[str, Any]) -> None:
     """Add what only the caller knows, such as the command; nothing where there is no manifest."""
     if about and (folder / NAME).exists():
@@ -115,15 +122,31 @@ def note(folder: Path, about: Mapping[str, Any]) -> None:
 
 
 def write(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write in one step and to the disk, so that a reader or a crash never leaves half of it."""
+    """Write in one step and to the disk, so that a reader or a crash never leaves half of it.
+
+    On a full disk the old file is written over, which needs no room.
+    """
     path = folder / NAME
     part = path.with_name(f"{NAME}.{os.getpid()}.part")
-    with part.open("w", encoding="utf-8") as file:
-        json.dump(manifest, file, indent=2, ensure_ascii=False)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            _to_disk(file, text)
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        if error.errno not in FULL or not path.is_file():
+            raise
+        with path.open("r+", encoding="utf-8") as file:
+            _to_disk(file, text)
+
+
+def _to_disk(file: TextIO, text: str) -> None:
+    file.write(text)
+    file.truncate()
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _cpu_model() -> str:

@@ -17,6 +17,7 @@ from tsnbench.errors import BackendError
 from tsnbench.exports.network import Network
 from tsnbench.exports.notes import Notes
 from tsnbench.linux import ptp
+from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import CLOCK_ERROR
 
 PRIORITY = 45
@@ -263,9 +264,14 @@ def write(back: dict[str, bytes], plan: dict[str, Any], folder: Path) -> None:
     table = pl.DataFrame(rows, schema=schema, orient="row")
     names = json.dumps([node["name"] for node in plan["nodes"]])
     table.write_parquet(folder / CLOCK_ERROR, metadata={_NODES_KEY: names})
-    for node, own in enumerate(plan["nodes"]):
-        if said := back.get(f"ptp4l-{node}.log"):
-            (folder / f"ptp4l-{own['name']}.log").write_bytes(said)
+    logs = {
+        f"ptp4l-{own['name']}.log": said
+        for node, own in enumerate(plan["nodes"])
+        if (said := back.get(f"ptp4l-{node}.log"))
+    }
+    claim(folder, logs)
+    for log, said in logs.items():
+        (folder / log).write_bytes(said)
 
 
 def _moments(plan: dict[str, Any]) -> int:

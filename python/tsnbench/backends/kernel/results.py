@@ -14,6 +14,8 @@ from tsnbench.backends.kernel.site import Abilities
 from tsnbench.backends.kernel.wire import Wire, dilated
 from tsnbench.errors import BackendError
 from tsnbench.linux import compare, explain, qdiscs, read_qdiscs
+from tsnbench.runs.clearing import claim
+from tsnbench.runs.errors import DISK, unwritable
 
 BUSIEST = 0.9
 """Of the guest's one processor: above this, delays are those of the processor."""
@@ -207,15 +209,18 @@ def observe(
     from tsnbench import _native
 
     captures = folder / "captures"
+    names = {}
+    for number, tap in enumerate(plan["taps"]):
+        if f"tap-{number}.pcap" in back:
+            words = "-".join(re.findall(r"[\w.]+", tap["name"]))[:60]
+            names[number] = f"{number:02}-{words}.pcap"
+    claim(folder, [f"captures/{name}" for name in (*names.values(), *stages.names(back))])
     captures.mkdir()
     files = []
-    for number, tap in enumerate(plan["taps"]):
-        octets = back.get(f"tap-{number}.pcap")
-        if octets is not None:
-            words = "-".join(re.findall(r"[\w.]+", tap["name"]))[:60]
-            path = captures / f"{number:02}-{words}.pcap"
-            path.write_bytes(octets)
-            files.append((number, str(path)))
+    for number, name in names.items():
+        path = captures / name
+        path.write_bytes(back[f"tap-{number}.pcap"])
+        files.append((number, str(path)))
     noted = stages.logs(back, captures)
     asked = {"epoch_ns": int(_text(back, "epoch")), "dilate": dilate, "files": files, "logs": noted}
     try:
@@ -224,7 +229,11 @@ def observe(
                 text, json.dumps(asked), str(folder / "observations.parquet"), clock, NO_SEND
             )
         )
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        if error.errno in DISK:
+            raise unwritable(folder, error) from error
+        raise BackendError(f"the {clock}'s captures cannot be used: {error}") from error
+    except ValueError as error:
         raise BackendError(f"the {clock}'s captures cannot be used: {error}") from error
     for written in noted:
         Path(written).unlink()

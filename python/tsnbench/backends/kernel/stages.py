@@ -40,14 +40,18 @@ def listeners(plan: dict[str, Any], dilate: int, whole_us: int, site: Site) -> l
     ]
 
 
+def names(back: dict[str, bytes]) -> list[str]:
+    """Of the files that :func:`logs` writes."""
+    return sorted(own for own in back if own.startswith("sights-"))
+
+
 def logs(back: dict[str, bytes], into: Path) -> list[str]:
     """What they noted, as files."""
     found = []
-    for own in sorted(back):
-        if own.startswith("sights-"):
-            path = into / own
-            path.write_bytes(back[own])
-            found.append(str(path))
+    for own in names(back):
+        path = into / own
+        path.write_bytes(back[own])
+        found.append(str(path))
     return found
 
 

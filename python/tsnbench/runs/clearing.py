@@ -1,0 +1,209 @@
+"""What tsnbench wrote into a folder, and its removal.
+
+No other code removes anything from a folder that a person named.
+
+A run folder holds files of fixed names, and files that its manifest lists (captures, figures). A sweep's
+folder holds run folders, which its :mod:`sweep` file lists, and their common report. Anything else belongs
+to somebody: it stays, and the folder is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tsnbench.runs import lock, manifest, sweep
+from tsnbench.runs.errors import FolderError, unwritable
+
+_FIXED = {
+    manifest.NAME,
+    "plan.json",
+    "counters.json",
+    "observations.parquet",
+    "clock_error.parquet",
+    "bounds.json",
+    "kernel.json",
+    "measures.json",
+    "frames.parquet",
+    "verdict.json",
+    "stages.svg",
+    "stages.png",
+}
+_BETWEEN = re.compile(r"measures-[a-z-]+\.json|frames-[a-z-]+\.parquet")
+"""What ``tsnbench measure --from --to`` writes."""
+_PAGES = {"report.html", "compare.html"}
+_GENERATOR = b'<meta name="generator" content="tsnbench'
+_LISTED = re.compile(r"(captures|figures)/[^/\0]+|ptp4l-[^/\0]+\.log")
+"""What the list in a manifest may name; it is read from a file that anybody can edit."""
+_PARTS = re.compile(rf"{re.escape(manifest.NAME)}\.\d+\.part|{re.escape(sweep.NAME)}\.\d+\.part")
+HINT = "name an empty or a new folder with --into"
+
+
+def clear(folder: Path) -> None:
+    """Empty a run folder or a sweep's folder, complete or not, of what tsnbench wrote there.
+
+    Nothing is removed where something else is there, too.
+
+    Raises:
+        FolderError: it is no such folder, or holds files that tsnbench has not written.
+        FolderBusyError: another process writes into it.
+    """
+    lock.refuse_busy(folder)
+    found = _Found()
+    found.look(folder, "")
+    if found.strange:
+        listed = ", ".join(sorted(found.strange)[:5])
+        more = f" and {len(found.strange) - 5} more" if len(found.strange) > 5 else ""
+        raise FolderError(folder, f"holds files that no run has written: {listed}{more}", HINT)
+    for one in found.runs:
+        lock.refuse_busy(one)
+    for path in found.order:
+        # Never a whole tree: a folder that somebody puts a file into meanwhile stays.
+        if _is(path, stat.S_ISDIR):
+            path.rmdir()
+        else:
+            path.unlink(missing_ok=True)
+
+
+def size(folder: Path) -> int:
+    """Octets of what :func:`clear` would remove."""
+    if not folder.is_dir():
+        return 0
+    found = _Found()
+    found.look(folder, "")
+    return sum(path.lstat().st_size for path in found.order)
+
+
+def ours(folder: Path) -> bool:
+    """Whether a folder is tsnbench's: of a run or a sweep."""
+    return (folder / manifest.NAME).is_file() or (folder / sweep.NAME).is_file()
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether there is nothing in a folder but what a run leaves that was killed as it began."""
+    return all(_leftover(entry.name) for entry in folder.iterdir())
+
+
+def refuse_file(folder: Path) -> None:
+    """Before a folder that a person named is made or used.
+
+    Raises:
+        FolderError: there can be no folder.
+    """
+    try:
+        folder.stat()
+    except FileNotFoundError:
+        if folder.is_symlink():
+            raise FolderError(folder, "expected a folder, found a symbolic link to nothing", HINT) from None
+        return
+    except OSError as error:
+        # Too long a name, links in a circle, a file on the way.
+        raise unwritable(folder, error) from error
+    if not folder.is_dir():
+        raise FolderError(folder, "expected a folder, found a file", HINT)
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Before anything is written into a folder that a person named.
+
+    Raises:
+        FolderError: it is a file, or a folder of something else.
+    """
+    refuse_file(folder)
+    if folder.exists() and not ours(folder) and not is_empty(folder):
+        raise FolderError(folder, "expected an empty folder or a run folder, found other files", HINT)
+
+
+def claim(folder: Path, names: Iterable[str]) -> None:
+    """Notes files that are about to be written into the folder of a run or sweep; not in any other folder."""
+    if (folder / manifest.NAME).is_file():
+        content = manifest.read(folder)
+        listed = manifest.listed(content)
+        if more := sorted(set(names) - set(listed)):
+            manifest.write(folder, content | {"files": [*listed, *more]})
+    elif (folder / sweep.NAME).is_file():
+        sweep.add(folder, files=names)
+
+
+def is_page(path: Path) -> bool:
+    """Whether an HTML file is one of ours, and none of somebody else under the same name."""
+    with path.open("rb") as file:
+        return _GENERATOR in file.read(4096)
+
+
+class _Found:
+    """What is in a folder: ours in the order in which it goes, and what is not."""
+
+    def __init__(self) -> None:
+        self.order: list[Path] = []
+        self.strange: list[str] = []
+        self.runs: list[Path] = []
+
+    def look(self, folder: Path, above: str) -> None:
+        refuse_foreign(folder)
+        names = sorted(entry.name for entry in folder.iterdir())
+        listed: set[str] = set()
+        runs: set[str] = set()
+        if manifest.NAME in names:
+            listed |= set(manifest.listed(manifest.read(folder)))
+        if sweep.NAME in names and not above:
+            content = sweep.read(folder)
+            listed |= set(content.files)
+            runs |= set(content.runs)
+        # What says that the folder is ours goes last: what a crash leaves is still known.
+        for name in sorted(names, key=lambda name: (name in (manifest.NAME, sweep.NAME), name)):
+            path = folder / name
+            if _is(path, stat.S_ISREG):
+                if name != lock.NAME or above:
+                    self._take(path, above + name, _is_ours(path, name, listed))
+            elif name in ("captures", "figures") and _is(path, stat.S_ISDIR):
+                for one in sorted(path.iterdir()):
+                    own = f"{name}/{one.name}"
+                    fine = _is(one, stat.S_ISREG) and _is_listed(own, listed)
+                    self._take(one, above + own, fine)
+                self.order.append(path)
+            elif name in runs and _is(path, stat.S_ISDIR) and (is_empty(path) or _is_run(path)):
+                self.runs.append(path)
+                self.look(path, f"{name}/")
+                self.order.append(path)
+            else:
+                self.strange.append(above + name)
+
+    def _take(self, path: Path, called: str, fine: bool) -> None:
+        if fine:
+            self.order.append(path)
+        else:
+            self.strange.append(called)
+
+
+def _is_ours(path: Path, name: str, listed: set[str]) -> bool:
+    whole = name.removesuffix(".part")
+    if whole in _PAGES:
+        return name != whole or is_page(path)
+    return (
+        whole in _FIXED
+        or name == sweep.NAME
+        or bool(_BETWEEN.fullmatch(whole))
+        or _leftover(name)
+        or _is_listed(name, listed)
+    )
+
+
+def _is_listed(name: str, listed: set[str]) -> bool:
+    whole = name.removesuffix(".part")
+    return bool(_LISTED.fullmatch(whole)) and (name in listed or whole in listed)
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / manifest.NAME).is_file()
+
+
+def _leftover(name: str) -> bool:
+    return name == lock.NAME or _PARTS.fullmatch(name) is not None
+
+
+def _is(path: Path, kind: Callable[[int], bool]) -> bool:
+    """Of a path itself: tsnbench makes no symbolic links, so one is somebody's."""
+    return kind(path.lstat().st_mode)

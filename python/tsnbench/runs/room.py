@@ -1,0 +1,173 @@
+"""How many octets a run will write, held against the room there is, before it begins."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tsnbench.errors import BackendError
+from tsnbench.planning.load import flow_rate
+from tsnbench.planning.sizes import sizes
+from tsnbench.runs import clearing
+
+ROWS = {"alike": (1.0, 1.5), "steady": (4.0, 8.0), "random": (7.0, 13.0)}
+"""Octets of one row of observations.parquet and of frames.parquet, by what the times of frames follow.
+
+Rows are packed by what they differ in. In the shipped scenarios, where a run has 10,000 rows or more, they
+take up to 0.3 and 0.7 octets where all talkers have one period, up to 2.0 and 6.0 where periods differ or
+frames wait behind saturating ones, and up to 5.1 and 11.4 where times are drawn at random.
+"""
+CLOCK_ERROR = 16
+"""Octets of one row of clock_error.parquet."""
+BLOCK = 40
+"""Octets that a capture has for a frame beside the frame."""
+SNAP = 128
+"""Octets of a frame that captures on kernels keep."""
+REST = 4_000_000
+PER_STREAM = 5_000
+"""Octets of Plan, counters, measures and report: of a small run, and for each stream."""
+ALWAYS = 50_000_000
+"""Runs that write less than this are not held against the room: there nothing can be lost but seconds."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Octets that a run writes, rather more than less."""
+
+    observations: int
+    frames: int
+    captures: int
+    rest: int
+    scratch: int
+    """Beside the run folder, while it runs."""
+
+    @property
+    def folder(self) -> int:
+        """In the run folder."""
+        return self.observations + self.frames + self.captures + self.rest
+
+
+def need(plan: Mapping[str, Any], backend: str, pcap: bool) -> Need:
+    """What a run of a Plan's document writes."""
+    sent = [frames(plan, stream) for stream in plan["streams"]]
+    lengths = [sizes(stream["size"]) for stream in plan["streams"]]
+    rows = octets = 0.0
+    snapped = 0.0
+    for tap in plan["taps"]:
+        port = plan["ports"][tap["port"]]
+        # What comes in at a port goes out at its peer.
+        egress = tap["port"] if tap["stage"] not in ("rx", "kernel-rx", "app-rx") else port["peer"]
+        there = [n for n, stream in enumerate(plan["streams"]) if _crosses(stream, egress)]
+        bits = sum(sent[n] * float(lengths[n].phy_bits / lengths[n].frames) for n in there)
+        fits = port["rate_bps"] * (plan["duration_ns"] + plan["drain_ns"]) / 1e9
+        share = min(1.0, fits / bits) if bits else 0.0
+        for n in there:
+            rows += sent[n] * share
+            octets += 1.1 * sent[n] * share * (float(lengths[n].frame_bits / lengths[n].frames) / 8 + BLOCK)
+            snapped += sent[n] * share * (min(lengths[n].largest, SNAP) + BLOCK)
+    pairs = sum(count * len(stream["listeners"]) for count, stream in zip(sent, plan["streams"], strict=True))
+    on_kernel = backend != "simulation"
+    sighting, frame = ROWS["random" if on_kernel or _is_random(plan) else _steady(plan)]
+    return Need(
+        observations=round(sighting * rows),
+        frames=round(frame * pairs),
+        # On kernels observations are made from captures, so they are there for a while in any case.
+        captures=round(snapped) if on_kernel else round(octets) if pcap else 0,
+        rest=REST + PER_STREAM * len(plan["streams"]) + _clock_rows(plan) * CLOCK_ERROR,
+        scratch=round(snapped) if backend == "netns" else 0,
+    )
+
+
+def frames(plan: Mapping[str, Any], stream: Mapping[str, Any]) -> float:
+    """How many frames a stream's talker sends, in the mean."""
+    pattern, size = stream["pattern"], sizes(stream["size"])
+    span_ns = stream["stop_ns"] - stream["start_ns"]
+    rate = flow_rate(pattern, stream["size"])
+    if pattern["kind"] == "trace":
+        span_ns = min(span_ns, pattern["passes"] * pattern["cycle_ns"])
+    bps = plan["ports"][stream["route"][0]["port"]]["rate_bps"] if rate is None else float(rate)
+    return float(bps) * float(size.frames / size.phy_bits) * float(span_ns) / 1e9 + float(size.frames)
+
+
+def refuse_too_large(plan: Mapping[str, Any], folder: Path, scratch: Path, backend: str, pcap: bool) -> None:
+    """Before a run begins; the run that it replaces counts as room.
+
+    Raises:
+        BackendError: the disk has no room for what it will write, or files may not be so large.
+    """
+    wanted = need(plan, backend, pcap)
+    if wanted.folder + wanted.scratch < ALWAYS:
+        return
+    largest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if largest != resource.RLIM_INFINITY and wanted.observations > largest:
+        raise BackendError(
+            f"{folder}: this run writes a file of about {_words(wanted.observations)}, and files may have "
+            f"{_words(largest)}\nhint: ulimit -f raises that; a shorter --duration or fewer taps need less"
+        )
+    places: dict[int, tuple[Path, int]] = {}
+    for path, octets in ((folder, wanted.folder), (scratch, wanted.scratch)):
+        there = _existing(path)
+        device = os.stat(there).st_dev
+        before = places.get(device, (there, 0))
+        places[device] = (before[0], before[1] + octets)
+    replaced = clearing.size(folder)
+    for path, octets in places.values():
+        free = shutil.disk_usage(path).free + (replaced if path == _existing(folder) else 0)
+        if octets > free:
+            raise BackendError(
+                f"{folder}: this run writes about {_words(octets)}, and the disk of {path} has "
+                f"{_words(free)} left\nhint: {_less(pcap)}--into names a folder on another disk"
+            )
+
+
+def _less(pcap: bool) -> str:
+    return "a shorter --duration, fewer taps" + (" or no --pcap" if pcap else "") + " need less; "
+
+
+def _crosses(stream: Mapping[str, Any], port: int) -> bool:
+    return any(hop["port"] == port for hop in (*stream["route"], *stream.get("flood", ())))
+
+
+def _is_random(plan: Mapping[str, Any]) -> bool:
+    """Whether times of frames are drawn, or were measured."""
+    patterns = [stream["pattern"] for stream in plan["streams"]]
+    return (
+        bool(plan.get("clocks"))
+        or bool(plan.get("faults"))
+        or any(one["kind"] in ("poisson", "trace") or one.get("jitter_ns") for one in patterns)
+        or any(one["size"]["kind"] != "frame" for one in plan["streams"])
+        or any("host" in node or "further" in node for node in plan["nodes"])
+    )
+
+
+def _steady(plan: Mapping[str, Any]) -> str:
+    periods = {stream["pattern"].get("period_ns") for stream in plan["streams"]}
+    return "alike" if len(periods) == 1 and None not in periods else "steady"
+
+
+def _clock_rows(plan: Mapping[str, Any]) -> int:
+    clocks = plan.get("clocks")
+    if not clocks or not clocks.get("record_ns"):
+        return 0
+    moments = int(plan["duration_ns"] + plan["drain_ns"]) // int(clocks["record_ns"])
+    return len(plan["nodes"]) * moments
+
+
+def _existing(path: Path) -> Path:
+    path = path.absolute()
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return path
+
+
+def _words(octets: float) -> str:
+    """``3.4 GB``."""
+    for unit, worth in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if octets >= worth:
+            return f"{octets / worth:.3g} {unit}"
+    return f"{octets:.0f} B"

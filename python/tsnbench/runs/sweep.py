@@ -1,0 +1,91 @@
+"""The folder of a sweep: which runs it holds, and which of them the last whole sweep made."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tsnbench.runs import lock
+from tsnbench.runs.errors import FolderError
+
+FORMAT = "tsnbench-sweep/1"
+NAME = "sweep.json"
+PATIENCE_S = 10.0
+"""Runs of one sweep may be made side by side (``--only``); each writes this file for a moment."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What ``sweep.json`` says."""
+
+    name: str
+    """The scenario's."""
+    file: str
+    """The scenario file, as the manifests of its runs call it."""
+    runs: list[str] = field(default_factory=list)
+    """Every run folder that was made here."""
+    current: list[str] = field(default_factory=list)
+    """Those of the last whole sweep."""
+    files: list[str] = field(default_factory=list)
+    """Figures of all runs together."""
+
+    @property
+    def earlier(self) -> list[str]:
+        """Runs of values that the sweep has no longer."""
+        return sorted(set(self.runs) - set(self.current)) if self.current else []
+
+
+def read(folder: Path) -> Sweep:
+    """The file of a sweep's folder.
+
+    Raises:
+        FolderError: it cannot be read, or is something else.
+    """
+    try:
+        found = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FolderError(folder, f"its {NAME} cannot be read: {error}") from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise FolderError(folder, f"expected a {NAME} of format {FORMAT}, found something else")
+    lists = {key: _names(found.get(key)) for key in ("runs", "current", "files")}
+    return Sweep(str(found.get("name", "")), str(found.get("file", "")), **lists)
+
+
+def write(folder: Path, content: Sweep) -> None:
+    """In one step, so that a reader never sees half of it."""
+    path = folder / NAME
+    part = path.with_name(f"{NAME}.{os.getpid()}.part")
+    text = json.dumps({"format": FORMAT, **asdict(content)}, indent=2, ensure_ascii=False) + "\n"
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def add(folder: Path, runs: Iterable[str] = (), files: Iterable[str] = ()) -> None:
+    """Notes what is about to be written."""
+    with lock.held(folder, PATIENCE_S):
+        _add(folder, runs, files)
+
+
+def _add(folder: Path, runs: Iterable[str], files: Iterable[str]) -> None:
+    there = read(folder)
+    more = replace(there, runs=sorted({*there.runs, *runs}), files=sorted({*there.files, *files}))
+    if more != there:
+        write(folder, more)
+
+
+def earlier_among(folders: Iterable[Path]) -> list[Path]:
+    """Those run folders which are of values that their sweep has no longer."""
+    found = []
+    for folder in folders:
+        if (folder.parent / NAME).is_file() and folder.name in read(folder.parent).earlier:
+            found.append(folder)
+    return found
+
+
+def _names(value: Any) -> list[str]:
+    names = [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+    return [name for name in names if name not in ("", ".", "..")]
