@@ -153,6 +153,47 @@ def test_an_earlier_export_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "out/csv/ports.csv").exists()
 
 
+def test_a_list_of_files_that_no_export_wrote_removes_nothing(tmp_path: Path) -> None:
+    """It may come with a folder that somebody sent, or name what the person has written since."""
+    out = tmp_path / "out"
+    (out / ".git").mkdir(parents=True)
+    (out / ".git/config").write_text("precious")
+    (out / "notes.md").write_text("precious")
+    zeros = "0" * 64
+    (out / ".tsnbench-export").write_text(f"{zeros}  notes.md\n{zeros}  .git/config\n{zeros}  ../x\n")
+    with pytest.raises(
+        InputError, match=r"holds files that no export has written.*: \.git/config, notes\.md"
+    ):
+        write(export(rich(), ["csv"]), out)
+    assert not (out / "csv").exists()
+    (out / ".tsnbench-export").write_text("notes.md\n.git/config\n")
+    write(export(rich(), ["csv"]), out)
+    assert (out / "notes.md").read_text() == (out / ".git/config").read_text() == "precious"
+
+
+@pytest.mark.parametrize("kind", ["changed", "link", "folder-link", "new"])
+def test_what_a_person_changed_in_an_export_stays(tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "out"
+    write(export(rich(), ["csv"]), out)
+    ports = out / "csv/ports.csv"
+    elsewhere = tmp_path / "elsewhere"
+    if kind == "changed":
+        ports.write_text("precious")
+    elif kind == "link":
+        ports.rename(elsewhere)
+        ports.symlink_to(elsewhere)
+    elif kind == "folder-link":
+        (out / "csv").rename(elsewhere)
+        (out / "csv").symlink_to(elsewhere)
+    else:
+        (out / "tsnkit").mkdir()
+        (out / "tsnkit/task.csv").write_text("precious")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match="holds files that no export has written, or that were changed"):
+        write(export(rich(), ["csv", "tsnkit"]), out)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def table(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 

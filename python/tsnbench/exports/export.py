@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -15,10 +17,11 @@ from tsnbench.exports.network import Network
 from tsnbench.exports.notes import Note, Notes
 from tsnbench.linux import files as linux_files
 from tsnbench.linux.profile import Profile
+from tsnbench.runs.errors import writing
 from tsnbench.yang import files as yang_files
 
 MARKER = ".tsnbench-export"
-"""The files that an export has written, so that the next one can replace them."""
+"""The files that an export has written and their SHA-256, so that the next one can replace them."""
 
 
 @dataclass
@@ -74,27 +77,58 @@ def _names(document: dict[str, Any]) -> None:
 
 
 def write(done: Exported, folder: Path) -> list[Path]:
-    """Writes all files below a folder, which is made.
+    """Writes all files below a folder, which is made; the files of an earlier export there go.
 
     Raises:
-        InputError: the folder has files of something else.
+        InputError: the folder has files of something else, or files that were changed after an export.
+        BackendError: the disk is full, or does not let us.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: expected a folder, found a file")
     marker = folder / MARKER
     if folder.is_dir() and any(folder.iterdir()) and not marker.exists():
         raise InputError(f"{folder}: expected an empty folder or an earlier export, found other files")
-    if marker.exists():
-        for name in foreign.read_text(marker, 1 << 20).splitlines():
-            # Only what an export can have written, wherever the marker came from.
-            if not Path(name).is_absolute() and ".." not in Path(name).parts:
-                (folder / name).unlink(missing_ok=True)
-    paths = []
-    for name, text in {MARKER: "".join(f"{one}\n" for one in done.files), **done.files}.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        if path.suffix == ".sh":
-            path.chmod(0o755)
-        paths.append(path)
-    return paths[1:]
+    octets = {name: text.encode("utf-8") for name, text in done.files.items()}
+    with writing(folder):
+        earlier = _written(marker)
+        there = sorted(name for name in {*earlier, *octets} if os.path.lexists(folder / name))
+        if changed := [name for name in there if not _unchanged(folder, name, earlier.get(name))]:
+            raise InputError(
+                f"{folder}: holds files that no export has written, or that were changed since: "
+                f"{', '.join(changed[:5])}\nhint: name an empty or a new folder"
+            )
+        for name in there:
+            (folder / name).unlink()
+        folder.mkdir(parents=True, exist_ok=True)
+        listed = "".join(f"{_digest(content)}  {name}\n" for name, content in octets.items())
+        for name, content in {MARKER: listed.encode("utf-8"), **octets}.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            if path.suffix == ".sh":
+                path.chmod(0o755)
+    return [folder / name for name in octets]
+
+
+def _written(marker: Path) -> dict[str, str]:
+    """SHA-256 by name of what an earlier export has written."""
+    if not marker.is_file():
+        return {}
+    lines = foreign.read_text(marker, 1 << 20).splitlines()
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines) if _is_inside(name)}
+
+
+def _is_inside(name: str) -> bool:
+    """Anybody can have written the list."""
+    return bool(name) and "\0" not in name and not Path(name).is_absolute() and ".." not in Path(name).parts
+
+
+def _unchanged(folder: Path, name: str, digest: str | None) -> bool:
+    """Whether a file is as an export has written it, and in the folder itself: exports make no links."""
+    path = folder / name
+    links = any((folder / part).is_symlink() for part in (Path(name), *Path(name).parents[:-1]))
+    return digest is not None and not links and path.is_file() and _digest(path.read_bytes()) == digest
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
