@@ -5,8 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from tsnbench.errors import BackendError
+from tsnbench.runs import clearing
+from tsnbench.runs.errors import DISK, FolderError, unwritable, writing
 
 OBSERVATIONS = "observations.parquet"
+
+
+def make(folder: Path) -> None:
+    """Makes the folder where it is not there; both sides may use one.
+
+    Raises:
+        FolderError: it is a file, or the folder of a run, whose observations would be lost.
+        BackendError: the disk is full, or does not let us.
+    """
+    clearing.refuse_file(folder)
+    if clearing.ours(folder):
+        raise FolderError(
+            folder, "holds a run, and live traffic would replace its observations", clearing.HINT
+        )
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def log_of(folder: Path, side: str) -> Path:
@@ -28,5 +46,7 @@ def merge(folder: Path) -> Path:
     try:
         _native.merge_logs([str(path) for path in logs], str(into))
     except OSError as error:
+        if error.errno in DISK:
+            raise unwritable(folder, error) from error
         raise BackendError(f"{folder}: {error}") from error
     return into

@@ -54,7 +54,7 @@ def receive(asked: Receiving) -> dict[str, Any]:
         words += ["--cpu", str(asked.cpu)] if asked.cpu is not None else []
         words += ["--priority", str(asked.priority)] if asked.priority is not None else []
         if asked.into is not None:
-            asked.into.mkdir(parents=True, exist_ok=True)
+            folder.make(asked.into)
             words += ["--sights", str(folder.log_of(asked.into, "receive"))]
         program.run(words)
         found: dict[str, Any] = json.loads(log.read_text(encoding="utf-8"))

@@ -157,7 +157,7 @@ def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending
         ]
         words += [word for port, interface in ports for word in ("--port", f"{port}={interface}")]
         if asked.into is not None:
-            asked.into.mkdir(parents=True, exist_ok=True)
+            folder.make(asked.into)
             words += ["--sights", str(folder.log_of(asked.into, "send"))]
         words += ["--udp", asked.udp] if asked.udp else []
         words += ["--untagged"] if asked.by_device else []

@@ -1,0 +1,25 @@
+"""The folder of live traffic is not that of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tsnbench.live.folder import make
+from tsnbench.runs import FolderError
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "sweep.json"])
+def test_the_observations_of_a_run_are_not_replaced(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(FolderError, match="holds a run, and live traffic would replace its observations"):
+        make(tmp_path)
+
+
+def test_both_sides_may_use_one_folder_and_a_file_is_none(tmp_path: Path) -> None:
+    make(tmp_path / "deep" / "live")
+    make(tmp_path / "deep" / "live")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FolderError, match="found a file"):
+        make(tmp_path / "file")
