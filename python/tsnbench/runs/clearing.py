@@ -129,6 +129,8 @@ def claim(folder: Path, names: Iterable[str]) -> None:
 
 def is_page(path: Path) -> bool:
     """Whether an HTML file is one of ours, and none of somebody else under the same name."""
+    if not _is(path, stat.S_ISREG):
+        return False
     with path.open("rb") as file:
         return _GENERATOR in file.read(4096)
 

@@ -68,6 +68,7 @@ _SHAPES: dict[str, Shape] = {
         **{key: {} for key in ("variant?", "versions?", "machine?", "host?", "guest?")},
         "wall_seconds?": NUMBER,
         "command?": [TEXT],
+        "files?": [TEXT],
     },
     "measures.json": {
         "paths": [_PATH],

@@ -64,4 +64,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        # A file that cannot be used says so itself.
+        if isinstance(error, InputError):
+            raise
         raise unwritable(path, error) from error

@@ -9,11 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.runs import lock
 from tsnbench.runs.errors import FolderError
 
 FORMAT = "tsnbench-sweep/1"
 NAME = "sweep.json"
+MOST = 16 << 20
+"""Octets."""
 PATIENCE_S = 10.0
 """Runs of one sweep may be made side by side (``--only``); each writes this file for a moment."""
 
@@ -46,9 +49,9 @@ def read(folder: Path) -> Sweep:
         FolderError: it cannot be read, or is something else.
     """
     try:
-        found = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FolderError(folder, f"its {NAME} cannot be read: {error}") from error
+        found = foreign.read_json(folder / NAME, MOST)
+    except OSError as error:
+        raise FolderError(folder, f"its {NAME} cannot be read: {error.strerror or error}") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise FolderError(folder, f"expected a {NAME} of format {FORMAT}, found something else")
     lists = {key: _names(found.get(key)) for key in ("runs", "current", "files")}
