@@ -163,7 +163,7 @@ streams:
     ("x", "y", "more", "path", "words"),
     [
         (", requires: {delay: 100 us}", "", "", "streams.x", "x takes at least 161.28 us over 2 links"),
-        (", offset: 1 us", ", offset: 2 us", "", "streams.y", "y"),
+        (", offset: 1 us", ", offset: 1 us", "", "streams.y", "y"),
         (", jitter: 1 us", "", "", "streams.x.jitter", "jitter"),
         ("", "", f"shapers: {{all: {{gates: {{entries: [{OPEN}]}}}}}}", "streams.x.scheduled", "a -> s"),
         ("", "", "  z: {from: a, to: c, pcp: 7, period: 1 ms, frame: 64 B}", "streams.z", "PCP 7"),
