@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -170,3 +171,14 @@ def test_more_time_is_only_offered_where_it_helps() -> None:
     with pytest.raises(PlanningErrors) as raised:
         plan(read_scenario(_text(STAR, "time: 600 s", *streams))[0])
     assert "time" not in str(raised.value)
+
+
+def test_the_readme_shows_what_is_said() -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "scenarios/tutorial/11-scheduled.yaml").read_text(encoding="utf-8")
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(text.replace("delay: 50 us", "delay: 5 us"), "scheduled.yaml")[0])
+    (problem,) = raised.value.problems
+    assert " ".join(str(problem).split()) in " ".join(
+        (root / "README.md").read_text(encoding="utf-8").split()
+    )

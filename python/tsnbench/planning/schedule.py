@@ -45,12 +45,13 @@ def schedule_flows(draft: Draft) -> None:
     hints = Hints(draft, flows, queues, problem)
     said: set[tuple[str, ...]] = set()
     for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
-        # Two streams that meet do so on all links that they share, and so do their flows.
-        groups = (
-            {flows[number].group for number in reason.get("streams", ())}
-            if reason["kind"] in ("pair", "together")
-            else ()
-        )
+        # Two streams that meet do so on all links that they share, and so do their flows; what one flow
+        # cannot do alone its stream's others cannot.
+        groups = set()
+        if reason["kind"] in ("pair", "together"):
+            groups = {flows[number].group for number in reason["streams"]}
+        elif reason["kind"] in ("deadline", "jitter", "period", "frame"):
+            groups = {flows[reason["stream"]].group}
         key = (reason["kind"], *sorted(groups)) if groups else (sentence,)
         if key not in said:
             said.add(key)
