@@ -25,7 +25,8 @@ def send(
         str, typer.Option(metavar="INTERFACE", help="The interface; needed.", show_default=False)
     ] = "",
     node: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Whose streams of the scenario.", show_default=False)
+        str | None,
+        typer.Option("--node", metavar="NODE", help="Whose streams of the scenario.", show_default=False),
     ] = None,
     period: Annotated[
         str | None, typer.Option(metavar="TIME", help="From one frame to the next: 1ms.", show_default=False)
