@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from tsnbench.cli import output
+from tsnbench.cli import net, output
 from tsnbench.cli.terminal import visible
+from tsnbench.errors import InputError
 from tsnbench.sheet import Column, Sheet
 
 STRIKE = "a\x1b[2J\x9b31m\r\x07\u202eb\udcff"
@@ -48,3 +49,11 @@ def test_the_name_of_a_file_cannot_write_to_the_terminal(tmp_path: Path) -> None
     assert done.returncode == 2
     assert b"\x1b" not in done.stderr + done.stdout
     assert b"\\x1b]0;owned\\x07.yaml" in done.stderr
+
+
+def test_what_nobody_else_has_said_is_escaped_too(capsys: pytest.CaptureFixture[str]) -> None:
+    def fails() -> None:
+        raise InputError(STRIKE)
+
+    assert net._ended(fails) == 2
+    assert capsys.readouterr().err == f"{SHOWN}\n"

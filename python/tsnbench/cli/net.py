@@ -14,6 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO, cast
 
+from tsnbench.cli.terminal import visible
+
 TRACEBACK = "TSNBENCH_TRACEBACK"
 """Set in the environment, it has tracebacks shown."""
 _GONE = {errno.EPIPE, errno.EIO}
@@ -78,7 +80,7 @@ def _say(text: str, code: int = 3) -> int:
         import traceback
 
         traceback.print_exc()
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)
     return code
 
 
