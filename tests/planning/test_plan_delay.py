@@ -6,7 +6,7 @@ import pytest
 from planning_networks import line, links, network, periodic, scenario
 
 from tsnbench.planning import plan
-from tsnbench.planning.delay import smallest_delay_ns, smallest_delay_ps
+from tsnbench.planning.delay import cut_octets, smallest_delay_ns, smallest_delay_ps
 from tsnbench.scenario import model
 
 
@@ -65,3 +65,28 @@ def test_hardware_stamps_see_one_frame_less() -> None:
 def test_a_smaller_frame_is_faster() -> None:
     document = plan(line(2)).document
     assert smallest_delay_ps(document, document["streams"][0], 0, 64) == 2 * 512_000 + 64_000
+
+
+@pytest.mark.parametrize(
+    ("after", "rate", "express", "pcp", "octets"),
+    [
+        (None, 10**9, None, 3, 0),  # stored whole
+        (337, 10**9, None, 3, 1_522 - 337),
+        (337, 10**8, None, 3, 1_522 - 337),
+        (337, 10**9 + 1, None, 3, 0),  # a faster link would run dry
+        (1_522, 10**9, None, 3, 0),
+        (2_000, 10**9, None, 3, 0),  # no more than all of it
+        (337, 10**9, 0b10, 3, 1_522 - 337),  # class 1 is express
+        (337, 10**9, 0b101, 3, 0),  # and here it may be interrupted
+        (337, 10**9, 0b101, 0, 1_522 - 337),
+    ],
+)
+def test_what_cut_through_does_not_wait_for(
+    after: int | None, rate: int, express: int | None, pcp: int, octets: int
+) -> None:
+    nodes = [{}, {} if after is None else {"cut_through_octets": after}]
+    ingress = {"node": 0, "rate_bps": 10**9, "pcp_to_class": [0, 0, 0, 1, 1, 1, 2, 2]}
+    if express is not None:
+        ingress["preemption"] = {"express": express}
+    egress = {"node": 1, "rate_bps": rate}
+    assert cut_octets({"nodes": nodes}, ingress, egress, 1_522, pcp) == octets
