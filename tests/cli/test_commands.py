@@ -50,7 +50,7 @@ def small(folder: Path, limit: str = "1 ms") -> Path:
 def test_a_run_ends_with_a_verdict_a_report_and_zero(tmp_path: Path) -> None:
     done = tsnbench("run", small(tmp_path), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].startswith("ALL MET (PROVED): 2 requirements; closest x at b: delay ")
+    assert done.stdout.splitlines()[-1].startswith("ALL MET (PROVED): 2 requirements, closest x at b: delay ")
     folder = tmp_path / "runs/small"
     assert "report: runs/small/report.html" in done.stderr
     assert {path.name for path in folder.iterdir()} >= {

@@ -110,12 +110,12 @@ def test_a_worst_case_beyond_the_limit_is_never_all_met() -> None:
     assert outcome(row) is Outcome.BEYOND
     line = headline(found)
     assert line == (
-        "MET IN THIS RUN, WORST CASE BEYOND A LIMIT: 1 of 1 requirement; "
+        "MET IN THIS RUN, WORST CASE BEYOND A LIMIT: 1 of 1 requirement, "
         "worst s at sink: delay 900 ns of 600 ns in the worst case"
     )
     assert "ALL MET" not in line
     assert headline(verdict({"delay_ns": 900})).startswith(
-        "ALL MET (PROVED): 1 requirement; closest s at sink"
+        "ALL MET (PROVED): 1 requirement, closest s at sink"
     )
 
 
@@ -124,7 +124,7 @@ def test_a_required_worst_case_counts() -> None:
     assert not beyond["met"]
     assert [row["met"] for row in beyond["rows"]] == ["not-proved"]
     assert headline(beyond) == (
-        "NOT ALL MET: 1 of 1 requirement; worst s at sink: delay 900 ns of 600 ns in the worst case"
+        "NOT ALL MET: 1 of 1 requirement, worst s at sink: delay 900 ns of 600 ns in the worst case"
     )
     unknown = verdict({"delay_ns": 600, "worst_case": True}, bound(upper_ns=None, reason="Poisson"))
     assert not unknown["met"]
@@ -170,7 +170,7 @@ def test_lost_frames_are_told_whatever_is_required() -> None:
 def test_nothing_measured_beats_every_proof() -> None:
     found = judge(plan({"delay_ns": 900}), {}, {"flows": [bound()]})
     assert [outcome(row) for row in found["rows"]] == [Outcome.NO_DATA]
-    assert headline(found) == "NOT ALL MET: 1 of 1 requirement; worst s at sink: delay, no data, limit 900 ns"
+    assert headline(found) == "NOT ALL MET: 1 of 1 requirement, worst s at sink: delay, no data, limit 900 ns"
 
 
 def test_a_sweep_is_one_line() -> None:
@@ -195,7 +195,7 @@ def test_a_plan_is_judged_before_anything_runs() -> None:
         ("rate", "none"),
     ]
     assert worst_case_line(rows) == (
-        "WORST CASE BEYOND A LIMIT: 1 of 3 requirements; worst s at sink: delay 900 ns of 600 ns"
+        "WORST CASE BEYOND A LIMIT: 1 of 3 requirements, worst s at sink: delay 900 ns of 600 ns"
     )
     assert counting(plan({"delay_ns": 600}), rows) == []
     assert [row["requirement"] for row in counting(plan({}), rows, every=True)] == ["delay", "loss"]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
+from tsnbench.cli.progress import busy
 
 
 def report(
@@ -34,7 +35,8 @@ def report(
             said = f"note: {folder} is of an earlier sweep: the sweep has these values no longer"
             talk.print(said, markup=False, soft_wrap=True)
         runs = [Run.open(folder) for folder in folders]
-        where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds)
+        with busy("report" if len(runs) == 1 else f"report of {len(runs)} runs"):
+            where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds)
     if as_json:
         print_json({"report": str(where)})
         return

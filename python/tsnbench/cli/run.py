@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tsnbench.cli.output import Exit, data, fail, print_json, print_table, say, talk, told
+from tsnbench.cli.progress import busy, progress
 from tsnbench.cli.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend
-    from tsnbench.planning.document import Plan
     from tsnbench.runs.campaign import Outcome
 
 
@@ -126,12 +124,23 @@ def run(
             for warning in plan.warnings:
                 talk.print(str(warning), markup=False, soft_wrap=True)
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
-            with _progress(f"{label} ({number}/{len(plans)})", plan) as progress:
+            with progress(f"{label} ({number}/{len(plans)})", plan.document["duration_ns"]) as shown:
                 about = about_run(scenario, file, duration, seed)
                 about["command"] += [] if keep is None else ["--keep", called(keep)]
                 about["command"] += _elsewhere(on, dilate)
-                outcomes.append(run_one(plan, folder, options, progress, on=backend, about=about))
-        where = report_all(outcomes, into, options) if report else None
+                outcomes.append(
+                    run_one(
+                        plan,
+                        folder,
+                        options,
+                        shown.simulated if shown else None,
+                        on=backend,
+                        about=about,
+                        stage=shown.stage if shown else None,
+                    )
+                )
+        with busy(f"report of {len(outcomes)} runs"):
+            where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json, everything, quiet)
     if not quiet:
         talk.print(f"run folder: {into}", markup=False, soft_wrap=True)
@@ -234,27 +243,3 @@ def print_run(measures: Mapping[str, Any], verdict: Mapping[str, Any], everythin
     print_table(streams_table(measures, MOST_ROWS, first))
     if verdict["rows"]:
         print_table(verdict_table(verdict, MOST_ROWS))
-
-
-@contextmanager
-def _progress(label: str, plan: Plan) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar of simulated time on stderr; nothing where stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    total = plan.document["duration_ns"]
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %  {task.fields[hops]:,} frame-hops"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=talk, transient=True) as bar:
-        task = bar.add_task(label, total=total, hops=0)
-
-        def tell(simulated_ns: int, frame_hops: int) -> None:
-            bar.update(task, completed=min(simulated_ns, total), hops=frame_hops)
-
-        yield tell

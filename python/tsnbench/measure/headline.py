@@ -16,6 +16,7 @@ BADGES = {
     Outcome.PROVED: "ALL MET (PROVED)",
 }
 NOT_ALL_MET = "NOT ALL MET"
+NO_REQUIREMENT = "write requires: {delay: 1 ms, loss: 0}"
 
 
 def overall(verdict: Mapping[str, Any]) -> Outcome | None:
@@ -32,9 +33,7 @@ def headline(verdict: Mapping[str, Any]) -> str:
     """``NOT ALL MET: 2 of 19 requirements, worst video at computer: delay 1.204 ms of 1 ms``."""
     rows = verdict_rows(verdict)
     found = overall(verdict)
-    parts = [_counted(found, rows)] if rows else ["write requires: {delay: 1 ms, loss: 0}"]
-    if rows:
-        parts.append(closest(rows[0]))
+    parts = [f"{_counted(found, rows)}, {closest(rows[0])}" if rows else NO_REQUIREMENT]
     if text := lost(verdict):
         parts.append(text)
     return f"{badge(found)}: {'; '.join(parts)}"
@@ -72,7 +71,7 @@ def worst_case_line(rows: Sequence[Mapping[str, Any]]) -> str:
     """Of a Plan before anything has run: ``WORST CASE BEYOND A LIMIT: 2 of 19 requirements, worst …``."""
     found = worst_of_flows(rows)
     if not found:
-        return f"{BADGES[None]}: write requires: {{delay: 1 ms, loss: 0}}"
+        return f"{BADGES[None]}: {NO_REQUIREMENT}"
     many = f"{len(found)} requirement{'s' if len(found) != 1 else ''}"
     row = found[0]
     unit = row["limit_unit"]
@@ -83,8 +82,8 @@ def worst_case_line(rows: Sequence[Mapping[str, Any]]) -> str:
     said = f"{who} {quantity(row['worst_case'], unit)} of {quantity(row['limit'], unit)}"
     if row["proof"] == "beyond":
         beyond = sum(one["proof"] == "beyond" for one in found)
-        return f"WORST CASE BEYOND A LIMIT: {beyond} of {many}; worst {said}"
-    return f"WORST CASE KEEPS EVERY LIMIT: {many}; closest {said}"
+        return f"WORST CASE BEYOND A LIMIT: {beyond} of {many}, worst {said}"
+    return f"WORST CASE KEEPS EVERY LIMIT: {many}, closest {said}"
 
 
 def lost(verdict: Mapping[str, Any]) -> str:

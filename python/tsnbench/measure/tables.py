@@ -273,7 +273,7 @@ def worst_of_flows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 
 def runs_table(labels: Sequence[str], runs: Sequence[tuple[Mapping[str, Any], bool]]) -> Sheet:
-    """One row per run of a sweep: how many requirements were met, and the one with the least left.
+    """One row per run of a sweep: how many requirements were met, and which one is closest, or broken most.
 
     Args:
         labels: what the runs are called.
@@ -284,14 +284,14 @@ def runs_table(labels: Sequence[str], runs: Sequence[tuple[Mapping[str, Any], bo
         "runs",
         [
             Column("run", name=True),
-            Column("met"),
+            Column("met", spare=4),
             Column("lost"),
-            Column("worst or closest", name=True),
-            Column("requirement", name=True),
-            Column("limit", spare=1),
+            Column("closest", name=True),
+            Column("to", name=True),
+            Column("limit", spare=3),
             Column("found"),
-            Column("worst case"),
-            *([Column("", left=True, spare=2)] if reused else []),
+            Column("worst case", spare=1),
+            *([Column("reused", left=True, spare=2)] if reused else []),
             Column("verdict", left=True),
         ],
     )
@@ -306,9 +306,7 @@ def runs_table(labels: Sequence[str], runs: Sequence[tuple[Mapping[str, Any], bo
             figures = [quantity(row.get(key), row["limit_unit"]) for key in ("limit", "found", "worst_case")]
             cells = [f"{row['group']} at {row['listener']}", row["requirement"], *figures]
             word = said(row)
-        sheet.rows.append(
-            [label, met, lost, *cells, *(["used again" if again else ""] if reused else []), word]
-        )
+        sheet.rows.append([label, met, lost, *cells, *(["yes" if again else "no"] if reused else []), word])
     explained = {outcome(row) for verdict, _ in runs for row in verdict["rows"]}
     sheet.captions += [f"{WORDS[one]}: {LEGEND[one]}" for one in EXPLAINED if one in explained]
     return sheet

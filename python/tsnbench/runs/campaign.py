@@ -136,10 +136,12 @@ def run_one(
     progress: Progress | None = None,
     on: Backend | None = None,
     about: Mapping[str, Any] | None = None,
+    stage: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Run, measure and judge one Plan; a complete run of the same Plan is used again.
 
-    ``about`` goes into the manifest: :func:`about_run`.
+    ``about`` goes into the manifest: :func:`about_run`. ``stage`` is called with what is done after the run:
+    ``measuring``, ``worst case``, ``report``.
 
     Raises:
         InputError: ``into`` holds another experiment and ``options.force`` is off, or files of others.
@@ -148,7 +150,7 @@ def run_one(
     """
     clearing.refuse_foreign(into)
     with writing(into), lock.held(into):
-        return _run_one(plan, into, options, progress, on, about or {})
+        return _run_one(plan, into, options, progress, on, about or {}, stage)
 
 
 def _run_one(
@@ -158,6 +160,7 @@ def _run_one(
     progress: Progress | None,
     on: Backend | None,
     about: Mapping[str, Any],
+    stage: Callable[[str], None] | None,
 ) -> Outcome:
     from tsnbench.backends.simulation import Simulation
     from tsnbench.measure import measure_run
@@ -176,12 +179,16 @@ def _run_one(
             # A run that was refused has left the one that was there as it was.
             if _begun(into) != before:
                 note(into, about)
+    tell = stage or (lambda _: None)
+    tell("measuring")
     measured = reused and (into / "measures.json").exists()
     measures = run.measures() if measured else measure_run(into)
+    tell("worst case")
     verdict = judge_run(run, measures)
     if options.report and not (reused and (into / "report.html").exists() and not options.figures):
         from tsnbench import report
 
+        tell("report")
         report.write(Run.open(into), figures=options.figures)
     return Outcome(run=Run.open(into), reused=reused, verdict=verdict)
 
