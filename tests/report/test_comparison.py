@@ -113,3 +113,32 @@ def test_spread_keeps_both_ends() -> None:
     assert spread(3, 8) == [0, 1, 2]
     chosen = spread(100, 8)
     assert (chosen[0], chosen[-1], len(chosen)) == (0, 99, 8)
+
+
+def test_a_bound_is_drawn_at_its_own_run_only(hops: list[Path]) -> None:
+    from tsnbench.report.facts import Bound, Measure
+    from tsnbench.report.figures.style import COLUMN
+    from tsnbench.report.figures.sweep import along_axis, overlay
+
+    def bounded(measure: Measure, place: int) -> Measure:
+        most = measure.delay.max if measure.delay else 0
+        # The last run has no bound, the others have one each.
+        return replace(measure, bound=Bound(None, "none") if place == 3 else Bound(most + 1_000 * place))
+
+    runs = [gather(folder) for folder in hops]
+    runs = [
+        replace(run, groups=tuple(bounded(group, place) for group in run.groups))
+        for place, run in enumerate(runs)
+    ]
+    sweep = Sweep(runs)
+    along = sweep.streams[0]
+    assert along.bounds_ns[3] is None
+    assert len(set(along.bounds_ns[:3])) == 3
+    panel = along_axis(sweep).draw(COLUMN).axes[0]
+    (marks,) = [line for line in panel.lines if line.get_label() == "worst-case bound"]
+    assert list(marks.get_xdata()) == list(sweep.axis.at[:3])
+    assert [round(y * 1e3) for y in marks.get_ydata()] == list(along.bounds_ns[:3])
+    assert marks.get_linestyle() == "None"
+    lines = [line for line in overlay(sweep).draw(COLUMN).axes[0].lines if "bound" in str(line.get_label())]
+    assert [round(line.get_xdata()[0] * 1e3) for line in lines] == list(along.bounds_ns[:3])
+    assert len({line.get_color() for line in lines}) == 3

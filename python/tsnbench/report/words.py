@@ -65,7 +65,7 @@ def quantity(value: float | None, unit: str) -> str:
         return span(value)
     if unit in ("bps", "bit/s"):
         return rate(value)
-    if unit == "ppm" and abs(value) >= 10_000:
+    if unit == "ppm" and (not value or abs(value) >= 10_000):
         value, unit = value / 10_000, "%"
     text = _trimmed(f"{value:.3f}").replace("-", MINUS)
     return f"{text}{THIN}{unit}" if unit else text

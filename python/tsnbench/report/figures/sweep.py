@@ -108,8 +108,8 @@ def along_axis(sweep: Sweep) -> Drawing:
     return Drawing(
         "delay-along-axis",
         f"Delay {_along(sweep)}",
-        "Per stream and run; each panel has its own scale. A limit is drawn where it is near."
-        + _left_out(sweep),
+        "Per stream and run; each panel has its own scale. A limit is drawn where it is near, "
+        "and so is the worst case of each run." + _left_out(sweep),
         "; ".join(
             f"{along.name}: "
             + ", ".join(
