@@ -3,6 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.7 (queues), 8.6.5 (filters and meters), 8.6.8.4 (a frame that fits no window).
 
 use crate::flow::FlowHop;
+use crate::network::covered;
 use crate::reason::Reason;
 use crate::report::ClassBounds;
 use crate::sizes::Sizes;
@@ -34,6 +35,10 @@ pub(crate) fn at(
 ) -> Option<Reason> {
     let port = &plan.ports[hop.port];
     let class = &port.classes[usize::from(hop.class)];
+    // Of a list that is not in force for ever nobody knows whether it opens for a frame.
+    if port.gates.is_some() && covered(port).is_none() {
+        return Some(Reason::Gates);
+    }
     let largest = Sizes::of(&stream.size, ways::tag(stream, place)).largest;
     if hop.sizes.is_none_or(|fitting| fitting.largest < largest) {
         return Some(Reason::Dropped);
