@@ -144,8 +144,12 @@ def test_the_page_of_a_plan_has_all_of_it(few: Plan, tmp_path: Path) -> None:
     assert [row[1] for row in rows[1:]] == ["loop (4 flows)", "camera"]
     assert rows[1][5:] == ["8.092", "0.000", "50.000", "41.908"]
     bounds = page.table("What no frame's delay is above")
-    assert ["loop (4 flows)", "robot", "8.028", "8.028", "from the schedule's proof"] in bounds
+    assert [
+        *("loop (4 flows)", "robot", "8.028", "8.028", "50.000", "kept", "from the schedule's proof"),
+    ] in bounds
     assert any(row[0] == "files" and row[3] == "no bound" for row in bounds)
+    assert bounds[0][2:6] == ["At least", "At most", "Limit", "Worst case"]
+    assert {tuple(row[4:6]) for row in bounds if row[0] == "files"} == {("not required", "")}
     assert {"schedule.svg", "ways.svg", "topology.svg"} <= {p.name for p in (tmp_path / "figures").iterdir()}
     assert not page.unlabelled
     assert not [reference for reference in page.references if not reference.startswith(("#", "data:"))]

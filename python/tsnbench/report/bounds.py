@@ -56,15 +56,19 @@ class PlannedRow:
     listener: str
     lower_ns: int
     upper_ns: int | None
+    limit_ns: int | None
+    """What is required of its delay."""
     reason: str
 
 
 def planned_rows(plan: Plan) -> list[PlannedRow]:
     """The bounds of a Plan before anything ran."""
     rows: dict[tuple[Any, ...], int] = {}
+    limits = {one["name"]: one["requirements"].get("delay_ns") for one in plan.document["streams"]}
     for flow in bounds(plan)["flows"]:
         why = flow["reason"] or (f"from the {flow['source']}" if "source" in flow else "")
-        row = (flow["group"], flow["listener"], flow["lower_ns"], flow["upper_ns"], why)
+        limit = limits.get(flow["stream"])
+        row = (flow["group"], flow["listener"], flow["lower_ns"], flow["upper_ns"], limit, why)
         rows[row] = rows.get(row, 0) + 1
     return [
         PlannedRow(group if flows == 1 else f"{group} ({flows} flows)", *rest)
