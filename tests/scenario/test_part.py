@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from tsnbench.scenario.part import Part
@@ -81,14 +78,3 @@ def test_values_as_a_dictionary() -> None:
     assert made.model_dump(exclude_unset=True) == {"inner": {"size": 1}, "parts": ({"size": 2, "name": "b"},)}
     assert made.model_dump(exclude_none=True)["inner"] == {"size": 1}
     assert made.model_dump(exclude_defaults=True).keys() == {"inner", "parts"}
-
-
-def test_reading_a_scenario_loads_no_library_that_takes_long() -> None:
-    """What ``tsnbench check`` needs: tables, figures and validators are for those who draw or fit."""
-    code = (
-        "import sys; import tsnbench.cli.main, tsnbench.scenario, tsnbench.planning;"
-        "print(*[name for name in ('pydantic', 'polars', 'matplotlib', 'numpy', 'ortools', 'jinja2')"
-        " if name in sys.modules])"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == []

@@ -1,0 +1,58 @@
+"""What a command loads before it does anything: no more than it needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench.cli.main import COMMANDS, app, application
+
+SLOW = ("pydantic", "polars", "matplotlib", "numpy", "ortools", "jinja2")
+"""Libraries for those who draw, join tables, or search for optimal schedules."""
+
+
+def loaded(*words: str) -> list[str]:
+    """The modules that a command has loaded when it ends."""
+    code = (
+        "import sys; from tsnbench.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    return done.stderr.split()
+
+
+def test_reading_and_planning_load_no_library_that_takes_long() -> None:
+    code = "import sys, tsnbench.scenario, tsnbench.planning; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(SLOW) & set(found.stdout.split())
+
+
+def test_a_command_loads_no_other_command() -> None:
+    found = loaded("catalogue")
+    assert "tsnbench.cli.check" in found
+    assert not {f"tsnbench.cli.{name}" for name in ("run", "deploy", "compare", "report")} & set(found)
+    assert not set(SLOW) & set(found)
+
+
+def test_the_version_loads_no_command() -> None:
+    found = loaded("--version")
+    assert not {f"tsnbench.cli.{name}" for name in COMMANDS.values()} & set(found)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_alone_is_the_one_of_the_whole_program(name: str) -> None:
+    alone = CliRunner().invoke(application([name]), [name, "--help"])
+    whole = CliRunner().invoke(app, [name, "--help"])
+    assert alone.exit_code == whole.exit_code == 0
+    assert alone.output == whole.output
+
+
+def test_what_is_no_command_is_answered_with_one_that_is() -> None:
+    code = "import sys; from tsnbench.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "rnu"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Did you mean 'run'?" in done.stderr
