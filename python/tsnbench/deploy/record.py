@@ -99,6 +99,9 @@ def load(path: Path) -> Record:
     """
     try:
         document = foreign.read_json(path)
+    except foreign.UnusableFileError as error:
+        raise InputError(f"{path}: expected a record of `tsnbench deploy`, found {error.found}") from None
+    try:
         if document["format"] != FORMAT:
             raise InputError(f"{path}: expected a record of the format {FORMAT}, found {document['format']}")
         entries = [
