@@ -243,6 +243,15 @@ mod tests {
         assert_eq!(of(&[i64::MIN, i64::MAX, i64::MAX]).stat().map(|stat| stat.median), Some(i64::MAX));
     }
 
+    /// Squares of the largest values do not fit into 128 bits: half of the samples at 0, half at the largest one.
+    #[test]
+    fn samples_whose_squares_are_too_large_to_be_exact() {
+        let std = of(&[0, 0, i64::MAX, i64::MAX]).stat().unwrap().std;
+        assert!((std / (i64::MAX as f64 / 2.0) - 1.0).abs() < 1e-12, "{std}");
+        assert_eq!(of(&[5, 5, 5, 1]).mean_rounded(), Some(4));
+        assert_eq!((of(&[]).mean_rounded(), of(&[]).quantile(1, 2)), (None, None));
+    }
+
     #[test]
     fn distances_keep_the_frame_of_the_largest() {
         let away = of(&[10, 14, 13]).distances(13);
