@@ -285,3 +285,11 @@ def test_a_page_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
 def test_files_are_noted_only_in_folders_of_ours(tmp_path: Path) -> None:
     claim(tmp_path, ["figures/a.svg"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_used_is_not_called_a_full_disk(tmp_path: Path) -> None:
+    from tsnbench.foreign import UnusableFileError
+    from tsnbench.runs.errors import writing
+
+    with pytest.raises(UnusableFileError, match="expected a file, found a FIFO"), writing(tmp_path):
+        raise UnusableFileError(tmp_path / "measures.json", "a file", "a FIFO")
