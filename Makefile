@@ -27,6 +27,9 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 SOAK_PLANS ?= 40000
 SOAK_SEED  ?= 1
 
+# What make fresh runs; both of the README's commands unless given.
+FRESH ?=
+
 .PHONY: run test test-rust test-python twin check bench papers precision soak mutants lock wheel fresh clean packages help
 
 help:
@@ -49,7 +52,7 @@ wheel: $(VENV)/.built
 
 fresh:
 	@sh .ci/packages debootstrap
-	bash .ci/fresh
+	bash .ci/fresh $(FRESH)
 
 twin: $(VENV)/.built packages
 	cd tests/twin && $(CURDIR)/$(BIN)/python twin_page.py
