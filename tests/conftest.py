@@ -31,7 +31,7 @@ def unexcused(reasons: list[str]) -> list[str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """With ``TSNBENCH_ALL_TESTS`` set, as CI sets it when it is root, a skipped test is a failure."""
+    """With ``TSNBENCH_ALL_TESTS`` set, a skipped test is a failure."""
     if not os.environ.get("TSNBENCH_ALL_TESTS"):
         return
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
