@@ -6,6 +6,7 @@
 #   make wheel   dist/tsnbench-….whl, with the native module and the live talker
 #   make fresh   make run and make test in a minimal Debian, with what the README names and nothing else (as root)
 #   make check   formatting, lint, types
+#   make docs    target/docs/index.html: pages, notebooks (run), Python and Rust references; warnings are errors
 #   make bench   measurements for docs/performance.md
 #   make papers  every shipped scenario at its own duration with its report; papers' figures beside ours (hours)
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
@@ -30,7 +31,7 @@ SOAK_SEED  ?= 1
 # What make fresh runs; both of the README's commands unless given.
 FRESH ?=
 
-.PHONY: run test test-rust test-python twin check bench papers precision soak mutants lock wheel fresh clean packages help
+.PHONY: run test test-rust test-python twin check bench papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -55,7 +56,7 @@ fresh:
 	bash .ci/fresh $(FRESH)
 
 twin: $(VENV)/.built packages
-	cd tests/twin && $(CURDIR)/$(BIN)/python twin_page.py
+	cd tests && $(CURDIR)/$(BIN)/python -m twin.page
 
 check: $(VENV)/.locked
 	cargo fmt --check
@@ -63,6 +64,22 @@ check: $(VENV)/.locked
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/house
+
+# Notebooks are run; DOCS_ARGS: more of sphinx-build's options.
+DOCS_ARGS ?=
+
+docs: $(VENV)/.built $(VENV)/.docs docs-rust
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html $(DOCS_ARGS) \
+	  --conf-dir docs --doctree-dir target/doctrees . target/docs
+
+docs-rust:
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --workspace --locked
+
+# What builds the documentation comes into the same environment; no version differs from build.lock.
+$(VENV)/.docs: requirements/docs.lock | $(VENV)/.locked
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.lock
+	@touch $@
 
 bench: $(VENV)/.built
 	$(BIN)/python benches/bench.py
@@ -82,9 +99,9 @@ MUTANTS      ?= bridge clock measure bounds planning
 MUTANTS_ARGS ?=
 
 mutants: $(VENV)/.built target/mutants/.tools
-	PYTHONPATH=target/mutants/python-tools $(BIN)/python -m pytest tests/mutants/check_mutant_source.py
-	PATH="$(CURDIR)/target/mutants/bin:$$PATH" PYTHONPATH=target/mutants/python-tools \
-	  $(BIN)/python tests/mutants/mutant_run.py $(MUTANTS) $(MUTANTS_ARGS)
+	PYTHONPATH=target/mutants/python-tools $(BIN)/python -m pytest tests/mutants/check_source.py
+	PATH="$(CURDIR)/target/mutants/bin:$$PATH" PYTHONPATH=target/mutants/python-tools:tests \
+	  $(BIN)/python -m mutants.run $(MUTANTS) $(MUTANTS_ARGS)
 
 # The tools in folders of their own, of one version each: another version makes other mutants.
 target/mutants/.tools: requirements/mutants.txt | $(VENV)/.locked
@@ -109,10 +126,12 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 	$(BIN)/python packaging/build_tsnbench.py >/dev/null
 	@touch $@
 
-# Writes the lock file anew; `uv` is needed for this only.
+# Writes the lock files anew; `uv` is needed for this only.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
 	  --all-extras pyproject.toml requirements/build.in --output-file requirements/build.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
+	  --constraints requirements/build.lock requirements/docs.in --output-file requirements/docs.lock
 
 # What runs guests with a Linux kernel of their own; the kernel itself is downloaded when it is needed.
 GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox-static ethtool tcpdump zstd \

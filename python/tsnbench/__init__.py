@@ -16,12 +16,12 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tsnbench.backends.simulation import Simulation
     from tsnbench.measure import measure_captures
-    from tsnbench.planning.document import Plan
+    from tsnbench.plan.document import Plan
     from tsnbench.runs import Run
     from tsnbench.scenario import Scenario, load, load_variants
 
 _HOMES = {
-    "Plan": "tsnbench.planning.document",
+    "Plan": "tsnbench.plan.document",
     "Run": "tsnbench.runs",
     "Scenario": "tsnbench.scenario",
     "Simulation": "tsnbench.backends.simulation",

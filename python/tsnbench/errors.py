@@ -7,8 +7,8 @@ from __future__ import annotations
 
 
 class InputError(Exception):
-    """What the person gave cannot be used; the text says where, what was expected, what was found."""
+    """The input is wrong: the message has the place, what was expected and what was found. Exit code 2."""
 
 
 class BackendError(Exception):
-    """The input was right, but the backend could not do it."""
+    """The input is right, but the backend could not do it. Exit code 3."""

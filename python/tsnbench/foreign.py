@@ -25,6 +25,10 @@ MOST_JSON = 1 << 30
 """Octets of a Plan, of measures, of a record: the largest of a scenario with 10,000 streams have a tenth."""
 MOST_TABLE = 1 << 36
 """Octets of a Parquet file or a capture; these are read piece by piece, or by columns."""
+Json = dict[str, Any]
+"""A JSON object whose keys no type fixes: what another program or version wrote, or what is only printed.
+
+Plans, measures, verdicts and bounds have types of their own."""
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a FIFO"),

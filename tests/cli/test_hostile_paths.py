@@ -215,7 +215,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Option
 
 def _run(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, str(HERE / "hostile_runner.py")],
+        [sys.executable, "-m", "support.hostile_runner"],
         input=json.dumps(given),
         capture_output=True,
         text=True,

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from test_endings import SCENARIO, tsnbench
+
+from support.commands import SCENARIO, tsnbench
 
 SWEEP = SCENARIO.replace("period: 1 ms", "period: [1 ms, 2 ms, 4 ms]").replace("delay: 17 us", "delay: 1 ms")
 

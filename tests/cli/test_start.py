@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -41,6 +42,20 @@ def test_a_command_loads_no_other_command() -> None:
 def test_the_version_loads_no_command() -> None:
     found = loaded("--version")
     assert not {f"tsnbench.cli.{name}" for name in COMMANDS.values()} & set(found)
+
+
+def test_a_plan_loads_the_passes_that_its_scenario_uses(tmp_path: Path) -> None:
+    scenario = tmp_path / "small.yaml"
+    text = (
+        "name: small\nduration: 1 ms\n"
+        "network: {stations: [a, b], bridges: [s], links: [a -- s, s -- b], rate: 1 Gbit/s}\n"
+        "streams: {one: {from: a, to: b, pcp: 7, frame: 200 B, period: 500 us, requires: {delay: 1 ms}}}\n"
+    )
+    rarely = ("tsnbench.planning.scheduling.schedule", "tsnbench.planning.windows.planner")
+    scenario.write_text(text)
+    assert not set(rarely) & set(loaded("plan", str(scenario)))
+    scenario.write_text(text + "shapers: {all: {gates: plan}}\n")
+    assert set(rarely) & set(loaded("plan", str(scenario))) == {rarely[1]}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

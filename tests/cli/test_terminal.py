@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from tsnbench.cli import net, output
-from tsnbench.cli.terminal import visible
+from tsnbench.cli.console import net, output
+from tsnbench.cli.console.terminal import visible
 from tsnbench.errors import InputError
 from tsnbench.sheet import Column, Sheet
 

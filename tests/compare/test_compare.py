@@ -14,10 +14,10 @@ import pytest
 
 from tsnbench import Simulation, load
 from tsnbench.compare import Side, compare, opened
-from tsnbench.compare.gates import conformance, open_spans
+from tsnbench.compare.gates import conformance
 from tsnbench.compare.plans import differences
 from tsnbench.errors import InputError
-from tsnbench.report.side_by_side import write_comparison
+from tsnbench.report.compare_page import write_comparison
 
 STAR = """
 name: star
@@ -164,13 +164,6 @@ def test_gates_are_held_against_departures(folder: Path) -> None:
     urgent = conformance(0, replace(side, plan=plan))[1]
     assert urgent.outside == urgent.frames == 20
     assert urgent.early_ns > 150_000
-
-
-def test_windows_over_the_end_of_a_cycle_are_one() -> None:
-    entries = [{"open": 1, "interval_ns": 10}, {"open": 2, "interval_ns": 30}, {"open": 1, "interval_ns": 10}]
-    assert open_spans({"cycle_ns": 50, "entries": entries}, 0) == [(40, 60)]
-    assert open_spans({"cycle_ns": 50, "entries": entries}, 1) == [(10, 40)]
-    assert open_spans({"cycle_ns": 50, "entries": [{"open": 1, "interval_ns": 50}]}, 0) is None
 
 
 def test_the_page_says_who_is_beyond_the_bound(folder: Path, tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
 
-from netconf_server import BRIDGE, PASSWORD, USER, NetconfServer, missing
 from typer.testing import CliRunner
 
+from support.netconf_server import BRIDGE, PASSWORD, USER, NetconfServer, missing
 from tsnbench.cli.main import app
 from tsnbench.deploy import Access, Outcome, Target, deploy, restore
 from tsnbench.deploy.device import Device, connect

@@ -17,9 +17,9 @@ from tsnbench.cli.main import app
 PAGE = Path(__file__).parents[2] / "docs/reference/commands.md"
 HEAD = """# Commands
 
-Written from the program's own help (`tsnbench COMMAND --help`). Data goes to stdout, talk to stderr.
-Exit code 0: every requirement was met; 1: one was not, or compared runs differ; 2: the input is wrong;
-3: the backend failed.
+The program writes this page from its own help (`tsnbench COMMAND --help`). Data goes to stdout,
+messages go to stderr. Exit code 0: every requirement was met; 1: a requirement failed, or compared
+runs differ; 2: the input is wrong; 3: the backend failed.
 """
 
 

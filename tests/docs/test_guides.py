@@ -1,4 +1,4 @@
-"""Every command of the guides runs, in order, and ends with the exit code that the guide says."""
+"""Every command of the tutorial and the guides runs, in order, and ends with the exit code on the page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [
-    ROOT / f"docs/guides/{name}.md"
-    for name in ("getting-started", "faults", "clocks", "linux-hosts", "replay", "report", "compare")
+    *sorted(ROOT.glob("docs/tutorial/[01]*.md")),
+    *(ROOT / f"docs/guides/{name}.md" for name in ("report", "compare")),
 ]
 BLOCK = re.compile(r"^```(sh|yaml|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRITTEN_AS = re.compile(r"here as `([a-z-]+\.yaml)`")
@@ -51,3 +51,16 @@ def _follow(line: str, folder: Path) -> None:
 def _call(command: list[str], folder: Path, expected: int) -> None:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == expected, (command, done.stdout[-2000:], done.stderr[-2000:])
+
+
+def test_the_tutorial_has_a_chapter_for_every_scenario_of_its_folder() -> None:
+    chapters = "".join(page.read_text(encoding="utf-8") for page in GUIDES)
+    scenarios = [path.name for path in (ROOT / "scenarios/tutorial").glob("*.yaml")]
+    assert len(scenarios) > 10
+    assert [name for name in scenarios if f"scenarios/tutorial/{name}" not in chapters] == []
+
+
+def test_the_first_chapter_shows_its_scenario_as_it_is() -> None:
+    scenario = (ROOT / "scenarios/tutorial/1-first-link.yaml").read_text(encoding="utf-8")
+    body = scenario.partition("\n")[2]
+    assert f"```\n{body}```" in GUIDES[0].read_text(encoding="utf-8")

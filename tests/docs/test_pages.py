@@ -9,7 +9,7 @@ import pytest
 
 from tsnbench import Simulation
 from tsnbench.measure import judge, measure_run
-from tsnbench.planning.bounds import bounds
+from tsnbench.plan.bounds import bounds
 from tsnbench.scenario import read_scenario
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,9 +18,9 @@ import pytest
 
 from tsnbench.errors import InputError
 from tsnbench.exports import FORMATS, export, write
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Note, Notes
 from tsnbench.linux.profile import Profile
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Note, Notes
 from tsnbench.planning import plan
 from tsnbench.scenario import load, read_scenario
 

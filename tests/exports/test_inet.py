@@ -1,4 +1,4 @@
-"""INET's files, held to what INET 4.5.4 was found to take (decision 0037); INET itself is not run here."""
+"""INET's files, held to what INET 4.5.4 was found to take (decision 0019); INET itself is not run here."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from tsnbench.exports import FORMATS, export
 from tsnbench.exports.inet import identifier
-from tsnbench.exports.network import file_name
+from tsnbench.plan.network import file_name
 from tsnbench.planning import plan
 from tsnbench.scenario import load_variants
 

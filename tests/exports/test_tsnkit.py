@@ -11,14 +11,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tsnkit_program import Frames, Tsnkit, tsnkit_program
 
+from support.tsnkit_program import Frames, Tsnkit, tsnkit_program
 from tsnbench.backends.simulation import Simulation
 from tsnbench.errors import InputError
 from tsnbench.exports import export, write
 from tsnbench.exports.tsnkit_import import scenario
-from tsnbench.exports.tsnkit_rows import Link, first_instant, folded, rows, windows, without
+from tsnbench.exports.tsnkit_rows import Link, first_instant, rows, without
 from tsnbench.exports.tsnkit_times import Frame, Hop, on_grid
+from tsnbench.plan.gates import clock_spans, folded
 from tsnbench.planning import Plan, plan
 from tsnbench.scenario import load, load_variants, read_scenario
 
@@ -37,10 +38,10 @@ def test_windows_wrap_around_the_cycle() -> None:
         "cycle_ns": 100,
         "entries": [{"open": 2, "interval_ns": 30}, {"open": 1, "interval_ns": 70}],
     }
-    assert windows(gates, 1) == [(0, 10), (80, 100)]
-    assert windows(gates, 0) == [(10, 80)]
+    assert clock_spans(gates, 1) == [(0, 10), (80, 100)]
+    assert clock_spans(gates, 0) == [(10, 80)]
     # Without a wrap, and before 0.
-    assert windows({**gates, "base_time_ns": -100}, 1) == [(0, 30)]
+    assert clock_spans({**gates, "base_time_ns": -100}, 1) == [(0, 30)]
 
 
 @pytest.mark.parametrize("name", ["rich", "fork"])

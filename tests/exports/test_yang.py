@@ -12,8 +12,8 @@ import pytest
 
 from tsnbench.errors import BackendError, InputError
 from tsnbench.exports import export
-from tsnbench.exports.network import Network
 from tsnbench.exports.yang_check import check, check_all
+from tsnbench.plan.network import Network
 from tsnbench.planning import plan
 from tsnbench.scenario import load, load_variants
 

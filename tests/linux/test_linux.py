@@ -14,14 +14,14 @@ import pytest
 
 from tsnbench.errors import InputError
 from tsnbench.exports import export
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
 from tsnbench.linux import Layout, Mode, Profile, compare, explain, problems, read_links, read_qdiscs
 from tsnbench.linux.limits import shortest_interval_ns
 from tsnbench.linux.ptp import decimal, log_interval, ptp4l
 from tsnbench.linux.qdiscs import Child, batch, changes, children, root
 from tsnbench.linux.readback import compare_vlan
 from tsnbench.linux.tuning import scripts, settings
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 from tsnbench.planning import plan
 from tsnbench.scenario import load_variants
 
@@ -147,7 +147,8 @@ def test_hold_release_extension_units_and_preemption() -> None:
     line = root(one, Profile(mode=Mode.FULL)).line("eth0")
     assert "sched-entry H 08 40000 sched-entry R 07 60000 cycle-time 100000 cycle-time-extension 500" in line
     assert "max-sdu 200 0 0 0 fp P P P E " in line
-    ((at, later),) = changes(one, "eth0", Profile())
+    ((at, top),) = changes(one, Profile())
+    later = top.line("eth0")
     assert at == 7
     assert "base-time 9 sched-entry S 0f 50000 cycle-time 50000" in later
     assert " fp " not in root(one, Profile()).line("eth0")

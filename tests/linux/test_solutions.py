@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tsnbench.exports import export
-from tsnbench.exports.notes import SHOWN
+from tsnbench.plan.notes import SHOWN
 from tsnbench.planning import plan
 from tsnbench.scenario import load_variants
 

@@ -32,7 +32,7 @@ def judged(requirements: dict[str, Any], *paths: dict[str, Any]) -> list[dict[st
         {"name": name, "group": "s", "listeners": [{"node": 0}], "requirements": requirements}
         for name in {one["stream"] for one in paths} or {"s.1"}
     ]
-    plan = {"nodes": [{"name": "sink"}], "streams": streams}
+    plan = {"drain_ns": 0, "nodes": [{"name": "sink"}], "streams": streams}
     verdict = judge(plan, {"paths": list(paths)})
     assert verdict["format"] == "tsnbench-verdict/1"
     assert verdict["met"] == all(row["met"] == "yes" for row in verdict["rows"])

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from tsnbench.backends.simulation import Simulation
-from tsnbench.planning.bounds import bounds
+from tsnbench.plan.bounds import bounds
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import load
 

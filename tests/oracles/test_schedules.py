@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from tsnbench.backends.simulation import Simulation
+from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.planning.document import Plan
 from tsnbench.planning.errors import PlanningErrors
-from tsnbench.planning.schedule import prove
+from tsnbench.planning.scheduling.schedule import prove
 from tsnbench.scenario import read_scenario
 
 CLOCKS = """\
@@ -75,8 +75,8 @@ def _delays(made: Plan, folder: Path) -> pl.DataFrame:
 
 def _within_proof(made: Plan, delays: pl.DataFrame, folder: Path) -> None:
     """No frame is later or earlier than the schedule's proof says, and the report says the same."""
-    from tsnbench.planning.bounds import PROOF, bounds
-    from tsnbench.report.bounds import read_bounds
+    from tsnbench.plan.bounds import PROOF, bounds
+    from tsnbench.report.parts.bounds import read_bounds
 
     document = made.document
     proved = {(f["stream"], f["listener"]): f for f in bounds(made)["flows"] if f["stream"][0] == "c"}

@@ -16,10 +16,10 @@ import polars as pl
 import pytest
 
 from tsnbench.backends.simulation import Simulation
+from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.planning.document import Plan
 from tsnbench.planning.errors import PlanningErrors
-from tsnbench.planning.schedule import prove
+from tsnbench.planning.scheduling.schedule import prove
 from tsnbench.scenario import read_scenario
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tsnbench.backends.simulation import Simulation
+from tsnbench.plan.bounds import bounds
 from tsnbench.planning import plan
-from tsnbench.planning.bounds import bounds
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import read_scenario
 

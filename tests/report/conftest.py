@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import synthetic
+
+from support import synthetic
 
 
 @pytest.fixture(scope="session")

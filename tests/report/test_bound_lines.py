@@ -7,15 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from html_page import read
 
-pytest.importorskip("tsnbench._native", reason="the native module is not built")
-
+from support.html_page import read
 from tsnbench import report
-from tsnbench.report.bounds import NEAR, bound_rows, drawn, exceeded, in_words
 from tsnbench.report.data import gather
 from tsnbench.report.facts import Bound
 from tsnbench.report.page import drawings
+from tsnbench.report.parts.bounds import NEAR, bound_rows, drawn, exceeded, in_words
 
 SCENARIO = """
 name: bounded
@@ -36,8 +34,8 @@ CAPTION = "The greatest delay that the Plan allows"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tsnbench.campaign.campaign import Options, run_one
     from tsnbench.planning import plan
-    from tsnbench.runs.campaign import Options, run_one
     from tsnbench.scenario import load
 
     into = tmp_path_factory.mktemp("bounded")

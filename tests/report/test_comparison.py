@@ -6,12 +6,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import synthetic
-from html_page import read
-
+from support import synthetic
+from support.html_page import read
 from tsnbench import report
 from tsnbench.report.data import gather
-from tsnbench.report.sweep import Sweep, spread
+from tsnbench.report.parts.sweep import Sweep, spread
 
 
 def test_default_place_is_beside_the_runs(hops: list[Path]) -> None:

@@ -10,10 +10,10 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tsnbench.report.curves import COLUMNS, STEPS, _ccdf, _over_time, box, curve_of, ecdf, nearest_rank
 from tsnbench.report.data import gather
 from tsnbench.report.layout import place
-from tsnbench.report.ports import loads
+from tsnbench.report.parts.curves import COLUMNS, STEPS, _ccdf, _over_time, box, curve_of, ecdf, nearest_rank
+from tsnbench.report.parts.ports import loads
 
 values = st.lists(st.integers(0, 5_000), min_size=1, max_size=3_000)
 

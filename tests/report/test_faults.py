@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tsnbench import report
 from tsnbench.report.data import gather
-from tsnbench.report.faults import losses
 from tsnbench.report.page import drawings
-
-pytest.importorskip("tsnbench._native", reason="the native module is not built")
+from tsnbench.report.parts.faults import losses
 
 TEXT = """
 name: faults
@@ -32,7 +28,7 @@ FAULTS = """faults:
 
 
 def made(folder: Path, text: str) -> Path:
-    from tsnbench.runs.campaign import Options, run_one
+    from tsnbench.campaign.campaign import Options, run_one
     from tsnbench.scenario import read_scenario
 
     run_one(read_scenario(text)[0].plan(), folder / "run", Options(report=False))

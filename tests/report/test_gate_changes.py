@@ -9,7 +9,7 @@ import pytest
 from tsnbench.backends.simulation import Simulation
 from tsnbench.planning import plan
 from tsnbench.report.data import gather
-from tsnbench.report.schedule import folded
+from tsnbench.report.parts.schedule import folded
 from tsnbench.scenario import load
 
 SCENARIO = Path(__file__).parent.parent / "plans" / "gate-changes.yaml"

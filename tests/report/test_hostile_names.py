@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import synthetic
-from html_page import read
-
+from support import synthetic
+from support.html_page import read
 from tsnbench import report
 
 NAMES = [

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tsnbench import report
 from tsnbench.report.data import gather
-from tsnbench.report.ingress import MOST_ROWS, ingress_rows, left_out
-from tsnbench.report.words import count
-
-pytest.importorskip("tsnbench._native", reason="the native module is not built")
+from tsnbench.report.formatting import count
+from tsnbench.report.parts.ingress import MOST_ROWS, ingress_rows, left_out
 
 NETWORK = """
 name: ingress
@@ -29,7 +25,7 @@ CYCLIC = "shapers: {b1 -> b2: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6]}}}
 
 
 def made(folder: Path, text: str) -> Path:
-    from tsnbench.runs.campaign import Options, run_one
+    from tsnbench.campaign.campaign import Options, run_one
     from tsnbench.scenario import read_scenario
 
     run_one(read_scenario(text)[0].plan(), folder / "run", Options(report=False))

@@ -7,16 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from html_page import read
 
+from support.html_page import read
 from tsnbench import report
-from tsnbench.report.curves import curve_of
 from tsnbench.report.data import gather
-from tsnbench.report.ports import loads, over_time
-from tsnbench.report.provenance import command
-from tsnbench.report.schedule import folded
-
-pytest.importorskip("tsnbench._native", reason="the native module is not built")
+from tsnbench.report.parts.curves import curve_of
+from tsnbench.report.parts.ports import loads, over_time
+from tsnbench.report.parts.provenance import command
+from tsnbench.report.parts.schedule import folded
 
 TUTORIAL = Path(__file__).parents[2] / "scenarios" / "tutorial"
 
@@ -24,8 +22,9 @@ TUTORIAL = Path(__file__).parents[2] / "scenarios" / "tutorial"
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
     """Every run of every tutorial scenario, shortened."""
-    from tsnbench.runs.campaign import Options, folder_of, run_one, shortened
+    from tsnbench.campaign.campaign import Options, folder_of, run_one
     from tsnbench.scenario import load_variants
+    from tsnbench.scenario.selection import shortened
 
     into = tmp_path_factory.mktemp("tutorial")
     found: dict[str, list[Path]] = {}

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from tsnbench.report.provenance import commands
+from tsnbench.report.parts.provenance import commands
 
 SWEEP = ["tsnbench", "run", "a b.yaml"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from html_page import read
 
+from support.html_page import read
 from tsnbench import report
 from tsnbench.errors import InputError
 

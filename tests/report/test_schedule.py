@@ -6,18 +6,16 @@ import random
 from pathlib import Path
 
 import pytest
-from html_page import read
 
+from support.html_page import read
+from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.planning.document import Plan
 from tsnbench.report.axis import axis
 from tsnbench.report.data import gather
 from tsnbench.report.figures.schedule import FRAMES, PAGES, PORTS, WAYS, schedule
+from tsnbench.report.parts.planned import Planned, planned
 from tsnbench.report.plan_page import write_plan
-from tsnbench.report.planned import Planned, planned
 from tsnbench.scenario import load, read_scenario
-
-pytest.importorskip("tsnbench._native", reason="the native module is not built")
 
 TUTORIAL = Path(__file__).parents[2] / "scenarios" / "tutorial"
 
@@ -87,7 +85,7 @@ def test_every_frame_of_a_cycle_is_there(few: Plan) -> None:
 
 
 def test_planned_delays_are_what_the_proof_says(few: Plan, many: Plan) -> None:
-    from tsnbench.planning.bounds import bounds
+    from tsnbench.plan.bounds import bounds
 
     for made in (few, many):
         proved: dict[str, int] = {}
@@ -183,7 +181,8 @@ def test_what_is_typed_into_a_switch_keeps_every_digit(tmp_path: Path) -> None:
 
 def test_the_report_of_a_run_shows_its_schedule_and_its_proof(few: Plan, tmp_path: Path) -> None:
     from tsnbench import report
-    from tsnbench.runs.campaign import Options, run_one, shortened
+    from tsnbench.campaign.campaign import Options, run_one
+    from tsnbench.scenario.selection import shortened
 
     scenario = shortened(load(TUTORIAL / "11-scheduled.yaml"), 20_000_000, None)
     run_one(scenario.plan(), tmp_path / "run", Options(report=False))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_plan import small_plan
 
+from support.small_plan import small_plan
 from tsnbench.backends.simulation import Simulation
 from tsnbench.runs import Run
 

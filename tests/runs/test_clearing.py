@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_plan import small_plan
 
+from support.small_plan import small_plan
 from tsnbench.backends.simulation import Simulation
+from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import InputError
 from tsnbench.runs import FolderError, State
-from tsnbench.runs.campaign import Options, run_one
 from tsnbench.runs.clearing import claim, clear
 from tsnbench.runs.folder import begin
 from tsnbench.runs.lock import held

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("tsnbench._native", reason="the native module is not built")
-
+from tsnbench.campaign.campaign import Options, run_one
+from tsnbench.plan.bounds import WINDOWS, bounds
 from tsnbench.planning import plan
-from tsnbench.planning.bounds import WINDOWS, bounds
-from tsnbench.report.bounds import read_bounds
+from tsnbench.report.parts.bounds import read_bounds
 from tsnbench.runs.bounds import bounds_of_run
-from tsnbench.runs.campaign import Options, run_one
 from tsnbench.scenario import load
 
 SCENARIO = """

@@ -11,13 +11,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from small_plan import small_plan
 
+from support.small_plan import small_plan
 from tsnbench.backends.simulation import Simulation
+from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import BackendError
 from tsnbench.measure import measure_run
 from tsnbench.runs import lock
-from tsnbench.runs.campaign import Options, run_one
 from tsnbench.runs.clearing import clear
 from tsnbench.runs.lock import FolderBusyError, held, holder
 

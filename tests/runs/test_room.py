@@ -12,10 +12,10 @@ import pytest
 from tsnbench.backends.netns import Namespaces
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm.backend import VirtualMachine
+from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import BackendError
-from tsnbench.planning.document import Plan
+from tsnbench.plan.document import Plan
 from tsnbench.runs import Run, room
-from tsnbench.runs.campaign import Options, run_one
 from tsnbench.scenario.loader import read_scenario
 
 LINE = """

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_plan import small_plan
 
 import tsnbench
+from support.small_plan import small_plan
 from tsnbench.runs import DelaySeries, FolderError, Run, State
 
 

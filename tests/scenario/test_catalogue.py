@@ -7,9 +7,8 @@ from statistics import fmean, pstdev
 
 import pytest
 
-from tsnbench import catalogue
-from tsnbench.catalogue.listing import entries
-from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario import catalogue, model, read_scenario
+from tsnbench.scenario.catalogue.listing import entries
 from tsnbench.scenario.model import FixedSize, Periodic, Poisson, UnitSizes
 from tsnbench.scenario.sizes import PHY_OVERHEAD, header
 

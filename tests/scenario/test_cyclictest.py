@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tsnbench.scenario import ScenarioErrors, load
-from tsnbench.scenario.cyclictest import CyclictestError, parse
+from tsnbench.scenario.recorded.cyclictest import CyclictestError, parse
 
 WRITTEN = """\
 # /dev/cpu_dma_latency set to 0us

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tsnbench import catalogue
-from tsnbench.catalogue.listing import entries
-from tsnbench.scenario import read_scenario
+from tsnbench.scenario import catalogue, read_scenario
+from tsnbench.scenario.catalogue.listing import entries
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.grammar.network import NETWORK
-from tsnbench.scenario.grammar.shapes import Record
 from tsnbench.scenario.grammar.streams import STREAM
+from tsnbench.scenario.kinds.combinators import Record
 from tsnbench.scenario.loader import _parameters
-from tsnbench.scenario.reading import Reading
-from tsnbench.scenario.source import parse
+from tsnbench.scenario.text.reading import Reading
+from tsnbench.scenario.text.source import parse
 
 TEXT = (Path(__file__).parents[2] / "docs" / "reference" / "scenario.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)

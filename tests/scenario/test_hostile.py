@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tsnbench.scenario import Scenario, ScenarioErrors, load_variants, read_scenario
-from tsnbench.scenario.source import LARGEST_FILE
+from tsnbench.scenario.text.source import LARGEST_FILE
 
 ROOT = Path(__file__).parents[2]
 CORPUS = [

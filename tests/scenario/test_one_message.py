@@ -6,7 +6,7 @@ import pytest
 
 from tsnbench.planning import plan
 from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
-from tsnbench.scenario.sweep import same
+from tsnbench.scenario.text.sweep import same
 from tsnbench.scenario.units import DURATION, RATE, UnitError
 
 TEXT = """\

@@ -11,7 +11,7 @@ import pytest
 
 from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
 from tsnbench.scenario.schema import json_schema
-from tsnbench.scenario.source import Mapping, Scalar, Sequence, Value, parse
+from tsnbench.scenario.text.source import Mapping, Scalar, Sequence, Value, parse
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").rglob("*.yaml"))

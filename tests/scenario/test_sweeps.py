@@ -200,7 +200,7 @@ def test_arithmetic_is_pythons(a: int, b: int, c: int) -> None:
 
 def test_a_list_is_made_an_axis_once_however_many_runs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """10,000 runs are allowed; to make 10,000 values in each of them would be quadratic."""
-    from tsnbench.scenario import sweep
+    from tsnbench.scenario.text import sweep
 
     made: list[str] = []
     whole = sweep.axis_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from shipped import MS, simulated
+
+from support.shipped import MS, simulated
 
 LIMITED, COLUMN, FULL, PREAMBLE, GAP = 1230, 492, 1522, 8, 12
 

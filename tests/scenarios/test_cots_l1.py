@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cots_l1_figures import CASES, DURATION, measured
+
+from support.papers.cots_l1 import CASES, DURATION, measured
 
 STARVES = {"TAPRIO's ports: below the rest", "TAPRIO's ports: no window"}
 

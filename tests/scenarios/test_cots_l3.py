@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from cots_l3_figures import SCENARIO, run
-from shipped import planned, variants
+
+from support.papers.cots_l3 import SCENARIO, run
+from support.shipped import planned, variants
 
 WIRES = ("10 Gbit/s", "9294196 kbit/s", "9 Gbit/s")
 MS = 1_000_000

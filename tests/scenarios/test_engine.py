@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_printed import LIMITS
-from shipped import MS, Result, planned, simulated, variants
+
+from support.papers.engine_printed import LIMITS
+from support.shipped import MS, Result, planned, simulated, variants
 
 HOPS = [str(hops) for hops in range(1, 8)]
 ALL = ["mq1", "mq2", "cs1", "cs2", "cm1", "cm2"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from flextest_figures import clock_offsets
-from shipped import MS, Result, simulated, variants
+
+from support.papers.flextest import clock_offsets
+from support.shipped import MS, Result, simulated, variants
 
 FRAME = 1522
 PREAMBLE, GAP = 8, 12

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from flextest_figures import deviations, open_rate, run
-from shipped import MS
-from statistics_of import mean
+
+from support.papers.flextest import deviations, open_rate, run
+from support.shipped import MS
+from support.statistics import mean
 
 RESIDENCE = 12_240
 SETS = {name: [f"{name}-{level}" for level in ("high", "med", "low")] for name in ("theta", "psi", "omega")}

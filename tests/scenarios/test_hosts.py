@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from engine_printed import TABLE_11, TABLE_13
-from host_figures import SEEDS, mean, rank
-from host_stages import staged
-from shipped import MS, planned
+
+from support.papers.engine_printed import TABLE_11, TABLE_13
+from support.papers.host_stages import staged
+from support.papers.hosts import SEEDS, mean, rank
+from support.shipped import MS, planned
 
 US = 1_000
 PREAMBLE = 8 * 8

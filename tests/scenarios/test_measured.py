@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from shipped import MS, planned, simulated, variants
-from statistics_of import mean, quantile, steps
 
+from support.shipped import MS, planned, simulated, variants
+from support.statistics import mean, quantile, steps
+from tsnbench.campaign.campaign import Options, Outcome, run_one
 from tsnbench.planning import plan
-from tsnbench.runs.campaign import Options, Outcome, run_one
 
 DURATION = 100 * MS
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from shipped import MS, simulated
+
+from support.shipped import MS, simulated
 
 SECONDS = 30 * 1_000 * MS
 FRAME = 10 * MS

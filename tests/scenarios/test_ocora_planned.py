@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from ocora_figures import latencies, run
-from shipped import variants
 
+from support.papers.ocora import latencies, run
+from support.shipped import variants
 from tsnbench.planning import plan
 from tsnbench.scenario import model
 

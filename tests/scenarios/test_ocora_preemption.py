@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from shipped import MS, Result, simulated
+
+from support.shipped import MS, Result, simulated
 
 OCTET = 8  # ns at 1 Gbit/s
 HIGH, FULL = 128, 1522

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from ocora_figures import CYCLE, latencies, run
+
+from support.papers.ocora import CYCLE, latencies, run
 
 OCTET = 8  # ns at 1 Gbit/s
 PREAMBLE, GAP, FULL = 8, 12, 1522

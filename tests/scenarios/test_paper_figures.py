@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
-import printed_numbers  # noqa: F401  (finds the program)
 import pytest
 from paper_figures.expression import evaluate
 from paper_figures.number import number
@@ -17,8 +16,8 @@ from paper_figures.quantity import Quantity, parse
 from paper_figures.recording import Recorded, shipped, take
 from paper_figures.taking import NoQuantityError, Taken
 from paper_figures.verdicts import Compared, Verdict, compare, judge
-from shipped import MS, simulated, variants
 
+from support.shipped import MS, simulated, variants
 from tsnbench.backends.simulation import Simulation
 from tsnbench.measure import measure_run
 from tsnbench.planning import plan

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from shipped import MS, ROOT, SCENARIOS, variants
 
+from support.shipped import MS, ROOT, SCENARIOS, variants
 from tsnbench.backends.simulation import Simulation
 from tsnbench.measure import judge, measure_run
+from tsnbench.plan.bounds import bounds
+from tsnbench.plan.document import Plan
 from tsnbench.planning import PlanningErrors, plan
-from tsnbench.planning.bounds import bounds
-from tsnbench.planning.document import Plan
 from tsnbench.scenario import model
 
 LEFT_OUT = {

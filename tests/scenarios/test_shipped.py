@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from shipped import MS, ROOT, SCENARIOS, planned, simulated, variants
+
+from support.shipped import MS, ROOT, SCENARIOS, planned, simulated, variants
 
 NAMES = [str(path.relative_to(ROOT / "scenarios").with_suffix("")) for path in SCENARIOS]
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from tsnbench import Simulation
 from tsnbench.cli.main import app
 from tsnbench.measure import judge, measure_run
-from tsnbench.planning.bounds import bounds
+from tsnbench.plan.bounds import bounds
 from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
 from tsnbench.templates import names, text
 
@@ -85,5 +85,5 @@ def test_the_guide_shows_a_mistake_as_it_is_said() -> None:
     wrong = text("zonal").replace("requires: {delay: 300 us", "requires: {latency: 300 us", 1)
     with pytest.raises(ScenarioErrors) as raised:
         read_scenario(wrong, "zonal.yaml")
-    guide = Path(__file__).parents[2] / "docs/guides/getting-started.md"
+    guide = Path(__file__).parents[2] / "docs/tutorial/12-your-own.md"
     assert f"```\n{raised.value}\n```" in guide.read_text(encoding="utf-8")

@@ -7,9 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from twin_papers import EXPERIMENTS, MS, OWN, Experiment, compared, overloaded, planned, refused
 
 from tsnbench.backends.vm import unavailable
+from twin.papers import EXPERIMENTS, MS, OWN, Experiment, compared, overloaded, planned, refused
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda one: one.called)

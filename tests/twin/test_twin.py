@@ -8,14 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from twin_case import SCENARIOS, Case
-from twin_cases import CASES
-from twin_mutations import MUTATIONS, Mutant, Mutation, case_of, plan_of
-from twin_suite import Seen, found, on_kernels, refused, simulated
 
 from tsnbench.backends.vm import unavailable
 from tsnbench.errors import BackendError
 from tsnbench.runs import Run
+from twin.case import SCENARIOS, Case
+from twin.cases import CASES
+from twin.mutations import MUTATIONS, Mutant, Mutation, case_of, plan_of
+from twin.suite import Seen, found, on_kernels, refused, simulated
 
 FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
 

@@ -7,28 +7,13 @@
 //! - Lower bound: no frame is faster.
 //! - Where nothing can be said for sure, there is no bound, and the [`Reason`].
 
-mod arrivals;
-mod ats;
-mod cqf;
-mod credit;
+mod analysis;
 mod curve;
-mod deviation;
-mod facing;
-mod flow;
-mod higher;
-mod inputs;
-mod interrupt;
-mod loss;
-mod network;
-mod port;
+mod model;
 mod reason;
 mod report;
 mod service;
-mod sizes;
-mod timetable;
-mod ways;
-mod windows;
 
-pub use network::bounds;
+pub use analysis::network::bounds;
 pub use reason::Reason;
 pub use report::{Bounds, ClassBounds, FlowBounds, HopBounds, PortBounds};

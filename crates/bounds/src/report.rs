@@ -1,6 +1,6 @@
 //! What the analysis says, as data.
 
-use crate::Reason;
+use crate::reason::Reason;
 use serde::Serialize;
 
 /// The format of [`Bounds`] as JSON.
@@ -20,7 +20,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The same without any upper bound.
+    /// These bounds without any upper one, for the reason given.
     pub(crate) fn without(mut self, why: &Reason) -> Self {
         let why = || Some(why.clone());
         for flow in &mut self.flows {
@@ -80,7 +80,7 @@ pub struct HopBounds {
     pub class: u8,
     /// From the queue to the last bit at the other end, at most, in ps.
     pub upper_ps: Option<i64>,
-    /// The same, at least.
+    /// From the queue to the last bit at the other end, at least, in ps.
     pub lower_ps: i64,
     /// Why `upper_ps` is none.
     pub reason: Option<Reason>,

@@ -194,7 +194,19 @@ fn two_streams_have_the_delay_of_their_queue_and_of_their_meeting() {
     for flow in &found.flows {
         // Its own link, the bridge, the other stream's frame with its gap, its own.
         assert_eq!(flow.release_upper_ps, Some(one + 1_000_000 + 10_000_000 + one), "{}", flow.stream);
+        assert_eq!(flow.upper_ps, Some(one + 1_000_000 + 10_000_000 + one - 64_000), "{}", flow.stream);
     }
+    // What waits for a scheduler is not in the queue yet.
+    let queue = found.ports.iter().find(|port| port.port == "bridge -> end").unwrap().classes[0].clone();
+    assert_eq!((queue.backlog_frames, queue.reason), (None, Some(tsn_bounds::Reason::Held)));
+    // Stamped at its end when it leaves the talker, and at its begin when it comes to the listener.
+    let mut stamped = net.plan.clone();
+    for (port, stage, point) in [(0, Stage::Tx, Point::End), (5, Stage::Rx, Point::Start)] {
+        let name = format!("{stage:?}");
+        stamped.taps.push(tsn_plan::Tap { name, port, stage, point, granularity_ns: 1 });
+    }
+    let upper = bounds(&stamped).flows[0].upper_ps;
+    assert_eq!(upper, Some(one + 1_000_000 + 10_000_000 + one - one - 1_230 * 8_000));
     let worst = longest(&net.plan).iter().map(|one| one.2).max();
     assert_eq!(worst, Some((2 * one + 11_000_000) / 1_000));
 }
@@ -252,4 +264,59 @@ fn copies_keep_their_bounds_between_where_they_part_and_meet() {
     let (sightings, _) = run(&plan);
     let worst = delays(&sightings, (send, send + 1), 0).into_iter().max().unwrap();
     assert!(worst * 1_000 <= found as i64 && worst > 10_000, "{worst} {found}");
+}
+
+/// 10,000 bit every 100 us or 300 us, up to 50 us late: rates and bursts that hold that, and one bit less.
+#[test]
+fn a_scheduler_lets_pass_what_keeps_its_rate_and_burst() {
+    let bounded = |period_ns: u64, cir_bps: u64, cbs_bits: u64| {
+        let mut net = Net::new(1_000_000);
+        let line = net.line(3, 1_000, GIGABIT, 0);
+        let pattern = Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns: 50_000 };
+        net.stream("s", &line, 5, pattern, frame(1_230));
+        shape(&mut net.plan, 4);
+        let own = &mut net.plan.policing[0].schedulers[0];
+        (own.cir_bps, own.cbs_bits) = (cir_bps, cbs_bits);
+        bounds(&net.plan).flows[0].release_upper_ps.is_some()
+    };
+    assert!(bounded(100_000, 100_000_000, 15_000));
+    assert!(!bounded(100_000, 99_999_999, 15_000));
+    assert!(!bounded(100_000, 100_000_000, 14_999));
+    // 33.3 Mbit/s and 11,666.7 bit.
+    assert!(bounded(300_000, 33_333_334, 11_667));
+    assert!(!bounded(300_000, 33_333_333, 11_667));
+    assert!(!bounded(300_000, 33_333_334, 11_666));
+}
+
+/// What one scheduler has let pass, the next one does, if it has as high a rate and as large a burst.
+#[test]
+fn a_scheduler_behind_another_one_has_to_hold_no_less() {
+    let bounded = |cir_bps: u64, cbs_bits: u64| {
+        let mut net = Net::new(1_000_000);
+        let line = net.line(4, 1_000, GIGABIT, 0);
+        net.stream("s", &line, 5, periodic(100_000, 0), frame(1_230));
+        shape(&mut net.plan, 4);
+        let own = &mut net.plan.policing[1].schedulers[0];
+        (own.cir_bps, own.cbs_bits) = (cir_bps, cbs_bits);
+        bounds(&net.plan).flows[0].release_upper_ps.is_some()
+    };
+    assert!(bounded(100_000_000, 10_000) && bounded(100_000_001, 10_001));
+    assert!(!bounded(99_999_999, 10_000) && !bounded(100_000_000, 9_999));
+    assert!(!bounded(99_999_999, 20_000) && !bounded(200_000_000, 9_999));
+}
+
+/// Where ways meet, and where a copy gets its tag.
+#[test]
+fn copies_have_no_bound_where_they_meet_or_change_in_front_of_a_scheduler() {
+    let shaped = |node: u32, tagged: bool| {
+        let mut plan = common::wrong::two_ways([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
+        plan.streams[0].redundancy.as_mut().unwrap().copies =
+            if tagged { vec![0, 1, 2, 1, 2, 0] } else { Vec::new() };
+        shape(&mut plan, 8);
+        plan.policing.retain(|policing| policing.node == node);
+        bounds(&plan).flows[0].release_reason == Some(tsn_bounds::Reason::ShapedCopies)
+    };
+    // Parting in node 1, by nodes 2 and 3, meeting in node 4.
+    assert_eq!([1, 2, 3, 4].map(|node| shaped(node, true)), [true, false, false, true]);
+    assert_eq!([1, 2, 3, 4].map(|node| shaped(node, false)), [false, false, false, true]);
 }

@@ -204,6 +204,11 @@ fn room_and_what_waits() {
     machine.let_go(2, Octets(64));
     assert!(machine.hold(0, Octets(64)) && machine.hold(0, Octets(64)));
     assert_eq!(machine.merge_counters().map(|counters| counters.preemptions), None);
+    let limited = Class { limit_frames: Some(1), ..Class::default() };
+    let mut machine = EgressPort::<Packet>::new(&port(vec![limited; 2], None));
+    assert!(machine.hold(1, Octets(64)) && !machine.has_room(1, Octets(64)));
+    machine.let_go(1, Octets(64));
+    assert!(machine.has_room(1, Octets(64)));
     let buffer = SharedBuffer::new(&Buffer { octets: 1_000, alpha_permille: None });
     let mut sharing = EgressPort::<Packet>::new(&port(plain(2), None));
     sharing.share(&buffer);
@@ -261,4 +266,31 @@ fn gates_that_go_by_another_clock() {
     let mut machine = EgressPort::<Packet>::new(&port(plain(1), None));
     machine.set_gate_clock(Instant::EPOCH, ahead, &mut actions);
     assert!(actions.wake.is_none() && actions.start.is_none());
+}
+
+/// Credit that comes back while nothing waits ends at 0, also if the node is switched off or its gates get another clock
+/// at that moment: a frame that comes then gains from 0 on.
+#[test]
+fn what_is_set_while_nothing_waits_saves_no_credit() {
+    let bit = 1_000_000_000_000_i128;
+    let mut actions = Actions::default();
+    let open = || Some(gates(&[(0b11, 20_000)]));
+    for change in [0, 1, 2] {
+        let mut machine = EgressPort::new(&port(vec![Class::default(), shaped()], open()));
+        machine.handle(Instant::EPOCH, arrive(1, 0, FRAME), &mut actions);
+        let now = Instant::from_ns(40_000);
+        match change {
+            0 => {}
+            1 => assert!(machine.flush(now).is_empty()),
+            _ => machine.set_gate_clock(
+                now,
+                ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::SAME),
+                &mut actions,
+            ),
+        }
+        machine.handle(now, arrive(0, 1, FRAME), &mut actions);
+        machine.handle(now, arrive(1, 2, FRAME), &mut actions);
+        let credit = [40_000, 41_000].map(|ns| machine.credit(1, Instant::from_ns(ns)).map(|own| own / bit));
+        assert_eq!(credit, [Some(0), Some(250)], "{change}");
+    }
 }

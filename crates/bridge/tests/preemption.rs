@@ -226,6 +226,9 @@ fn parts_that_overrun_their_window_are_counted() {
     // Cut at 6,000 ns: the first part overran. Express frames take until 20,056, and the rest ends within its window.
     let express = [(6_000, EXPRESS, 1_500), (6_000, EXPRESS, 200)];
     assert_eq!(overruns(&vec![(0, PREEMPTABLE, 980), express[0], express[1]]), [1, 0]);
+    // With its check sequence the first part ends at 5,000 ns, or an octet later; the rest is in the next window.
+    let cut = |ns| overruns(&vec![(0, PREEMPTABLE, 980), (ns, EXPRESS, 1_500), (ns, EXPRESS, 400)]);
+    assert_eq!((cut(4_968), cut(4_969)), (vec![0, 0], vec![1, 0]));
     // Cut at 1,000 ns, and the rest within the next window: neither.
     let express = [(1_000, EXPRESS, 1_500), (1_000, EXPRESS, 842)];
     assert_eq!(overruns(&vec![(0, PREEMPTABLE, 600), express[0], express[1]]), [0, 0]);
@@ -278,4 +281,50 @@ fn a_frame_may_begin_that_a_hold_cuts() {
         dropped += usize::from(actions.dropped.is_some());
     });
     assert_eq!(dropped, 1);
+}
+
+fn timed(entries: &[(u8, u64)]) -> Port {
+    let entry =
+        |(open, interval_ns): &(u8, u64)| GateEntry { open: *open, interval_ns: *interval_ns, mac: None };
+    let entries: Vec<_> = entries.iter().map(entry).collect();
+    port(Some(Gates { cycle_ns: 20_000, entries, ..Gates::default() }))
+}
+
+/// An express frame that waits for its gate cuts nothing before it opens at 5,100 ns: 638 octets have begun by then.
+#[test]
+fn an_express_frame_cuts_when_its_gate_opens() {
+    let (sent, counters) =
+        sent(&timed(&[(0b01, 5_100), (0b11, 14_900)]), &vec![(0, PREEMPTABLE, 1_000), (5_000, EXPRESS, 64)]);
+    let free = 638 + 4 + 12;
+    assert_eq!(sent, [(0, (free + 84 + 8 + 1_000 - 630) * 8), (free * 8, (free + 72) * 8)]);
+    assert_eq!(counters, ONCE);
+}
+
+/// At 5,300 ns, 72 octets would be through before the gate closes at 6,000 ns; behind the part that has begun, from 5,432
+/// ns on, they would not.
+#[test]
+fn an_express_frame_cuts_nothing_if_it_could_not_go_then() {
+    let port = timed(&[(0b01, 5_000), (0b11, 1_000), (0b01, 14_000)]);
+    let (cut, counters) = sent(&port, &vec![(0, PREEMPTABLE, 1_000), (5_292, EXPRESS, 64)]);
+    let free = 662 + 4 + 12;
+    assert_eq!((cut[1], counters), ((free * 8, (free + 72) * 8), ONCE));
+    let (whole, counters) = sent(&port, &vec![(0, PREEMPTABLE, 1_000), (5_300, EXPRESS, 64)]);
+    assert_eq!((whole, counters), (vec![(0, 8_064), (25_000, 25_576)], NEVER));
+}
+
+/// Released for as long as the hold is asked for in advance: nothing may begin, not even for a moment.
+#[test]
+fn a_release_that_is_over_at_once_lets_nothing_go() {
+    let ends = |released: u64| {
+        let mut port = holding();
+        let list = port.gates.as_mut().unwrap();
+        (list.entries[0].interval_ns, list.entries[1].interval_ns) = (released, 20_000 - released);
+        let (mut dropped, mut sent) = (0, 0);
+        drive(&port, &vec![(100, PREEMPTABLE, 64)], 100_000, |_, actions| {
+            dropped += usize::from(actions.dropped.is_some());
+            sent += usize::from(actions.start.is_some());
+        });
+        (dropped, sent)
+    };
+    assert_eq!((ends(143 * 8), ends(143 * 8 + 576)), ((1, 0), (0, 1)));
 }

@@ -23,12 +23,11 @@ mod error;
 mod flow;
 mod frames;
 mod gather;
-pub mod logs;
+pub mod observe;
 pub mod offset;
 pub mod pair;
 pub mod report;
 pub mod run;
-pub mod sighted;
 pub mod stat;
 pub mod tally;
 

@@ -2,7 +2,6 @@
 //!
 //! IEEE 802.1Q-2022, 6.9.4, 8.6.5 and 8.6.10 to 8.6.11.
 
-use crate::Plan;
 use serde::{Deserialize, Serialize};
 
 /// One node's tables.
@@ -165,40 +164,5 @@ impl Policing {
                 && any(&filter.streams, stream)
                 && filter.priority.is_none_or(|own| own == priority)
         })
-    }
-}
-
-impl Plan {
-    /// The priority that a frame has once it has come in by a port.
-    #[must_use]
-    pub fn regenerated(&self, port: u32, pcp: u8) -> u8 {
-        let tables = self.policing.iter().flat_map(|policing| &policing.regeneration);
-        tables.rev().find(|table| table.port == port).map_or(pcp, |table| table.pcp[usize::from(pcp & 7)] & 7)
-    }
-
-    /// The priority with which a stream's frames leave by each entry of its route, and then by each of those that flood.
-    #[must_use]
-    pub fn priorities(&self, stream: &crate::Stream) -> Vec<u8> {
-        let all = || stream.route.iter().chain(&stream.flood);
-        let mut found: Vec<u8> = Vec::with_capacity(all().count());
-        for (entry, hop) in all().enumerate() {
-            if let Some(pcp) = self.rewritten_priority(stream, entry, &found) {
-                found.push(pcp);
-                continue;
-            }
-            let before = hop.parent.and_then(|parent| Some((parent, *found.get(parent as usize)?)));
-            found.push(match before {
-                None => stream.pcp,
-                Some((parent, pcp)) => self.came_with(stream, parent, pcp),
-            });
-        }
-        found
-    }
-
-    /// The priority of a frame at the end of an entry by which it left with `pcp`.
-    fn came_with(&self, stream: &crate::Stream, entry: u32, pcp: u8) -> u8 {
-        let mut all = stream.route.iter().chain(&stream.flood);
-        let port = all.nth(entry as usize).and_then(|hop| self.ports.get(hop.port as usize));
-        port.map_or(pcp, |port| self.regenerated(port.peer, pcp))
     }
 }

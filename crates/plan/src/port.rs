@@ -133,7 +133,7 @@ pub struct Cbs {
     pub hi_credit_bits: i64,
     /// Lowest credit, bit; negative.
     pub lo_credit_bits: i64,
-    /// The same for `tc`.
+    /// The parameters of the shaper as `tc` takes them.
     pub linux: CbsLinux,
     /// Credit runs on while the class's gate is closed, instead of standing still.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -35,9 +35,9 @@ pub struct Bmca {
     pub clocks: Vec<ClockQuality>,
     /// Time between two Announce messages, ns.
     pub announce_interval_ns: u64,
-    /// After how many of these without one what was heard is forgotten (`announceReceiptTimeout`).
+    /// After how many Announce intervals without an Announce message a master is forgotten (`announceReceiptTimeout`).
     pub announce_receipt_timeout: u8,
-    /// The same of Sync messages, in gPTP (`syncReceiptTimeout`).
+    /// After how many Sync intervals without a Sync message a master is forgotten, in gPTP (`syncReceiptTimeout`).
     pub sync_receipt_timeout: u8,
 }
 
@@ -107,7 +107,7 @@ pub enum ClockFault {
     },
     /// A node neither sends nor takes PTP messages; its clock runs on.
     PtpDown {
-        /// Which.
+        /// The node.
         node: u32,
         /// ns.
         from_ns: u64,

@@ -4,7 +4,8 @@ use crate::disk::os_error;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use tsn_measure::{Error, captures, logs, report::Measures, run, sighted};
+use tsn_measure::observe::{self, logs};
+use tsn_measure::{Error, captures, report::Measures, run};
 use tsn_plan::Plan;
 
 /// Measures a run folder; returns `tsnbench-measures/1` as JSON.
@@ -28,7 +29,7 @@ fn measure_captures(
     json(py.detach(|| captures::measure(&tx, &rx, &options, frames.as_deref())))
 }
 
-/// Writes a run's observations from captures at the Plan's taps (see [`sighted::Captures`]); returns what was found as
+/// Writes a run's observations from captures at the Plan's taps (see [`observe::Captures`]); returns what was found as
 /// JSON. `clock` is how the capturing clock is called, `missing` why taps without a capture have no stamps.
 #[pyfunction]
 fn observe_captures(
@@ -39,7 +40,7 @@ fn observe_captures(
     clock: &str,
     missing: &str,
 ) -> PyResult<String> {
-    let captures: sighted::Captures = options(captures_json)?;
+    let captures: observe::Captures = options(captures_json)?;
     let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mut legend = tsn_sim::record::legend(&plan);
     for (tap, number) in legend.taps.iter_mut().zip(0..) {
@@ -48,7 +49,7 @@ fn observe_captures(
             tap.missing = Some(missing.to_owned());
         }
     }
-    let found = py.detach(|| sighted::observe(&plan, &legend, &captures, &into));
+    let found = py.detach(|| observe::captures::observe(&plan, &legend, &captures, &into));
     let found = found.map_err(|error| failed(&error))?;
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }

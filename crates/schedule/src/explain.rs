@@ -3,7 +3,7 @@
 //! Where none is certain, a set of streams that did not fit together, by QuickXplain (Junker 2004) with first fit as
 //! the judge: it is small, not proved to be the smallest.
 
-use crate::common::{Need, too_much};
+use crate::common_times::{Need, too_much};
 use crate::engine::{Engine, Refusal};
 use crate::gates::GateRefusal;
 use crate::periods::gcd;

@@ -16,27 +16,28 @@
 //! possible; else it waits, alone in its queue, for the instant that was planned for it. Its delay is the same in every cycle.
 //! Where that leaves no place and [`Effort::share`] says so, it waits behind other frames in one queue.
 
-mod busy;
-mod common;
+mod alternatives;
+mod buffering;
+mod common_times;
 mod disjoint;
 mod engine;
 mod explain;
-pub mod families;
 mod follow;
 mod gates;
+#[cfg(feature = "generators")]
+pub mod generators;
 mod line;
+mod messages;
+mod occupancy;
 mod periods;
 mod problem;
 mod routes;
 mod shape;
 mod solve;
-mod wait;
-mod ways;
-mod words;
 
+pub use alternatives::{Step, Way, ways};
 pub use engine::{Engine, Placed, Refusal};
 pub use explain::{Depth, Hop, Reason, Share, explain};
 pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
 pub use solve::{Effort, Outcome, solve, solve_keeping};
-pub use ways::{Step, Way, ways};

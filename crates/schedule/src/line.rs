@@ -1,6 +1,6 @@
 //! One link: when its wire is taken, and when its queues are.
 
-use crate::busy::Busy;
+use crate::occupancy::Busy;
 use crate::periods::gcd;
 use crate::shape::Use;
 

@@ -1,7 +1,7 @@
 //! Random problems: whatever is placed meets nothing, pair by pair, from the definition.
 
 use proptest::prelude::*;
-use tsn_schedule::families::{Family, Shape};
+use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, Placed, Problem, solve};
 use tsn_units::{BitRate, Octets, wire_time};
 

@@ -1,6 +1,6 @@
 //! Reasons and their words.
 
-use tsn_schedule::families::{Family, Shape};
+use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Depth, Effort, Limits, Link, Node, Problem, Reason, Stream, explain, gate_lists, solve};
 
 /// Stations 0 and 1, 2 and 3 at bridges 4 and 5: links 0 to 4, 2 to 4, 4 to 5, 5 to 1 and 5 to 3.

@@ -1,7 +1,7 @@
 //! Gate lists of random schedules: every planned frame finds its gate open and the others' closed, from the definition.
 
 use proptest::prelude::*;
-use tsn_schedule::families::{Family, Shape};
+use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, GateEntry, GateList, GateRefusal, gate_lists, solve};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, wire_time};
 

@@ -1,7 +1,7 @@
 //! One stream at a time: in and out leaves nothing behind, what is kept stays, and the same is always the same.
 
 use proptest::prelude::*;
-use tsn_schedule::families::{Family, Shape};
+use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, Engine, Outcome, Problem, Refusal, Stream, solve, solve_keeping};
 
 fn family(shape: Shape, streams: u32, queues: u8, seed: u64) -> Family {

@@ -15,7 +15,7 @@
 //!
 //! # Randomness
 //!
-//! A draw is addressed by the Plan's seed and a name such as `stream/camera/jitter` (see [`random`]). Adding a node
+//! A draw is addressed by the Plan's seed and a name such as `stream/camera/jitter` (see the module `random`). Adding a node
 //! or a stream changes nobody else's draws.
 //!
 //! # What an event costs
@@ -42,68 +42,26 @@
 //! # }
 //! ```
 
-mod calendar;
-mod captures;
-mod clocked;
-mod counters;
-mod event;
-mod fault;
+mod clocks;
+mod error;
+mod faults;
+mod forwarding;
 mod hosts;
-mod learning;
-pub mod live;
+mod ids;
+mod kernel;
 mod logarithm;
 mod network;
+mod output;
 mod policing;
-pub mod processing;
 mod random;
-pub mod record;
-mod simulation;
-mod sources;
-mod special;
-mod talker;
-mod timing;
-mod trace;
-mod turns;
+mod slab;
+mod talkers;
 
-pub use counters::{
+pub use error::SimError;
+pub use kernel::simulation::{Progress, Simulation, unwatched};
+pub use output::counters::{
     ClassCounters, FaultCounters, FilterCounters, GateCounters, GroupCounters, InForce, PolicingCounters,
     PortCounters, QdiscCounters, RecoveryCounters, RunCounters, StreamCounters,
 };
-pub use simulation::{Progress, Simulation, unwatched};
-
-/// Why a simulation cannot begin or go on.
-#[derive(Debug, thiserror::Error)]
-pub enum SimError {
-    /// The plan cannot be used.
-    #[error(transparent)]
-    Plan(#[from] tsn_plan::PlanError),
-    /// More than the kernel's event order has room for.
-    #[error("the plan has {found} {what}; the simulator takes at most {most}")]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// How many there are.
-        found: usize,
-        /// How many there may be.
-        most: usize,
-    },
-    /// Observations or counters cannot be written.
-    #[error("the run cannot be written: {0}")]
-    Output(#[from] std::io::Error),
-    /// The file of observations cannot be written.
-    #[error("the run cannot be written: {0}")]
-    Observations(#[from] tsn_observation::parquet::Error),
-}
-
-impl SimError {
-    /// What the system said of a file, where that is why.
-    #[must_use]
-    pub fn disk(&self) -> Option<&std::io::Error> {
-        match self {
-            Self::Output(error) | Self::Observations(tsn_observation::parquet::Error::Io(error)) => {
-                Some(error)
-            }
-            _ => None,
-        }
-    }
-}
+pub use output::record;
+pub use talkers::live;

@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::sequence::Sequence;
-use crate::sights::{Frame, Sights};
 use crate::system::receive::{Arrival, Statistics};
+use crate::timestamps::{Frame, Sights};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tsn_plan::{Plan, Stage};

@@ -3,11 +3,11 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::arrivals::Arrivals;
-use crate::sights::Sights;
 use crate::system::receive::Statistics;
 use crate::system::ring::Ring;
 use crate::system::socket::Socket;
 use crate::system::{clock, process};
+use crate::timestamps::Sights;
 use tsn_observation::{Legend, TapLegend};
 use tsn_plan::Stage;
 

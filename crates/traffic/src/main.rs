@@ -4,15 +4,16 @@
 
 mod arguments;
 mod arrivals;
+mod frames;
 mod listen;
 mod log;
 mod replay;
 mod saturate;
 mod sequence;
-mod sights;
-mod steps;
 mod system;
 mod talk;
+mod timed_commands;
+mod timestamps;
 
 use arguments::{Arguments, Task};
 use std::io;
@@ -45,7 +46,7 @@ enum Error {
 
 fn main() -> ExitCode {
     let done = if std::env::args().nth(1).as_deref() == Some("steps") {
-        steps::run(std::env::args().skip(2))
+        timed_commands::run(std::env::args().skip(2))
     } else {
         Arguments::read(std::env::args().skip(1)).and_then(|arguments| run(&arguments))
     };

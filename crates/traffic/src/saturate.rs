@@ -7,7 +7,7 @@
 use crate::arguments::Arguments;
 use crate::system::socket::Socket;
 use crate::system::{clock, process};
-use crate::{Error, talk};
+use crate::{Error, frames};
 use std::io;
 use std::thread::JoinHandle;
 use tsn_sim::live::Saturating;
@@ -85,7 +85,7 @@ fn fill(
             let intended_ns =
                 if arguments.absolute { now } else { (now - epoch_ns) / arguments.dilate.max(1) };
             let frame = tsn_wire::build::FrameSpec { intended_ns, ..frame };
-            let skip = talk::build(&frame, arguments, &mut octets)?;
+            let skip = frames::build(&frame, arguments, &mut octets)?;
             octets.drain(..skip);
             if octets.len() > room {
                 room = octets.len();

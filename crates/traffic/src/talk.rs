@@ -1,13 +1,14 @@
 //! Sends what a Plan's node sends.
 
 use crate::arguments::Arguments;
+use crate::frames::{build, open};
 use crate::log::Log;
 use crate::saturate;
 use crate::sequence::Sequence;
-use crate::sights::{Frame, Sights};
-use crate::system::notice::Fate;
+use crate::system::error_queue::Fate;
 use crate::system::socket::{Socket, TxTime};
 use crate::system::{clock, process};
+use crate::timestamps::{Frame, Sights};
 use crate::{Error, epoch};
 use std::collections::BTreeMap;
 use tsn_plan::{Plan, Stage};
@@ -23,8 +24,6 @@ const EARLY_NS: i64 = 60_000;
 const STAMPS_NS: i64 = 20_000_000;
 /// Octets of a frame that come back with its stamp: all headers, and the payload's number.
 const HEAD: usize = 128;
-/// Octets of IPv4's and UDP's headers.
-const IP_AND_UDP: usize = 28;
 
 /// The Plan's talkers of one node.
 pub fn talk(arguments: &Arguments) -> Result<(), Error> {
@@ -210,27 +209,6 @@ impl<'a> Talking<'a> {
         }
         Ok(())
     }
-}
-
-/// The socket of a port's streams; one for all of them.
-pub fn open(plan: &Plan, port: u32, arguments: &Arguments, interface: &str) -> std::io::Result<Socket> {
-    match arguments.udp {
-        None => Socket::packet(interface),
-        Some(to) => {
-            let first = plan.streams.iter().find(|one| one.route.first().is_some_and(|hop| hop.port == port));
-            Socket::udp(interface, to, first.map_or(0, |stream| stream.udp_port))
-        }
-    }
-}
-
-/// Builds a frame; returns how many of its octets the kernel puts there by itself.
-pub fn build(frame: &FrameSpec, arguments: &Arguments, octets: &mut Vec<u8>) -> Result<usize, Error> {
-    let mut frame = *frame;
-    if (arguments.untagged || arguments.udp.is_some()) && frame.tag.take().is_some() {
-        frame.octets = frame.octets.saturating_sub(4);
-    }
-    tsn_wire::build::frame(&frame, octets)?;
-    Ok(if arguments.udp.is_some() { tsn_wire::ethernet::HEADER + IP_AND_UDP } else { 0 })
 }
 
 /// Whether frames from a port carry launch times, in which mode, and whether of TAI.

@@ -150,6 +150,22 @@ impl<C: Clock> Instant<C> {
 }
 
 // Derives would ask the marker type for the same traits; the number alone decides.
+impl Instant<True> {
+    /// What a clock that has no error shows at this instant.
+    #[must_use]
+    pub const fn on_perfect_clock<C: Clock>(self) -> Instant<C> {
+        Instant(self.0, PhantomData)
+    }
+}
+
+impl<C: Clock> Instant<C> {
+    /// The true instant at which a clock that has no error shows this one.
+    #[must_use]
+    pub const fn of_perfect_clock(self) -> Instant<True> {
+        Instant(self.0, PhantomData)
+    }
+}
+
 impl<C: Clock> Copy for Instant<C> {}
 impl<C: Clock> Clone for Instant<C> {
     fn clone(&self) -> Self {

@@ -7,7 +7,7 @@
 mod common;
 
 use std::time::Instant;
-use tsn_schedule::families::{Family, Shape};
+use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Depth, Effort, Engine, Placed, Problem, Stream, explain, gate_lists, solve};
 use tsn_verify::{Known, verify};
 

@@ -1,6 +1,6 @@
 //! Gates: open for who is planned, closed for who is to wait, and closed for everybody else.
 
-use crate::walk::{Passage, priority};
+use crate::passage::{Passage, priority};
 use crate::{Report, Unfit, Violation};
 use std::collections::HashMap;
 use tsn_plan::{Gates, Plan, Port};

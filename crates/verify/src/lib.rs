@@ -21,6 +21,7 @@ mod cut;
 mod delays;
 mod gates;
 mod link;
+mod passage;
 mod queue;
 mod unit;
 mod violation;

@@ -1,6 +1,6 @@
 //! No two frames on a link at once, and nobody in a queue beside one that waits, but who is certainly ahead of it.
 
-use crate::walk::Passage;
+use crate::passage::Passage;
 use crate::{Report, Unfit, Violation};
 use tsn_plan::Plan;
 

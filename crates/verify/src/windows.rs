@@ -3,9 +3,9 @@
 //! IEEE 802.1Q-2022, 8.6.8.4. Shares nothing with what plans windows: hop by hop it says when a frame may come and
 //! until when it has left, whatever phases, jitter and processing times the Plan allows.
 
+use crate::passage::priority;
 use crate::queue::{Service, leaves};
 use crate::unit::{Unit, gap, hyperperiod, on_wire, processing, ps, released};
-use crate::walk::priority;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use tsn_plan::{Fault, NodeKind, Pattern, Plan, Point, Port, Stage, Stream};
@@ -329,7 +329,7 @@ impl<'a> Walk<'a> {
         let (rx_point, _) = tap(last.peer, Stage::Rx, Point::End);
         let before =
             |port: &Port| BitRate(port.rate_bps).time(Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0)).ps();
-        let (mut upper, mut lower, mut since) = (i64::MIN, i64::MAX, i64::MIN);
+        let (mut upper, mut lower, mut since, mut soonest) = (i64::MIN, i64::MAX, i64::MIN, i64::MAX);
         for (place, unit) in begin.units.iter().enumerate() {
             let ((early, late), (comes, came)) = (begin.out[place], finish.out[place]);
             let shortest = on_wire(unit.least, first.rate_bps);
@@ -350,9 +350,14 @@ impl<'a> Walk<'a> {
             };
             upper = upper.max(came + propagation - behind.0 - sent.0);
             lower = lower.min((comes + propagation - behind.1 - sent.1).max(0));
-            since = since.max(came + propagation - nominal.get(place).copied().unwrap_or(unit.first));
+            let due = nominal.get(place).copied().unwrap_or(unit.first);
+            since = since.max(came + propagation - due);
+            soonest = soonest.min(comes + propagation - behind.1 - due);
         }
         let varies = upper - lower;
+        // Frames are due one period apart, but for those of one data unit.
+        let several = begin.units.iter().any(|unit| unit.part > 0);
+        let between = if several { i64::MAX } else { since - soonest };
         let required = &stream.requirements;
         let limits = required
             .delay_ns
@@ -361,7 +366,10 @@ impl<'a> Walk<'a> {
         let keeps = |limit: u64, found: i64| ps(limit).is_some_and(|limit| found <= limit);
         let met = limits.into_iter().all(|limit| keeps(limit, upper))
             && required.release_delay_ns.is_none_or(|limit| keeps(limit, since))
-            && required.jitter.iter().all(|limit| keeps(limit.limit_ns, varies));
+            && required
+                .jitter
+                .iter()
+                .all(|limit| keeps(limit.limit_ns, if limit.kind == "interval" { between } else { varies }));
         Passing {
             stream: number,
             node,

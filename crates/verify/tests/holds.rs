@@ -6,7 +6,7 @@ use common::{plan, saturate};
 use proptest::prelude::*;
 use tsn_observation::Sighting;
 use tsn_plan::{Plan, Point, Stage, Tap};
-use tsn_schedule::families::{Family, Shape};
+use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, GateList, Placed, Problem, gate_lists, solve};
 use tsn_sim::{Simulation, unwatched};
 use tsn_verify::{Known, verify};

@@ -4,7 +4,7 @@ mod common;
 
 use common::{plan, saturate};
 use tsn_plan::{Plan, Size};
-use tsn_schedule::families::{Family, Shape};
+use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, Limits, Link, Node, Problem, Stream, gate_lists, solve};
 use tsn_verify::{Known, Unfit, Violation, verify};
 

@@ -7,7 +7,7 @@ use common::{plan, saturate};
 use std::collections::HashMap;
 use tsn_observation::Sighting;
 use tsn_plan::{Fault, LossModel, Pattern, Plan, Point, Size, Stage, Stream, Tap};
-use tsn_schedule::families::{Family, Shape};
+use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, Limits, Link, Node, Problem, gate_lists, solve};
 use tsn_sim::{Simulation, unwatched};
 use tsn_verify::{Known, Violation, verify};

@@ -1,7 +1,7 @@
 //! Windows per class: what is proved is exact where arithmetic says so, and a nanosecond less is no proof.
 
 use tsn_plan::{Class, Destination, FORMAT, GateEntry, Gates, Node, NodeKind, Pattern, Plan, Port};
-use tsn_plan::{Further, Requirements, Route, Size, Stream};
+use tsn_plan::{Further, Jitter, Requirements, Route, Size, Stream};
 use tsn_verify::{Passing, windows};
 
 /// Talkers 0 and 1 and listener 3 at bridge 2, 1 Gbit/s, 1 us per bridge, and a window for class 7 towards the listener.
@@ -175,4 +175,21 @@ fn either_may_be_in_front_where_both_may_come_first() {
     assert_eq!(both(0), [out * 1_000; 2]);
     // What the bridge takes more, they leave later.
     assert_eq!(both(500), [(out + 500) * 1_000; 2]);
+}
+
+#[test]
+fn a_gap_between_arrivals_differs_from_the_period_by_as_much_as_releases_are_late() {
+    // Alone, with a window that is open all the while: what is released late comes as late.
+    let keeps = |kind: &str, limit_ns: u64, size: Option<Size>| {
+        let mut plan = plan(10_000, 100_000);
+        plan.streams.remove(0);
+        plan.streams[0].requirements.jitter = vec![Jitter { kind: kind.into(), limit_ns }];
+        plan.streams[0].size = size.unwrap_or(Size::Frame { octets: 700 });
+        windows(&plan).flows[0].met
+    };
+    assert!(keeps("interval", 3_000, None));
+    assert!(!keeps("interval", 2_999, None));
+    // Two frames of one data unit have a gap that is no period.
+    let two = Size::Units { octets: vec![1_000], most_per_frame: 500, overhead: 50 };
+    assert!(!keeps("interval", CYCLE - 1, Some(two)));
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from tsnbench.planning.document import Plan
+    from tsnbench.plan.document import Plan
     from tsnbench.runs import Run
 
 Progress = Callable[[int, int], None]
@@ -16,10 +16,10 @@ Progress = Callable[[int, int], None]
 
 
 class Backend(Protocol):
-    """A place where Plans run: the simulator, the local kernel, other hosts.
+    """A place where Plans run: the simulator, a guest's kernel, this machine's kernel.
 
     The four steps are apart for campaigns that share one machine; ``execute`` is all of them in order.
-    Whoever inherits writes the steps that are its own.
+    A backend inherits from this class and implements its own steps.
     """
 
     @property
@@ -53,7 +53,18 @@ class Backend(Protocol):
     def execute(
         self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
     ) -> Run:
-        """Prepare, run, collect and, whatever happens, restore."""
+        """Prepares, runs, collects and, whatever happens, restores.
+
+        Args:
+            plan: the Plan.
+            into: the run folder; it is created.
+            pcap: also write a capture per tap.
+            progress: called a few times a second with (ns passed, frame-hops so far).
+
+        Raises:
+            InputError: the folder has files that tsnbench has not written.
+            BackendError: the backend could not run the Plan, or the disk is full.
+        """
         from tsnbench.runs import clearing, lock, room
         from tsnbench.runs.errors import writing
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench import _native
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError
 from tsnbench.runs.clearing import claim
@@ -13,11 +14,11 @@ from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
-    from tsnbench.planning.document import Plan
+    from tsnbench.plan.document import Plan
 
 
 class Simulation(Backend):
-    """Runs a Plan in the simulator. It leaves nothing behind but the run folder."""
+    """The simulator. It leaves nothing behind but the run folder."""
 
     name = "simulation"
 
@@ -31,11 +32,6 @@ class Simulation(Backend):
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
         """Simulate; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
-        try:
-            from tsnbench import _native
-        except ImportError as error:
-            end(folder, State.FAILED, str(error))
-            raise BackendError(f"the native module is not built: {error}\nhint: make run") from error
         with under_way(folder):
             try:
                 text = plan.to_json()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
-from tsnbench.cli.strict import HELP
+from tsnbench.cli.console.output import Exit, data, fail, print_json, talk, told
+from tsnbench.cli.console.strict import HELP
 
 if TYPE_CHECKING:
     from tsnbench.planning import Plan
@@ -19,7 +19,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Problems and warnings as JSON on stdout.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
-    """Read scenarios and plan them; say everything that is wrong with them, all at once."""
+    """Check scenarios: read and plan them, and report every mistake at once."""
     from tsnbench.planning import PlanningErrors
     from tsnbench.planning import plan as make_plan
     from tsnbench.scenario import ScenarioErrors, load_variants
@@ -79,11 +79,11 @@ def catalogue(
         ),
     ] = "",
     as_json: Annotated[
-        bool, typer.Option("--json", help="Names and what they mean as JSON on stdout.")
+        bool, typer.Option("--json", help="Names and their meaning as JSON on stdout.")
     ] = False,
 ) -> None:
-    """List what a scenario can name instead of numbers: patterns, classes, gate control lists."""
-    from tsnbench.catalogue.listing import entries
+    """List the names that a scenario can use in place of numbers: patterns, classes, gate control lists."""
+    from tsnbench.scenario.catalogue.listing import entries
 
     found = [(name, text) for name, text in entries() if name.startswith(prefix)]
     if not found:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, print_table, talk, told
+from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, talk, told
 
 if TYPE_CHECKING:
     from tsnbench.compare import Comparison
@@ -33,7 +33,7 @@ def compare(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Capture at the talker, of one run more; may be repeated.",
+            help="Capture at the talker, as one more run; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -41,7 +41,7 @@ def compare(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Capture at the listener, of one run more; may be repeated.",
+            help="Capture at the listener, as one more run; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -49,7 +49,7 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="THEIRS=OURS",
-            help="A stream of the captures is one of the runs: theirs=ours.",
+            help="Name of a stream in the captures, and in the runs: theirs=ours.",
             show_default=False,
         ),
     ] = None,
@@ -61,7 +61,7 @@ def compare(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON on stdout.")] = False,
 ) -> None:
-    """Hold runs of a simulation, of kernels, and captures against the first run, and all against the bound.
+    """Compare runs (simulator, kernels, captures) with the first run, and all runs with the bounds.
 
     Exit code 1 where a quantity differs by more than its tolerance.
     """
@@ -87,7 +87,7 @@ def compare(
         found = hold_together(sides, within_ns=limit)
         page = None
         if to is not None:
-            from tsnbench.report.side_by_side import write_comparison
+            from tsnbench.report.compare_page import write_comparison
 
             page = write_comparison(found, to, kinds)
         if as_json:

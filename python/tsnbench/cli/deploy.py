@@ -5,14 +5,15 @@ from __future__ import annotations
 import getpass
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, fail, print_json, say, talk, told
+from tsnbench.cli.console.output import Exit, fail, print_json, say, talk, told
 
 if TYPE_CHECKING:
     from tsnbench.deploy import Outcome
+    from tsnbench.plan.types import PlanDocument
 
 PASSWORD = "TSNBENCH_NETCONF_PASSWORD"
 
@@ -32,12 +33,13 @@ def deploy(
         list[str] | None,
         typer.Option(
             metavar="NODE=HOST[:PORT]",
-            help="The device of a node: sw1=HOST[:PORT]; once for each. With --restore: only these.",
+            help="The device of a node: sw1=HOST[:PORT]; may be repeated. With --restore: only these.",
             show_default=False,
         ),
     ] = None,
     user: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who logs in; default: you.", show_default=False)
+        str | None,
+        typer.Option(metavar="NAME", help="User name on the device; default: yours.", show_default=False),
     ] = None,
     key: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File of a private key.", show_default=False)
@@ -49,7 +51,7 @@ def deploy(
     interface: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PORT=NAME", help="A device's name of a port: 'sw1 -> sw2=port3'.", show_default=False
+            metavar="PORT=NAME", help="The device's name for a port: 'sw1 -> sw2=port3'.", show_default=False
         ),
     ] = None,
     yang: Annotated[
@@ -65,22 +67,24 @@ def deploy(
         ),
     ] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Leave out what a device's modules cannot say.")
+        bool, typer.Option("--partial", help="Leave out what a device's modules cannot express.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would change; change nothing.")
+        bool, typer.Option("--dry-run", help="Report what would change; change nothing.")
     ] = False,
     record: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Where to keep what was before; default NAME.deploy.json.",
+            help="File for the earlier state; default NAME.deploy.json.",
             show_default=False,
         ),
     ] = None,
     restore: Annotated[
         Path | None,
-        typer.Option(metavar="RECORD", help="Bring devices back to this record.", show_default=False),
+        typer.Option(
+            metavar="RECORD", help="Bring devices back to the state in this record.", show_default=False
+        ),
     ] = None,
     confirm_within: Annotated[
         int,
@@ -88,7 +92,7 @@ def deploy(
             metavar="SECONDS",
             min=10,
             max=3600,
-            help="Seconds after which devices take it back by themselves.",
+            help="Seconds after which devices undo the change by themselves.",
         ),
     ] = 120,
     timeout: Annotated[
@@ -96,7 +100,7 @@ def deploy(
     ] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
 ) -> None:
-    """Configure running devices by NETCONF: all or none, read back, with a record of what was before.
+    """Configure running devices by NETCONF: all or none. The earlier state is recorded.
 
     The password is taken from the environment (TSNBENCH_NETCONF_PASSWORD); without one, keys are tried.
     """
@@ -105,7 +109,7 @@ def deploy(
     with told():
         from tsnbench import deploy as room
         from tsnbench.deploy.deploy import targets
-        from tsnbench.exports.network import file_name
+        from tsnbench.plan.network import file_name
 
         access = room.Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts, timeout)
         try:
@@ -136,13 +140,13 @@ def deploy(
     _tell(outcome, as_json, dry_run)
 
 
-def _document(file: Path, only: list[str]) -> dict[str, Any]:
+def _document(file: Path, only: list[str]) -> PlanDocument:
     """A Plan's document, from a file of one or by planning a scenario."""
     from tsnbench.errors import InputError
     from tsnbench.planning import Plan
     from tsnbench.planning import plan as make_plan
-    from tsnbench.runs.campaign import selected
     from tsnbench.scenario import load_variants
+    from tsnbench.scenario.selection import selected
 
     if file.suffix == ".json":
         return Plan.read(file).document
@@ -154,7 +158,7 @@ def _document(file: Path, only: list[str]) -> dict[str, Any]:
     return plans[0].document
 
 
-def _interfaces(document: dict[str, Any], texts: list[str]) -> dict[str, str]:
+def _interfaces(document: PlanDocument, texts: list[str]) -> dict[str, str]:
     from tsnbench.errors import InputError
 
     ports = {port["name"] for port in document["ports"]}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, told
+from tsnbench.cli.console.output import Exit, data, fail, print_json, told
 
 if TYPE_CHECKING:
     from tsnbench.doctor import Answer, Finding
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 def doctor(
     scenario: Annotated[
         Path | None,
-        typer.Option("--for", metavar="FILE", help="Can this scenario be run here?", show_default=False),
+        typer.Option(
+            "--for", metavar="FILE", help="Tell whether this scenario can run here.", show_default=False
+        ),
     ] = None,
     on: Annotated[
-        str | None, typer.Option(metavar="HOST", help="Another host, over ssh.", show_default=False)
+        str | None, typer.Option(metavar="HOST", help="Examine another host, over ssh.", show_default=False)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
 ) -> None:
-    """Say what this machine's kernel, interfaces, clocks and processors can do of a plan, and why not."""
+    """Report what this machine's kernel, interfaces, clocks and processors support, and why not."""
     from tsnbench.doctor import answers, examine, remote
 
     if on is not None and scenario is not None:

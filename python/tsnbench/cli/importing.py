@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import told
+from tsnbench.cli.console.output import told
 
 app = typer.Typer(
     help="Other tools' files as a scenario, on stdout.", no_args_is_help=True, rich_markup_mode=None

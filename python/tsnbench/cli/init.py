@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, talk, told
+from tsnbench.cli.console.output import Exit, data, fail, talk, told
 
 
 def init(
@@ -23,11 +23,11 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Write a commented scenario to begin with: a zonal car, a ring, a line of drives, a star or a train.
+    """Write a scenario with comments to begin with: a zonal car, a ring, a line of drives, a star or a train.
 
-    A file that is there already is left as it is.
+    An existing file is never overwritten.
     """
-    from tsnbench.scenario.reading import meant
+    from tsnbench.scenario.text.reading import meant
     from tsnbench.templates import names, text
 
     if template not in names():

@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
 
 def main() -> None:
     """Entry point of the ``tsnbench`` program."""
-    from tsnbench.cli.net import guarded
+    from tsnbench.cli.console.net import guarded
 
     # Trees of large scenarios have no circles: looking for them every 700 objects takes a fifth of the time.
     gc.set_threshold(100_000)

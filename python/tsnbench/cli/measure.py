@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, fail, print_json, print_table, say, talk, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say, talk, told
 
 
 def measure(
@@ -26,7 +26,7 @@ def measure(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Taken off every delay: 37s for TAI against UTC, or auto for the offset that is found.",
+            help="Subtract from every delay: 37s for TAI against UTC, or auto for the detected offset.",
             show_default=False,
         ),
     ] = None,
@@ -53,14 +53,14 @@ def measure(
         ),
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="All rows of all tables, not only what matters most.")
+        bool, typer.Option("--all", help="All rows of all tables, not only the most important.")
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Of a run folder, only the last line: what was met.")
+        bool, typer.Option("--quiet", "-q", help="Of a run folder, print only the last line: the verdict.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The measures as JSON on stdout.")] = False,
 ) -> None:
-    """Delay, jitter and loss per stream. Give a run folder, or captures of both ends with --tx and --rx."""
+    """Measure delay, jitter and loss per stream: of a run folder, or of captures (--tx, --rx)."""
     if stages:
         if folder is None or tx or rx:
             fail(Exit.INPUT_WRONG, "--stages: expected a run folder, or one of tsnbench send and receive")
@@ -73,9 +73,9 @@ def measure(
         fail(Exit.INPUT_WRONG, "expected a run folder, or captures with --tx and --rx")
     with told():
         if folder is not None:
+            from tsnbench.campaign.campaign import judge_run
             from tsnbench.measure import headline, verdict_rows, verdict_table
             from tsnbench.runs import Run
-            from tsnbench.runs.campaign import judge_run
 
             one = Run.open(folder)
             measures = measure_run(folder, start, end)
@@ -101,7 +101,7 @@ def measure(
         measures = measure_captures(tx, rx, offset=offset, frames=frames)
     for warning in measures.get("source", {}).get("warnings", []):
         talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
-    if measures.get("offset"):
+    if measures["offset"]:
         talk.print(measures["offset"]["text"], markup=False, soft_wrap=True)
     if as_json:
         print_json(measures)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, print_json, print_table, say, talk, told
-from tsnbench.cli.strict import HELP, refuse_warnings
+from tsnbench.cli.console.output import Exit, data, print_json, print_table, say, talk, told
+from tsnbench.cli.console.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
     from tsnbench.planning import Plan
@@ -21,12 +21,13 @@ def plan(
     bounds: Annotated[bool, typer.Option("--bounds", help="Worst-case bounds of delay and backlog.")] = False,
     judge: Annotated[
         bool,
-        typer.Option(
-            "--judge", help="With --bounds: exit code 1 where the worst case does not keep every requirement."
-        ),
+        typer.Option("--judge", help="With --bounds: exit code 1 if the worst case breaks a requirement."),
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="With --bounds: all requirements, not only those with least left.")
+        bool,
+        typer.Option(
+            "--all", help="With --bounds: all requirements, not only those with the smallest margin."
+        ),
     ] = False,
     only: Annotated[
         list[str] | None,
@@ -38,14 +39,16 @@ def plan(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep the schedule of this earlier Plan (--json) where it can be, and say what moved.",
+            help="Keep the schedule of this earlier Plan (--json) as far as possible, and report what moved.",
             show_default=False,
         ),
     ] = None,
     export: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Write it for devices and other tools into this folder.", show_default=False
+            metavar="DIR",
+            help="Write files for devices and other tools into this folder.",
+            show_default=False,
         ),
     ] = None,
     report: Annotated[
@@ -90,10 +93,10 @@ def plan(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
-    """Plan a scenario: routes, classes, shapers, loads, or its worst case; as tables, JSON or files."""
+    """Plan a scenario: paths, classes, shapers, loads, or the worst case; as tables, JSON or files."""
     from tsnbench.planning import plan as make_plan
-    from tsnbench.runs.campaign import selected
     from tsnbench.scenario import load_variants
+    from tsnbench.scenario.selection import selected
 
     with told():
         from tsnbench.errors import InputError
@@ -103,7 +106,7 @@ def plan(
                 raise InputError(f"{option}: expected --export with it, found none\n  hint: add --export out")
         scenarios = selected(load_variants(file), only or [])
         if keep is not None:
-            from tsnbench.cli.keeping import kept
+            from tsnbench.cli.incremental import kept
 
             made, changes = kept(scenarios, keep)
             plans = [made]
@@ -129,7 +132,7 @@ def plan(
             documents = [json.loads(one.to_json()) for one in plans]
             print_json(documents[0] if len(documents) == 1 else documents)
             return
-        from tsnbench.planning.tables import print_plan
+        from tsnbench.cli.plan_tables import print_plan
 
         for one in plans:
             print_plan(one, data())
@@ -140,7 +143,7 @@ def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> 
     from tsnbench.measure.headline import worst_case_line
     from tsnbench.measure.tables import MOST_ROWS, worst_cases_table
     from tsnbench.measure.verdict import counting, worst_cases
-    from tsnbench.planning.bounds import bounds, bounds_table
+    from tsnbench.plan.bounds import bounds, bounds_table
 
     broken = False
     documents = []
@@ -187,9 +190,9 @@ def _export(
     """Writes files; says on stderr what they cannot say, and on stdout which they are."""
     from tsnbench.errors import InputError
     from tsnbench.exports import export, write
-    from tsnbench.exports.notes import SHOWN
     from tsnbench.exports.yang_check import check
     from tsnbench.linux.profile import Layout, Mode, Profile
+    from tsnbench.plan.notes import SHOWN
 
     if len(plans) != 1:
         raise InputError(

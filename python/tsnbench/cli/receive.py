@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import print_json, print_table, talk, told
+from tsnbench.cli.console.output import print_json, print_table, talk, told
+
+if TYPE_CHECKING:
+    from tsnbench.live.receiving import Received
 
 
 def receive(
@@ -19,15 +22,14 @@ def receive(
         ),
     ] = None,
     frames: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="End after so many frames.", show_default=False)
+        int | None,
+        typer.Option(metavar="NUMBER", help="End after this number of frames.", show_default=False),
     ] = None,
-    ring: Annotated[
-        str, typer.Option(metavar="SIZE", help="Room for what is not looked at yet: 8MB.")
-    ] = "64MB",
+    ring: Annotated[str, typer.Option(metavar="SIZE", help="Memory for frames not yet read: 8MB.")] = "64MB",
     wake: Annotated[
-        bool, typer.Option("--wake", help="Be woken for each frame, as an ordinary program; no ring.")
+        bool, typer.Option("--wake", help="Wake up for each frame, as an ordinary program; no ring.")
     ] = False,
-    hardware: Annotated[bool, typer.Option("--hardware", help="Ask the hardware for stamps.")] = False,
+    hardware: Annotated[bool, typer.Option("--hardware", help="Request hardware timestamps.")] = False,
     cpu: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Processor to run on.", show_default=False)
     ] = None,
@@ -36,9 +38,9 @@ def receive(
         Path | None,
         typer.Option(metavar="DIR", help="Folder for stage timestamps of every frame.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="What came as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Counts as JSON on stdout.")] = False,
 ) -> None:
-    """Count talkers' frames; say what is lost, doubled, out of order, and how long each took. Needs root."""
+    """Count received frames per stream: lost, duplicate, out of order, delay. Needs root."""
     from tsnbench.live.receiving import Receiving, read_duration, read_size
     from tsnbench.live.receiving import receive as listen
 
@@ -69,7 +71,7 @@ def receive(
         _table(found)
 
 
-def _table(found: dict[str, Any]) -> None:
+def _table(found: Received) -> None:
     from rich.table import Table
 
     others = f"; {found['foreign']} frames of others" if found["foreign"] else ""

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, talk, told
-from tsnbench.cli.progress import busy
+from tsnbench.cli.console.output import Exit, data, fail, print_json, talk, told
+from tsnbench.cli.console.progress import busy
 
 
 def report(
@@ -16,13 +16,13 @@ def report(
     into: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where the report goes; default the run folder.", show_default=False
+            metavar="DIR", help="Folder for the report; default the run folder.", show_default=False
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Where it is, as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Path of the report as JSON on stdout.")] = False,
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
 ) -> None:
-    """Write one self-contained HTML file; several run folders are compared in it."""
+    """Write a report as one HTML file; several run folders are compared in it."""
     from tsnbench.report import write
     from tsnbench.runs import Run
     from tsnbench.runs.sweep import earlier_among

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.output import data, print_json, told
+from tsnbench.cli.console.output import data, print_json, told
 
 
 def restore(
-    as_json: Annotated[bool, typer.Option("--json", help="What was undone, as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="What was removed, as JSON on stdout.")] = False,
 ) -> None:
-    """Remove what killed runs (--on netns) left on this machine; runs that still go are left alone."""
+    """Remove what killed runs (--on netns) left on this machine. Active runs are not touched."""
     from tsnbench.backends.netns import state
 
     with told():

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.output import Exit, data, fail, print_json, print_table, say, talk, told
-from tsnbench.cli.progress import busy, progress
-from tsnbench.cli.strict import HELP, refuse_warnings
+from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, say, talk, told
+from tsnbench.cli.console.progress import busy, progress
+from tsnbench.cli.console.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend
-    from tsnbench.runs.campaign import Outcome
+    from tsnbench.campaign.campaign import Outcome
+    from tsnbench.measure.types import Measures, Verdict
 
 
 def run(
@@ -30,10 +30,12 @@ def run(
         ),
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Instead of the scenario's: 200ms.", show_default=False)
+        str | None,
+        typer.Option(metavar="TIME", help="Duration in place of the scenario's: 200ms.", show_default=False),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Instead of the scenario's.", show_default=False)
+        int | None,
+        typer.Option(metavar="NUMBER", help="Seed in place of the scenario's.", show_default=False),
     ] = None,
     keep: Annotated[
         Path | None,
@@ -47,41 +49,41 @@ def run(
     on: Annotated[
         str,
         typer.Option(
-            metavar="BACKEND", help="Where: simulation, vm (a guest's Linux kernel) or netns (this one's)."
+            metavar="BACKEND",
+            help="Where to run: simulation, vm (Linux kernel of a guest) or netns (kernel of this machine).",
         ),
     ] = "simulation",
     dilate: Annotated[
         int,
         typer.Option(
             metavar="TIMES",
-            help="On vm and netns: run so many times slower; results are in the scenario's time.",
+            help="On vm and netns: run slower by this factor; results are in the scenario's time.",
         ),
     ] = 1,
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Run again, and replace what other scenarios ran in the folder.")
+        bool, typer.Option("--force", help="Run again, and replace the folder's runs of other scenarios.")
     ] = False,
     keep_runs: Annotated[
         bool,
         typer.Option(
             "--keep-runs",
-            help="Replace no run: where there is one, use the folder with -2, -3, … behind its name.",
+            help="Replace no run: if the folder exists, use its name with -2, -3, …",
         ),
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="All rows and columns of all tables, not only what matters most.")
+        bool, typer.Option("--all", help="All rows and columns of all tables, not only the most important.")
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Only the last line: what was met, and what was not.")
+        bool, typer.Option("--quiet", "-q", help="Print only the last line: the verdict.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON on stdout.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
-    """Plan, run, measure, judge and report a scenario; all runs of it where it is a sweep."""
-    from tsnbench.planning import plan as make_plan
-    from tsnbench.runs.campaign import (
+    """Plan, run, measure, judge and report a scenario; of a sweep, all runs."""
+    from tsnbench.campaign.campaign import (
         Options,
         about_run,
         begin_sweep,
@@ -90,10 +92,10 @@ def run(
         numbered,
         report_all,
         run_one,
-        selected,
-        shortened,
     )
+    from tsnbench.planning import plan as make_plan
     from tsnbench.scenario import load_variants
+    from tsnbench.scenario.selection import selected, shortened
 
     kinds = tuple(kind for kind in figures.split(",") if kind)
     if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
@@ -107,7 +109,7 @@ def run(
         if keep is None:
             plans = [make_plan(scenario) for scenario in scenarios]
         else:
-            from tsnbench.cli.keeping import kept
+            from tsnbench.cli.incremental import kept
 
             plans = [kept(scenarios, keep)[0]]
         if strict:
@@ -230,7 +232,7 @@ def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool)
             talk.print("the run was there already and is used again; --force runs it anew")
 
 
-def print_run(measures: Mapping[str, Any], verdict: Mapping[str, Any], everything: bool) -> None:
+def print_run(measures: Measures, verdict: Verdict, everything: bool) -> None:
     """The tables of one run: what matters most, or all."""
     from tsnbench.measure import MOST_ROWS, measures_table, streams_table, verdict_rows, verdict_table
 

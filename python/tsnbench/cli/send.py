@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from tsnbench.cli.output import Exit, fail, print_json, print_table, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_table, told
 
 if TYPE_CHECKING:
-    from tsnbench.live.sending import Sending
+    from tsnbench.live.sending import Sending, Sent
 
 _KEYS = ("period", "offset", "jitter", "poisson", "payload", "frame", "pcp")
 
@@ -22,29 +22,38 @@ def send(
         typer.Argument(metavar="SCENARIO", help="Scenario file, of which --node sends.", show_default=False),
     ] = None,
     to: Annotated[
-        str, typer.Option(metavar="INTERFACE", help="The interface; needed.", show_default=False)
+        str, typer.Option(metavar="INTERFACE", help="The interface; required.", show_default=False)
     ] = "",
     node: Annotated[
         str | None,
-        typer.Option("--node", metavar="NODE", help="Whose streams of the scenario.", show_default=False),
+        typer.Option(
+            "--node",
+            metavar="NODE",
+            help="Send the streams of this node of the scenario.",
+            show_default=False,
+        ),
     ] = None,
     period: Annotated[
-        str | None, typer.Option(metavar="TIME", help="From one frame to the next: 1ms.", show_default=False)
+        str | None,
+        typer.Option(metavar="TIME", help="Time from one frame to the next: 1ms.", show_default=False),
     ] = None,
     offset: Annotated[
         str | None,
         typer.Option(
-            "--shift", "--offset", metavar="TIME", help="So far into the period: 200us.", show_default=False
+            "--shift", "--offset", metavar="TIME", help="Offset in the period: 200us.", show_default=False
         ),
     ] = None,
     jitter: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Each late by up to: 50us.", show_default=False)
+        str | None,
+        typer.Option(metavar="TIME", help="Each frame is late by up to: 50us.", show_default=False),
     ] = None,
     poisson: Annotated[
         str | None,
         typer.Option(metavar="RATE", help="Random gaps at a mean rate: 10Mbit/s.", show_default=False),
     ] = None,
-    saturating: Annotated[bool, typer.Option("--saturating", help="As fast as the interface takes.")] = False,
+    saturating: Annotated[
+        bool, typer.Option("--saturating", help="Send as fast as the interface accepts.")
+    ] = False,
     payload: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="Octets in each frame's UDP datagram: 100B.", show_default=False),
@@ -70,7 +79,7 @@ def send(
         int | None, typer.Option(metavar="1..4094", help="VLAN tag; none unless given.", show_default=False)
     ] = None,
     by_device: Annotated[
-        bool, typer.Option("--tag-by-device", help="The interface puts the tag on (eth0.100).")
+        bool, typer.Option("--tag-by-device", help="The interface adds the tag (eth0.100).")
     ] = False,
     stream: Annotated[
         list[str] | None,
@@ -85,14 +94,16 @@ def send(
         typer.Option(metavar="FILE", help="A capture's frames, at their own pace.", show_default=False),
     ] = None,
     slower: Annotated[
-        int, typer.Option(metavar="TIMES", help="With --replay: so many times slower than captured.")
+        int, typer.Option(metavar="TIMES", help="With --replay: slower than captured by this factor.")
     ] = 1,
     duration: Annotated[str, typer.Option("--for", metavar="TIME", help="How long.")] = "10s",
     mac: Annotated[str, typer.Option(metavar="ADDRESS", help="Destination address.")] = "ff:ff:ff:ff:ff:ff",
     udp: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="UDP to this IPv4 address, not whole frames.", show_default=False
+            metavar="ADDRESS",
+            help="Send UDP to this IPv4 address in place of whole frames.",
+            show_default=False,
         ),
     ] = None,
     txtime: Annotated[
@@ -103,9 +114,13 @@ def send(
     ] = None,
     advance: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Made so long before it is meant: 500us.", show_default=False),
+        typer.Option(
+            metavar="TIME",
+            help="Time before the launch time at which a frame is made: 500us.",
+            show_default=False,
+        ),
     ] = None,
-    hardware: Annotated[bool, typer.Option("--hardware", help="Ask the hardware for stamps.")] = False,
+    hardware: Annotated[bool, typer.Option("--hardware", help="Request hardware timestamps.")] = False,
     cpu: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Processor to run on.", show_default=False)
     ] = None,
@@ -114,9 +129,9 @@ def send(
         Path | None,
         typer.Option(metavar="DIR", help="Folder for stage timestamps of every frame.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="What was sent as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Counts as JSON on stdout.")] = False,
 ) -> None:
-    """Send streams on an interface, on time; say how late they were and what was refused. Needs root."""
+    """Send streams on an interface, on time; report lateness and refused frames. Needs root."""
     from tsnbench.live import sending
 
     if not to:
@@ -153,7 +168,7 @@ def send(
         _table(found)
 
 
-def _scenario(file: Path, node: str | None, asked: Sending) -> dict[str, Any]:
+def _scenario(file: Path, node: str | None, asked: Sending) -> Sent:
     from tsnbench.live import sending
 
     if node is None:
@@ -178,7 +193,7 @@ def _wrong(text: str) -> NoReturn:
     fail(Exit.INPUT_WRONG, text)
 
 
-def _table(found: dict[str, Any]) -> None:
+def _table(found: Sent) -> None:
     from rich.table import Table
 
     table = Table(title="sent", title_justify="left")

@@ -1,6 +1,6 @@
 """The same streams in several runs: a simulation, kernels, captures, and the worst-case bound."""
 
 from tsnbench.compare.comparison import Comparison, compare
-from tsnbench.compare.sides import Side, captured, opened
+from tsnbench.compare.runs import Side, captured, opened
 
 __all__ = ["Comparison", "Side", "captured", "compare", "opened"]

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.compare.frames import Spread
-from tsnbench.compare.sides import Side
+from tsnbench.compare.runs import Side
+from tsnbench.measure.stat import figures
+from tsnbench.plan.paths import way
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import PathReport
 
 HOP_NS = 15_000
 """What a hop takes a kernel's processor at most, and the simulator does not model (see LIMITATIONS)."""
@@ -80,13 +85,12 @@ def agreements(
             if other is None:
                 continue
             for name in STATISTICS:
-                one, two = ((part["delay"] or {}).get(name) for part in (path, other))
+                each = [_figure(own.get(key), name) for own in found]
+                one, two = each[0], each[second]
                 if one is None or two is None:
                     continue
-                values = [(own.get(key) or {}).get("delay") for own in found]
-                each = [None if value is None else float(value[name]) for value in values]
                 terms = _terms(sides, second, path, each, within_ns)
-                yield Agreement(*key, 0, second, f"delay {name}", "ns", float(one), float(two), terms)
+                yield Agreement(*key, 0, second, f"delay {name}", "ns", one, two, terms)
             paces = [own.get(key) for own in intervals]
             if paces[0] is not None and (pace := paces[second]) is not None:
                 each = [None if one is None else float(one.median) for one in paces]
@@ -107,14 +111,20 @@ def agreements(
             )
 
 
-def _by_key(side: Side) -> dict[tuple[str, str], Mapping[str, Any]]:
+def _figure(path: PathReport | None, name: str) -> float | None:
+    """One figure of the delay."""
+    delay = path["delay"] if path else None
+    return None if delay is None else float(figures(delay)[name])
+
+
+def _by_key(side: Side) -> dict[tuple[str, str], PathReport]:
     return {(path["stream"], path["listener"]): path for path in side.measures["paths"]}
 
 
 def _terms(
     sides: Sequence[Side],
     second: int,
-    path: Mapping[str, Any] | None,
+    path: PathReport | None,
     each: Sequence[float | None],
     within_ns: float | None,
 ) -> tuple[Term, ...]:
@@ -151,9 +161,8 @@ def _terms(
 
 def granularity(side: Side) -> float:
     """The coarsest clock that stamped its frames, in ns."""
-    nodes = (((side.plan or {}).get("clocks") or {}).get("nodes")) or []
-    coarse = [node.get("granularity_ns", 0) for node in nodes if isinstance(node, Mapping)]
-    return float(max([1, *coarse]))
+    nodes = side.plan.get("clocks", {}).get("nodes", []) if side.plan else []
+    return float(max([1, *(node["granularity_ns"] for node in nodes)]))
 
 
 def _repetition(sides: Sequence[Side], pair: tuple[int, int], each: Sequence[float | None]) -> float | None:
@@ -175,7 +184,7 @@ def _repetition(sides: Sequence[Side], pair: tuple[int, int], each: Sequence[flo
     return sum(found) if found else None
 
 
-def _hops(pair: Sequence[Side], path: Mapping[str, Any]) -> int:
+def _hops(pair: Sequence[Side], path: PathReport) -> int:
     """Links on the way to the listener, the longest way where there are several."""
     for side in pair:
         if ways := _ways(side, path):
@@ -183,32 +192,23 @@ def _hops(pair: Sequence[Side], path: Mapping[str, Any]) -> int:
     return 1
 
 
-def _processing(side: Side, path: Mapping[str, Any]) -> int:
+def _processing(side: Side, path: PathReport) -> int:
     """What a Plan says that the bridges on the way take, in ns."""
     plan = side.plan
     if plan is None:
         return 0
-    nodes = [[plan["ports"][port]["node"] for port in way[:-1]] for way in _ways(side, path)]
-    return max((sum(plan["nodes"][node].get("processing_ns", 0) for node in way) for way in nodes), default=0)
+    nodes = [[plan["ports"][port]["node"] for port in ports[1:]] for ports in _ways(side, path)]
+    return max((sum(plan["nodes"][node]["processing_ns"] for node in own) for own in nodes), default=0)
 
 
-def _ways(side: Side, path: Mapping[str, Any]) -> list[list[int]]:
-    """Ports that a stream leaves by on its ways to the listener, the last one first."""
+def _ways(side: Side, path: PathReport) -> list[tuple[int, ...]]:
+    """The ports that a stream leaves by on its paths to the listener, the talker's first."""
     plan = side.plan
     for stream in plan["streams"] if plan else ():
         if plan is not None and stream["name"] == path["stream"]:
             return [
-                _way(stream["route"], listener["route"])
-                for listener in stream["listeners"]
+                way(stream, place)
+                for place, listener in enumerate(stream["listeners"])
                 if plan["nodes"][listener["node"]]["name"] == path["listener"]
             ]
     return []
-
-
-def _way(route: Sequence[Mapping[str, Any]], entry: int) -> list[int]:
-    found: list[int] = []
-    at: int | None = entry
-    while at is not None and len(found) <= len(route):
-        found.append(route[at]["port"])
-        at = route[at].get("parent")
-    return found

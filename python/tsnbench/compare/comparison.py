@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.compare.agreement import Agreement, agreements
 from tsnbench.compare.frames import Joined, Spread, intervals, joined
 from tsnbench.compare.gates import Conformance, conformance
 from tsnbench.compare.plans import differences
-from tsnbench.compare.sides import Side, told_apart
+from tsnbench.compare.runs import Side, told_apart
 from tsnbench.errors import InputError
+from tsnbench.runs.bounds import bounds_of_run
+
+if TYPE_CHECKING:
+    from tsnbench.foreign import Json
+    from tsnbench.measure.types import Stat
 
 FORMAT = "tsnbench-compare/1"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One stream at one listener in one run; delays in ns."""
+    """One stream at one listener in one run. Delays are in ns; ``side`` is the place of the run."""
 
     stream: str
     listener: str
@@ -27,14 +32,14 @@ class Row:
     sent: int
     received: int
     lost: int
-    delay: Mapping[str, Any] | None
+    delay: Stat | None
     spread_ns: float | None
     interval: Spread | None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs in the order given; the others are held against the first."""
+    """The result of :func:`~tsnbench.compare.compare`: each run compared with the first one."""
 
     sides: tuple[Side, ...]
     bounds: Mapping[tuple[str, str], tuple[int | None, str]]
@@ -91,7 +96,7 @@ class Comparison:
 
     @cached_property
     def joined(self) -> list[Joined]:
-        """Every run after the first against it."""
+        """Each run after the first, joined with the first frame by frame."""
         return [
             one
             for place, side in enumerate(self.sides)
@@ -120,7 +125,7 @@ class Comparison:
 
     @cached_property
     def beyond(self) -> list[tuple[Row, int]]:
-        """Rows with a frame later than the bound, and by how much."""
+        """Rows with a frame later than the worst-case bound, and by how many ns."""
         found = []
         for row in self.rows:
             upper = self.bounds.get((row.stream, row.listener), (None, ""))[0]
@@ -130,11 +135,11 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Nothing differs by more than its tolerance."""
+        """True if no quantity differs by more than its tolerance."""
         return all(one.agrees for one in self.agreements)
 
-    def document(self) -> dict[str, Any]:
-        """For machines: ``tsnbench-compare/1``."""
+    def document(self) -> Json:
+        """The comparison ready for JSON: ``tsnbench-compare/1``."""
         return {
             "format": FORMAT,
             "agrees": self.agrees,
@@ -169,7 +174,11 @@ def letter(place: int) -> str:
 
 
 def compare(sides: Sequence[Side], within_ns: float | None = None) -> Comparison:
-    """Hold runs against the first of them.
+    """Compares runs with the first of them, quantity by quantity and frame by frame.
+
+    Args:
+        sides: runs, from :func:`~tsnbench.compare.opened` or :func:`~tsnbench.compare.captured`.
+        within_ns: one tolerance for all delays, in place of the tolerances with reasons.
 
     Raises:
         InputError: fewer than two, or no stream that the first shares with any other.
@@ -196,8 +205,6 @@ def _few(names: set[str]) -> str:
 
 def _bounds(sides: Sequence[Side]) -> dict[tuple[str, str], tuple[int | None, str]]:
     """The worst case from the first Plan that there is."""
-    from tsnbench.runs.bounds import bounds_of_run
-
     for side in sides:
         if side.plan is not None and side.folder is not None:
             flows = bounds_of_run(side.folder)["flows"]

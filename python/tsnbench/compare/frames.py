@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.compare.sides import Side
+from tsnbench.compare.runs import Side
 
 if TYPE_CHECKING:
     import polars as pl

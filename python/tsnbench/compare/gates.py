@@ -5,14 +5,18 @@ IEEE 802.1Q-2022, 8.6.8.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tsnbench.compare.sides import Side
+from tsnbench.compare.runs import Side
+from tsnbench.plan.gates import entries_of, open_spans
+from tsnbench.runs import Run
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from tsnbench.plan.types import GateCycle, PlanDocument, Tap
 
 PREAMBLE = 8
 """Octets before the bit that a stamp means."""
@@ -45,10 +49,8 @@ def conformance(number: int, side: Side) -> list[Conformance]:
     return list(_ports(number, side, side.plan))
 
 
-def _ports(number: int, side: Side, plan: Mapping[str, Any]) -> Iterator[Conformance]:
+def _ports(number: int, side: Side, plan: PlanDocument) -> Iterator[Conformance]:
     import polars as pl
-
-    from tsnbench.runs import Run
 
     taps = _taps(plan)
     if not taps or plan.get("clocks") or side.folder is None:
@@ -71,14 +73,14 @@ def _ports(number: int, side: Side, plan: Mapping[str, Any]) -> Iterator[Conform
             wire=((pl.col("octets") + PREAMBLE) * octet_ns).round(0).cast(pl.Int64),
         )
         for (own,), table in sorted(left.partition_by("own", as_dict=True).items()):
-            spans = open_spans(gates, int(own))
+            spans = open_spans(entries_of(gates), int(own))
             if spans is not None:
                 yield _class(number, port["name"], int(own), gates, spans, table)
 
 
-def _taps(plan: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+def _taps(plan: PlanDocument) -> dict[int, Tap]:
     """By gated port, the tap where its frames leave, or else the one at the other end of its link."""
-    found = {}
+    found: dict[int, Tap] = {}
     for stage in ("rx", "tx"):
         for tap in plan["taps"]:
             port = tap["port"] if stage == "tx" else plan["ports"][tap["port"]]["peer"]
@@ -87,30 +89,11 @@ def _taps(plan: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     return found
 
 
-def open_spans(gates: Mapping[str, Any], own: int) -> list[tuple[int, int]] | None:
-    """(opens, closes) in ns within the cycle, the last may pass its end; None where the gate never closes."""
-    cycle, start = gates["cycle_ns"], 0
-    spans: list[tuple[int, int]] = []
-    for entry in gates["entries"]:
-        end = min(start + entry["interval_ns"], cycle)
-        if entry["open"] >> own & 1 and end > start:
-            if spans and spans[-1][1] == start:
-                spans[-1] = (spans[-1][0], end)
-            else:
-                spans.append((start, end))
-        start = end
-    if spans == [(0, cycle)]:
-        return None
-    if len(spans) > 1 and spans[0][0] == 0 and spans[-1][1] == cycle:
-        spans = [*spans[1:-1], (spans[-1][0], cycle + spans[0][1])]
-    return spans
-
-
 def _class(
     number: int,
     port: str,
     own: int,
-    gates: Mapping[str, Any],
+    gates: GateCycle,
     spans: list[tuple[int, int]],
     table: pl.DataFrame,
 ) -> Conformance:

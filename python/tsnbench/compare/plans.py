@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
 
 MOST = 12
 """Differences that are named; the others are counted."""
 NO_DIFFERENCE = {"hash", "format", "bounds"}
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+def differences(one: PlanDocument, other: PlanDocument) -> list[str]:
     """One line per place where they differ, at most :data:`MOST` and one that counts the others."""
     found = list(dict.fromkeys(_differ("", one, other)))
     more = len(found) - MOST

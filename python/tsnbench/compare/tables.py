@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.compare.agreement import Agreement
 from tsnbench.compare.comparison import Comparison, letter
+from tsnbench.measure.stat import figures
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,7 +20,8 @@ def side_table(found: Comparison) -> Table:
         for row in found.rows:
             if (row.stream, row.listener) != key:
                 continue
-            delay = [_us((row.delay or {}).get(name)) for name in ("min", "median", "p99", "max")]
+            named = figures(row.delay) if row.delay else {}
+            delay = [_us(named.get(name)) for name in ("min", "median", "p99", "max")]
             table.add_row(
                 row.stream,
                 found.sides[row.side].label,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.deploy import record as records
 from tsnbench.deploy.changes import Change, Has, changes, same, words
@@ -15,10 +15,15 @@ from tsnbench.deploy.narrow import Missing, narrowed
 from tsnbench.deploy.transaction import Job, RefusedError, carry_out
 from tsnbench.deploy.tree import Node, read
 from tsnbench.errors import BackendError, InputError
-from tsnbench.exports.network import Network, file_name
-from tsnbench.exports.notes import Notes
-from tsnbench.planning.document import content_hash
+from tsnbench.exports.yang_check import check
+from tsnbench.plan.document import content_hash
+from tsnbench.plan.network import Network, file_name
+from tsnbench.plan.notes import Notes
 from tsnbench.yang import files as yang_files
+
+if TYPE_CHECKING:
+    from tsnbench.foreign import Json
+    from tsnbench.plan.types import PlanDocument
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class Outcome:
     warnings: list[str] = field(default_factory=list)
     record: Path | None = None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Json:
         return {
             "done": self.done,
             "changes": self.changes,
@@ -67,7 +72,7 @@ def address(text: str, option: str) -> tuple[str, int]:
     return found[1] or found[2], int(found[3] or PORT)
 
 
-def targets(document: dict[str, Any], default: str | None, nodes: Iterable[str]) -> list[Target]:
+def targets(document: PlanDocument, default: str | None, nodes: Iterable[str]) -> list[Target]:
     """Devices of nodes: `NAME=HOST[:PORT]`; `NAME` alone, or a Plan's only bridge, is at the default.
 
     Raises:
@@ -103,7 +108,7 @@ def targets(document: dict[str, Any], default: str | None, nodes: Iterable[str])
 
 
 def deploy(
-    document: dict[str, Any],
+    document: PlanDocument,
     where: list[Target],
     access: Access,
     record: Path,
@@ -124,8 +129,6 @@ def deploy(
     texts = yang_files.instance_data(Network(document, interfaces), notes)
     meant = {one.node: texts[f"{file_name(one.node)}/yang.xml"] for one in where}
     if yang is not None:
-        from tsnbench.exports.yang_check import check
-
         for text in meant.values():
             check(text, yang)
     outcome = Outcome(False, {}, notes=[str(note) for note in notes])

@@ -6,13 +6,16 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsnbench import foreign
 from tsnbench.deploy.changes import Change
 from tsnbench.deploy.tree import Node, UnreadableXmlError, read
 from tsnbench.deploy.tree import Path as Place
 from tsnbench.errors import InputError
+
+if TYPE_CHECKING:
+    from tsnbench.foreign import Json
 
 FORMAT = "tsnbench-deploy/1"
 
@@ -37,7 +40,7 @@ class Record:
     state: str
     entries: list[Entry] = field(default_factory=list)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Json:
         return {
             "format": FORMAT,
             "scenario": self.scenario,

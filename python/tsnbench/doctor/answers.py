@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tsnbench.backends.kernel.refusals import refusals
-from tsnbench.backends.kernel.wire import Wire
-from tsnbench.backends.netns import cell, missing, probe
+from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.kernel.veth import VETH
+from tsnbench.backends.netns import capabilities, probe, sandbox
 from tsnbench.backends.netns import unavailable as no_namespaces
 from tsnbench.backends.vm import VirtualMachine
 from tsnbench.backends.vm import unavailable as no_guests
 
 if TYPE_CHECKING:
-    from tsnbench.planning.document import Plan
+    from tsnbench.plan.document import Plan
 
 
 @dataclass(frozen=True)
@@ -35,25 +35,25 @@ def answers(plans: Sequence[Plan]) -> list[Answer]:
 
 def _namespaces(plans: Sequence[Plan]) -> Answer:
     if why := no_namespaces():
-        remedy = "run as root" if not cell.privileged() else "tsnbench doctor says what is missing"
+        remedy = "run as root" if not sandbox.privileged() else "tsnbench doctor says what is missing"
         return Answer("netns", False, (why,), remedy)
     can = probe.abilities()
     found: dict[str, None] = {}
     for plan in plans:
         found |= dict.fromkeys(
-            [*refusals(plan.document, Wire.VETH, can), *missing.refused(plan.document, can)]
+            [*unsupported(plan.document, VETH, can), *capabilities.missing(plan.document, can)]
         )
     if found:
         return Answer("netns", False, tuple(found), "--on vm, or the simulator")
-    return Answer("netns", True, tuple(missing.notes(can)))
+    return Answer("netns", True, tuple(capabilities.notes(can)))
 
 
 def _guest(plans: Sequence[Plan]) -> Answer:
     found: dict[str, None] = {}
     for plan in plans:
-        found |= dict.fromkeys(refusals(plan.document, VirtualMachine().wire))
+        found |= dict.fromkeys(unsupported(plan.document, VirtualMachine().device))
     if found:
         return Answer("vm", False, tuple(found), "the simulator")
     if why := no_guests():
-        return Answer("vm", False, (why,), "docs/concepts/kernel.md says what a guest needs")
+        return Answer("vm", False, (why,), "docs/guides/guest.md tells what a guest needs")
     return Answer("vm", True, ())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tsnbench.backends.netns import cell
+from tsnbench.backends.netns import sandbox
 from tsnbench.doctor import reading
 from tsnbench.doctor.host import Here, Host
 
@@ -74,7 +74,7 @@ def _kernel(host: Host) -> Iterator[Finding]:
     from tsnbench.errors import BackendError
 
     yield Finding("kernel", "release", OK, host.release())
-    if not host.privileged() or not all(map(host.has, cell.TOOLS)):
+    if not host.privileged() or not all(map(host.has, sandbox.TOOLS)):
         yield Finding("kernel", "abilities", NOTE, "not tried: that takes root and iproute2")
         return
     try:
@@ -113,7 +113,7 @@ def _tools(host: Host) -> Iterator[Finding]:
     yield Finding(
         "tools", "iproute2", OK if version else MISSING, version[0].rstrip(",") if version else "not there"
     )
-    wanted = cell.TOOLS | initramfs.TOOLS | {machine.QEMU: "qemu-system-x86", "ptp4l": "linuxptp"}
+    wanted = sandbox.TOOLS | initramfs.TOOLS | {machine.QEMU: "qemu-system-x86", "ptp4l": "linuxptp"}
     for program, package in sorted(wanted.items()):
         if package == "iproute2":
             continue

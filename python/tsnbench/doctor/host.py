@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
-from tsnbench.backends.netns import cell, probe
+from tsnbench.backends.netns import probe, sandbox
 
 FILES = (
     "/sys/class/net/*/speed",
@@ -68,7 +68,7 @@ class Here:
     """This machine."""
 
     def said(self, *words: str) -> str:
-        found = shutil.which(words[0], path=cell.PATH)
+        found = shutil.which(words[0], path=sandbox.PATH)
         if found is None:
             return ""
         try:
@@ -93,10 +93,10 @@ class Here:
         return {path.name: len(list((path / "queues").glob("tx-*"))) for path in folders}
 
     def has(self, program: str) -> bool:
-        return shutil.which(program, path=cell.PATH) is not None
+        return shutil.which(program, path=sandbox.PATH) is not None
 
     def privileged(self) -> bool:
-        return cell.privileged()
+        return sandbox.privileged()
 
     def release(self) -> str:
         return os.uname().release

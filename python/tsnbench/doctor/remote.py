@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 
-from tsnbench.backends.netns import cell, probe
+from tsnbench.backends.netns import probe, sandbox
 from tsnbench.doctor.host import FILES, SAID, SAID_OF_INTERFACES, Told
 from tsnbench.errors import BackendError, InputError
 
@@ -107,7 +107,7 @@ def script() -> str:
     """For any POSIX shell."""
     from tsnbench.backends.vm import initramfs, machine
 
-    programs = sorted({*cell.TOOLS, *initramfs.TOOLS, machine.QEMU})
+    programs = sorted({*sandbox.TOOLS, *initramfs.TOOLS, machine.QEMU})
     of_interfaces = "\n".join(f'    said "{words} $one" {words} "$one"' for words in SAID_OF_INTERFACES)
     said = "\n".join(f"said {shlex.quote(' '.join(shlex.split(words)))} {words}" for words in SAID)
     # The longest words first: none of them is a part of a text that was put in before.

@@ -8,17 +8,20 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.exports import inet, spreadsheets, tsnkit
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Note, Notes
 from tsnbench.linux import files as linux_files
 from tsnbench.linux.profile import Profile
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Note, Notes
 from tsnbench.runs.errors import writing
 from tsnbench.yang import files as yang_files
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
 
 MARKER = ".tsnbench-export"
 """The files that an export has written and their SHA-256, so that the next one can replace them."""
@@ -26,7 +29,7 @@ MARKER = ".tsnbench-export"
 
 @dataclass
 class Exported:
-    """Texts by path, relative to the folder; and what they do not say."""
+    """Files as texts, and notes of what they cannot express."""
 
     files: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
@@ -48,8 +51,13 @@ FORMATS: dict[str, Writer] = {
 }
 
 
-def export(document: dict[str, Any], to: Iterable[str], profile: Profile | None = None) -> Exported:
-    """A Plan's document in the formats that are asked for.
+def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = None) -> Exported:
+    """Writes a Plan in other formats, in memory.
+
+    Args:
+        document: ``plan.document``.
+        to: names of formats: ``tc``, ``ptp4l``, ``yang``, ``inet``, ``tsnkit``, ``csv``.
+        profile: names of interfaces and options for Linux.
 
     Raises:
         InputError: a format is not known.
@@ -68,16 +76,21 @@ def export(document: dict[str, Any], to: Iterable[str], profile: Profile | None 
     return done
 
 
-def _names(document: dict[str, Any]) -> None:
+def _names(document: PlanDocument) -> None:
     """Names get into scripts and files, and a Plan may be anybody's."""
+    found = {
+        "nodes": [node["name"] for node in document["nodes"]],
+        "ports": [port["name"] for port in document["ports"]],
+        "streams": [stream["name"] for stream in document["streams"]],
+    }
     for kind, (pattern, expected) in _NAMES.items():
-        for number, one in enumerate(document[kind]):
-            if not pattern.fullmatch(str(one["name"])):
-                raise InputError(f"{kind}[{number}].name: expected {expected}, found {one['name']!r}")
+        for number, name in enumerate(found[kind]):
+            if not pattern.fullmatch(name):
+                raise InputError(f"{kind}[{number}].name: expected {expected}, found {name!r}")
 
 
 def write(done: Exported, folder: Path) -> list[Path]:
-    """Writes all files below a folder, which is made; the files of an earlier export there go.
+    """Writes all files below a folder. The folder is created; files of an earlier export in it are replaced.
 
     Raises:
         InputError: the folder has files of something else, or files that were changed after an export.

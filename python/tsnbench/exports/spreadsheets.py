@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network, frame_octets
-from tsnbench.exports.notes import Notes
 from tsnbench.exports.tables import csv_text
+from tsnbench.plan.frames import sizes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Stream
 
 
 def files(network: Network, notes: Notes) -> dict[str, str]:
@@ -148,7 +152,7 @@ def _gates(network: Network) -> Iterator[tuple[object, ...]]:
                 begin += entry["interval_ns"]
 
 
-def _stream(network: Network, stream: dict[str, Any]) -> tuple[object, ...]:
+def _stream(network: Network, stream: Stream) -> tuple[object, ...]:
     pattern = stream["pattern"]
     return (
         stream["name"],
@@ -162,6 +166,6 @@ def _stream(network: Network, stream: dict[str, Any]) -> tuple[object, ...]:
         pattern["kind"],
         pattern.get("period_ns"),
         pattern.get("offset_ns"),
-        max(frame_octets(stream["size"])),
+        sizes(stream["size"]).largest,
         stream.get("requirements", {}).get("delay_ns"),
     )

@@ -11,14 +11,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.exports import tsnkit_times
-from tsnbench.exports.network import Network, frame_octets
-from tsnbench.exports.notes import Notes
 from tsnbench.exports.tables import csv_text
-from tsnbench.exports.tsnkit_rows import Link, first_instant, joined, rows, windows
-from tsnbench.planning.sizes import frames_of
+from tsnbench.exports.tsnkit_rows import Link, first_instant, rows
+from tsnbench.plan.frames import data_units
+from tsnbench.plan.gates import clock_spans, joined
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+from tsnbench.plan.paths import entries_to, parents_of
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Destination, GateList, PeriodicPattern, Stream
 
 WIRE_OCTETS = 20
 """Preamble, start frame delimiter, inter-frame gap."""
@@ -40,8 +45,9 @@ def gap_ns(rate_bps: int) -> int:
 class Task:
     """A row of ``task.csv``: one frame in every period, to one listener."""
 
-    stream: dict[str, Any]
-    listener: dict[str, Any]
+    stream: Stream
+    pattern: PeriodicPattern
+    listener: Destination
     octets: int
     """On the wire."""
     before: int
@@ -53,11 +59,11 @@ class Task:
 
     @property
     def period_ns(self) -> int:
-        return int(self.stream["pattern"]["period_ns"])
+        return self.pattern["period_ns"]
 
     @property
     def release_ns(self) -> int:
-        return int(self.stream["start_ns"] + self.stream["pattern"]["offset_ns"])
+        return self.stream["start_ns"] + self.pattern["offset_ns"]
 
 
 def files(network: Network, notes: Notes) -> dict[str, str]:
@@ -144,11 +150,12 @@ def _tasks(network: Network, notes: Notes) -> list[Task]:
                 found.append(
                     Task(
                         stream,
+                        pattern,
                         listener,
                         octets,
                         before,
-                        _places(stream, listener),
-                        _deadline(network, stream, listener, notes),
+                        entries_to(parents_of(stream), listener["route"]),
+                        _deadline(network, stream, listener, pattern["period_ns"], notes),
                         min([*limits, pattern["period_ns"]]),
                     )
                 )
@@ -156,9 +163,9 @@ def _tasks(network: Network, notes: Notes) -> list[Task]:
     return found
 
 
-def _listeners(stream: dict[str, Any], notes: Notes) -> list[dict[str, Any]]:
+def _listeners(stream: Stream, notes: Notes) -> list[Destination]:
     """Those that get a stream of tsnkit's: its simulator's reports and most schedulers take one listener."""
-    listeners: list[dict[str, Any]] = stream["listeners"]
+    listeners = stream["listeners"]
     if len(listeners) == 1:
         return listeners
     why = "tsnkit's streams have one listener"
@@ -170,18 +177,15 @@ def _listeners(stream: dict[str, Any], notes: Notes) -> list[dict[str, Any]]:
     return listeners
 
 
-def _frames(stream: dict[str, Any]) -> list[int]:
+def _frames(stream: Stream) -> list[int]:
     """Octets on the wire of all frames of a period, one after the other."""
     size = stream["size"]
-    if size["kind"] != "units":
-        return [max(frame_octets(size)) + WIRE_OCTETS]
-    parts = frames_of(max(size["octets"]), size["most_per_frame"], size["overhead"])
-    return [octets + WIRE_OCTETS for octets, count in parts for _ in range(count)]
+    largest = max(data_units(size), key=sum)
+    return [octets + WIRE_OCTETS for octets in largest]
 
 
-def _deadline(network: Network, stream: dict[str, Any], listener: dict[str, Any], notes: Notes) -> int:
+def _deadline(network: Network, stream: Stream, listener: Destination, period: int, notes: Notes) -> int:
     """As tsnkit counts: to the end of the gap behind the frame, and of the listener's ``t_proc``."""
-    period = int(stream["pattern"]["period_ns"])
     limit = stream.get("requirements", {}).get("delay_ns")
     if limit is None:
         return period
@@ -194,16 +198,6 @@ def _deadline(network: Network, stream: dict[str, Any], listener: dict[str, Any]
             f"{stream['name']} ({limit} ns)",
         )
     return min(deadline, period)
-
-
-def _places(stream: dict[str, Any], listener: dict[str, Any]) -> tuple[int, ...]:
-    """The entries of a route from the talker to a listener."""
-    found: list[int] = []
-    place: int | None = listener["route"]
-    while place is not None:
-        found.append(place)
-        place = stream["route"][place].get("parent")
-    return tuple(reversed(found))
 
 
 def _schedule(network: Network, tasks: Sequence[Task], notes: Notes) -> dict[str, str]:
@@ -319,7 +313,7 @@ def _lists(
 
 
 def _opened(
-    gates: dict[str, Any] | None,
+    gates: GateList | None,
     placed: Sequence[tuple[int, int, int, int]],
     others: Iterable[int],
     hyperperiod: int,
@@ -332,7 +326,7 @@ def _opened(
         link.frames += [(queue, (begin + at, end + at)) for at in range(0, link.cycle_ns, period)]
     turns = range(0, link.cycle_ns, every)
     for queue in queues:
-        spans = windows(gates, queue) if gates else [(0, every)]
+        spans = clock_spans(gates, queue) if gates else [(0, every)]
         link.windows.append((queue, joined((begin + at, end + at) for at in turns for begin, end in spans)))
     return link
 

@@ -6,9 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
-Span = tuple[int, int]
+from tsnbench.plan.gates import Span, folded, joined
 
 
 @dataclass
@@ -20,35 +19,6 @@ class Link:
     """Queue, and when a planned frame has the link; may reach beyond the cycle."""
     windows: list[tuple[int, list[Span]]] = field(default_factory=list)
     """Queue, and when its gate is open otherwise; the queue that goes first comes first."""
-
-
-def windows(gates: dict[str, Any], number: int) -> list[Span]:
-    """When the gate of a class is open within a cycle that begins at a multiple of the cycle time."""
-    cycle, at = gates["cycle_ns"], gates["base_time_ns"] % gates["cycle_ns"]
-    spans: list[Span] = []
-    for entry in gates["entries"]:
-        if entry["open"] >> number & 1:
-            spans += folded((at, at + entry["interval_ns"]), cycle)
-        at = (at + entry["interval_ns"]) % cycle
-    return joined(spans)
-
-
-def folded(span: Span, cycle: int) -> list[Span]:
-    """A span that begins anywhere, as spans within [0, cycle)."""
-    begin = span[0] % cycle
-    end = begin + span[1] - span[0]
-    return [(begin, end)] if end <= cycle else [(0, end - cycle), (begin, cycle)]
-
-
-def joined(spans: Iterable[Span]) -> list[Span]:
-    """Spans in their order, those that touch or overlap as one."""
-    found: list[Span] = []
-    for begin, end in sorted(spans):
-        if found and found[-1][1] >= begin:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((begin, end))
-    return found
 
 
 def without(spans: Iterable[Span], taken: Sequence[Span]) -> Iterator[Span]:

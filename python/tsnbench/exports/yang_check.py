@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tsnbench.errors import BackendError, InputError
-from tsnbench.exports.network import file_name
+from tsnbench.plan.network import file_name
 
 COMMON = (
     "ietf-interfaces",

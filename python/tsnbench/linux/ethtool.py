@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Port
 
 MINIMUM_FRAGMENT = 60
 """Octets before the check sequence, the least of a fragment that is not the last (IEEE 802.3, 99.4)."""
 
 
-def commands(port: dict[str, Any], device: str) -> list[tuple[str, str]]:
+def commands(port: Port, device: str) -> list[tuple[str, str]]:
     """Each command and its undo; an empty undo means: what was before is not known beforehand."""
     classes = len(port["classes"])
     found = [

@@ -7,12 +7,15 @@ behind an intermediate device.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
 from tsnbench.linux.profile import Profile
 from tsnbench.linux.ptp import decimal
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import DelayFault, DuplicateFault, Fault, LossFault
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,11 @@ def steps(network: Network, profile: Profile, notes: Notes) -> list[Step]:
 
 def receivers(network: Network) -> list[int]:
     """Ports that need an intermediate device: netem works on what they receive."""
-    kinds = ("loss", "delay", "duplicate")
     return sorted(
         {
             network.ports[one["port"]]["peer"]
             for one in network.document.get("faults", [])
-            if one["kind"] in kinds
+            if one["kind"] == "loss" or one["kind"] == "delay" or one["kind"] == "duplicate"
         }
     )
 
@@ -67,32 +69,22 @@ def _ifb(network: Network, port: int) -> str:
     return f"ifb{network.place(port) + 1}"
 
 
-def _steps(network: Network, fault: dict[str, Any], profile: Profile, notes: Notes) -> list[Step]:
-    kind = fault["kind"]
+def _steps(network: Network, fault: Fault, profile: Profile, notes: Notes) -> list[Step]:
     span = (fault["from_ns"], fault["until_ns"])
-    if kind in ("link-down", "node-down"):
-        ports = (
-            network.ports_of(fault["node"])
-            if kind == "node-down"
-            else [fault["port"], network.ports[fault["port"]]["peer"]]
+    if fault["kind"] == "node-down":
+        notes.lost(
+            "loss of what nodes hold when they go down",
+            "their links go down, and the kernel keeps what waits",
+            network.nodes[fault["node"]]["name"],
         )
-        if kind == "node-down":
-            notes.lost(
-                "loss of what nodes hold when they go down",
-                "their links go down, and the kernel keeps what waits",
-                network.nodes[fault["node"]]["name"],
-            )
-        return [
-            Step(at, _node(network, port), f"ip link set dev {profile.interface(network, port)} {state}")
-            for port in ports
-            for at, state in zip(span, ("down", "up"), strict=True)
-        ]
-    what = f"fault `{kind}`"
-    if kind == "babble":
-        notes.lost(what, "it is a talker's doing, and no talker is exported")
+        return _down(network, network.ports_of(fault["node"]), span, profile)
+    if fault["kind"] == "link-down":
+        return _down(network, [fault["port"], network.ports[fault["port"]]["peer"]], span, profile)
+    if fault["kind"] == "babble":
+        notes.lost("fault `babble`", "it is a talker's doing, and no talker is exported")
         return []
-    if kind == "schedule":
-        notes.lost(what, "a schedule that runs cannot be given back the one before it")
+    if fault["kind"] == "schedule":
+        notes.lost("fault `schedule`", "a schedule that runs cannot be given back the one before it")
         return []
     options = _netem(fault, notes)
     if options is None:
@@ -105,6 +97,14 @@ def _steps(network: Network, fault: dict[str, Any], profile: Profile, notes: Not
     ]
 
 
+def _down(network: Network, ports: list[int], span: tuple[int, int], profile: Profile) -> list[Step]:
+    return [
+        Step(at, _node(network, port), f"ip link set dev {profile.interface(network, port)} {state}")
+        for port in ports
+        for at, state in zip(span, ("down", "up"), strict=True)
+    ]
+
+
 def _node(network: Network, port: int) -> str:
     return str(network.nodes[network.ports[port]["node"]]["name"])
 
@@ -113,7 +113,7 @@ def _percent(ppm: int) -> str:
     return f"{decimal(ppm, 4)}%"
 
 
-def _netem(fault: dict[str, Any], notes: Notes) -> str | None:
+def _netem(fault: LossFault | DelayFault | DuplicateFault, notes: Notes) -> str | None:
     if fault["kind"] == "duplicate":
         if fault["after_ns"]:
             notes.lost("the gap between a frame and its duplicate", "netem sends both at once")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network, file_name
-from tsnbench.exports.notes import Notes
 from tsnbench.linux import ethtool, faults, ingress, links, ptp, qdiscs, tuning
 from tsnbench.linux.limits import problems
 from tsnbench.linux.profile import Profile
+from tsnbench.plan.network import Network, file_name
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Port
 
 
 def _text(lines: list[str]) -> str:
@@ -45,7 +48,7 @@ def _node(network: Network, node: int, profile: Profile, notes: Notes) -> dict[s
     tc += [line for line in redirects if line not in tc]
     for port, device in zip(network.ports_of(node), names, strict=True):
         tc += qdiscs.batch(network.ports[port], device, profile)
-        later += [f"{at}\t{line}" for at, line in qdiscs.changes(network.ports[port], device, profile)]
+        later += [f"{at}\t{top.line(device)}" for at, top in qdiscs.changes(network.ports[port], profile)]
         tools += ethtool.commands(network.ports[port], shlex.quote(device))
     made, undone = tuning.scripts(words, profile.cpus)
     table = links.address_table(network, node, profile)
@@ -157,7 +160,7 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
         notes.lost("the length of cables", "a cable is as long as it is; veth has none")
 
 
-def _tell_port(port: dict[str, Any], notes: Notes) -> None:
+def _tell_port(port: Port, notes: Notes) -> None:
     name = port["name"]
     gates = port.get("gates")
     if gates is not None:

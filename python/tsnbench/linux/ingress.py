@@ -6,58 +6,117 @@ forwarded frames are of priority 0.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
 from tsnbench.linux import faults
 from tsnbench.linux.profile import Profile
+from tsnbench.linux.qdiscs import Moment
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Policing, StreamFilter
 
 _FILTERS_FROM = 10
 _PRIORITIES_FROM = 60_000
 """Preference of the filters that take priorities from tags; the Plan's filters come before."""
 
 
+@dataclass(frozen=True)
+class GateAction:
+    """A stream gate, as the action ``gate`` has it."""
+
+    base_time: int
+    cycle_time: int
+    entries: tuple[str, ...]
+
+    def words(self, moment: Moment) -> str:
+        """The action as ``tc`` has it."""
+        entries = " ".join(f"sched-entry {one}" for one in self.entries)
+        return (
+            f"action gate base-time {moment(self.base_time)} cycle-time {self.cycle_time} clockid CLOCK_TAI "
+            f"{entries} pipe"
+        )
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What happens to some of the frames that come in at an interface."""
+
+    preference: int
+    match: str
+    actions: tuple[str | GateAction, ...]
+    copies: int | None = None
+    """The priority that is taken from a tag as it is, where the filter does no more than that."""
+
+    def line(self, device: str, moment: Moment = str) -> str:
+        """Everything on one line, as a batch file needs it."""
+        actions = " ".join(one if isinstance(one, str) else one.words(moment) for one in self.actions)
+        return (
+            f"filter replace dev {device} ingress protocol 802.1Q pref {self.preference} "
+            f"flower {self.match} {actions}"
+        )
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """The filters of one port."""
+
+    port: int
+    device: str
+    filters: tuple[Filter, ...]
+
+    def lines(self, moment: Moment = str) -> list[str]:
+        """Lines of ``tc -batch``."""
+        first = f"qdisc replace dev {self.device} clsact"
+        return [first, *(one.line(self.device, moment) for one in self.filters)]
+
+
 def batch(network: Network, node: int, profile: Profile, notes: Notes) -> list[str]:
-    """Lines of ``tc -batch`` for all ports of a node."""
+    """Lines of ``tc -batch`` for all ports of a node, for a host whose clock is known."""
+    return [line for one in arrivals(network, node, profile, notes) for line in one.lines()]
+
+
+def arrivals(network: Network, node: int, profile: Profile, notes: Notes) -> list[Arrivals]:
+    """What happens to arriving frames at all ports of a node."""
     policing = network.policing(node)
     delayed = faults.receivers(network)
-    lines: list[str] = []
+    found: list[Arrivals] = []
     for port in network.ports_of(node):
         if not network.forwards(node) and policing is None:
             continue
-        device = profile.interface(network, port)
-        lines.append(f"qdisc replace dev {device} clsact")
         regenerated = list(range(8))
-        for table in (policing or {}).get("regeneration", []):
+        for table in policing.get("regeneration", []) if policing else []:
             if table["port"] == port:
                 regenerated = table["pcp"]
-        if policing is not None:
-            lines += _filters(network, policing, port, device, profile, notes, regenerated)
-        for pcp, priority in enumerate(regenerated):
-            action = f"action skbedit priority {priority}"
-            if port in delayed:
-                # netem's redirection comes behind.
-                action += " continue"
-            if priority != pcp:
-                action = f"action vlan modify priority {priority} pipe {action}"
-            lines.append(
-                f"filter replace dev {device} ingress protocol 802.1Q pref {_PRIORITIES_FROM + pcp} "
-                f"flower vlan_prio {pcp} {action}"
-            )
-    return lines
+        filters = _filters(network, policing, port, profile, notes, regenerated) if policing else []
+        filters += [_priority(pcp, priority, port in delayed) for pcp, priority in enumerate(regenerated)]
+        found.append(Arrivals(port, profile.interface(network, port), tuple(filters)))
+    return found
+
+
+def _priority(pcp: int, priority: int, delayed: bool) -> Filter:
+    """A tag's priority becomes the frame's."""
+    action = f"action skbedit priority {priority}"
+    if delayed:
+        # netem's redirection comes behind.
+        action += " continue"
+    if priority != pcp:
+        action = f"action vlan modify priority {priority} pipe {action}"
+    copies = pcp if priority == pcp and not delayed else None
+    return Filter(_PRIORITIES_FROM + pcp, f"vlan_prio {pcp}", (action,), copies)
 
 
 def _filters(
     network: Network,
-    policing: dict[str, Any],
+    policing: Policing,
     port: int,
-    device: str,
     profile: Profile,
     notes: Notes,
     regenerated: list[int],
-) -> list[str]:
-    lines = []
+) -> list[Filter]:
+    filters = []
     node = network.nodes[policing["node"]]["name"]
     preference = _FILTERS_FROM
     # Where some bridge gives frames another priority, a stream may come with any.
@@ -80,16 +139,16 @@ def _filters(
                         match += f" vlan_id {stream['vid']}"
                     match += f" dst_mac {stream['destination_mac']} vlan_ethtype ipv4"
                     match += f" ip_proto udp dst_port {stream['udp_port']}"
-                lines.append(
-                    f"filter replace dev {device} ingress protocol 802.1Q pref {preference} flower {match} "
-                    f"{actions} action skbedit priority {regenerated[pcp]}"
-                )
+                priority = f"action skbedit priority {regenerated[pcp]}"
+                filters.append(Filter(preference, match, (*actions, priority)))
                 preference += 1
-    return [" ".join(line.split()) for line in lines]
+    return filters
 
 
-def _actions(policing: dict[str, Any], one: dict[str, Any], profile: Profile, notes: Notes, what: str) -> str:
-    words = []
+def _actions(
+    policing: Policing, one: StreamFilter, profile: Profile, notes: Notes, what: str
+) -> list[str | GateAction]:
+    words: list[str | GateAction] = []
     if "max_sdu_octets" in one:
         # `mtu` of a policer is the longest frame that passes; the rate above it never runs out.
         words.append(
@@ -99,17 +158,15 @@ def _actions(policing: dict[str, Any], one: dict[str, Any], profile: Profile, no
         notes.lost("StreamBlockedDueToOversizeFrame", "the kernel's policer drops frame by frame", what)
     if "gate" in one:
         gate = policing["gates"][one["gate"]]
-        entries = " ".join(
-            f"sched-entry {'open' if entry['open'] else 'close'} {entry['interval_ns']} "
+        entries = tuple(
+            f"{'open' if entry['open'] else 'close'} {entry['interval_ns']} "
             f"{entry.get('ipv', -1)} {entry.get('octets_max', -1)}"
             for entry in gate["entries"]
         )
         base = gate["base_time_ns"] + profile.epoch_ns
         # act_gate's base time has no sign; whole cycles later the list is the same.
         base = base if base >= 0 else base % gate["cycle_ns"]
-        words.append(
-            f"action gate base-time {base} cycle-time {gate['cycle_ns']} clockid CLOCK_TAI {entries} pipe"
-        )
+        words.append(GateAction(base, gate["cycle_ns"], entries))
         if any("ipv" in entry for entry in gate["entries"]):
             notes.lost(
                 "internal priority values of stream gates",
@@ -132,4 +189,4 @@ def _actions(policing: dict[str, Any], one: dict[str, Any], profile: Profile, no
             )
     if "scheduler" in one:
         notes.lost("ATS schedulers", "Linux has no asynchronous traffic shaping", what)
-    return " ".join(words)
+    return words

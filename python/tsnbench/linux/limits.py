@@ -6,10 +6,13 @@ tc-mqprio(8), tc-taprio(8), tc-etf(8).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.linux.profile import Layout, Mode, Profile
 from tsnbench.linux.qdiscs import FLAGS, Root, root
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Port
 
 MOST_CLASSES = 16
 """TC_QOPT_MAX_QUEUE."""
@@ -41,7 +44,7 @@ def shortest_interval_ns(rate_bps: int) -> int:
     return SHORTEST_FRAME * picoseconds_per_octet // 1000
 
 
-def problems(port: dict[str, Any], profile: Profile, scheduled: bool = False) -> list[Problem]:
+def problems(port: Port, profile: Profile, scheduled: bool = False) -> list[Problem]:
     """Everything about one port, the refusals first; ``scheduled``: its gates are planned for streams."""
     name = port["name"]
     classes = len(port["classes"])
@@ -92,7 +95,7 @@ def problems(port: dict[str, Any], profile: Profile, scheduled: bool = False) ->
     return found
 
 
-def _schedule(port: dict[str, Any], own: Root, scheduled: bool) -> list[Problem]:
+def _schedule(port: Port, own: Root, scheduled: bool) -> list[Problem]:
     name = port["name"]
     found = []
     shortest = shortest_interval_ns(port["rate_bps"])

@@ -5,8 +5,8 @@ A priority is the same number everywhere: in the socket buffer, in the tag, and 
 
 from __future__ import annotations
 
-from tsnbench.exports.network import Network
 from tsnbench.linux.profile import Profile
+from tsnbench.plan.network import Network
 
 BRIDGE = "br0"
 _SAME = " ".join(f"{number}:{number}" for number in range(8))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench.errors import InputError
 
 if TYPE_CHECKING:
-    from tsnbench.exports.network import Network
+    from tsnbench.plan.network import Network
 
 
 class Mode(StrEnum):

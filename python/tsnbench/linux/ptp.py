@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import math
 import shlex
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
 from tsnbench.linux.profile import Profile
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Gptp, Port, Servo
 
 UTC_OFFSET = 37
 """TAI - UTC in s since 2017."""
@@ -19,7 +23,7 @@ UTC_OFFSET = 37
 
 def ports(network: Network) -> dict[int, str]:
     """Ports on which PTP runs, and their roles: `master`, `slave` or, where they are elected, `any`."""
-    gptp = (network.document.get("clocks") or {}).get("gptp")
+    gptp = network.document.get("clocks", {}).get("gptp")
     if not gptp:
         return {}
     found: dict[int, str] = {}
@@ -45,14 +49,16 @@ def log_interval(nanoseconds: int, what: str, notes: Notes) -> int:
     return exponent
 
 
-def ptp4l(network: Network, node: int, profile: Profile, notes: Notes) -> str | None:
-    """The file for one node; None where it takes no part."""
+def ptp4l(
+    network: Network, node: int, profile: Profile, notes: Notes, first: Iterable[str] = ()
+) -> str | None:
+    """The file for one node, with lines that come first in it; None where the node takes no part."""
     mine = {port: role for port, role in ports(network).items() if network.ports[port]["node"] == node}
     if not mine:
         return None
     clocks = network.document["clocks"]
     gptp = clocks["gptp"]
-    lines = ["[global]", *_profile_lines(gptp, node)]
+    lines = ["[global]", *first, *_profile_lines(gptp, node)]
     sync = log_interval(gptp["sync_interval_ns"], "the Sync interval", notes)
     pdelay = log_interval(gptp["pdelay_interval_ns"], "the interval of delay requests", notes)
     lines += [
@@ -80,7 +86,7 @@ def ptp4l(network: Network, node: int, profile: Profile, notes: Notes) -> str | 
     return "\n".join(lines) + "\n"
 
 
-def _profile_lines(gptp: dict[str, Any], node: int) -> list[str]:
+def _profile_lines(gptp: Gptp, node: int) -> list[str]:
     own = gptp.get("ieee_1588")
     if own is None:
         return [
@@ -102,7 +108,7 @@ def _profile_lines(gptp: dict[str, Any], node: int) -> list[str]:
     return lines
 
 
-def _quality(gptp: dict[str, Any], node: int, mine: dict[int, str], notes: Notes) -> list[str]:
+def _quality(gptp: Gptp, node: int, mine: dict[int, str], notes: Notes) -> list[str]:
     bmca = gptp.get("bmca")
     if bmca is None:
         # Without an election a port that is not `masterOnly` needs this, on a boundary clock, too.
@@ -122,11 +128,18 @@ def _quality(gptp: dict[str, Any], node: int, mine: dict[int, str], notes: Notes
     ]
 
 
-def _servo(own: dict[str, Any] | None) -> list[str]:
+def _servo(own: Servo | None) -> list[str]:
     if own is None:
         return ["clock_servo pi"]
-    scaled = [name for name in own if name.startswith("pi_")]
-    lines = ["clock_servo pi", *(f"{name} {decimal(own[name], 3)}" for name in sorted(scaled))]
+    scaled = {
+        "pi_integral_exponent": own["pi_integral_exponent"],
+        "pi_integral_norm_max": own["pi_integral_norm_max"],
+        "pi_integral_scale": own["pi_integral_scale"],
+        "pi_proportional_exponent": own["pi_proportional_exponent"],
+        "pi_proportional_norm_max": own["pi_proportional_norm_max"],
+        "pi_proportional_scale": own["pi_proportional_scale"],
+    }
+    lines = ["clock_servo pi", *(f"{name} {decimal(value, 3)}" for name, value in scaled.items())]
     lines.append(f"first_step_threshold {decimal(own['first_step_threshold_ns'], 9)}")
     lines.append(f"step_threshold {decimal(own['step_threshold_ns'], 9)}")
     lines.append(f"max_frequency {own['max_frequency_ppb']}")
@@ -186,7 +199,7 @@ def _followers(network: Network, node: int, profile: Profile) -> list[str]:
     return lines
 
 
-def _timed(port: dict[str, Any]) -> bool:
+def _timed(port: Port) -> bool:
     """Whether a port goes by a clock: taprio, or etf."""
     qdisc = port.get("qdisc", {})
     return (

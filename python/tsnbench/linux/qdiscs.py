@@ -5,10 +5,14 @@ tc-mqprio(8), tc-taprio(8), tc-cbs(8), tc-etf(8).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.linux.profile import Mode, Profile
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import CbsChildQdisc, CbsLinux, ChildQdisc, Class, GateChange, GateCycle, Port
 
 HANDLE = 100
 """Of the root; the child of queue q is at 100:(q + 1)."""
@@ -17,23 +21,69 @@ PFIFO_LIMIT = 1000
 FLAGS = {Mode.SOFTWARE: None, Mode.TXTIME_ASSIST: "0x1", Mode.FULL: "0x2"}
 
 
+Moment = Callable[[int], str]
+"""Writes an instant of CLOCK_TAI, in ns: as a number, or as what a script knows only when it runs."""
+Options = tuple[tuple[str, str], ...]
+"""Names and values as ``tc`` has them; the value of a flag is empty."""
+
+
+@dataclass(frozen=True)
+class Qdisc:
+    """A queueing discipline and its place."""
+
+    place: str
+    """``root``, or ``parent 100:1``."""
+    kind: str
+    options: Options = ()
+    handle: str = ""
+    """``101:``; empty: the kernel chooses one."""
+    overhead: int = 0
+    """Octets of each frame that it counts besides those that it sees. tc-stab(8)."""
+
+    def line(self, device: str, verb: str = "replace") -> str:
+        """Everything on one line, as a batch file needs it."""
+        words = [f"qdisc {verb} dev {device} {self.place}"]
+        if self.handle:
+            words.append(f"handle {self.handle}")
+        if self.overhead:
+            words.append(f"stab overhead {self.overhead} linklayer ethernet")
+        words.append(self.kind)
+        words += [f"{name} {value}".rstrip() for name, value in self.options]
+        return " ".join(words)
+
+
 @dataclass(frozen=True)
 class Child:
     """The queueing discipline of one queue."""
 
     queue: int
     kind: str
-    options: tuple[tuple[str, str], ...]
+    options: Options
     traffic_class: int
     """Of the Plan."""
+    waiting: int | None = None
+    """The limit, in frames, of the queue in which a shaper lets frames wait; None: the kernel's."""
+    overhead: int = 0
+    """Octets of each frame that it counts besides those that it sees."""
 
     @property
     def parent(self) -> str:
         return f"{HANDLE}:{self.queue + 1:x}"
 
     def line(self, device: str) -> str:
-        words = " ".join(f"{name} {value}".rstrip() for name, value in self.options)
-        return f"qdisc replace dev {device} parent {self.parent} {self.kind} {words}".rstrip()
+        """The discipline alone, without the queue behind it."""
+        return self.qdiscs()[0].line(device)
+
+    def qdiscs(self) -> list[Qdisc]:
+        """The discipline and, behind a shaper with a limit, its queue."""
+        if self.waiting is None:
+            return [Qdisc(f"parent {self.parent}", self.kind, self.options, overhead=self.overhead)]
+        # cbs waits in a pfifo of its own, whose limit is the device's txqueuelen unless it is replaced.
+        handle = f"{HANDLE + self.queue + 1}:"
+        return [
+            Qdisc(f"parent {self.parent}", self.kind, self.options, handle, self.overhead),
+            Qdisc(f"parent {handle}1", "pfifo", (("limit", str(self.waiting)),)),
+        ]
 
 
 @dataclass(frozen=True)
@@ -58,33 +108,55 @@ class Root:
     """Per traffic class of the kernel."""
     hardware: bool = False
     """Whether mqprio asks the driver for its mapping."""
+    overhead: int = 0
+    """Octets of each frame that it counts besides those that it sees."""
 
-    def line(self, device: str) -> str:
+    def line(self, device: str, moment: Moment = str, verb: str = "replace") -> str:
         """Everything on one line, as a batch file needs it."""
-        words = [f"qdisc replace dev {device} parent root handle {HANDLE}: {self.kind} num_tc {self.num_tc}"]
-        words.append("map " + " ".join(map(str, self.map)))
-        words.append("queues " + " ".join(f"{count}@{offset}" for count, offset in self.queues))
+        options = self._mapping()
+        options += self._schedule(moment) if self.kind == "taprio" else [("hw", str(int(self.hardware)))]
+        whole = Qdisc("parent root", self.kind, tuple(options), f"{HANDLE}:", self.overhead)
+        return whole.line(device, verb)
+
+    def schedule_line(self, device: str, moment: Moment = str) -> str:
+        """The schedule of a taprio that is there already, once more."""
+        return Qdisc("root", self.kind, tuple(self._schedule(moment)), f"{HANDLE}:").line(device, "change")
+
+    @property
+    def in_software(self) -> bool:
+        """Whether a timer of taprio opens the gates."""
+        return self.kind == "taprio" and self.flags is FLAGS[Mode.SOFTWARE]
+
+    def _mapping(self) -> list[tuple[str, str]]:
+        options = [
+            ("num_tc", str(self.num_tc)),
+            ("map", " ".join(map(str, self.map))),
+            ("queues", " ".join(f"{count}@{offset}" for count, offset in self.queues)),
+        ]
         if any(self.max_sdu):
-            words.append("max-sdu " + " ".join(map(str, self.max_sdu)))
+            options.append(("max-sdu", " ".join(map(str, self.max_sdu))))
         if any(self.preemptable):
-            words.append("fp " + " ".join("P" if one else "E" for one in self.preemptable))
-        if self.kind == "mqprio":
-            return " ".join([*words, f"hw {int(self.hardware)}"])
-        words.append(f"base-time {self.base_time}")
-        words += [f"sched-entry {command} {mask:02x} {interval}" for command, mask, interval in self.entries]
-        words.append(f"cycle-time {self.cycle_time}")
+            options.append(("fp", " ".join("P" if one else "E" for one in self.preemptable)))
+        return options
+
+    def _schedule(self, moment: Moment) -> list[tuple[str, str]]:
+        options = [("base-time", moment(self.base_time))]
+        options += [
+            ("sched-entry", f"{command} {mask:02x} {interval}") for command, mask, interval in self.entries
+        ]
+        options.append(("cycle-time", str(self.cycle_time)))
         if self.cycle_time_extension:
-            words.append(f"cycle-time-extension {self.cycle_time_extension}")
+            options.append(("cycle-time-extension", str(self.cycle_time_extension)))
         if self.flags is not None:
-            words.append(f"flags {self.flags}")
+            options.append(("flags", self.flags))
         if self.txtime_delay is not None:
-            words.append(f"txtime-delay {self.txtime_delay}")
+            options.append(("txtime-delay", str(self.txtime_delay)))
         if self.flags != FLAGS[Mode.FULL]:
-            words.append("clockid CLOCK_TAI")
-        return " ".join(words)
+            options.append(("clockid", "CLOCK_TAI"))
+        return options
 
 
-def root(port: dict[str, Any], profile: Profile, schedule: dict[str, Any] | None = None) -> Root:
+def root(port: Port, profile: Profile, schedule: GateChange | None = None) -> Root:
     """The root of a port; ``schedule``: a gate control list in place of the port's first one."""
     classes = len(port["classes"])
     numbers = [profile.traffic_class(own, classes) for own in port["pcp_to_class"]]
@@ -100,7 +172,8 @@ def root(port: dict[str, Any], profile: Profile, schedule: dict[str, Any] | None
         common["hardware"] = True
         common["preemptable"] = tuple(not port["preemption"]["express"] >> own & 1 for _, own in by_class)
     taprio = port.get("qdisc", {}).get("taprio")
-    gates = schedule or port.get("gates") or taprio
+    listed = schedule or port.get("gates")
+    gates: GateCycle | None = listed or taprio
     if gates is None:
         return Root(kind="mqprio", **common)
     mode = Mode(taprio["mode"]) if taprio else profile.mode
@@ -110,7 +183,7 @@ def root(port: dict[str, Any], profile: Profile, schedule: dict[str, Any] | None
         kind="taprio",
         base_time=gates["base_time_ns"] + profile.epoch_ns,
         cycle_time=gates["cycle_ns"],
-        cycle_time_extension=gates.get("cycle_extension_ns", 0),
+        cycle_time_extension=listed.get("cycle_extension_ns", 0) if listed else 0,
         entries=tuple(
             (letters[entry.get("mac")], profile.mask(entry["open"], classes), entry["interval_ns"])
             for entry in gates["entries"]
@@ -122,7 +195,7 @@ def root(port: dict[str, Any], profile: Profile, schedule: dict[str, Any] | None
     )
 
 
-def children(port: dict[str, Any], profile: Profile) -> list[Child]:
+def children(port: Port, profile: Profile) -> list[Child]:
     """What waits in each queue, by queue."""
     classes = len(port["classes"])
     own = port.get("qdisc", {}).get("children")
@@ -130,11 +203,18 @@ def children(port: dict[str, Any], profile: Profile) -> list[Child]:
     for number, one in enumerate(port["classes"]):
         queue = profile.queue(number, classes)
         kind, options = _host_child(own[number]) if own else _child(one)
-        found.append(Child(queue, kind, options, number))
+        waiting = None
+        if kind == "cbs":
+            waiting = _limit(own[number]) if own else one.get("limit_frames")
+        found.append(Child(queue, kind, options, number, waiting))
     return sorted(found, key=lambda child: child.queue)
 
 
-def _child(one: dict[str, Any]) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _limit(child: ChildQdisc) -> int | None:
+    return None if child["kind"] == "etf" else child["limit_frames"]
+
+
+def _child(one: Class) -> tuple[str, Options]:
     if "cbs" in one:
         return "cbs", _slopes(one["cbs"]["linux"])
     if "limit_frames" not in one and "limit_octets" in one:
@@ -142,52 +222,49 @@ def _child(one: dict[str, Any]) -> tuple[str, tuple[tuple[str, str], ...]]:
     return "pfifo", (("limit", str(one.get("limit_frames", PFIFO_LIMIT))),)
 
 
-def _slopes(numbers: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    names = ("idleslope", "sendslope", "hicredit", "locredit")
-    return (*((name, str(numbers[name])) for name in names), ("offload", "0"))
+def _slopes(numbers: CbsLinux | CbsChildQdisc) -> Options:
+    return (
+        ("idleslope", str(numbers["idleslope"])),
+        ("sendslope", str(numbers["sendslope"])),
+        ("hicredit", str(numbers["hicredit"])),
+        ("locredit", str(numbers["locredit"])),
+        ("offload", "0"),
+    )
 
 
-def _host_child(child: dict[str, Any]) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _host_child(child: ChildQdisc) -> tuple[str, Options]:
     if child["kind"] == "etf":
-        flags = [
-            ("deadline_mode", "deadline"),
-            ("offload", "offload"),
-            ("skip_sock_check", "skip_sock_check"),
-        ]
+        flags = (
+            ("deadline_mode", child.get("deadline")),
+            ("offload", child.get("offload")),
+            ("skip_sock_check", child.get("skip_sock_check")),
+        )
         return "etf", (
             ("clockid", "CLOCK_TAI"),
             ("delta", str(child["delta_ns"])),
-            *((word, "") for word, name in flags if child.get(name)),
+            *((word, "") for word, is_set in flags if is_set),
         )
     if child["kind"] == "cbs":
         return "cbs", _slopes(child)
     return "pfifo", (("limit", str(child["limit_frames"])),)
 
 
-def batch(port: dict[str, Any], device: str, profile: Profile) -> list[str]:
-    """All lines of one port: the root, then the children with the queues behind shapers; gates last."""
-    top = root(port, profile)
-    lines = [top.line(device)]
-    own = port.get("qdisc", {}).get("children")
-    for child in children(port, profile):
-        lines.append(child.line(device))
-        if child.kind != "cbs":
-            continue
-        limits = own[child.traffic_class] if own else port["classes"][child.traffic_class]
-        if "limit_frames" in limits:
-            # cbs waits in a pfifo of its own, whose limit is the device's txqueuelen unless it is replaced.
-            handle = f"{HANDLE + child.queue + 1}:"
-            at = lines[-1].index(" cbs ")
-            lines[-1] = f"{lines[-1][:at]} handle {handle}{lines[-1][at:]}"
-            lines.append(f"qdisc replace dev {device} parent {handle}1 pfifo limit {limits['limit_frames']}")
-    if top.kind == "taprio" and top.flags is FLAGS[Mode.SOFTWARE]:
+def batch(port: Port, device: str, profile: Profile) -> list[str]:
+    """All lines of one port, for a host whose clock is known."""
+    return lines(root(port, profile), children(port, profile), device)
+
+
+def lines(top: Root, queues: Iterable[Child], device: str, moment: Moment = str) -> list[str]:
+    """The root, then the children with the queues behind shapers; gates last."""
+    found = [top.line(device, moment)]
+    found += [qdisc.line(device) for child in queues for qdisc in child.qdiscs()]
+    if top.in_software:
         # A qdisc that is put below resets it, and its timer stops for ever (Linux 6.12): tell it again.
-        schedule = lines[0][lines[0].index("base-time ") :]
-        lines.append(f"qdisc change dev {device} root handle {HANDLE}: taprio {schedule}")
-    return lines
+        found.append(top.schedule_line(device, moment))
+    return found
 
 
-def changes(port: dict[str, Any], device: str, profile: Profile) -> list[tuple[int, str]]:
-    """Later gate control lists: when each is asked for, ns, and the line that asks for it."""
+def changes(port: Port, profile: Profile) -> list[tuple[int, Root]]:
+    """Later gate control lists: when each is requested, in ns, and the root with it."""
     later = port.get("gates", {}).get("changes", [])
-    return [(one["at_ns"], root(port, profile, one).line(device)) for one in later]
+    return [(one["at_ns"], root(port, profile, one)) for one in later]

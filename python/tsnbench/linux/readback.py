@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import InputError
-from tsnbench.linux.qdiscs import HANDLE, Child, Root
+from tsnbench.linux.qdiscs import HANDLE, Child, Options, Root
+
+if TYPE_CHECKING:
+    from tsnbench.foreign import Json
 
 
 @dataclass(frozen=True)
-class Qdisc:
+class ReportedQdisc:
     """One queueing discipline as the kernel shows it."""
 
     device: str
@@ -20,8 +24,26 @@ class Qdisc:
     handle: str
     parent: str | None
     """None at the root."""
-    options: dict[str, Any]
+    options: Json
     counters: dict[str, int]
+
+    def below(self, handle: int) -> str:
+        """The minor number of its parent, where that is a class of the handle's discipline; else empty."""
+        major, _, minor = (self.parent or "").partition(":")
+        return minor if major in ("", str(handle)) else ""
+
+    @property
+    def running(self) -> Json:
+        """Of a taprio, the options of the list that is in force or, where there is none yet, to come."""
+        return self.options if self.options.get("schedule") else (self.options.get("admin") or self.options)
+
+    @property
+    def schedule(self) -> list[tuple[str | None, int, int]]:
+        """Of a taprio, command, gate mask and ns of each entry of :attr:`running`."""
+        return [
+            (entry.get("cmd"), _number(entry.get("gatemask", 0)), _number(entry.get("interval", 0)))
+            for entry in self.running.get("schedule") or []
+        ]
 
 
 @dataclass(frozen=True)
@@ -54,9 +76,18 @@ class Difference:
 _COUNTERS = ("bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen")
 
 
-def _documents(text: str, tool: str) -> list[dict[str, Any]]:
+def read_json(text: str) -> Any:
+    """What ``tc -j`` or ``ip -j`` printed; iproute2 6.1 gives a taprio list that is to come no key.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    return json.loads(re.sub(r'((?:":-?\d+|\]),)\{"base_time"', r'\1"admin":{"base_time"', text) or "[]")
+
+
+def _documents(text: str, tool: str) -> list[Json]:
     try:
-        found = json.loads(text or "[]")
+        found = read_json(text)
     except ValueError as error:
         raise InputError(f"{tool}: expected JSON, found {text[:40]!r}: {error}") from error
     if not isinstance(found, list):
@@ -65,14 +96,14 @@ def _documents(text: str, tool: str) -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict) and one]
 
 
-def read_qdiscs(text: str) -> list[Qdisc]:
+def read_qdiscs(text: str) -> list[ReportedQdisc]:
     """Output of ``tc -j -s qdisc show``.
 
     Raises:
         InputError: it is not that.
     """
     return [
-        Qdisc(
+        ReportedQdisc(
             device=str(one.get("dev", "")),
             kind=str(one.get("kind", "")),
             handle=str(one.get("handle", "")),
@@ -117,7 +148,9 @@ def _number(value: Any) -> int:
     return int(value, 0) if isinstance(value, str) else int(value)
 
 
-def compare(device: str, root: Root, children: Iterable[Child], found: Iterable[Qdisc]) -> list[Difference]:
+def compare(
+    device: str, root: Root, children: Iterable[Child], found: Iterable[ReportedQdisc]
+) -> list[Difference]:
     """What an interface does otherwise than meant."""
     mine = [one for one in found if one.device == device]
     top = next((one for one in mine if one.parent is None and one.kind == root.kind), None)
@@ -127,23 +160,16 @@ def compare(device: str, root: Root, children: Iterable[Child], found: Iterable[
     differences = list(_root(device, root, top))
     for child in children:
         # tc leaves the root's part of a parent out where it can.
-        own = next((one for one in mine if _same_parent(one.parent, child.parent)), None)
+        own = next((one for one in mine if one.below(HANDLE) == f"{child.queue + 1:x}"), None)
         where = f"{device} {child.parent}"
         if own is None or own.kind != child.kind:
             differences.append(Difference(where, "its kind", child.kind, own.kind if own else "nothing"))
             continue
-        differences += _child(where, child, own)
+        differences += compare_options(where, child.options, own)
     return differences
 
 
-def _same_parent(found: str | None, meant: str) -> bool:
-    if found is None:
-        return False
-    major, _, minor = found.partition(":")
-    return (major in ("", str(HANDLE))) and minor == meant.partition(":")[2]
-
-
-def _root(where: str, root: Root, top: Qdisc) -> Iterable[Difference]:
+def _root(where: str, root: Root, top: ReportedQdisc) -> Iterable[Difference]:
     options = top.options
     pairs: list[tuple[str, Any, Any]] = [
         ("num_tc", root.num_tc, options.get("tc")),
@@ -151,16 +177,12 @@ def _root(where: str, root: Root, top: Qdisc) -> Iterable[Difference]:
         ("queues", [list(one) for one in root.queues], _queues(options.get("queues"))),
     ]
     if root.kind == "taprio":
-        running = options if options.get("schedule") else (options.get("admin") or options)
-        schedule = [
-            (entry.get("cmd"), _number(entry.get("gatemask", 0)), _number(entry.get("interval", 0)))
-            for entry in running.get("schedule") or []
-        ]
+        running = top.running
         pairs += [
             ("base-time", root.base_time, running.get("base_time")),
             ("cycle-time", root.cycle_time, running.get("cycle_time")),
             ("cycle-time-extension", root.cycle_time_extension, running.get("cycle_time_extension", 0)),
-            ("sched-entry", list(root.entries), schedule),
+            ("sched-entry", list(root.entries), top.schedule),
             ("flags", int(root.flags or "0", 16), _number(options.get("flags", 0))),
             ("txtime-delay", root.txtime_delay or 0, options.get("txtime_delay", 0)),
         ]
@@ -183,8 +205,9 @@ def _queues(rows: Any) -> list[list[int]] | None:
     return found
 
 
-def _child(where: str, child: Child, own: Qdisc) -> Iterable[Difference]:
-    for name, meant in child.options:
+def compare_options(where: str, options: Options, own: ReportedQdisc) -> Iterable[Difference]:
+    """What one discipline does otherwise than requested."""
+    for name, meant in options:
         found = own.options.get(name)
         if name == "clockid":
             meant = meant.removeprefix("CLOCK_")

@@ -6,9 +6,12 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.errors import BackendError, InputError
+
+if TYPE_CHECKING:
+    from tsnbench.foreign import Json
 
 FASTEST_BPS = 10_000_000_000
 """Of an interface that does not say how fast it is: veth says 10 Gbit/s."""
@@ -55,7 +58,7 @@ def heeds_launch_times(interface: str, deadline: bool) -> None:
     etf(json.loads(said.stdout or "[]"), interface, deadline)
 
 
-def etf(listed: list[dict[str, Any]], interface: str, deadline: bool) -> None:
+def etf(listed: list[Json], interface: str, deadline: bool) -> None:
     """The same, of what ``tc -j qdisc show`` said.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tsnbench import _native
 from tsnbench.errors import BackendError
 from tsnbench.runs import clearing
 from tsnbench.runs.errors import DISK, FolderError, unwritable, writing
@@ -38,8 +39,6 @@ def merge(folder: Path) -> Path:
     Raises:
         BackendError: a log cannot be read.
     """
-    from tsnbench import _native
-
     # The sender's first: it knows what the streams are called.
     logs = sorted(folder.glob("*.sights"), key=lambda path: (path.name != "send.sights", path.name))
     into = folder / OBSERVATIONS

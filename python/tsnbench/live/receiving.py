@@ -7,7 +7,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from tsnbench.errors import InputError
 from tsnbench.live import device, folder, program
@@ -34,7 +34,42 @@ class Receiving:
     into: Path | None = None
 
 
-def receive(asked: Receiving) -> dict[str, Any]:
+class Delay(TypedDict):
+    """Delays in ns."""
+
+    least: int
+    mean: float
+    most: int
+
+
+class ReceivedStream(TypedDict):
+    """What came of one stream; ``delay_missing``: why there is no delay."""
+
+    stream: int | str
+    frames: int
+    lost: int
+    duplicates: int
+    reordered: int
+    delay_ns: Delay | None
+    delay_missing: NotRequired[str]
+
+
+class ListenedInterface(TypedDict):
+    """An interface; ``dropped_by_listener``: frames that arrived and found no room in the program."""
+
+    name: str
+    dropped_by_listener: int
+
+
+class Received(TypedDict):
+    """What the live program heard; ``foreign``: frames of others."""
+
+    interfaces: list[ListenedInterface]
+    streams: list[ReceivedStream]
+    foreign: int
+
+
+def receive(asked: Receiving) -> Received:
     """Listens, and says what came: per stream frames, lost, duplicates, reordered, delay; and its own loss.
 
     Raises:
@@ -57,7 +92,7 @@ def receive(asked: Receiving) -> dict[str, Any]:
             folder.make(asked.into)
             words += ["--sights", str(folder.log_of(asked.into, "receive"))]
         program.run(words)
-        found: dict[str, Any] = json.loads(log.read_text(encoding="utf-8"))
+        found: Received = json.loads(log.read_text(encoding="utf-8"))
     for stream in found["streams"]:
         if stream["delay_ns"] is None:
             stream["delay_missing"] = OTHER_ZERO

@@ -11,12 +11,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.live import device, folder, program
-from tsnbench.planning.document import Plan
+from tsnbench.plan.document import Plan
+from tsnbench.planning import plan
+from tsnbench.scenario import load
+from tsnbench.scenario.loader import read_scenario
 
 STAGES = ("interval-start", "wakeup", "send", "qdisc", "driver")
 LEAD_NS = 300_000_000
@@ -86,9 +89,6 @@ def plan_of(asked: Sending) -> Plan:
     Raises:
         InputError: the options make no sense, or there is no such interface.
     """
-    from tsnbench.planning import plan
-    from tsnbench.scenario.loader import read_scenario
-
     source = device.mac(asked.to)
     if asked.txtime is not None:
         device.heeds_launch_times(asked.to, asked.txtime == "deadline")
@@ -105,8 +105,6 @@ def planned(path: Path, node: str, to: str) -> tuple[Plan, int, list[tuple[int, 
     Raises:
         InputError: there is no such node, or it sends nothing, or by several ports on one interface.
     """
-    from tsnbench.scenario import load
-
     made = load(path).plan()
     document = made.document
     names = [own["name"] for own in document["nodes"]]
@@ -123,7 +121,25 @@ def planned(path: Path, node: str, to: str) -> tuple[Plan, int, list[tuple[int, 
     return made, number, [(ports[0], to)]
 
 
-def send(asked: Sending) -> dict[str, Any]:
+class SentStream(TypedDict):
+    """What became of one stream's frames."""
+
+    stream: str
+    frames: int
+    refused: int
+    late_mean_ns: int
+    late_most_ns: int
+    launch_times_missed: int
+    launch_times_invalid: int
+
+
+class Sent(TypedDict):
+    """What was sent."""
+
+    streams: list[SentStream]
+
+
+def send(asked: Sending) -> Sent:
     """Sends, and says what became of it: streams with frames, those refused or late.
 
     Raises:
@@ -134,7 +150,7 @@ def send(asked: Sending) -> dict[str, Any]:
     return obey(made, 0, [(0, asked.to)], asked)
 
 
-def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending) -> dict[str, Any]:
+def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending) -> Sent:
     """A Plan's node, live.
 
     Raises:
@@ -173,7 +189,7 @@ def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending
 
 def replay(
     capture: Path, to: str, slower: int = 1, cpu: int | None = None, priority: int | None = None
-) -> dict[str, Any]:
+) -> Sent:
     """A capture's frames as they are, at their own pace, or so many times slower.
 
     Raises:
@@ -191,9 +207,9 @@ def replay(
         return said(log.read_text(encoding="utf-8"), [capture.name])
 
 
-def said(log: str, names: Sequence[str]) -> dict[str, Any]:
+def said(log: str, names: Sequence[str]) -> Sent:
     """What the live program's log says of each stream."""
-    streams = []
+    streams: list[SentStream] = []
     for line in log.splitlines():
         number, frames, refused, most, mean, missed, invalid = map(int, line.split())
         streams.append(

@@ -7,10 +7,13 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import Measures
 
 AUTO = "auto"
 """Take off the whole-second offset that is found between the clocks."""
@@ -23,8 +26,8 @@ def measure_captures(
     rx: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     offset: str | int | None = None,
     frames: str | os.PathLike[str] | None = None,
-) -> dict[str, Any]:
-    """Measures the frames of the captures at the sender in the captures at the receiver.
+) -> Measures:
+    """Measures delay, jitter and loss between captures at the sender and captures at the receiver.
 
     Args:
         tx: pcap or pcapng file at the sender, or several of one side.
@@ -34,7 +37,9 @@ def measure_captures(
         frames: where to write one row per frame (Parquet).
 
     Returns:
-        ``tsnbench-measures/1``; an offset that was found and not taken off is in ``["offset"]``.
+        A dictionary of the format ``tsnbench-measures/1``. ``["paths"]`` has one entry per stream, with
+        counts and with statistics of delay and jitter in ns. ``["offset"]`` has an offset in whole seconds
+        that was found and not taken off.
 
     Raises:
         MeasureError: a file is no readable capture, or no frame was sent.
@@ -59,7 +64,7 @@ def _measure(
     rx: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     offset_s: int | None,
     frames: str | os.PathLike[str] | None,
-) -> dict[str, Any]:
+) -> Measures:
     sent, arrived = _paths(tx), _paths(rx)
     try:
         for path in (*sent, *arrived):
@@ -74,7 +79,7 @@ def _measure(
         )
     except (OSError, ValueError) as error:
         raise MeasureError(str(error)) from error
-    measures: dict[str, Any] = json.loads(text)
+    measures: Measures = json.loads(text)
     return measures
 
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.plan.bounds.types import FlowBounds
 
 
 @dataclass(frozen=True)
@@ -29,14 +32,14 @@ BY_THE_PLAN = "the kernel does as the Plan says"
 
 
 def guarantee(
-    requirement: str, bounds: Mapping[str, Any] | None, drain_ns: int, backend: str = "simulation"
+    requirement: str, bounds: FlowBounds | None, drain_ns: int, backend: str = "simulation"
 ) -> Guarantee:
     """What is guaranteed of one flow.
 
     Args:
         requirement: as in the verdict: ``delay``, ``delay p99.9``, ``delay from release``, ``jitter spread``,
             ``loss``, ``rate``.
-        bounds: the flow's entry in what :func:`tsnbench.planning.bounds.bounds` gives; None without one.
+        bounds: the flow's entry in what :func:`tsnbench.plan.bounds.bounds` gives; None without one.
         drain_ns: how long after the last release frames may still arrive.
         backend: where it ran; a kernel may do otherwise than the Plan says.
     """
@@ -65,10 +68,10 @@ def guarantee(
     return Guarantee(None, NOT_BOUNDED)
 
 
-def _released(bounds: Mapping[str, Any]) -> int | None:
+def _released(bounds: FlowBounds) -> int | None:
     """From the release on, as stamps show it: each is the tick before, so less than one tick more."""
-    upper: int | None = bounds.get("release_upper_ps")
-    tick: int = bounds.get("release_tick_ns", 1)
+    upper = bounds.get("release_upper_ps")
+    tick = bounds.get("release_tick_ns", 1)
     return None if upper is None else (upper + tick * 1_000 - 1) // 1_000
 
 
@@ -76,7 +79,7 @@ def _of(value: float | None, reason: str | None, common: Mapping[str, str]) -> G
     return Guarantee(None, reason or "") if value is None else Guarantee(value, **common)
 
 
-def _loss(bounds: Mapping[str, Any], drain_ns: int, common: Mapping[str, str]) -> Guarantee:
+def _loss(bounds: FlowBounds, drain_ns: int, common: Mapping[str, str]) -> Guarantee:
     """None is lost where every queue has room for all, and the last one still arrives in time."""
     if why := bounds.get("loss_reason", NOT_BOUNDED):
         return Guarantee(None, f"frames may be lost: {why}")

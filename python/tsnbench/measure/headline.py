@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tsnbench.measure.outcome import Outcome, outcome, urgency, worst
 from tsnbench.measure.quantity import quantity
 from tsnbench.measure.tables import verdict_rows, worst_of_flows
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import Verdict, VerdictRow, WorstCaseRow
 
 BADGES = {
     None: "NO REQUIREMENT",
@@ -19,7 +22,7 @@ NOT_ALL_MET = "NOT ALL MET"
 NO_REQUIREMENT = "write requires: {delay: 1 ms, loss: 0}"
 
 
-def overall(verdict: Mapping[str, Any]) -> Outcome | None:
+def overall(verdict: Verdict) -> Outcome | None:
     """The worst of all requirements; None where nothing is required."""
     return worst(outcome(row) for row in verdict["rows"])
 
@@ -29,7 +32,7 @@ def badge(found: Outcome | None) -> str:
     return BADGES.get(found, NOT_ALL_MET)
 
 
-def headline(verdict: Mapping[str, Any]) -> str:
+def headline(verdict: Verdict) -> str:
     """``NOT ALL MET: 2 of 19 requirements, worst video at computer: delay 1.204 ms of 1 ms``."""
     rows = verdict_rows(verdict)
     found = overall(verdict)
@@ -39,7 +42,7 @@ def headline(verdict: Mapping[str, Any]) -> str:
     return f"{badge(found)}: {'; '.join(parts)}"
 
 
-def _counted(found: Outcome | None, rows: Sequence[Mapping[str, Any]]) -> str:
+def _counted(found: Outcome | None, rows: Sequence[VerdictRow]) -> str:
     many = len(rows)
     own = [outcome(row) for row in rows]
     requirements = f"{many} requirement{'s' if many != 1 else ''}"
@@ -53,7 +56,7 @@ def _counted(found: Outcome | None, rows: Sequence[Mapping[str, Any]]) -> str:
     return requirements
 
 
-def closest(row: Mapping[str, Any]) -> str:
+def closest(row: VerdictRow) -> str:
     """The requirement that is broken most, or has the least left."""
     found = outcome(row)
     own = quantity(row["limit"], row["limit_unit"])
@@ -67,7 +70,7 @@ def closest(row: Mapping[str, Any]) -> str:
     return f"{who} {said}{' in the worst case' if by_bound else ''}"
 
 
-def worst_case_line(rows: Sequence[Mapping[str, Any]]) -> str:
+def worst_case_line(rows: Sequence[WorstCaseRow]) -> str:
     """Of a Plan before anything has run: ``WORST CASE BEYOND A LIMIT: 2 of 19 requirements, worst …``."""
     found = worst_of_flows(rows)
     if not found:
@@ -86,18 +89,18 @@ def worst_case_line(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"WORST CASE KEEPS EVERY LIMIT: {many}, closest {said}"
 
 
-def lost(verdict: Mapping[str, Any]) -> str:
+def lost(verdict: Verdict) -> str:
     """Lost frames, whatever is required; empty where none is known to be lost."""
     found = verdict.get("lost") or ()
     if not found:
         return ""
-    frames, sent = (sum(one[key] for one in found) for key in ("lost", "sent"))
+    frames, sent = sum(one["lost"] for one in found), sum(one["sent"] for one in found)
     many = len({one["stream"] for one in found})
     of = f"of {found[0]['stream']}" if many == 1 else f"of {many} streams"
     return f"{frames:,} of {sent:,} frames lost {of}"
 
 
-def sweep_headline(labels: Sequence[str], verdicts: Sequence[Mapping[str, Any]], reused: int = 0) -> str:
+def sweep_headline(labels: Sequence[str], verdicts: Sequence[Verdict], reused: int = 0) -> str:
     """``NOT ALL MET in 3 of 36 runs: worst hops 7, video at computer: delay 1.204 ms of 1 ms``."""
     many = len(verdicts)
     own = [overall(verdict) for verdict in verdicts]

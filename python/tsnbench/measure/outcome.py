@@ -7,9 +7,12 @@ measurement itself may be wrong by.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import VerdictRow
 
 
 class Outcome(StrEnum):
@@ -55,7 +58,7 @@ LEGEND = {
 }
 
 
-def outcome(row: Mapping[str, Any]) -> Outcome:
+def outcome(row: VerdictRow) -> Outcome:
     """Of one row of a verdict; those of earlier versions say nothing of a worst case."""
     if row["met"] != "yes":
         return Outcome(row["met"])
@@ -71,12 +74,11 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
     return next((one for one in WORST_FIRST if one in there), None)
 
 
-def urgency(row: Mapping[str, Any]) -> tuple[int, float]:
+def urgency(row: VerdictRow) -> tuple[int, float]:
     """Rows are sorted by this: failed ones first, then by how much is left of the limit."""
     own = outcome(row)
-    return WORST_FIRST.index(own), min(
-        (_share(row["limit"], row.get(key)) for key in ("margin", "worst_case_margin")), default=1.0
-    )
+    margins = (row.get("margin"), row.get("worst_case_margin"))
+    return WORST_FIRST.index(own), min(_share(row["limit"], margin) for margin in margins)
 
 
 def _share(limit: float, margin: float | None) -> float:

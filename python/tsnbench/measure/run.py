@@ -6,18 +6,19 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
-from tsnbench.runs import lock
+from tsnbench.runs import file_names, lock
 from tsnbench.runs.errors import DISK, unwritable, writing
 from tsnbench.runs.folder import half_written
 
+if TYPE_CHECKING:
+    from tsnbench.measure.types import Measures
 
-def measure_run(
-    folder: str | os.PathLike[str], start: str | None = None, end: str | None = None
-) -> dict[str, Any]:
+
+def measure_run(folder: str | os.PathLike[str], start: str | None = None, end: str | None = None) -> Measures:
     """Measures a run; writes ``measures.json`` and ``frames.parquet`` into its folder.
 
     ``start`` and ``end`` are the stages between which is measured: from where frames leave the talker
@@ -35,22 +36,22 @@ def measure_run(
     if not path.is_dir():
         raise MeasureError(f"{path}: expected a run folder, found none")
     lock.refuse_busy(path)
-    if (path / "manifest.json").exists() and (why := half_written(path)):
+    if (path / file_names.MANIFEST).exists() and (why := half_written(path)):
         raise MeasureError(f"{path}: {why}\nhint: run it again")
     with writing(path), lock.held(path):
         return _measure(path, start, end)
 
 
-def _measure(path: Path, start: str | None, end: str | None) -> dict[str, Any]:
+def _measure(path: Path, start: str | None, end: str | None) -> Measures:
     try:
-        for name in ("plan.json", "observations.parquet", "counters.json"):
+        for name in (file_names.PLAN, file_names.OBSERVATIONS, file_names.COUNTERS):
             # What is missing, the engine says itself.
             with suppress(FileNotFoundError):
                 foreign.regular(path / name)
         stages = {"from": start, "to": end}
         options = {name: stage for name, stage in stages.items() if stage is not None}
         text = _native.measure_run(os.fspath(path), json.dumps(options))
-        measures: dict[str, Any] = json.loads(text)
+        measures: Measures = json.loads(text)
         written = json.dumps(measures, indent=2, ensure_ascii=False) + "\n"
         name = "-".join(["measures", start or "tx", end or "rx"]) if options else "measures"
         (path / f"{name}.json").write_text(written, encoding="utf-8")

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
+from tsnbench.runs import Run, documents, file_names
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
+
+    from tsnbench.foreign import Json
 
 LEGEND_KEY = "tsnbench.legend"
 REFERENCES = ("interval-start", "wakeup", "send", "qdisc", "driver", "tx")
@@ -45,9 +48,9 @@ class Stage:
         mean = self.mean_ns
         return None if mean is None else sum(abs(one - mean) for one in self.latencies) / len(self.latencies)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """For machines."""
-        found: dict[str, Any] = {"stage": self.name, "tap": self.tap, "frames": len(self.latencies)}
+        found: Json = {"stage": self.name, "tap": self.tap, "frames": len(self.latencies)}
         found |= {"mean_latency_ns": self.mean_ns, "mean_jitter_ns": self.jitter_ns}
         if self.latencies:
             found |= {"min_latency_ns": min(self.latencies), "max_latency_ns": max(self.latencies)}
@@ -75,7 +78,7 @@ class StreamStages:
                 return found
         return {}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """For machines."""
         return {
             "stream": self.stream,
@@ -94,13 +97,9 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
     """
     import polars as pl
 
-    from tsnbench.runs import documents
-
-    path = Path(folder) / "observations.parquet"
+    path = Path(folder) / file_names.OBSERVATIONS
     if not path.exists():
         if any(Path(folder).glob("*/manifest.json")):
-            from tsnbench.runs import Run
-
             # A sweep's folder, which says where its runs are.
             Run.open(folder)
         raise InputError(
@@ -125,7 +124,7 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
     return sorted(found, key=lambda one: one.stream)
 
 
-def _stream(name: str, own: pl.DataFrame, taps: list[dict[str, Any]]) -> StreamStages | None:
+def _stream(name: str, own: pl.DataFrame, taps: list[Json]) -> StreamStages | None:
     import polars as pl
 
     there = own["tap"].unique().to_list()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.outcome import LEGEND, WORDS, Outcome, outcome, urgency
 from tsnbench.measure.quantity import quantity
+from tsnbench.measure.stat import figures as figures_of
+from tsnbench.measure.stat import kinds
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from rich.console import Group
+
+    from tsnbench.measure.types import GroupedRow, Measures, Verdict, VerdictRow, WorstCaseRow
 
 KINDS = ("delay-step", "delay-step-abs", "deviation", "interval")
 """Jitters that are distributions; spread is a number."""
@@ -29,11 +33,13 @@ COUNTS = {
 STATS = ("min", "mean", "median", "p90", "p99", "p99_9", "max")
 EXPLAINED = (Outcome.MEAN_AND_MEDIAN, Outcome.NOT_PROVED, Outcome.NO_DATA, Outcome.BEYOND)
 """Outcomes whose words need a sentence under a table."""
+MeasureRow = dict[str, Any]
+"""A flat row for tables and data frames: column to text or number, columns as :func:`measures_rows` says."""
 MOST_ROWS = 12
 """Rows of a table that people see unless they ask for all."""
 
 
-def measures_rows(measures: Mapping[str, Any], flows: bool = False) -> list[dict[str, Any]]:
+def measures_rows(measures: Measures, flows: bool = False) -> list[MeasureRow]:
     """One flat row per stream and listener, or per flow: counts, delay and every jitter, in ns.
 
     EnGINE's result columns are ``delay mean``, ``delay median``, ``delay p99`` and ``delay-step-abs mean``,
@@ -41,20 +47,20 @@ def measures_rows(measures: Mapping[str, Any], flows: bool = False) -> list[dict
     """
     rows = []
     for path in measures["paths" if flows else "groups"]:
-        row: dict[str, Any] = {"stream": path["stream"], "listener": path["listener"]}
+        row: MeasureRow = {"stream": path["stream"], "listener": path["listener"]}
         row |= {name: path["count"].get(name) for name in COUNTS}
-        for kind in ("delay", *KINDS):
-            stat = path["delay"] if kind == "delay" else path["jitter"][kind]
-            row |= {f"{kind} {name}": stat[name] if stat else None for name in STATS}
-            for end in ("min_seq", "max_seq"):
-                row[f"{kind} {end}"] = stat[end] if stat else None
+        for kind, stat in {"delay": path["delay"], **kinds(path["jitter"])}.items():
+            named = figures_of(stat) if stat else {}
+            row |= {f"{kind} {name}": named.get(name) for name in STATS}
+            row[f"{kind} min_seq"] = stat["min_seq"] if stat else None
+            row[f"{kind} max_seq"] = stat["max_seq"] if stat else None
         row["spread"] = path["spread"]
         rows.append(row)
     return rows
 
 
 def measures_table(
-    measures: Mapping[str, Any],
+    measures: Measures,
     flows: bool = False,
     most: int | None = None,
     first: Sequence[tuple[str, str]] = (),
@@ -83,7 +89,7 @@ def measures_table(
     return Group(_frames(rows, most), _delays(rows, most), _jitters(rows, most))
 
 
-def streams_table(measures: Mapping[str, Any], most: int | None, first: Sequence[tuple[str, str]]) -> Sheet:
+def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[str, str]]) -> Sheet:
     """What became of each stream in one row: frames, those lost, and the delay; times in us."""
     rows = measures_rows(measures)
     order = {key: place for place, key in enumerate(first)}
@@ -116,7 +122,7 @@ def streams_table(measures: Mapping[str, Any], most: int | None, first: Sequence
     return sheet
 
 
-def _frames(rows: Sequence[Mapping[str, Any]], most: int | None) -> Sheet:
+def _frames(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     shown = [
         name for name in COUNTS if name in ("sent", "received", "lost") or any(row[name] for row in rows)
     ]
@@ -131,7 +137,7 @@ SPARE = {"min": 3, "mean": 4, "median": 0, "p90": 7, "p99": 2, "p99_9": 5, "max"
 """Which figures are left out first where a terminal is narrow."""
 
 
-def _delays(rows: Sequence[Mapping[str, Any]], most: int | None) -> Sheet:
+def _delays(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     figures = [Column(name.replace("_", "."), spare=SPARE[name]) for name in STATS]
     frames = [Column("frame of min", spare=9), Column("frame of max", spare=6)]
     sheet = _sheet("delay, us", [*figures, Column("spread", spare=8), *frames], most)
@@ -142,7 +148,7 @@ def _delays(rows: Sequence[Mapping[str, Any]], most: int | None) -> Sheet:
     return sheet
 
 
-def _jitters(rows: Sequence[Mapping[str, Any]], most: int | None) -> Sheet:
+def _jitters(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     figures = [Column(name.replace("_", "."), spare=SPARE[name]) for name in STATS]
     columns = [Column("stream", name=True), Column("kind", left=True), *figures]
     sheet = Sheet("jitter, us", [*columns, Column("frame of max", spare=6)], most=most)
@@ -160,12 +166,12 @@ def _sheet(title: str, columns: Sequence[Column], most: int | None) -> Sheet:
     return Sheet(title, [*names, *columns], most=most)
 
 
-def verdict_rows(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
+def verdict_rows(verdict: Verdict) -> list[GroupedRow]:
     """One row per stream, listener and requirement: that of the flow which fails most or is next to fail.
 
     Failed ones come first, then those with the least left of their limit.
     """
-    worst: dict[tuple[Any, ...], dict[str, Any]] = {}
+    worst: dict[tuple[str, str, str, float], GroupedRow] = {}
     for row in verdict["rows"]:
         key = (row["group"], row["listener"], row["requirement"], row["limit"])
         held = worst.get(key)
@@ -176,7 +182,7 @@ def verdict_rows(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
     return sorted(worst.values(), key=urgency)
 
 
-def verdict_table(verdict: Mapping[str, Any], most: int | None = None) -> Sheet:
+def verdict_table(verdict: Verdict, most: int | None = None) -> Sheet:
     """Requirement by requirement, failed ones and those with the least left first."""
     rows = verdict_rows(verdict)
     sheet = Sheet(
@@ -196,7 +202,9 @@ def verdict_table(verdict: Mapping[str, Any], most: int | None = None) -> Sheet:
         rest="requirements more, with more left of their limits: --all",
     )
     for row in rows:
-        figures = [quantity(row[name], row["limit_unit"]) for name in ("limit", "found", "margin")]
+        figures = [
+            quantity(value, row["limit_unit"]) for value in (row["limit"], row["found"], row["margin"])
+        ]
         seq = row["worst_seq"]
         frame = "" if seq is None else f"{seq:,}" + (f" of {row['stream']}" if row["flows"] > 1 else "")
         bound = quantity(row.get("worst_case"), row["limit_unit"])
@@ -211,7 +219,7 @@ def verdict_table(verdict: Mapping[str, Any], most: int | None = None) -> Sheet:
     return sheet
 
 
-def said(row: Mapping[str, Any]) -> str:
+def said(row: VerdictRow) -> str:
     """The verdict on one requirement in words, as short as a column needs them."""
     found = outcome(row)
     if row.get("proof") == "exceeded" and found.met:
@@ -221,7 +229,7 @@ def said(row: Mapping[str, Any]) -> str:
     return WORDS[found]
 
 
-def worst_cases_table(rows: Sequence[Mapping[str, Any]], most: int | None = None) -> Sheet:
+def worst_cases_table(rows: Sequence[WorstCaseRow], most: int | None = None) -> Sheet:
     """What the worst case says of every requirement, those that it breaks first.
 
     Args:
@@ -243,9 +251,8 @@ def worst_cases_table(rows: Sequence[Mapping[str, Any]], most: int | None = None
         rest="requirements more, with more left of their limits: --all",
     )
     for row in worst_of_flows(rows):
-        figures = [
-            quantity(row[name], row["limit_unit"]) for name in ("limit", "worst_case", "worst_case_margin")
-        ]
+        values = (row["limit"], row["worst_case"], row["worst_case_margin"])
+        figures = [quantity(value, row["limit_unit"]) for value in values]
         sheet.rows.append([row["group"], row["listener"], row["requirement"], *figures, PROOFS[row["proof"]]])
     reasons = dict.fromkeys(row["worst_case_reason"] for row in rows if row["worst_case_reason"])
     sheet.captions += [f"no bound: {reason}" for reason in reasons]
@@ -256,15 +263,15 @@ PROOFS = {"proved": "kept", "beyond": "BEYOND", "none": "no bound"}
 """What the worst case does to a limit."""
 
 
-def worst_of_flows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def worst_of_flows(rows: Sequence[WorstCaseRow]) -> list[WorstCaseRow]:
     """Of flows of one stream the one with the least left in the worst case; broken limits first."""
 
-    def urgent(row: Mapping[str, Any]) -> tuple[int, float]:
+    def urgent(row: WorstCaseRow) -> tuple[int, float]:
         margin = row["worst_case_margin"]
         left = 1.0 if margin is None or not row["limit"] else margin / row["limit"]
         return ("beyond", "none", "proved").index(row["proof"]), left
 
-    worst: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    worst: dict[tuple[str, str, str, float], WorstCaseRow] = {}
     for row in rows:
         key = (row["group"], row["listener"], row["requirement"], row["limit"])
         if key not in worst or urgent(row) < urgent(worst[key]):
@@ -272,7 +279,7 @@ def worst_of_flows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return sorted(worst.values(), key=urgent)
 
 
-def runs_table(labels: Sequence[str], runs: Sequence[tuple[Mapping[str, Any], bool]]) -> Sheet:
+def runs_table(labels: Sequence[str], runs: Sequence[tuple[Verdict, bool]]) -> Sheet:
     """One row per run of a sweep: how many requirements were met, and which one is closest, or broken most.
 
     Args:
@@ -303,7 +310,8 @@ def runs_table(labels: Sequence[str], runs: Sequence[tuple[Mapping[str, Any], bo
         word = "no requirement"
         if rows:
             row = rows[0]
-            figures = [quantity(row.get(key), row["limit_unit"]) for key in ("limit", "found", "worst_case")]
+            values = (row["limit"], row["found"], row.get("worst_case"))
+            figures = [quantity(value, row["limit_unit"]) for value in values]
             cells = [f"{row['group']} at {row['listener']}", row["requirement"], *figures]
             word = said(row)
         sheet.rows.append([label, met, lost, *cells, *(["yes" if again else "no"] if reused else []), word])
@@ -312,7 +320,7 @@ def runs_table(labels: Sequence[str], runs: Sequence[tuple[Mapping[str, Any], bo
     return sheet
 
 
-def _conditions(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _conditions(rows: Sequence[VerdictRow]) -> list[str]:
     """Under which conditions a worst case holds, where that is no proof."""
     held = [row["proof_condition"] for row in rows if row.get("proof_condition") and row["met"] == "yes"]
     return [f"† if {condition}" for condition in dict.fromkeys(held)]

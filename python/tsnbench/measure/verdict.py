@@ -6,10 +6,27 @@ Plan keeps the limit: what one run kept is no proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, guarantee
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import (
+        Count,
+        Found,
+        LostFrames,
+        Measures,
+        PathReport,
+        Proof,
+        Stat,
+        Verdict,
+        VerdictRow,
+        Whose,
+        WorstCaseRow,
+    )
+    from tsnbench.plan.bounds.types import Bounds
+    from tsnbench.plan.types import Percentile, PlanDocument, Requirements
 
 FORMAT = "tsnbench-verdict/1"
 YES, MEAN_AND_MEDIAN, NO, NO_DATA = "yes", "mean-and-median", "no", "no-data"
@@ -18,11 +35,11 @@ NOT_PROVED = "not-proved"
 
 
 def judge(
-    plan_document: Mapping[str, Any],
-    measures: Mapping[str, Any],
-    bounds: Mapping[str, Any] | None = None,
+    plan_document: PlanDocument,
+    measures: Measures | None,
+    bounds: Bounds | None = None,
     backend: str = "simulation",
-) -> dict[str, Any]:
+) -> Verdict:
     """The verdict on every requirement of every flow at every listener.
 
     Only "yes" counts as met: what was not measured, holds only in mean and median, or is not proved where the
@@ -30,8 +47,8 @@ def judge(
 
     Args:
         plan_document: the Plan's document.
-        measures: ``tsnbench-measures/1`` of a run of that Plan.
-        bounds: the worst case of that Plan, as :func:`tsnbench.planning.bounds.bounds` gives it.
+        measures: ``tsnbench-measures/1`` of a run of that Plan; None before any.
+        bounds: the worst case of that Plan, as :func:`tsnbench.plan.bounds.bounds` gives it.
         backend: where it ran (``simulation``, ``vm``, ``netns``).
 
     Returns:
@@ -41,52 +58,68 @@ def judge(
         worst case was measured, ``none`` where there is none. ``lost``: streams with lost frames, whatever is
         required.
     """
-    measured = {(path["stream"], path["listener"]): path for path in measures.get("paths", ())}
-    flows = (bounds or {}).get("flows", ())
+    paths = measures["paths"] if measures else []
+    measured = {(path["stream"], path["listener"]): path for path in paths}
+    flows = bounds["flows"] if bounds else []
     bounded = {(flow["stream"], flow["listener"]): flow for flow in flows}
-    drain = plan_document.get("drain_ns", 0)
-    rows: list[dict[str, Any]] = []
+    drain = plan_document["drain_ns"]
+    rows: list[VerdictRow] = []
     for stream in plan_document["streams"]:
-        required = stream.get("requirements") or {}
+        required = stream.get("requirements", {})
         for listener in stream["listeners"]:
             name = plan_document["nodes"][listener["node"]]["name"]
-            path = measured.get((stream["name"], name), {})
+            path = measured.get((stream["name"], name))
             own = bounded.get((stream["name"], name))
-            whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
+            whose: Whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
             for row in _rows(required, path):
                 known = guarantee(row["requirement"], own, drain, backend)
-                rows.append(whose | _proved(row, known, bool(required.get("worst_case"))))
+                row, proof = _proved(row, known, bool(required.get("worst_case")))
+                rows.append({**whose, **row, **proof})
     met = all(row["met"] == YES for row in rows)
-    return {"format": FORMAT, "met": met, "rows": rows, "lost": _lost(measures)}
+    return {"format": FORMAT, "met": met, "rows": rows, "lost": _lost(measures) if measures else []}
 
 
-def worst_cases(plan_document: Mapping[str, Any], bounds: Mapping[str, Any]) -> list[dict[str, Any]]:
+def worst_cases(plan_document: PlanDocument, bounds: Bounds) -> list[WorstCaseRow]:
     """What the worst case says of every requirement before anything has run: rows as in a verdict."""
-    keys = ("found", "margin", "worst_seq", "met")
-    rows = judge(plan_document, {}, bounds)["rows"]
-    return [{key: value for key, value in row.items() if key not in keys} for row in rows]
+    return [
+        {
+            "stream": row["stream"],
+            "group": row["group"],
+            "listener": row["listener"],
+            "requirement": row["requirement"],
+            "limit": row["limit"],
+            "limit_unit": row["limit_unit"],
+            "proof": row["proof"],
+            "worst_case": row["worst_case"],
+            "worst_case_margin": row["worst_case_margin"],
+            "worst_case_reason": row["worst_case_reason"],
+            "worst_case_source": row["worst_case_source"],
+            "proof_condition": row["proof_condition"],
+        }
+        for row in judge(plan_document, None, bounds)["rows"]
+    ]
 
 
 def counting(
-    plan_document: Mapping[str, Any], rows: Sequence[dict[str, Any]], every: bool = False
-) -> list[dict[str, Any]]:
+    plan_document: PlanDocument, rows: Sequence[WorstCaseRow], every: bool = False
+) -> list[WorstCaseRow]:
     """Of :func:`worst_cases`, rows that bounds judge, of streams that require the worst case to keep limits;
     of ``every`` stream where that is asked for."""
     required = {
         stream["name"]
         for stream in plan_document["streams"]
-        if every or (stream.get("requirements") or {}).get("worst_case")
+        if every or stream.get("requirements", {}).get("worst_case")
     }
     return [row for row in rows if row["stream"] in required and row["worst_case_reason"] != NOT_BOUNDED]
 
 
-def required_of(plan_document: Mapping[str, Any]) -> bool:
+def required_of(plan_document: PlanDocument) -> bool:
     """Whether any stream requires anything."""
     return any(stream.get("requirements") for stream in plan_document["streams"])
 
 
-def _proved(row: dict[str, Any], known: Guarantee, counts: bool) -> dict[str, Any]:
-    """A row with what the worst case says of it; ``counts``: the row is met only if it keeps the limit."""
+def _proved(row: Found, known: Guarantee, counts: bool) -> tuple[Found, Proof]:
+    """A row, and what the worst case says of it; ``counts``: the row is met only if it keeps the limit."""
     worst, found, limit = known.worst_case, row["found"], row["limit"]
     if worst is None:
         proof = "none"
@@ -96,8 +129,8 @@ def _proved(row: dict[str, Any], known: Guarantee, counts: bool) -> dict[str, An
         proof = "proved" if worst <= limit else "beyond"
     # What no bound judges cannot be proved, and need not be.
     if counts and row["met"] == YES and proof != "proved" and known.reason != NOT_BOUNDED:
-        row = row | {"met": NOT_PROVED}
-    return row | {
+        row = {**row, "met": NOT_PROVED}
+    return row, {
         "proof": proof,
         "worst_case": worst,
         "worst_case_margin": None if worst is None else limit - worst,
@@ -107,9 +140,9 @@ def _proved(row: dict[str, Any], known: Guarantee, counts: bool) -> dict[str, An
     }
 
 
-def _lost(measures: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _lost(measures: Measures) -> list[LostFrames]:
     """Streams of which frames were lost on the way, most first."""
-    found = [
+    found: list[LostFrames] = [
         {
             "stream": path["stream"],
             "listener": path["listener"],
@@ -122,20 +155,20 @@ def _lost(measures: Mapping[str, Any]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: -one["lost"])
 
 
-def _rows(required: Mapping[str, Any], path: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    delay = path.get("delay")
+def _rows(required: Requirements, path: PathReport | None) -> Iterator[Found]:
     if (limit := required.get("delay_ns")) is not None:
-        yield _worst("delay", limit, delay)
+        yield _worst("delay", limit, path.get("delay") if path else None)
     if (limit := required.get("release_delay_ns")) is not None:
-        yield _worst("delay from release", limit, path.get("release_delay"))
+        yield _worst("delay from release", limit, path.get("release_delay") if path else None)
     for percentile in required.get("delay_percentiles") or ():
         yield _percentile(percentile, path)
     for jitter in required.get("jitter") or ():
         yield _jitter(jitter["kind"], jitter["limit_ns"], path)
     if (limit := required.get("loss_ppm")) is not None:
-        yield _loss(limit, path.get("count"))
+        yield _loss(limit, path.get("count") if path else None)
     if (limit := required.get("rate_bps")) is not None:
-        found = (path.get("rate") or {}).get("received_bps")
+        rate = path.get("rate") if path else None
+        found = rate["received_bps"] if rate else None
         margin = None if found is None else found - limit
         yield _row("rate", limit, "bit/s", found, margin)
 
@@ -148,7 +181,7 @@ def _row(
     margin: float | None,
     worst_seq: int | None = None,
     only_mean_and_median: bool = False,
-) -> dict[str, Any]:
+) -> Found:
     if margin is None:
         met = NO_DATA
     elif margin >= 0:
@@ -166,7 +199,7 @@ def _row(
     }
 
 
-def _worst(requirement: str, limit: int, stat: Mapping[str, Any] | None) -> dict[str, Any]:
+def _worst(requirement: str, limit: int, stat: Stat | None) -> Found:
     """The largest sample against the limit."""
     if stat is None:
         return _row(requirement, limit, "ns", None, None)
@@ -174,25 +207,34 @@ def _worst(requirement: str, limit: int, stat: Mapping[str, Any] | None) -> dict
     return _row(requirement, limit, "ns", stat["max"], limit - stat["max"], stat["max_seq"], kept)
 
 
-def _percentile(percentile: Mapping[str, Any], path: Mapping[str, Any]) -> dict[str, Any]:
+def _percentile(percentile: Percentile, path: PathReport | None) -> Found:
     share, limit = percentile["share_ppm"], percentile["delay_ns"]
     requirement = f"delay p{share / 10_000:g}"
-    by_share = {found["share_ppm"]: found["delay_ns"] for found in path.get("delay_percentiles") or ()}
+    measured = path.get("delay_percentiles", []) if path else []
+    by_share = {one["share_ppm"]: one["delay_ns"] for one in measured}
     found = by_share.get(share)
     return _row(requirement, limit, "ns", found, None if found is None else limit - found)
 
 
-def _jitter(kind: str, limit: int, path: Mapping[str, Any]) -> dict[str, Any]:
+def _jitter(kind: str, limit: int, path: PathReport | None) -> Found:
     requirement = f"jitter {kind}"
     if kind == "spread":
-        spread = path.get("spread")
+        spread = path.get("spread") if path else None
         return _row(requirement, limit, "ns", spread, None if spread is None else limit - spread)
     # A signed step breaks a limit in either direction, so its magnitude is judged.
-    stats = path.get("jitter") or {}
-    return _worst(requirement, limit, stats.get("delay-step-abs" if kind == "delay-step" else kind))
+    stats = path.get("jitter") if path else None
+    if not stats:
+        return _worst(requirement, limit, None)
+    by_kind = {
+        "delay-step": stats.get("delay-step-abs"),
+        "delay-step-abs": stats.get("delay-step-abs"),
+        "deviation": stats.get("deviation"),
+        "interval": stats.get("interval"),
+    }
+    return _worst(requirement, limit, by_kind.get(kind))
 
 
-def _loss(limit: int, count: Mapping[str, int] | None) -> dict[str, Any]:
+def _loss(limit: int, count: Count | None) -> Found:
     """Frames lost on the way against a share of those sent."""
     if not count or not count["sent"]:
         return _row("loss", limit, "ppm", None, None)

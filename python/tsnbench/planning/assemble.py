@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from tsnbench.planning.clocks import clocks_document
-from tsnbench.planning.draft import Draft, Flow, Gates, Port
-from tsnbench.planning.requirements import requirements_document
+from tsnbench.plan.document import FORMAT
+from tsnbench.planning.draft import Draft, Flow, Gates, Node, Policing, Port, plan_hop
+from tsnbench.planning.streams.requirements import requirements_document
+from tsnbench.planning.topology.clocks import clocks_document
 from tsnbench.scenario import model
 
-FORMAT = "tsnbench-plan/1"
+if TYPE_CHECKING:
+    from tsnbench.plan import types as plan_types
+    from tsnbench.plan.types import PlanDocument
 
 
-def assemble(draft: Draft) -> dict[str, Any]:
+def assemble(draft: Draft) -> PlanDocument:
     """The document, without its hash."""
     scenario = draft.scenario
-    return {
+    document: PlanDocument = {
         "format": FORMAT,
         "name": scenario.name,
         "variant": dict(scenario.variant),
         "seed": scenario.seed,
         "duration_ns": scenario.duration,
         "drain_ns": scenario.drain,
-        "nodes": [
-            {
-                "name": node.name,
-                "kind": node.kind,
-                "processing_ns": node.processing_ns,
-                "ipv4": node.ipv4,
-                **_given(
-                    cut_through_octets=node.cut_through_octets,
-                    further=node.further,
-                    buffer=node.buffer,
-                    learning=node.learning,
-                    host=node.host,
-                ),
-            }
-            for node in draft.nodes
-        ],
+        "nodes": [_node(node) for node in draft.nodes],
         "ports": [_port(port) for port in draft.ports],
-        "streams": [_flow(flow) for flow in draft.flows],
-        **({"faults": draft.faults} if draft.faults else {}),
-        **_given(policing=_policing(draft)),
+        "streams": [_stream(flow) for flow in draft.flows],
         "taps": [
             {
                 "name": tap.name,
@@ -52,35 +39,57 @@ def assemble(draft: Draft) -> dict[str, Any]:
             }
             for tap in draft.taps
         ],
-        **_given(clocks=clocks_document(draft)),
     }
+    if draft.faults:
+        document["faults"] = draft.faults
+    policing = [table for node, own in sorted(draft.policing.items()) if (table := _policing(node, own))]
+    if policing:
+        document["policing"] = policing
+    clocks = clocks_document(draft)
+    if clocks is not None:
+        document["clocks"] = clocks
+    return document
 
 
-def _given(**fields: Any) -> dict[str, Any]:
-    """Absent is how the Plan spells none."""
-    return {name: value for name, value in fields.items() if value is not None}
+def _node(node: Node) -> plan_types.Node:
+    made: plan_types.Node = {
+        "name": node.name,
+        "kind": node.kind,
+        "processing_ns": node.processing_ns,
+        "ipv4": node.ipv4,
+    }
+    if node.cut_through_octets is not None:
+        made["cut_through_octets"] = node.cut_through_octets
+    if node.further is not None:
+        made["further"] = node.further
+    if node.buffer is not None:
+        made["buffer"] = node.buffer
+    if node.learning is not None:
+        made["learning"] = node.learning
+    if node.host is not None:
+        made["host"] = node.host
+    return made
 
 
-def _policing(draft: Draft) -> list[dict[str, Any]] | None:
-    tables = [
-        {"node": node, **{name: entries for name, entries in vars(own).items() if entries}}
-        for node, own in sorted(draft.policing.items())
-    ]
-    return [table for table in tables if len(table) > 1] or None
+def _policing(node: int, own: Policing) -> plan_types.Policing | None:
+    made: plan_types.Policing = {"node": node}
+    if own.filters:
+        made["filters"] = own.filters
+    if own.gates:
+        made["gates"] = own.gates
+    if own.meters:
+        made["meters"] = own.meters
+    if own.schedulers:
+        made["schedulers"] = own.schedulers
+    if own.groups:
+        made["groups"] = own.groups
+    if own.regeneration:
+        made["regeneration"] = own.regeneration
+    return made if len(made) > 1 else None
 
 
-def _port(port: Port) -> dict[str, Any]:
-    frames, octets = port.limits
-    classes = [
-        _given(
-            limit_frames=frames,
-            limit_octets=octets,
-            cbs=_cbs(port, number),
-            max_sdu_octets=port.max_sdu.get(number),
-        )
-        for number in range(port.classes)
-    ]
-    return {
+def _port(port: Port) -> plan_types.Port:
+    made: plan_types.Port = {
         "name": port.name,
         "node": port.node,
         "peer": port.peer,
@@ -88,57 +97,80 @@ def _port(port: Port) -> dict[str, Any]:
         "rate_bps": port.rate_bps,
         "propagation_ps": port.propagation_ps,
         "pcp_to_class": list(port.pcp_to_class),
-        "classes": classes,
-        **_given(gates=_gates(port), preemption=_preemption(port), qdisc=port.qdisc),
+        "classes": [_class(port, number) for number in range(port.classes)],
     }
+    if port.gates is not None:
+        made["gates"] = _gates(port, port.gates)
+    if port.express is not None:
+        made["preemption"] = {"express": port.express}
+        if port.hold_advance_ns:
+            made["preemption"]["hold_advance_ns"] = port.hold_advance_ns
+        if port.release_advance_ns:
+            made["preemption"]["release_advance_ns"] = port.release_advance_ns
+    if port.qdisc is not None:
+        made["qdisc"] = port.qdisc
+    return made
 
 
-def _preemption(port: Port) -> dict[str, Any] | None:
-    if port.express is None:
-        return None
-    hold, release = port.hold_advance_ns or None, port.release_advance_ns or None
-    return {"express": port.express, **_given(hold_advance_ns=hold, release_advance_ns=release)}
+def _class(port: Port, number: int) -> plan_types.Class:
+    made: plan_types.Class = {}
+    frames, octets = port.limits
+    if frames is not None:
+        made["limit_frames"] = frames
+    if octets is not None:
+        made["limit_octets"] = octets
+    cbs = _cbs(port, number)
+    if cbs is not None:
+        made["cbs"] = cbs
+    if number in port.max_sdu:
+        made["max_sdu_octets"] = port.max_sdu[number]
+    return made
 
 
-def _gates(port: Port) -> dict[str, Any] | None:
-    written = port.shaper.gates
-    if port.gates is None:
-        return None
-    changes = [
-        {
-            "at_ns": at,
-            **_gate_list(gates),
-            **_given(
-                idle_slopes=[{"class": number, "bps": bps} for number, bps in sorted(slopes.items())] or None
-            ),
-        }
-        for at, gates, slopes in port.gate_changes
-    ]
-    return {
-        **_gate_list(port.gates),
-        **_given(
-            initial=port.gates_before,
-            # A list that follows another one is as strict as lists are by default.
-            unguarded=True if isinstance(written, model.Gates) and not written.guard else None,
-            changes=changes or None,
-        ),
+def _gates(port: Port, first: Gates) -> plan_types.Gates:
+    made: plan_types.Gates = {
+        "base_time_ns": first.base_time_ns,
+        "cycle_ns": first.cycle_ns,
+        "entries": _entries(first),
     }
+    if first.extension_ns:
+        made["cycle_extension_ns"] = first.extension_ns
+    if port.gates_before is not None:
+        made["initial"] = port.gates_before
+    # A list that follows another one is as strict as lists are by default.
+    if isinstance(port.shaper.gates, model.Gates) and not port.shaper.gates.guard:
+        made["unguarded"] = True
+    changes = [_change(at, gates, slopes) for at, gates, slopes in port.gate_changes]
+    if changes:
+        made["changes"] = changes
+    return made
 
 
-def _gate_list(gates: Gates) -> dict[str, Any]:
-    macs = gates.macs or (None,) * len(gates.entries)
-    return {
+def _change(at_ns: int, gates: Gates, slopes: Mapping[int, int]) -> plan_types.GateChange:
+    made: plan_types.GateChange = {
+        "at_ns": at_ns,
         "base_time_ns": gates.base_time_ns,
         "cycle_ns": gates.cycle_ns,
-        "entries": [
-            {"open": mask, "interval_ns": interval, **_given(mac=mac)}
-            for (mask, interval), mac in zip(gates.entries, macs, strict=True)
-        ],
-        **_given(cycle_extension_ns=gates.extension_ns or None),
+        "entries": _entries(gates),
     }
+    if gates.extension_ns:
+        made["cycle_extension_ns"] = gates.extension_ns
+    if slopes:
+        made["idle_slopes"] = [{"class": number, "bps": bps} for number, bps in sorted(slopes.items())]
+    return made
 
 
-def _cbs(port: Port, traffic_class: int) -> dict[str, Any] | None:
+def _entries(gates: Gates) -> list[plan_types.GateEntry]:
+    macs = gates.macs or (None,) * len(gates.entries)
+    made: list[plan_types.GateEntry] = []
+    for (mask, interval), mac in zip(gates.entries, macs, strict=True):
+        made.append({"open": mask, "interval_ns": interval})
+        if mac is not None:
+            made[-1]["mac"] = mac
+    return made
+
+
+def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
     shaper = port.cbs.get(traffic_class)
     if shaper is None:
         return None
@@ -146,7 +178,7 @@ def _cbs(port: Port, traffic_class: int) -> dict[str, Any] | None:
     runs = isinstance(gates, model.Gates) and gates.credit_runs
     # Linux's shaper knows nothing of gates: its credit runs on while they are closed.
     standard, linux = port.gated_cbs[traffic_class].standard(), shaper.linux()
-    return {
+    made: plan_types.Cbs = {
         "idle_slope_bps": standard.idle_slope,
         "send_slope_bps": standard.send_slope,
         "hi_credit_bits": standard.hi_credit,
@@ -157,18 +189,19 @@ def _cbs(port: Port, traffic_class: int) -> dict[str, Any] | None:
             "hicredit": linux.hi_credit,
             "locredit": linux.lo_credit,
         },
-        **_given(runs_while_closed=runs or None),
     }
+    if runs:
+        made["runs_while_closed"] = True
+    return made
 
 
-def _flow(flow: Flow) -> dict[str, Any]:
+def _stream(flow: Flow) -> plan_types.Stream:
     stream = flow.stream
-    return {
+    made: plan_types.Stream = {
         "name": flow.name,
         "group": flow.group,
         "talker": flow.talker,
         "pcp": stream.pcp,
-        **_given(vid=stream.vid),
         "destination_mac": flow.destination_mac,
         "destination_ipv4": flow.destination_ipv4,
         "udp_port": flow.udp_port,
@@ -176,15 +209,20 @@ def _flow(flow: Flow) -> dict[str, Any]:
         "size": flow.size,
         "start_ns": flow.start_ns,
         "stop_ns": flow.stop_ns,
-        "route": [{"port": hop.port, **_given(parent=hop.parent)} for hop in flow.route],
-        **_given(
-            redundancy=flow.redundancy or None,
-            flood=[{"port": hop.port, "parent": hop.parent} for hop in flow.flood] or None,
-            socket=flow.socket,
-            scheduled=flow.scheduled,
-        ),
+        "route": [plan_hop(hop) for hop in flow.route],
         "listeners": [
             {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)
         ],
         "requirements": requirements_document(stream.requires),
     }
+    if stream.vid is not None:
+        made["vid"] = stream.vid
+    if flow.redundancy:
+        made["redundancy"] = flow.redundancy
+    if flow.flood:
+        made["flood"] = [plan_hop(hop) for hop in flow.flood]
+    if flow.socket is not None:
+        made["socket"] = flow.socket
+    if flow.scheduled is not None:
+        made["scheduled"] = flow.scheduled
+    return made

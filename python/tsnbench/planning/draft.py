@@ -1,20 +1,24 @@
 """The Plan while it is being made: what each planning pass reads and fills in.
 
+What is finished is in the Plan's own types (``plan_types``).
+
 A pass is a function of a :class:`Draft`; it fills what earlier passes left empty and changes nothing else.
 Nodes, ports and flows are in the order in which the scenario names them; that order breaks every tie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.planning.along import priorities_along, rewriting
-from tsnbench.planning.cbs import CreditBasedShaper
+from tsnbench.plan.regeneration import priorities_along, rewriting
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.selectors import as_written
+from tsnbench.planning.shaping.cbs import CreditBasedShaper
 from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.plan import types as plan_types
 
 
 @dataclass
@@ -22,16 +26,15 @@ class Node:
     """A node; ``forwards``: whether routes may lead through it."""
 
     name: str
-    kind: str
+    kind: plan_types.NodeKind
     processing_ns: int
     cut_through_octets: int | None = None
-    further: dict[str, Any] | None = None
-    """As the Plan spells it; so is ``buffer``."""
-    buffer: dict[str, Any] | None = None
-    learning: dict[str, Any] | None = None
+    further: plan_types.Further | None = None
+    buffer: plan_types.Buffer | None = None
+    learning: plan_types.Learning | None = None
     ipv4: str = ""
-    host: dict[str, Any] | None = None
-    """Its software as the Plan spells it; None where it takes no time."""
+    host: plan_types.Host | None = None
+    """Its software; None where it takes no time."""
 
     @property
     def forwards(self) -> bool:
@@ -44,7 +47,7 @@ class Gates:
 
     base_time_ns: int
     entries: tuple[tuple[int, int], ...]
-    macs: tuple[str | None, ...] = ()
+    macs: tuple[plan_types.MacOperation | None, ...] = ()
     """What each entry asks of the MAC."""
     extension_ns: int = 0
 
@@ -94,8 +97,7 @@ class Port:
     release_advance_ns: int = 0
     express: int | None = None
     """Bit n: class n is express; None without pre-emption."""
-    qdisc: dict[str, Any] | None = None
-    """As the Plan spells it."""
+    qdisc: plan_types.Qdisc | None = None
 
     @property
     def planned_bps(self) -> int:
@@ -115,6 +117,18 @@ class Hop:
     parent: int | None
 
 
+def plan_hop(hop: Hop) -> plan_types.Route:
+    """A hop as the Plan spells it."""
+    made: plan_types.Route = {"port": hop.port}
+    if hop.parent is not None:
+        made["parent"] = hop.parent
+    return made
+
+
+def _no_redundancy() -> plan_types.Redundancy:
+    return {}
+
+
 @dataclass
 class Flow:
     """One sequence of frames: a scenario stream, or one of its ``count``."""
@@ -131,14 +145,13 @@ class Flow:
     """More entries behind those of ``route``: where bridges that have yet to learn send frames, too."""
     ends: tuple[int, ...] = ()
     """Per listener the place in ``route`` of its last hop."""
-    size: dict[str, Any] = field(default_factory=dict)
-    """As the Plan spells it; so is ``pattern``."""
-    pattern: dict[str, Any] = field(default_factory=dict)
-    redundancy: dict[str, Any] = field(default_factory=dict)
-    """As the Plan spells it; empty where the route is a tree and nothing more."""
-    socket: dict[str, Any] | None = None
-    """As the Plan spells it; so is ``scheduled``."""
-    scheduled: dict[str, Any] | None = None
+    size: plan_types.Size = field(init=False)
+    """From the pass that fills it on; so is ``pattern``."""
+    pattern: plan_types.Pattern = field(init=False)
+    redundancy: plan_types.Redundancy = field(default_factory=_no_redundancy)
+    """Empty where the route is a tree and nothing more."""
+    socket: plan_types.Socket | None = None
+    scheduled: plan_types.Scheduled | None = None
     destination_mac: str = ""
     destination_ipv4: str = ""
     udp_port: int = 0
@@ -148,24 +161,24 @@ class Flow:
     def copy(self, place: int) -> int:
         """Which copy an entry of the route carries; 0 for the plain frame."""
         copies = self.redundancy.get("copies")
-        return int(copies[place]) if copies else 0
+        return copies[place] if copies else 0
 
     @property
-    def rewritten(self) -> Mapping[str, Any] | None:
+    def rewritten(self) -> plan_types.Rewritten | None:
         """What copies show in place of their stream's address, VLAN and priority; None where nothing."""
         return rewriting(self.redundancy)
 
 
 @dataclass
 class Policing:
-    """What a node does with frames as they come in; filters, gates and so on as the Plan spells them."""
+    """What a node does with arriving frames."""
 
-    filters: list[dict[str, Any]] = field(default_factory=list)
-    gates: list[dict[str, Any]] = field(default_factory=list)
-    meters: list[dict[str, Any]] = field(default_factory=list)
-    schedulers: list[dict[str, Any]] = field(default_factory=list)
-    groups: list[dict[str, Any]] = field(default_factory=list)
-    regeneration: list[dict[str, Any]] = field(default_factory=list)
+    filters: list[plan_types.StreamFilter] = field(default_factory=list)
+    gates: list[plan_types.StreamGate] = field(default_factory=list)
+    meters: list[plan_types.FlowMeter] = field(default_factory=list)
+    schedulers: list[plan_types.AtsScheduler] = field(default_factory=list)
+    groups: list[plan_types.AtsGroup] = field(default_factory=list)
+    regeneration: list[plan_types.Regeneration] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -174,8 +187,8 @@ class Tap:
 
     name: str
     port: int
-    stage: str
-    point: str
+    stage: plan_types.Stage
+    point: plan_types.Point
     granularity_ns: int
 
 
@@ -187,13 +200,12 @@ class Draft:
     nodes: list[Node] = field(default_factory=list)
     ports: list[Port] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
-    faults: list[dict[str, Any]] = field(default_factory=list)
-    """As the Plan spells them."""
+    faults: list[plan_types.Fault] = field(default_factory=list)
     policing: dict[int, Policing] = field(default_factory=dict)
     """By node."""
     taps: list[Tap] = field(default_factory=list)
     problems: list[PlanningProblem] = field(default_factory=list)
-    earlier: Mapping[str, Any] | None = None
+    earlier: plan_types.PlanDocument | None = None
     """The document of a Plan whose schedule is kept where it can be."""
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
@@ -220,9 +232,7 @@ class Draft:
 
     def priorities(self, flow: Flow) -> list[int]:
         """The priority with which a flow's frames leave by each entry of its route."""
-        tables = {
-            int(table["port"]): table["pcp"] for own in self.policing.values() for table in own.regeneration
-        }
+        tables = {table["port"]: table["pcp"] for own in self.policing.values() for table in own.regeneration}
         route = [(hop.parent, self.ports[hop.port].peer) for hop in flow.route]
         copies = [flow.copy(place) for place in range(len(route))]
         rewritten = flow.rewritten["pcp"] if flow.rewritten else None
@@ -237,7 +247,7 @@ class Draft:
         """The priority that a frame has once it has come in by a port."""
         own = self.policing.get(self.ports[port].node)
         tables = own.regeneration if own else []
-        return next((int(table["pcp"][pcp]) for table in tables if table["port"] == port), pcp)
+        return next((table["pcp"][pcp] for table in tables if table["port"] == port), pcp)
 
     def flows_through(self) -> list[list[tuple[Flow, bool]]]:
         """Per port the flows that cross it, and whether with an R-TAG."""

@@ -35,7 +35,3 @@ class PlanningErrors(InputError):  # noqa: N818 - it holds many
     def __init__(self, problems: Sequence[PlanningProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
-
-
-class PlanReadError(InputError):
-    """A file that is no Plan, or one that was changed."""

@@ -6,21 +6,24 @@ Overload is none of these: it may be meant, and is a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.planning import words
-from tsnbench.planning.delay import since_release, smallest_delay_ns, stamped_points
+from tsnbench.plan import quantities
+from tsnbench.plan.delay import since_release, smallest_delay_ns, stamped_points
+from tsnbench.plan.frames import sizes
+from tsnbench.plan.gates import gate_lists, open_windows
+from tsnbench.plan.load import flow_rate
+from tsnbench.plan.warnings.gates import Crossing, crossing_classes, may_overrun, needs_ps
 from tsnbench.planning.draft import Draft
-from tsnbench.planning.gate_cures import Cure, longer, opened
-from tsnbench.planning.gate_warnings import Crossing, crossing_classes, may_overrun, needs_ps
-from tsnbench.planning.load import flow_rate
-from tsnbench.planning.sizes import sizes
-from tsnbench.planning.windows import gate_lists, open_windows
+from tsnbench.planning.shaping.gate_remedies import Cure, longer, opened
 from tsnbench.scenario.units import DURATION, RATE
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
 
 FROM_RELEASE = "delay from release"
 
@@ -35,7 +38,7 @@ class Impossible:
     hint: str
 
 
-def refuse_impossible(draft: Draft, document: Mapping[str, Any]) -> None:
+def refuse_impossible(draft: Draft, document: PlanDocument) -> None:
     """Notes everything in a finished Plan that can never work."""
     variant = ", ".join(f"{name} {value}" for name, value in draft.scenario.variant.items())
     for one in [*_gates(draft, document), *_limits(document)]:
@@ -43,17 +46,19 @@ def refuse_impossible(draft: Draft, document: Mapping[str, Any]) -> None:
         draft.problem(one.path, one.expected, one.found, hint)
 
 
-def _gates(draft: Draft, document: Mapping[str, Any]) -> Iterator[Impossible]:
+def _gates(draft: Draft, document: PlanDocument) -> Iterator[Impossible]:
     for (number, traffic_class), streams in crossing_classes(document).items():
         port = document["ports"][number]
         if "gates" not in port:
             continue
         windows = [open_windows(gates, traffic_class) for gates in gate_lists(port["gates"])]
-        names = words.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
+        names = quantities.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
         pcps = sorted({pcp for pcp, own in enumerate(port["pcp_to_class"]) if own == traffic_class})
         if not any(one is None or one for one in windows):
             cure = opened(draft.ports[number], traffic_class, _pcps(draft, number, streams) or pcps)
-            expected = f"class {traffic_class} (PCP {words.ranges(pcps)}) open in some entry, for {names}"
+            expected = (
+                f"class {traffic_class} (PCP {quantities.ranges(pcps)}) open in some entry, for {names}"
+            )
             yield Impossible(cure.path, expected, "no entry that opens it", cure.hint)
         elif all(one is not None for one in windows) and not may_overrun(port, traffic_class):
             longest = max(length for one in windows for length in one or ())
@@ -90,7 +95,7 @@ def _too_short(
         yield Impossible(cure.path, expected, f"{DURATION.text(longest)} at most", cure.hint)
 
 
-def _limits(document: Mapping[str, Any]) -> Iterator[Impossible]:
+def _limits(document: PlanDocument) -> Iterator[Impossible]:
     """Limits that no frame keeps; the least possible one of all flows and listeners of a stream."""
     points = stamped_points(document)
     least: dict[tuple[str, str], tuple[int, int, str]] = {}
@@ -122,6 +127,6 @@ def _limits(document: Mapping[str, Any]) -> Iterator[Impossible]:
         yield Impossible(f"streams.{group}.requires.{name}", expected, found, hint)
     for group, (limit_bps, offered) in rates.items():
         sent = int(offered)
-        expected = f"at most the {words.rate(offered)} that it sends"
+        expected = f"at most the {quantities.rate(offered)} that it sends"
         hint = f"write rate: {RATE.text(sent)}, or send more"
-        yield Impossible(f"streams.{group}.requires.rate", expected, words.rate(limit_bps), hint)
+        yield Impossible(f"streams.{group}.requires.rate", expected, quantities.rate(limit_bps), hint)

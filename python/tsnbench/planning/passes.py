@@ -7,35 +7,67 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tsnbench.planning.addressing import address_flows, address_nodes, name_flows
+from tsnbench.plan.document import Plan, check
 from tsnbench.planning.assemble import assemble
-from tsnbench.planning.ats import shape_asynchronously
-from tsnbench.planning.cqf import queue_cyclically
-from tsnbench.planning.document import Plan, check
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
-from tsnbench.planning.faults import place_faults, place_wrong_schedules
-from tsnbench.planning.flooding import flood_flows
-from tsnbench.planning.followers import follow_gates
-from tsnbench.planning.gates import open_gates
-from tsnbench.planning.gathered_credit import gather_credit
-from tsnbench.planning.hosts import set_hosts
-from tsnbench.planning.identification import identify
 from tsnbench.planning.impossible import refuse_impossible
-from tsnbench.planning.phases import set_phases
-from tsnbench.planning.places import Places
-from tsnbench.planning.policing import place_filters, regenerate
-from tsnbench.planning.ports import name_ports, shape_ports
-from tsnbench.planning.preemption import set_express
-from tsnbench.planning.priorities import assign_classes
-from tsnbench.planning.replay import replay_flows
-from tsnbench.planning.reservations import reserve
-from tsnbench.planning.routes import route_flows
-from tsnbench.planning.schedule import prove, schedule_flows
-from tsnbench.planning.sizes import size_flows
-from tsnbench.planning.taps import place_taps
-from tsnbench.planning.window_plan import plan_windows
+from tsnbench.planning.places import ScenarioPlaces
+from tsnbench.planning.routing.flooding import flood_flows
+from tsnbench.planning.routing.routes import route_flows
+from tsnbench.planning.shaping.ats import shape_asynchronously
+from tsnbench.planning.shaping.derived_gates import follow_gates
+from tsnbench.planning.shaping.gates import open_gates
+from tsnbench.planning.shaping.gathered_credit import gather_credit
+from tsnbench.planning.shaping.policing import place_filters, regenerate
+from tsnbench.planning.shaping.preemption import set_express
+from tsnbench.planning.shaping.priorities import assign_classes
+from tsnbench.planning.shaping.reservations import reserve
+from tsnbench.planning.streams.identification import identify
+from tsnbench.planning.streams.release_pattern import set_phases
+from tsnbench.planning.streams.replay import replay_flows
+from tsnbench.planning.streams.sizes import size_flows
+from tsnbench.planning.topology.addressing import address_flows, address_nodes, name_flows
+from tsnbench.planning.topology.faults import place_faults, place_wrong_schedules
+from tsnbench.planning.topology.hosts import set_hosts
+from tsnbench.planning.topology.ports import name_ports, shape_ports
+from tsnbench.planning.topology.taps import place_taps
+from tsnbench.scenario import model
 from tsnbench.scenario.model import Scenario
+
+
+def schedule_flows(draft: Draft) -> None:
+    """Scheduled streams: what searches for their schedule is loaded where there are some."""
+    if any(flow.stream.scheduled for flow in draft.flows):
+        from tsnbench.planning.scheduling import schedule
+
+        schedule.schedule_flows(draft)
+
+
+def plan_windows(draft: Draft) -> None:
+    """Windows per class: what plans them is loaded where some port's gates are to plan."""
+    if any(isinstance(port.shaper.gates, model.Planned) for port in draft.ports):
+        from tsnbench.planning.windows import planner
+
+        planner.plan_windows(draft)
+
+
+def queue_cyclically(draft: Draft) -> None:
+    """Cyclic queuing and forwarding: loaded where some port forwards in cycles."""
+    if any(port.shaper.cqf is not None for port in draft.ports):
+        from tsnbench.planning.shaping import cqf
+
+        cqf.queue_cyclically(draft)
+
+
+def prove(made: Plan) -> list[str]:
+    """What would go wrong with a Plan's scheduled streams; empty where nothing does."""
+    if not any("scheduled" in stream for stream in made.document["streams"]):
+        return []
+    from tsnbench.planning.scheduling import schedule
+
+    return schedule.prove(made.document, made.to_json())
+
 
 PASSES: tuple[Callable[[Draft], None], ...] = (
     name_ports,
@@ -66,6 +98,8 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     place_taps,
 )
 
+REVISES: dict[str, frozenset[str]] = {}
+
 
 def draft(scenario: Scenario, earlier: Plan | None = None) -> Draft:
     """Everything that is decided, still typed; an ``earlier`` Plan's schedule is kept where it can be.
@@ -86,7 +120,7 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
     Args:
         scenario: what is planned.
         earlier: a Plan whose schedule is kept where it can be
-            (:func:`tsnbench.planning.keeping.changes` says what became of it).
+            (:func:`tsnbench.planning.scheduling.incremental.changes` says what became of it).
 
     Raises:
         PlanningErrors: what the scenario asks for cannot be planned.
@@ -95,7 +129,7 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
     document = assemble(finished)
     finished.raise_problems()
     gather_credit(document)
-    made = Plan(document, Places(scenario))
+    made = Plan(document, ScenarioPlaces(scenario))
     refuse_impossible(finished, document)
     finished.raise_problems()
     try:
@@ -107,7 +141,7 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
         raise PlanningErrors(
             [PlanningProblem(path, "a plan that can be obeyed", problem, where=where)]
         ) from error
-    wrong = prove(made.document, made.to_json())
+    wrong = prove(made)
     if wrong:
         raise PlanningErrors(
             [

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tsnbench.planning.document import PlanWarning
-from tsnbench.planning.doubt import Doubt
+from tsnbench.plan.warnings.doubt import Doubt, PlanWarning
 from tsnbench.planning.selectors import shaper_path
 from tsnbench.scenario.model import Scenario
 
 
 @dataclass(frozen=True)
-class Places:
+class ScenarioPlaces:
     """The scenario that a Plan was made from."""
 
     scenario: Scenario

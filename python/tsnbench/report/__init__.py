@@ -60,8 +60,8 @@ def write(
         drawn = drawings(facts[0])
         text = render(facts[0], drawn)
     else:
-        from tsnbench.report.comparison import drawings as compare_drawings
-        from tsnbench.report.comparison import render as compare
+        from tsnbench.report.runs_page import drawings as compare_drawings
+        from tsnbench.report.runs_page import render as compare
 
         drawn = compare_drawings(facts)
         text = compare(facts, drawn)

@@ -4,15 +4,15 @@ layout."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.measure.outcome import outcome
-from tsnbench.report.bounds import bound_of, read_bounds
+from tsnbench.plan.gates import gate_lists
 from tsnbench.report.facts import (
     ClassCount,
     Counted,
@@ -27,18 +27,23 @@ from tsnbench.report.facts import (
     Stat,
     Tap,
 )
-from tsnbench.report.faults import fault_spans
-from tsnbench.report.ingress import policed
-from tsnbench.report.planned import planned
-from tsnbench.runs import documents
+from tsnbench.report.parts.bounds import bound_of, read_bounds
+from tsnbench.report.parts.faults import fault_spans
+from tsnbench.report.parts.ingress import policed
+from tsnbench.report.parts.planned import planned
+from tsnbench.runs import documents, file_names
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import Measures, VerdictRow
+    from tsnbench.plan import types as plan_types
 
 FILES = {
-    "manifest.json": "nothing is known of when, where and with which versions it ran",
-    "measures.json": "nothing was measured yet",
-    "verdict.json": "no requirement was judged",
-    "counters.json": "ports and drops were not counted",
-    "frames.parquet": "there is no table of single frames, so there are no distributions",
-    "observations.parquet": "there are no sightings, so nothing is drawn over the gate schedule or over "
+    file_names.MANIFEST: "nothing is known of when, where and with which versions it ran",
+    file_names.MEASURES: "nothing was measured yet",
+    file_names.VERDICT: "no requirement was judged",
+    file_names.COUNTERS: "ports and drops were not counted",
+    file_names.FRAMES: "there is no table of single frames, so there are no distributions",
+    file_names.OBSERVATIONS: "there are no sightings, so nothing is drawn over the gate schedule or over "
     "time per port",
 }
 """Parts of a run folder, and what a report lacks without them."""
@@ -65,18 +70,19 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         InputError: the folder has no readable Plan, or one of its files is broken.
     """
     folder = Path(run) if isinstance(run, str | Path) else run.folder
-    if not (folder / "plan.json").is_file():
+    if not (folder / file_names.PLAN).is_file():
         raise InputError(f"{folder}: expected a run folder with a plan.json, found none")
     absent = [f"{name}: {lack}" for name, lack in FILES.items() if not (folder / name).is_file()]
     try:
-        plan = _json(folder / "plan.json")
-        counted = _json(folder / "counters.json")
+        # A file that is no Plan ends in one of the errors below.
+        plan = cast("plan_types.PlanDocument", _json(folder / file_names.PLAN))
+        counted = _json(folder / file_names.COUNTERS)
         network = _network(plan, counted)
-        measures = _json(folder / "measures.json")
+        measures = _json(folder / file_names.MEASURES)
         bounds, no_bounds = read_bounds(folder)
         flows = _told_apart(_flows(measures, network))
         return RunFacts(
-            manifest=_json(folder / "manifest.json"),
+            manifest=_json(folder / file_names.MANIFEST),
             network=network,
             flows=tuple(replace(m, bound=bound_of(bounds, network.flows, m)) for m in flows),
             groups=tuple(
@@ -86,14 +92,14 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             no_bounds=no_bounds,
             planned=planned(plan),
             offset=measures.get("offset"),
-            judged=tuple(_judged(row) for row in _json(folder / "verdict.json").get("rows", ())),
+            judged=tuple(_judged(row) for row in _json(folder / file_names.VERDICT).get("rows", ())),
             counters=_counted(counted),
             faults=fault_spans(plan, counted),
-            frames=_table(folder / "frames.parquet", FRAME_COLUMNS, absent),
-            observations=_table(folder / "observations.parquet", OBSERVATION_COLUMNS, absent),
-            clock_error=_clock_error(folder / "clock_error.parquet", plan, absent),
+            frames=_table(folder / file_names.FRAMES, FRAME_COLUMNS, absent),
+            observations=_table(folder / file_names.OBSERVATIONS, OBSERVATION_COLUMNS, absent),
+            clock_error=_clock_error(folder / file_names.CLOCK_ERROR, plan, absent),
             grandmaster=_grandmaster(plan),
-            elected="bmca" in ((plan.get("clocks") or {}).get("gptp") or {}),
+            elected="bmca" in (plan.get("clocks", {}).get("gptp") or {}),
             absent=tuple(absent),
             warnings=_warnings(measures.get("source") or {}),
         )
@@ -101,17 +107,18 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
 
 
-def gather_captured(measures: Mapping[str, Any], frames: Path, like: RunFacts) -> RunFacts:
+def gather_captured(measures: Measures, frames: Path, like: RunFacts) -> RunFacts:
     """What captures say, of streams that another run's Plan knows."""
-    flows = _told_apart(_flows(measures, like.network))
+    found: foreign.Json = {**measures}
+    flows = _told_apart(_flows(found, like.network))
     return RunFacts(
         manifest={"backend": "captures", "state": "complete", "title": like.title},
         network=replace(like.network, hash="", taps=()),
         flows=flows,
-        groups=_told_apart(_groups(measures, flows)),
-        offset=measures.get("offset"),
+        groups=_told_apart(_groups(found, flows)),
+        offset=found.get("offset"),
         frames=frames,
-        warnings=_warnings(measures.get("source") or {}),
+        warnings=_warnings(found.get("source") or {}),
         absent=("captures have no Plan, counters or verdict of their own",),
     )
 
@@ -134,7 +141,7 @@ def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
     return path
 
 
-def _clock_error(path: Path, plan: Mapping[str, Any], absent: list[str]) -> Path | None:
+def _clock_error(path: Path, plan: plan_types.PlanDocument, absent: list[str]) -> Path | None:
     """The table, where the Plan has clocks."""
     if not plan.get("clocks"):
         return None
@@ -144,23 +151,23 @@ def _clock_error(path: Path, plan: Mapping[str, Any], absent: list[str]) -> Path
     return _table(path, CLOCK_COLUMNS, absent)
 
 
-def _grandmaster(plan: Mapping[str, Any]) -> str:
-    gptp = (plan.get("clocks") or {}).get("gptp")
+def _grandmaster(plan: plan_types.PlanDocument) -> str:
+    gptp = plan.get("clocks", {}).get("gptp")
     return str(plan["nodes"][gptp["grandmaster"]]["name"]) if gptp else ""
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path) -> foreign.Json:
     if not path.is_file():
         return {}
     return documents.read(path)
 
 
-def network_of(plan: Mapping[str, Any]) -> Network:
+def network_of(plan: plan_types.PlanDocument) -> Network:
     """The Plan before anything ran."""
     return _network(plan, {})
 
 
-def _network(plan: Mapping[str, Any], counted: Mapping[str, Any]) -> Network:
+def _network(plan: plan_types.PlanDocument, counted: foreign.Json) -> Network:
     in_force = {
         port["port"]: (port.get("gates") or {}).get("in_force", ()) for port in counted.get("ports", ())
     }
@@ -177,7 +184,7 @@ def _network(plan: Mapping[str, Any], counted: Mapping[str, Any]) -> Network:
     )
 
 
-def _port(port: Mapping[str, Any], in_force: Sequence[Mapping[str, Any]]) -> Port:
+def _port(port: plan_types.Port, in_force: Sequence[foreign.Json]) -> Port:
     gates = port.get("gates")
     return Port(
         name=port["name"],
@@ -186,7 +193,7 @@ def _port(port: Mapping[str, Any], in_force: Sequence[Mapping[str, Any]]) -> Por
         rate_bps=port["rate_bps"],
         propagation_ps=port["propagation_ps"],
         pcp_to_class=tuple(port["pcp_to_class"]),
-        reserved_bps=tuple((c.get("cbs") or {}).get("idle_slope_bps") for c in port["classes"]),
+        reserved_bps=tuple(c["cbs"]["idle_slope_bps"] if "cbs" in c else None for c in port["classes"]),
         gates=Gates(
             gates["base_time_ns"],
             gates["cycle_ns"],
@@ -198,13 +205,13 @@ def _port(port: Mapping[str, Any], in_force: Sequence[Mapping[str, Any]]) -> Por
     )
 
 
-def _in_turn(gates: Mapping[str, Any], in_force: Sequence[Mapping[str, Any]]) -> tuple[Gates, ...]:
+def _in_turn(gates: plan_types.Gates, in_force: Sequence[foreign.Json]) -> tuple[Gates, ...]:
     """The lists for their times; before them, and in an extended cycle, states stand still."""
     found = []
     for place, one in enumerate(in_force):
         until = in_force[place + 1]["from_ns"] if place + 1 < len(in_force) else None
         number = one["list"] or 0
-        own = gates["changes"][number - 1] if number else gates
+        own = gate_lists(gates)[number]
         entries = tuple((entry["open"], entry["interval_ns"]) for entry in own["entries"])
         if one["schedule"] != "list":
             mask = gates["initial"] if one["schedule"] == "initial" else entries[-1][0]
@@ -215,7 +222,7 @@ def _in_turn(gates: Mapping[str, Any], in_force: Sequence[Mapping[str, Any]]) ->
     return tuple(found)
 
 
-def _flow(stream: Mapping[str, Any]) -> Flow:
+def _flow(stream: plan_types.Stream) -> Flow:
     return Flow(
         name=stream["name"],
         group=stream["group"],
@@ -226,7 +233,7 @@ def _flow(stream: Mapping[str, Any]) -> Flow:
     )
 
 
-def _stat(value: Mapping[str, Any] | None) -> Stat | None:
+def _stat(value: foreign.Json | None) -> Stat | None:
     if value is None:
         return None
     whole = {key: int(value[key]) for key in ("count", "min", "max", "median", "p90", "p99", "p99_9")}
@@ -240,7 +247,7 @@ def _stat(value: Mapping[str, Any] | None) -> Stat | None:
     )
 
 
-def _measure(value: Mapping[str, Any], **more: Any) -> Measure:
+def _measure(value: foreign.Json, **more: Any) -> Measure:
     tx, rx = (
         " on clock ".join(
             str(part) for part in (value.get(f"{side}_tap"), value.get(f"{side}_clock")) if part
@@ -266,7 +273,7 @@ def _measure(value: Mapping[str, Any], **more: Any) -> Measure:
     )
 
 
-def _flows(measures: Mapping[str, Any], network: Network) -> tuple[Measure, ...]:
+def _flows(measures: foreign.Json, network: Network) -> tuple[Measure, ...]:
     planned = {flow.name: flow for flow in network.flows}
     node_names = [name for name, _ in network.nodes]
     found = []
@@ -286,7 +293,7 @@ def _told_apart(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     return tuple(replace(measure, only_listener=times[measure.stream] == 1) for measure in measures)
 
 
-def _groups(measures: Mapping[str, Any], flows: Sequence[Measure]) -> tuple[Measure, ...]:
+def _groups(measures: foreign.Json, flows: Sequence[Measure]) -> tuple[Measure, ...]:
     """Streams, highest priority first, then in the order in which the Plan names them."""
     members: dict[tuple[str, str], list[Measure]] = defaultdict(list)
     for flow in flows:
@@ -309,7 +316,7 @@ def _groups(measures: Mapping[str, Any], flows: Sequence[Measure]) -> tuple[Meas
     return tuple(found)
 
 
-def _warnings(source: Mapping[str, Any]) -> tuple[str, ...]:
+def _warnings(source: foreign.Json) -> tuple[str, ...]:
     """What was read and is in no table, and what else the measuring has to say."""
     ignored = source.get("ignored") or {}
     found = [str(text) for text in source.get("warnings") or ()]
@@ -321,7 +328,7 @@ def _warnings(source: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _counted(value: Mapping[str, Any]) -> Counted | None:
+def _counted(value: foreign.Json) -> Counted | None:
     if not value:
         return None
     names = ("sent_frames", "sent_octets", "dropped_frames", "dropped_octets", "most_frames", "most_octets")
@@ -356,7 +363,7 @@ def _counted(value: Mapping[str, Any]) -> Counted | None:
     )
 
 
-def _judged(row: Mapping[str, Any]) -> Judged:
+def _judged(row: VerdictRow) -> Judged:
     return Judged(
         stream=row["stream"],
         group=row.get("group") or row["stream"],
@@ -374,7 +381,7 @@ def _judged(row: Mapping[str, Any]) -> Judged:
     )
 
 
-def _note(row: Mapping[str, Any]) -> str:
+def _note(row: VerdictRow) -> str:
     """What there is to say of a requirement's worst case besides its number."""
     if row.get("proof") == "exceeded":
         return "what was measured is beyond the worst case, which does not hold for this run"

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.outcome import Outcome
+from tsnbench.plan.paths import entries_to
 
 if TYPE_CHECKING:
-    from tsnbench.report.planned import Planned
+    from tsnbench.foreign import Json
+    from tsnbench.report.parts.planned import Planned
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,9 @@ class Flow:
 
     def way(self, entry: int) -> tuple[int, ...]:
         """The egress ports from the talker to the end of one entry of the route."""
-        ports: list[int] = []
-        at: int | None = entry
-        while at is not None and len(ports) <= len(self.route):
-            port, at = self.route[at]
-            ports.append(port)
-        return tuple(reversed(ports))
+        return tuple(
+            self.route[place][0] for place in entries_to([parent for _, parent in self.route], entry)
+        )
 
 
 @dataclass(frozen=True)
@@ -264,7 +263,7 @@ class FaultSpan:
 class RunFacts:
     """One run. A part that is not in the folder is empty, and ``absent`` says why."""
 
-    manifest: Mapping[str, Any]
+    manifest: Json
     network: Network
     flows: tuple[Measure, ...] = ()
     groups: tuple[Measure, ...] = ()

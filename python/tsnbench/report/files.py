@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.report.figures.style import COLUMN, Drawing, bytes_of
+from tsnbench.runs import file_names
 from tsnbench.runs.clearing import claim, is_page
 from tsnbench.runs.errors import FolderError, writing
 
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 def destination(runs: Sequence[HasFolder | Path | str], into: Path | None) -> Path:
     """The HTML file; its folder is made when it is written."""
     if into is not None:
-        return into if into.suffix.lower() in (".html", ".htm") else into / "report.html"
+        return into if into.suffix.lower() in (".html", ".htm") else into / file_names.REPORT
     folders = [Path(run) if isinstance(run, str | Path) else run.folder for run in runs]
     if len(folders) == 1:
-        return folders[0] / "report.html"
-    return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / "report.html"
+        return folders[0] / file_names.REPORT
+    return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / file_names.REPORT
 
 
 def write_text(path: Path, text: str) -> None:

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.headline import badge
 from tsnbench.measure.outcome import LEGEND, WORDS, worst
-from tsnbench.report import words
-from tsnbench.report.bounds import bound_rows, exceeded
-from tsnbench.report.clocks import against, clock_rows
-from tsnbench.report.curves import Panel, panels
+from tsnbench.report import formatting
 from tsnbench.report.definitions import definitions
 from tsnbench.report.facts import FaultSpan, Measure, RunFacts, Stat
-from tsnbench.report.faults import drawn, losses
 from tsnbench.report.figures.clocks import clock_error
 from tsnbench.report.figures.distributions import boxes, ccdf, jitter
 from tsnbench.report.figures.faults import faults_over_time
@@ -24,13 +20,17 @@ from tsnbench.report.figures.schedule import schedule
 from tsnbench.report.figures.style import Drawing, inline
 from tsnbench.report.figures.time import delay_over_time
 from tsnbench.report.figures.topology import topology
-from tsnbench.report.ingress import ingress_rows, left_out
 from tsnbench.report.layout import MOST_NODES
-from tsnbench.report.missing import drops, gaps
-from tsnbench.report.ports import loads, over_time, tapped_ports
-from tsnbench.report.provenance import command, provenance
-from tsnbench.report.schedule import folded
-from tsnbench.report.verdicts import KINDS, every_flow, notes, rows, summary
+from tsnbench.report.parts.bounds import bound_rows, exceeded
+from tsnbench.report.parts.clocks import against, clock_rows
+from tsnbench.report.parts.curves import Panel, panels
+from tsnbench.report.parts.faults import drawn, losses
+from tsnbench.report.parts.ingress import ingress_rows, left_out
+from tsnbench.report.parts.losses import drops, gaps
+from tsnbench.report.parts.ports import loads, over_time, tapped_ports
+from tsnbench.report.parts.provenance import command, provenance
+from tsnbench.report.parts.schedule import folded
+from tsnbench.report.parts.verdicts import KINDS, every_flow, notes, rows, summary
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -48,7 +48,12 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"count": words.count, "micros": words.micros, "span": words.span, "rate": words.rate}
+    found.filters |= {
+        "count": formatting.count,
+        "micros": formatting.micros,
+        "span": formatting.span,
+        "rate": formatting.rate,
+    }
     found.globals |= {"WORDS": WORDS, "LEGEND": LEGEND, "badge": badge}
     return found
 
@@ -114,7 +119,7 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             title=run.network.name,
             about=run.title,
             run=run,
-            outcome=words.outcome(run.judged, run.groups),
+            outcome=formatting.outcome(run.judged, run.groups),
             overall=worst(row.outcome for row in run.judged),
             judged=bool(run.judged),
             facts=headline(run),
@@ -149,12 +154,12 @@ def headline(run: RunFacts) -> list[tuple[str, str]]:
     received = sum(group.counts.get("received", 0) for group in run.groups)
     lost = sum(group.counts.get("lost", 0) for group in run.groups)
     return [
-        ("streams", words.count(len({group.group for group in run.groups}))),
-        ("flows", words.count(len(run.network.flows))),
-        ("frames sent", words.count(sent)),
-        ("received", words.count(received)),
-        ("lost", words.count(lost)),
-        ("duration", words.span(run.network.duration_ns)),
+        ("streams", formatting.count(len({group.group for group in run.groups}))),
+        ("flows", formatting.count(len(run.network.flows))),
+        ("frames sent", formatting.count(sent)),
+        ("received", formatting.count(received)),
+        ("lost", formatting.count(lost)),
+        ("duration", formatting.span(run.network.duration_ns)),
     ]
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tsnbench.planning import words as plan_words
-from tsnbench.planning.rows import cbs_rows, gate_rows
-from tsnbench.report import words
-from tsnbench.report.bounds import planned_rows
+from tsnbench.plan import quantities as plan_words
+from tsnbench.plan.summary import cbs_rows, gate_rows
+from tsnbench.report import formatting
 from tsnbench.report.data import network_of
 from tsnbench.report.facts import RunFacts
 from tsnbench.report.figures.gates import gantt
@@ -18,11 +17,13 @@ from tsnbench.report.figures.topology import topology
 from tsnbench.report.files import destination, write_figures, write_text
 from tsnbench.report.layout import MOST_NODES
 from tsnbench.report.page import charts, environment
-from tsnbench.report.planned import Planned, planned
-from tsnbench.report.schedule import folded
+from tsnbench.report.parts.bounds import planned_rows
+from tsnbench.report.parts.planned import Planned, planned
+from tsnbench.report.parts.schedule import folded
 
 if TYPE_CHECKING:
-    from tsnbench.planning.document import Plan
+    from tsnbench.plan.document import Plan
+    from tsnbench.plan.types import PlanDocument
 
 
 def write_plan(plan: Plan, into: Path, title: str = "", figures: tuple[str, ...] = ()) -> Path:
@@ -62,11 +63,11 @@ def render(plan: Plan, found: Planned | None, figures: list[Drawing], title: str
     document = plan.document
     scheduled = sum("scheduled" in stream for stream in document["streams"])
     facts = [
-        ("nodes", words.count(len(document["nodes"]))),
-        ("links", words.count(len(document["ports"]) // 2)),
-        ("flows", words.count(len(document["streams"]))),
-        ("scheduled", words.count(scheduled)),
-        ("duration", words.span(document["duration_ns"])),
+        ("nodes", formatting.count(len(document["nodes"]))),
+        ("links", formatting.count(len(document["ports"]) // 2)),
+        ("flows", formatting.count(len(document["streams"]))),
+        ("scheduled", formatting.count(scheduled)),
+        ("duration", formatting.span(document["duration_ns"])),
     ]
     variant = ", ".join(f"{name} {value}" for name, value in document["variant"].items())
     rows = planned_rows(plan)
@@ -90,7 +91,7 @@ def render(plan: Plan, found: Planned | None, figures: list[Drawing], title: str
     )
 
 
-def _lists(document: dict[str, Any]) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+def _lists(document: PlanDocument) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
     """Every gate control list, exactly: its ports, its cycle and base time, and its entries."""
     lists = []
     for rows in gate_rows(document):
@@ -118,5 +119,5 @@ def _outcome(found: Planned | None) -> str:
     return (
         "Nothing has run yet. The schedule is proved: no two scheduled frames are on a link at once, no gate "
         "is closed to one, no limit is missed. "
-        f"Closest to {limit} is {least.label}, by {words.span(least.slack)}."
+        f"Closest to {limit} is {least.label}, by {formatting.span(least.slack)}."
     )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
-from tsnbench import foreign
-from tsnbench.planning.bounds import BoundsError, bounds_of
+from tsnbench import __version__, foreign
+from tsnbench.plan.bounds import BoundsError, bounds_of
 from tsnbench.runs import documents
-from tsnbench.runs.folder import BOUNDS, PLAN
+from tsnbench.runs.file_names import BOUNDS, PLAN
+
+if TYPE_CHECKING:
+    from tsnbench.plan.bounds.types import Bounds
 
 
-def bounds_of_run(folder: Path, keep: bool = False) -> dict[str, Any]:
+def bounds_of_run(folder: Path, keep: bool = False) -> Bounds:
     """The bounds of a run's Plan, without the parts of single ports: those in its folder, or computed now.
 
     Args:
@@ -34,18 +37,16 @@ def bounds_of_run(folder: Path, keep: bool = False) -> dict[str, Any]:
     return found
 
 
-def _computed(text: str) -> dict[str, Any]:
-    from tsnbench import __version__
+def _computed(text: str) -> Bounds:
+    found = bounds_of(text, hops=False)
+    found["version"] = __version__
+    return found
 
-    return bounds_of(text, hops=False) | {"version": __version__}
 
-
-def _kept(folder: Path, text: str) -> dict[str, Any] | None:
+def _kept(folder: Path, text: str) -> Bounds | None:
     """What an earlier call has kept, if this version computed it of this Plan."""
-    from tsnbench import __version__
-
     try:
-        kept = documents.read(folder / BOUNDS)
+        kept = cast("Bounds", documents.read(folder / BOUNDS))
         plan = json.loads(text).get("hash")
     except (OSError, ValueError, AttributeError, RecursionError):
         return None

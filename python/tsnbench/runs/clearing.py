@@ -14,26 +14,26 @@ import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tsnbench.runs import lock, manifest, sweep
+from tsnbench.runs import file_names, lock, manifest, sweep
 from tsnbench.runs.errors import FolderError, unwritable
 
 _FIXED = {
     manifest.NAME,
-    "plan.json",
-    "counters.json",
-    "observations.parquet",
-    "clock_error.parquet",
-    "bounds.json",
-    "kernel.json",
-    "measures.json",
-    "frames.parquet",
-    "verdict.json",
+    file_names.PLAN,
+    file_names.COUNTERS,
+    file_names.OBSERVATIONS,
+    file_names.CLOCK_ERROR,
+    file_names.BOUNDS,
+    file_names.KERNEL,
+    file_names.MEASURES,
+    file_names.FRAMES,
+    file_names.VERDICT,
     "stages.svg",
     "stages.png",
 }
 _BETWEEN = re.compile(r"measures-[a-z-]+\.json|frames-[a-z-]+\.parquet")
 """What ``tsnbench measure --from --to`` writes."""
-_PAGES = {"report.html", "compare.html"}
+_PAGES = {file_names.REPORT, file_names.COMPARISON}
 _GENERATOR = b'<meta name="generator" content="tsnbench'
 _LISTED = re.compile(r"(captures|figures)/[^/\0]+|ptp4l-[^/\0]+\.log")
 """What the list in a manifest may name; it is read from a file that anybody can edit."""

@@ -10,22 +10,26 @@ if TYPE_CHECKING:
 
 
 class DelaySeries:
-    """Delay in ns per frame, in order of sending; null where a frame was lost or a stamp is missing."""
+    """The delays of the frames of one stream, in order of sending."""
 
     def __init__(self, stream: str, frames: pl.DataFrame) -> None:
         self.stream = stream
         self.frames = frames
-        """path, seq, t_tx_ns, t_rx_ns, delay_ns, octets."""
+        """Columns ``path``, ``seq``, ``t_tx_ns``, ``t_rx_ns``, ``delay_ns``, ``octets``.
+
+        ``delay_ns`` is null where a frame was lost or a stamp is missing.
+        """
 
     @property
     def missing(self) -> int:
-        """How many frames have no delay."""
+        """Number of frames without a delay."""
         return self.frames["delay_ns"].null_count()
 
     def ccdf(self) -> pl.DataFrame:
-        """``delay_ns`` and ``later``, the share of frames with a greater delay; one row per distinct delay.
+        """The complementary distribution of the delay, exact, one row per distinct delay.
 
-        Frames without a delay are left out; see ``missing``.
+        Columns: ``delay_ns``, and ``later``, the share of frames with a greater delay (0 to 1). Frames
+        without a delay are left out; ``missing`` counts them.
         """
         import polars as pl
 
@@ -42,7 +46,11 @@ class DelaySeries:
         ).collect()
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draws the CCDF on a log axis; a new figure where no axes are given."""
+        """Draws the CCDF with a logarithmic axis.
+
+        Args:
+            axes: where to draw; a new figure unless given.
+        """
         if axes is None:
             from matplotlib.figure import Figure
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tsnbench import foreign
 from tsnbench.foreign import UnusableFileError
+from tsnbench.runs import file_names
 
 MOST_MANIFEST = 16 << 20
 """Octets."""
@@ -60,7 +61,7 @@ _PATH: Shape = {
     "period_ns?": WHOLE,
 }
 _SHAPES: dict[str, Shape] = {
-    "manifest.json": {
+    file_names.MANIFEST: {
         "format": TEXT,
         "state": TEXT,
         **dict.fromkeys(("name?", "plan?", "backend?", "started?", "ended?", "problem?"), TEXT),
@@ -70,13 +71,13 @@ _SHAPES: dict[str, Shape] = {
         "command?": [TEXT],
         "files?": [TEXT],
     },
-    "measures.json": {
+    file_names.MEASURES: {
         "paths": [_PATH],
         "groups": [_PATH],
         "source?": {"warnings?": [TEXT], "ignored?": {"*": WHOLE}},
         "offset?": {},
     },
-    "verdict.json": {
+    file_names.VERDICT: {
         "met": TRUTH,
         "rows": [
             {
@@ -89,12 +90,12 @@ _SHAPES: dict[str, Shape] = {
             }
         ],
     },
-    "counters.json": {
+    file_names.COUNTERS: {
         **dict.fromkeys(("simulated_ns", "events", "frame_hops", "in_network_at_end"), WHOLE),
         "ports": [{"port": TEXT, "dropped_faults": WHOLE, "classes": [{}]}],
         "streams": [{"name": TEXT, "dropped_at_talker": WHOLE, "dropped_in_network": WHOLE}],
     },
-    "bounds.json": {
+    file_names.BOUNDS: {
         "plan?": TEXT,
         "version?": TEXT,
         "flows": [
@@ -105,23 +106,23 @@ _SHAPES: dict[str, Shape] = {
 _LEGEND: Shape = {"taps": [{}], "streams": [{"name": TEXT}]}
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> foreign.Json:
     """A JSON file of a run folder, by its name.
 
     Raises:
         UnusableFileError: it is no JSON, or a value in it has another type than its readers need.
         OSError: it cannot be opened.
     """
-    most = MOST_MANIFEST if path.name == "manifest.json" else foreign.MOST_JSON
+    most = MOST_MANIFEST if path.name == file_names.MANIFEST else foreign.MOST_JSON
     return checked(foreign.read_json(path, most), path.name, path)
 
 
-def checked(content: Any, name: str, path: Path) -> dict[str, Any]:
+def checked(content: Any, name: str, path: Path) -> foreign.Json:
     """The same content, when it is what the readers of a file of this name need."""
     return _hold(content, _SHAPES.get(name, {}), path)
 
 
-def legend(path: Path, key: str) -> dict[str, Any]:
+def legend(path: Path, key: str) -> foreign.Json:
     """What a file of observations says its numbers mean.
 
     Raises:
@@ -130,12 +131,12 @@ def legend(path: Path, key: str) -> dict[str, Any]:
     return _hold(foreign.parquet_note(path, key), _LEGEND, path)
 
 
-def _hold(content: Any, shape: Shape, path: Path) -> dict[str, Any]:
+def _hold(content: Any, shape: Shape, path: Path) -> foreign.Json:
     wrong = next(_wrong(content, shape, ""), None)
     if wrong is not None:
         place, expected, found = wrong
         raise UnusableFileError(path, f"{expected} at {place}" if place else expected, found)
-    found_content: dict[str, Any] = content
+    found_content: foreign.Json = content
     return found_content
 
 

@@ -8,20 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.runs import lock, manifest
+from tsnbench.runs import file_names, lock, manifest
 from tsnbench.runs.clearing import clear
 from tsnbench.runs.errors import FolderError, writing
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
-    from tsnbench.planning.document import Plan
+    from tsnbench.plan.document import Plan
 
-PLAN = "plan.json"
-COUNTERS = "counters.json"
-OBSERVATIONS = "observations.parquet"
-CLOCK_ERROR = "clock_error.parquet"
-BOUNDS = "bounds.json"
-KERNEL = "kernel.json"
 """What a real kernel said of its qdiscs and interfaces at the end."""
 _LONGEST = 2000
 """Characters of a problem."""
@@ -40,7 +34,7 @@ def begin(plan: Plan, folder: Path, backend: str) -> None:
             clear(folder)
         folder.mkdir(parents=True, exist_ok=True)
         manifest.write(folder, manifest.opening(plan, backend))
-        (folder / PLAN).write_text(plan.to_json(), encoding="utf-8")
+        (folder / file_names.PLAN).write_text(plan.to_json(), encoding="utf-8")
 
 
 @contextmanager

@@ -12,10 +12,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.errors import BackendError
 from tsnbench.runs.process import started
+
+if TYPE_CHECKING:
+    from tsnbench.foreign import Json
 
 NAME = ".tsnbench.lock"
 _NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}
@@ -148,7 +151,7 @@ def _write(descriptor: int) -> None:
         os.pwrite(descriptor, json.dumps(said).encode(), 0)
 
 
-def _content(descriptor: int) -> dict[str, Any]:
+def _content(descriptor: int) -> Json:
     try:
         found = json.loads(os.pread(descriptor, 4096, 0))
     except (OSError, ValueError, RecursionError):
@@ -156,7 +159,7 @@ def _content(descriptor: int) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _words(said: dict[str, Any]) -> str:
+def _words(said: Json) -> str:
     process, host = said.get("process"), said.get("host")
     if not isinstance(process, int):
         return "another process"
@@ -165,7 +168,7 @@ def _words(said: dict[str, Any]) -> str:
     return f"process {process}"
 
 
-def _alive(said: dict[str, Any]) -> bool:
+def _alive(said: Json) -> bool:
     """Whether the process that wrote this still runs; one of another machine is taken for alive."""
     process = said.get("process")
     if not isinstance(process, int):

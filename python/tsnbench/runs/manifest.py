@@ -6,21 +6,22 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from tsnbench import foreign
+from tsnbench import __version__, foreign
+from tsnbench.runs import documents, file_names
 from tsnbench.runs.errors import FULL, FolderError
 
 if TYPE_CHECKING:
-    from tsnbench.planning.document import Plan
+    from tsnbench.foreign import Json
+    from tsnbench.plan.document import Plan
 
 FORMAT = "tsnbench-run/1"
-NAME = "manifest.json"
+NAME = file_names.MANIFEST
 
 
 class State(StrEnum):
@@ -32,10 +33,8 @@ class State(StrEnum):
     FAILED = "failed"
 
 
-def opening(plan: Plan, backend: str) -> dict[str, Any]:
+def opening(plan: Plan, backend: str) -> Json:
     """The manifest of a run that begins now."""
-    from tsnbench import __version__
-
     return {
         "format": FORMAT,
         "state": State.RUNNING.value,
@@ -56,7 +55,7 @@ def opening(plan: Plan, backend: str) -> dict[str, Any]:
     }
 
 
-def machine_facts() -> dict[str, Any]:
+def machine_facts() -> Json:
     """What explains a run's speed, and nothing that tells whose machine it was."""
     return {
         "cpu": _cpu_model(),
@@ -72,14 +71,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat()
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read(folder: Path) -> Json:
     """The manifest of a run folder, in any state.
 
     Raises:
         FolderError: there is none, or it is not one of ours.
     """
-    from tsnbench.runs import documents
-
     path = folder / NAME
     try:
         manifest = foreign.read_json(path, documents.MOST_MANIFEST)
@@ -109,19 +106,19 @@ def _no_run(folder: Path) -> tuple[str, str | None]:
     return found, f"name one, such as '{runs[0]}'; tsnbench report also takes all: {folder}/*/"
 
 
-def listed(manifest: Mapping[str, Any]) -> list[str]:
+def listed(manifest: Json) -> list[str]:
     """What was written beside the files that every run folder has: captures, figures."""
     names = manifest.get("files", [])
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def note(folder: Path, about: Mapping[str, Any]) -> None:
+def note(folder: Path, about: Json) -> None:
     """Add what only the caller knows, such as the command; nothing where there is no manifest."""
     if about and (folder / NAME).exists():
         write(folder, read(folder) | dict(about))
 
 
-def write(folder: Path, manifest: dict[str, Any]) -> None:
+def write(folder: Path, manifest: Json) -> None:
     """Write in one step and to the disk, so that a reader or a crash never leaves half of it.
 
     On a full disk the old file is written over, which needs no room.

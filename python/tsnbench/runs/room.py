@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.errors import BackendError
-from tsnbench.planning.load import flow_rate
-from tsnbench.planning.sizes import sizes
+from tsnbench.plan.frames import sizes
+from tsnbench.plan.load import flow_rate
 from tsnbench.runs import clearing
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument, Stream
 
 ROWS = {"alike": (1.0, 1.5), "steady": (4.0, 8.0), "random": (7.0, 13.0)}
 """Octets of one row of observations.parquet and of frames.parquet, by what the times of frames follow.
@@ -52,7 +54,7 @@ class Need:
         return self.observations + self.frames + self.captures + self.rest
 
 
-def need(plan: Mapping[str, Any], backend: str, pcap: bool) -> Need:
+def need(plan: PlanDocument, backend: str, pcap: bool) -> Need:
     """What a run of a Plan's document writes."""
     sent = [frames(plan, stream) for stream in plan["streams"]]
     lengths = [sizes(stream["size"]) for stream in plan["streams"]]
@@ -83,7 +85,7 @@ def need(plan: Mapping[str, Any], backend: str, pcap: bool) -> Need:
     )
 
 
-def frames(plan: Mapping[str, Any], stream: Mapping[str, Any]) -> float:
+def frames(plan: PlanDocument, stream: Stream) -> float:
     """How many frames a stream's talker sends, in the mean."""
     pattern, size = stream["pattern"], sizes(stream["size"])
     span_ns = stream["stop_ns"] - stream["start_ns"]
@@ -94,7 +96,7 @@ def frames(plan: Mapping[str, Any], stream: Mapping[str, Any]) -> float:
     return float(bps) * float(size.frames / size.phy_bits) * float(span_ns) / 1e9 + float(size.frames)
 
 
-def refuse_too_large(plan: Mapping[str, Any], folder: Path, scratch: Path, backend: str, pcap: bool) -> None:
+def refuse_too_large(plan: PlanDocument, folder: Path, scratch: Path, backend: str, pcap: bool) -> None:
     """Before a run begins; the run that it replaces counts as room.
 
     Raises:
@@ -129,11 +131,11 @@ def _less(pcap: bool) -> str:
     return "a shorter --duration, fewer taps" + (" or no --pcap" if pcap else "") + " need less; "
 
 
-def _crosses(stream: Mapping[str, Any], port: int) -> bool:
+def _crosses(stream: Stream, port: int) -> bool:
     return any(hop["port"] == port for hop in (*stream["route"], *stream.get("flood", ())))
 
 
-def _is_random(plan: Mapping[str, Any]) -> bool:
+def _is_random(plan: PlanDocument) -> bool:
     """Whether times of frames are drawn, or were measured."""
     patterns = [stream["pattern"] for stream in plan["streams"]]
     return (
@@ -145,12 +147,12 @@ def _is_random(plan: Mapping[str, Any]) -> bool:
     )
 
 
-def _steady(plan: Mapping[str, Any]) -> str:
+def _steady(plan: PlanDocument) -> str:
     periods = {stream["pattern"].get("period_ns") for stream in plan["streams"]}
     return "alike" if len(periods) == 1 and None not in periods else "steady"
 
 
-def _clock_rows(plan: Mapping[str, Any]) -> int:
+def _clock_rows(plan: PlanDocument) -> int:
     clocks = plan.get("clocks")
     if not clocks or not clocks.get("record_ns"):
         return 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from tsnbench import foreign
-from tsnbench.runs import documents, manifest
+from tsnbench.plan.document import Plan
+from tsnbench.runs import documents, file_names, manifest
 from tsnbench.runs import folder as folders
 from tsnbench.runs.delay import DelaySeries
 from tsnbench.runs.errors import FolderError
@@ -15,7 +16,9 @@ from tsnbench.runs.errors import FolderError
 if TYPE_CHECKING:
     import polars as pl
 
-    from tsnbench.planning.document import Plan
+    from tsnbench.foreign import Json
+    from tsnbench.measure.types import Measures, Verdict
+    from tsnbench.plan.document import Plan
 
 LEGEND_KEY = "tsnbench.legend"
 """Where observations.parquet keeps what its numbers mean."""
@@ -26,15 +29,18 @@ FRAME_COLUMNS = ("path", "seq", "t_tx_ns", "t_rx_ns", "delay_ns", "octets")
 
 
 class Run:
-    """One run folder. Tables are polars data frames, read when they are asked for."""
+    """One run folder: manifest, Plan, tables, measures, verdict.
 
-    def __init__(self, folder: Path, content: dict[str, Any]) -> None:
+    Tables are polars data frames. A file is read when its method is called.
+    """
+
+    def __init__(self, folder: Path, content: Json) -> None:
         self.folder = folder
         self.manifest = content
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
-        """The run in a folder, in whatever state it is.
+        """Opens a run folder. The run may be complete, interrupted, failed or still running.
 
         Raises:
             FolderError: the folder is no run folder.
@@ -44,34 +50,44 @@ class Run:
 
     @property
     def state(self) -> manifest.State:
-        """``running`` is what a run that was broken off leaves behind."""
+        """State of the run. A run that was broken off stays in the state ``running``."""
         return manifest.State(self.manifest["state"])
 
     @cached_property
     def plan(self) -> Plan:
-        """What was run.
+        """The Plan that was run.
 
         Raises:
-            PlanReadError: the plan is missing or not the one that was written.
+            PlanReadError: the Plan is missing, or its content does not match its hash.
         """
-        from tsnbench.planning.document import Plan
-
-        return Plan.read(self.folder / folders.PLAN)
+        return Plan.read(self.folder / file_names.PLAN)
 
     @cached_property
-    def counters(self) -> dict[str, Any]:
-        """What the backend counted, per port and stream."""
-        return self._json(folders.COUNTERS)
+    def counters(self) -> Json:
+        """Counters of the backend, per port and stream; ``docs/reference/run-folder.md`` lists them.
+
+        Raises:
+            FolderError: the run has no counters, or they cannot be read.
+        """
+        return self._json(file_names.COUNTERS)
 
     def observations(self) -> pl.DataFrame:
-        """One row per sighting: tap, stage, clock, t_ns, missing, stream, seq, copy, octets, pcp, vid."""
+        """One row per sighting of a frame at a tap.
+
+        Columns: ``tap``, ``stage``, ``clock`` (names), ``t_ns`` (null without a stamp, then ``missing`` has
+        the reason), ``stream``, ``seq``, ``copy`` (number of the member stream), ``octets``,
+        ``pcp``, ``vid``.
+
+        Raises:
+            FolderError: the run has no observations, or they cannot be read.
+        """
         import polars as pl
 
-        path = self._written(folders.OBSERVATIONS)
+        path = self._written(file_names.OBSERVATIONS)
         try:
             table, legend = foreign.read_parquet(path), documents.legend(path, LEGEND_KEY)
         except OSError as error:
-            raise self._unreadable(folders.OBSERVATIONS, error) from error
+            raise self._unreadable(file_names.OBSERVATIONS, error) from error
 
         def named(column: str, names: list[str | None]) -> pl.Expr:
             values = pl.Series(names, dtype=pl.String)
@@ -98,10 +114,12 @@ class Run:
                     "vid",
                 )
         except OSError as error:
-            raise self._unreadable(folders.OBSERVATIONS, error) from error
+            raise self._unreadable(file_names.OBSERVATIONS, error) from error
 
     def clock_errors(self) -> pl.DataFrame:
-        """One row per node and moment: node, t_true_ns, error_ps (against true time), offset_ps (against the
+        """One row per node and moment.
+
+        Columns: ``node``, ``t_true_ns``, ``error_ps`` (ahead of true time), ``offset_ps`` (ahead of the
         grandmaster; null without one).
 
         Raises:
@@ -109,50 +127,70 @@ class Run:
         """
         import polars as pl
 
-        path = self._written(folders.CLOCK_ERROR)
+        path = self._written(file_names.CLOCK_ERROR)
         try:
             table, names = foreign.read_parquet(path), foreign.parquet_note(path, NODES_KEY)
             with foreign.table_errors(path):
                 values = pl.Series(names, dtype=pl.String)
                 return table.with_columns(pl.lit(values).gather(pl.col("node")).alias("node"))
         except OSError as error:
-            raise self._unreadable(folders.CLOCK_ERROR, error) from error
+            raise self._unreadable(file_names.CLOCK_ERROR, error) from error
 
     def frames(self) -> pl.DataFrame:
-        """One row per sent frame and listener: path, seq, t_tx_ns, t_rx_ns, delay_ns, octets.
+        """One row per sent frame and listener.
 
-        Null is lost or missing.
+        Columns: ``path`` (place in ``measures()["paths"]``), ``seq``, ``t_tx_ns``, ``t_rx_ns``, ``delay_ns``,
+        ``octets``. Null means that the frame was lost or that a stamp is missing.
+
+        Raises:
+            FolderError: the run has no observations, or they cannot be read.
         """
         self.measures()
         try:
-            table = foreign.read_parquet(self._written("frames.parquet"))
+            table = foreign.read_parquet(self._written(file_names.FRAMES))
         except OSError as error:
-            raise self._unreadable("frames.parquet", error) from error
+            raise self._unreadable(file_names.FRAMES, error) from error
         if lacking := [name for name in FRAME_COLUMNS if name not in table.columns]:
             raise FolderError(self.folder, f"its frames.parquet has no column {', '.join(lacking)}")
         return table
 
-    def measures(self) -> dict[str, Any]:
-        """Delay, jitter and loss of every path; measured now where nobody has."""
-        if not (self.folder / "measures.json").exists():
+    def measures(self) -> Measures:
+        """Delay, jitter and loss of every path, as in ``measures.json``. Delays are in ns.
+
+        The first call measures the run if it was not measured before.
+
+        Raises:
+            FolderError: the run has no observations, or they cannot be read.
+        """
+        if not (self.folder / file_names.MEASURES).exists():
             from tsnbench.measure import measure_run
 
-            self._written(folders.OBSERVATIONS)
-            return dict(measure_run(self.folder))
-        return self._json("measures.json")
+            self._written(file_names.OBSERVATIONS)
+            return measure_run(self.folder)
+        return cast("Measures", self._json(file_names.MEASURES))
 
-    def verdict(self) -> dict[str, Any]:
-        """Which requirements are met; judged now where nobody has."""
-        if not (self.folder / "verdict.json").exists():
+    def verdict(self) -> Verdict:
+        """The verdict for every requirement, as in ``verdict.json``.
+
+        The first call judges the run if it was not judged before.
+
+        Raises:
+            FolderError: the run has no observations, or they cannot be read.
+        """
+        if not (self.folder / file_names.VERDICT).exists():
             from tsnbench.measure import judge
             from tsnbench.runs.bounds import bounds_of_run
 
             backend = str(self.manifest.get("backend", "simulation"))
-            return dict(judge(self.plan.document, self.measures(), bounds_of_run(self.folder), backend))
-        return self._json("verdict.json")
+            return judge(self.plan.document, self.measures(), bounds_of_run(self.folder), backend)
+        return cast("Verdict", self._json(file_names.VERDICT))
 
     def delay(self, stream: str, listener: str | None = None) -> DelaySeries:
-        """The delays of a flow, or of all flows of a scenario's stream, at its listeners or one of them.
+        """The delays of one flow, or of all flows of one stream of the scenario.
+
+        Args:
+            stream: name of the flow (``loop.1``) or of the stream (``loop``).
+            listener: name of one listener; all listeners unless given.
 
         Raises:
             FolderError: the run has no such stream or listener.
@@ -188,7 +226,7 @@ class Run:
     def _unreadable(self, name: str, error: OSError) -> FolderError:
         return FolderError(self.folder, f"its {name} cannot be read: {error.strerror or error}", self._hint())
 
-    def _json(self, name: str) -> dict[str, Any]:
+    def _json(self, name: str) -> Json:
         try:
             return documents.read(self._written(name))
         except OSError as error:

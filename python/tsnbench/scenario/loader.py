@@ -8,29 +8,26 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from tsnbench.scenario import (
+from tsnbench.scenario import model, sections
+from tsnbench.scenario.build import (
     clock_faults,
     clocks,
     faults,
     hosts,
-    model,
     network,
     policing,
-    schedule,
-    sections,
     shapers,
-    source,
     streams,
 )
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.grammar import SCENARIO
-from tsnbench.scenario.grammar.shapes import Fields, keys_of
-from tsnbench.scenario.origin import Origin
-from tsnbench.scenario.reading import NAME, Bad, Reading
-from tsnbench.scenario.source import Mapping, Scalar, Sequence, describe
-from tsnbench.scenario.sweep import MOST_RUNS, Axes, Axis, SweepError
+from tsnbench.scenario.kinds.combinators import keys_of
+from tsnbench.scenario.text import source
+from tsnbench.scenario.text.origin import Origin
+from tsnbench.scenario.text.reading import NAME, Bad, Reading
+from tsnbench.scenario.text.source import Mapping, Scalar, Sequence, describe
+from tsnbench.scenario.text.sweep import MOST_RUNS, Axes, Axis, SweepError
 
 _MOST_PARTS = 5_000_000
 """Nodes, links and streams of all runs together, so that a sweep fits into memory."""
@@ -39,9 +36,14 @@ _PASSES_AFTER_A_MISTAKE = 32
 
 
 def load(path: str | os.PathLike[str]) -> model.Scenario:
-    """The one run of a scenario file.
+    """Reads a scenario file that describes one run.
 
-    Raises :class:`ScenarioErrors` with every mistake of the file, or where it is a sweep of several runs.
+    Args:
+        path: the YAML file.
+
+    Raises:
+        ScenarioErrors: every mistake of the file at once; or the file is a sweep of several runs, which
+            :func:`~tsnbench.load_variants` reads.
     """
     runs = load_variants(path)
     if len(runs) > 1:
@@ -52,16 +54,31 @@ def load(path: str | os.PathLike[str]) -> model.Scenario:
 
 
 def load_variants(path: str | os.PathLike[str]) -> list[model.Scenario]:
-    """All runs of a scenario file, the first parameter varying slowest.
+    """Reads a scenario file that describes one run or a sweep.
 
-    Raises :class:`ScenarioErrors` with every mistake of the file.
+    Args:
+        path: the YAML file.
+
+    Returns:
+        One scenario per run; the first parameter varies slowest. ``variant`` has the values of each.
+
+    Raises:
+        ScenarioErrors: every mistake of the file at once.
     """
     where = Path(path)
     return read_scenario(source.read_file(where), str(path))
 
 
 def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario]:
-    """All runs of a scenario's text; ``file`` is what mistakes call it. Raises :class:`ScenarioErrors`."""
+    """Reads the text of a scenario, as :func:`~tsnbench.load_variants` reads a file.
+
+    Args:
+        text: YAML.
+        file: the name of the file in error messages.
+
+    Raises:
+        ScenarioErrors: every mistake of the text at once.
+    """
     if len(text.encode(errors="replace")) > source.LARGEST_FILE:
         raise source.failure(file, f"at most {source.LARGEST_FILE} B", "a larger text")
     try:
@@ -171,38 +188,31 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     built = streams.build(reading, net, top.get("streams", {}), overall.get("worst-case", False))
     reading.unread = tuple(str(n) for n in top["streams"] if n not in built) if "streams" in top else None
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
-    tapped = shapers.taps(reading, net, top["taps"]) if "taps" in top else model.Taps()
+    tapped = top["taps"].part(net) if "taps" in top else model.Taps()
     ends = top.get("duration", 0) + top.get("drain", model.Scenario.drain)
     broken = faults.faults(reading, net, top.get("faults", []), built, ends if "duration" in top else None)
     filters = policing.build(reading, net, top.get("policing", []), built)
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)
-    planned = schedule.build(reading, top["schedule"]) if "schedule" in top else model.Schedule()
-    windows = {key: top["windows"][key] for key in top["windows"].places} if "windows" in top else {}
+    planned = top["schedule"].part(net) if "schedule" in top else model.Schedule()
+    windows = top["windows"].part(net) if "windows" in top else model.Windows()
     software = hosts.build(reading, net, top["hosts"]) if "hosts" in top else {}
     if top.bad or reading.problems:
         return None
     scenario = model.Scenario(
-        name=str(top["name"]),
         network=model.Network(nodes=net.nodes, links=tuple(net.links), queues=net.queues),
         streams=built,
         shapers=shaped,
         faults=broken,
         policing=filters,
         schedule=planned,
-        windows=model.Windows(**{key.replace("-", "_"): value for key, value in windows.items()}),
+        windows=windows,
         taps=tapped,
         clocks=timed,
         hosts=software,
-        **_optional(top),
+        **top.given(net, model.Scenario),
     )
     return scenario.read_from(Origin(reading.file, tree), tuple(dict.fromkeys(reading.doubts)))
-
-
-def _optional(top: Fields) -> dict[str, Any]:
-    """Keys with defaults in the model, where they are written."""
-    found: dict[str, int | str] = {key: top[key] for key in ("duration", "drain", "seed") if key in top}
-    return found | {key: str(top[key]) for key in ("title", "source") if key in top}
 
 
 def _parameters(reading: Reading, tree: Mapping) -> None:

@@ -8,14 +8,45 @@ a command starts in the time that a validating library needs for its own import.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self, dataclass_transform
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
-_MISSING = object()
+if TYPE_CHECKING:
+    from tsnbench.scenario.kinds.values import Kind
+
+_MISSING: Any = object()
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
+@dataclass(frozen=True)
+class Key:
+    """How a value of a part is written in a scenario file; see :func:`key`."""
+
+    kind: Kind
+    doc: str
+    example: str
+    written: str
+    default: Any
+
+
+def key(kind: Kind, doc: str = "", example: str = "", *, written: str = "", default: Any = _MISSING) -> Any:
+    """A value of a part that people write as one key of a mapping.
+
+    Args:
+        kind: what can be written, and how it is read.
+        doc: for the JSON Schema, which editors show.
+        example: makes the key required; hints show it.
+        written: the key, where it is not the value's name with hyphens for underscores.
+        default: the value where the key is not written.
+    """
+    return Key(kind, doc, example, written, default)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(key,))
 class Part:
     """A part of a scenario: every annotated name is a value, with its default where the class gives one.
+
+    Values that are made with :func:`key` are written as one key each, of the mapping that ``record_of`` in
+    :mod:`tsnbench.scenario.kinds.combinators` makes of the part.
 
     Names that begin with an underscore are no values: they go along with copies and count in no comparison.
 
@@ -28,13 +59,24 @@ class Part:
     """Every value's name with its default, in the order of the class; ``_MISSING`` where there is none."""
     _empty: ClassVar[tuple[str, ...]] = ()
     """The names of values that are empty dictionaries unless given."""
+    _keys: ClassVar[dict[str, Key]] = {}
+    """How values are written, by the value's name, where one key says one value."""
     model_fields_set: frozenset[str]
     """The names that were given when the part was made, in place of their defaults."""
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, hyphens: bool = True, **more: Any) -> None:
+        """``hyphens``: whether keys have hyphens where names of values have underscores."""
         super().__init_subclass__(**more)
         own = cls.__dict__
         named = [name for name in own.get("__annotations__", ()) if not name.startswith("_")]
+        keys = {name: own[name] for name in named if isinstance(own.get(name), Key)}
+        for name, one in keys.items():
+            written = one.written or (name.replace("_", "-") if hyphens else name)
+            cls._keys = cls._keys | {name: replace(one, written=written)}
+            if one.default is _MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, one.default)
         cls._defaults = cls._defaults | {name: own.get(name, _MISSING) for name in named}
         cls._empty = tuple(name for name, value in cls._defaults.items() if value == {})
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsnbench import catalogue
+from tsnbench.scenario import catalogue
 from tsnbench.scenario.grammar import SCENARIO
-from tsnbench.scenario.reading import NAME
+from tsnbench.scenario.text.reading import NAME
 
 
 def json_schema() -> dict[str, Any]:

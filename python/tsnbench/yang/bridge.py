@@ -5,12 +5,16 @@ IEEE 802.1Q-2022, 48.6.2 (bridge), 48.6.13 (psfp), 48.6.14 (ats).
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 from tsnbench.yang import xml
 from tsnbench.yang.ports import COMPONENT, base_time, rational
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Policing, StreamFilter, StreamGate
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven")
 
@@ -64,7 +68,7 @@ def _database(component: xml.Element, network: Network, node: int, notes: Notes)
 def _policing(
     component: xml.Element,
     network: Network,
-    policing: dict[str, Any],
+    policing: Policing,
     handles: dict[int, int],
     notes: Notes,
 ) -> None:
@@ -84,7 +88,7 @@ def _policing(
 def _tables(
     component: xml.Element,
     network: Network,
-    policing: dict[str, Any],
+    policing: Policing,
     handles: dict[int, int],
     notes: Notes,
     namespace: str,
@@ -113,7 +117,8 @@ def _tables(
     table = component.add("stream-filters", namespace)
     number = 0
     for one in policing["filters"]:
-        for stream in one.get("streams") or [None]:
+        streams: Sequence[int | None] = one.get("streams") or [None]
+        for stream in streams:
             _filter(table, number, one, stream, handles, policing, psfp)
             number += 1
         if one.get("ports"):
@@ -136,10 +141,10 @@ def _tables(
 def _filter(
     table: xml.Element,
     number: int,
-    one: dict[str, Any],
+    one: StreamFilter,
     stream: int | None,
     handles: dict[int, int],
-    policing: dict[str, Any],
+    policing: Policing,
     psfp: bool,
 ) -> None:
     entry = table.add("stream-filter-instance-table").leaf("stream-filter-instance-id", number)
@@ -158,7 +163,7 @@ def _filter(
         entry.add("scheduler").leaf("scheduler-ref", one["scheduler"]).leaf("scheduler-enable", True)
 
 
-def _meters(component: xml.Element, policing: dict[str, Any]) -> None:
+def _meters(component: xml.Element, policing: Policing) -> None:
     if not policing.get("meters"):
         return
     table = component.add("flow-meters", xml.PSFP_BRIDGE)
@@ -178,10 +183,10 @@ def _meters(component: xml.Element, policing: dict[str, Any]) -> None:
 def _gate(
     gates: xml.Element,
     index: int,
-    gate: dict[str, Any],
+    gate: StreamGate,
     psfp: bool,
     network: Network,
-    policing: dict[str, Any],
+    policing: Policing,
     notes: Notes,
 ) -> None:
     entry = (
@@ -213,7 +218,7 @@ def _gate(
     entry.leaf("gate-closed-due-octets-exceeded-enable", bool(gate.get("close_on_octets_exceeded", False)))
 
 
-def _scheduler(entry: xml.Element, policing: dict[str, Any], index: int) -> None:
+def _scheduler(entry: xml.Element, policing: Policing, index: int) -> None:
     """A filter's own scheduler and its group: the module has both below the filter."""
     own = policing["schedulers"][index]
     table = entry.add("schedulers").add("scheduler-instance-table").leaf("scheduler-instance-id", index)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tsnbench.exports.network import Network, file_name
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network, file_name
+from tsnbench.plan.notes import Notes
 from tsnbench.yang import xml
 from tsnbench.yang.bridge import bridges
 from tsnbench.yang.ports import interfaces

@@ -6,11 +6,14 @@ IEEE 802.1Q-2022, 48.6.2 (bridge), 48.6.10 (sched), 48.6.11 (preemption); IEEE 8
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 from tsnbench.yang import xml
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Port
 
 COMPONENT = "c-vlan"
 OPERATIONS = {None: "set-gate-states", "hold": "set-and-hold-mac", "release": "set-and-release-mac"}
@@ -45,18 +48,18 @@ def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -
 
 def _classes(own: xml.Element, network: Network, node: int, number: int) -> None:
     port = network.ports[number]
-    policing = network.policing(node) or {}
-    for table in policing.get("regeneration", []):
-        if table["port"] == number:
+    policing = network.policing(node)
+    for regenerated in policing.get("regeneration", []) if policing else []:
+        if regenerated["port"] == number:
             regeneration = own.add("priority-regeneration")
-            for pcp, priority in enumerate(table["pcp"]):
+            for pcp, priority in enumerate(regenerated["pcp"]):
                 regeneration.leaf(f"priority{pcp}", priority)
     table = own.add("traffic-class").add("traffic-class-table")
     table.leaf("number-of-traffic-classes", len(port["classes"]))
     for pcp, number_of_class in enumerate(port["pcp_to_class"]):
         table.leaf(f"priority{pcp}", number_of_class)
     algorithms = own.add("transmission-selection-algorithm-table")
-    ats = policing.get("schedulers")
+    ats = policing and policing.get("schedulers")
     for number_of_class, one in enumerate(port["classes"]):
         entry = algorithms.add("transmission-selection-algorithm-map").leaf("traffic-class", number_of_class)
         kind = (
@@ -81,7 +84,7 @@ def base_time(into: xml.Element, nanoseconds: int, cycle_ns: int) -> None:
     into.leaf("seconds", at // 1_000_000_000).leaf("nanoseconds", at % 1_000_000_000)
 
 
-def _gates(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
+def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
     table = own.add("gate-parameter-table", xml.SCHED_BRIDGE)
     for number, one in enumerate(port["classes"]):
         if "max_sdu_octets" in one:
@@ -98,11 +101,11 @@ def _gates(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
         return
     table.leaf("gate-enabled", True).leaf("admin-gate-states", gates.get("initial", 255))
     control = table.add("admin-control-list")
-    for index, one in enumerate(gates["entries"]):
+    for index, listed in enumerate(gates["entries"]):
         entry = control.add("gate-control-entry").leaf("index", index)
         # The module compares with the literal prefix `sched:`.
-        entry.identity("operation-name", "sched", xml.SCHED, OPERATIONS[one.get("mac")])
-        entry.leaf("time-interval-value", one["interval_ns"]).leaf("gate-states-value", one["open"])
+        entry.identity("operation-name", "sched", xml.SCHED, OPERATIONS[listed.get("mac")])
+        entry.leaf("time-interval-value", listed["interval_ns"]).leaf("gate-states-value", listed["open"])
     rational(table.add("admin-cycle-time"), gates["cycle_ns"])
     if "cycle_extension_ns" in gates:
         table.leaf("admin-cycle-time-extension", gates["cycle_extension_ns"])
@@ -111,7 +114,7 @@ def _gates(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
     # Constraints on what is configured compare with these, and fail where they are missing.
     table.leaf("supported-list-max", len(gates["entries"]))
     rational(table.add("supported-cycle-max"), gates["cycle_ns"])
-    table.leaf("supported-interval-max", max(one["interval_ns"] for one in gates["entries"]))
+    table.leaf("supported-interval-max", max(listed["interval_ns"] for listed in gates["entries"]))
     if gates.get("changes"):
         notes.lost(
             "later gate control lists",
@@ -126,7 +129,7 @@ def _gates(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
         )
 
 
-def _preemption(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
+def _preemption(own: xml.Element, port: Port, notes: Notes) -> None:
     table = own.add("frame-preemption-parameters", xml.PREEMPTION_BRIDGE).add("frame-preemption-status-table")
     express = port["preemption"]["express"]
     for pcp, number in enumerate(port["pcp_to_class"]):
@@ -137,7 +140,7 @@ def _preemption(own: xml.Element, port: dict[str, Any], notes: Notes) -> None:
         )
 
 
-def _shapers(own: xml.Element, port: dict[str, Any]) -> None:
+def _shapers(own: xml.Element, port: Port) -> None:
     shaped = [(number, one["cbs"]) for number, one in enumerate(port["classes"]) if "cbs" in one]
     if not shaped:
         return

@@ -5,19 +5,22 @@ IEEE 802.1CB-2017, 9 and 10; IEEE 802.1CBcv-2021.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 from tsnbench.yang import xml
 from tsnbench.yang.ports import interface
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Recovery, Stream
 
 
 def handles(network: Network, node: int) -> dict[int, int]:
     """Streams that a node tells apart, and their handles: those with several ways, and those of filters."""
     wanted: set[int] = set()
-    policing = network.policing(node) or {}
-    for one in policing.get("filters", []):
+    policing = network.policing(node)
+    for one in policing.get("filters", []) if policing else []:
         wanted |= set(one.get("streams", []))
     for place, stream in enumerate(network.streams):
         if "redundancy" in stream and (_splits(network, node, stream) or _joins(network, node, stream)):
@@ -25,7 +28,7 @@ def handles(network: Network, node: int) -> dict[int, int]:
     return {place: handle for handle, place in enumerate(sorted(wanted), start=1)}
 
 
-def _splits(network: Network, node: int, stream: dict[str, Any]) -> list[int]:
+def _splits(network: Network, node: int, stream: Stream) -> list[int]:
     """Ports by which a node sends the first numbered copies."""
     copies = stream["redundancy"].get("copies")
     if not copies:
@@ -39,7 +42,7 @@ def _splits(network: Network, node: int, stream: dict[str, Any]) -> list[int]:
     ]
 
 
-def _joins(network: Network, node: int, stream: dict[str, Any]) -> list[int]:
+def _joins(network: Network, node: int, stream: Stream) -> list[int]:
     """Ports by which a node gets copies that it makes one of."""
     found = []
     for merge in stream["redundancy"].get("merges", []):
@@ -66,9 +69,9 @@ def identification(config: xml.Element, network: Network, node: int, numbers: di
         _parameters(entry, network, stream)
 
 
-def _parameters(entry: xml.Element, network: Network, stream: dict[str, Any]) -> None:
-    recovery = stream.get("redundancy", {}).get("recovery") or {}
-    kind = recovery.get("identification", "ip")
+def _parameters(entry: xml.Element, network: Network, stream: Stream) -> None:
+    recovery = stream.get("redundancy", {}).get("recovery")
+    kind = recovery["identification"] if recovery else "ip"
     tagged = "tagged" if "vid" in stream else "all"
     vid = stream.get("vid", 0)
     first = next(hop["port"] for hop in stream["route"] if hop.get("parent") is None)
@@ -166,7 +169,7 @@ def _recovery(
     handle: int,
     network: Network,
     ports: list[int],
-    recovery: dict[str, Any],
+    recovery: Recovery,
     individual: bool,
 ) -> None:
     entry.leaf("index", index).leaf("stream", handle)

@@ -5,9 +5,9 @@ IEEE 802.1AS-2020, 14; IEEE 1588-2019, 8.
 
 from __future__ import annotations
 
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
 from tsnbench.linux.ptp import log_interval, ports
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 from tsnbench.yang import xml
 from tsnbench.yang.ports import interface
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from paper_figures.quantity import Quantity
 from tsnbench.measure import measure_run
-from tsnbench.planning.windows import open_share
+from tsnbench.plan.gates import open_share
 from tsnbench.runs import Run
 
 Value = float | int

@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.11.3.
 
 use tsn_plan::Policing;
-use tsn_units::{Instant, PHY_OVERHEAD};
+use tsn_units::{Free, Instant, PHY_OVERHEAD};
 
 /// One bit at 1 bit/s, in ps.
 const SECOND: i128 = 1_000_000_000_000;
@@ -12,7 +12,7 @@ const SECOND: i128 = 1_000_000_000_000;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Waiting {
     /// It becomes eligible then; not before its arrival.
-    Until(Instant),
+    Until(Instant<Free>),
     /// It would stay longer than it may, and is dropped.
     TooLong,
 }
@@ -62,7 +62,7 @@ impl Schedulers {
     }
 
     /// A frame arrives; its length counts with what it takes on the wire, inter-frame gap included.
-    pub fn process(&mut self, arrival: Instant, scheduler: usize, octets: u32) -> Waiting {
+    pub fn process(&mut self, arrival: Instant<Free>, scheduler: usize, octets: u32) -> Waiting {
         let Some(own) = self.schedulers.get_mut(scheduler) else { return Waiting::Until(arrival) };
         let Some(group) = self.groups.get_mut(own.group) else { return Waiting::Until(arrival) };
         let length = i128::from(octets + PHY_OVERHEAD.0) * 8 * SECOND;

@@ -4,7 +4,7 @@
 
 use super::{LatentErrorDetection, Sequence, SequenceRecovery, Verdict};
 use tsn_plan::Recovery;
-use tsn_units::{Duration, Instant};
+use tsn_units::{Duration, Instant, Local};
 
 /// What passed a recovery point.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl BaseRecovery {
     }
 
     /// A copy arrives by the way with this place; whether it goes on.
-    pub fn receive(&mut self, now: Instant, way: usize, number: Sequence) -> bool {
+    pub fn receive(&mut self, now: Instant<Local>, way: usize, number: Sequence) -> bool {
         self.advance(now);
         let counters = &mut self.counters;
         if let Some(own) = self.members.get_mut(way)
@@ -83,14 +83,14 @@ impl BaseRecovery {
     }
 
     /// What passed until `now`.
-    pub fn counters(&mut self, now: Instant) -> RecoveryCounters {
+    pub fn counters(&mut self, now: Instant<Local>) -> RecoveryCounters {
         self.advance(now);
         let resets = self.all.resets(now);
         let latent_errors = self.latent.as_ref().map_or(0, LatentErrorDetection::alarms);
         RecoveryCounters { resets, latent_errors, ..self.counters }
     }
 
-    fn advance(&mut self, now: Instant) {
+    fn advance(&mut self, now: Instant<Local>) {
         if let Some(latent) = &mut self.latent {
             latent.advance(now, self.counters.passed, self.counters.discarded);
         }

@@ -3,7 +3,7 @@
 //! IEEE 802.1CB-2017, 7.4.4.
 
 use tsn_plan::LatentErrors;
-use tsn_units::{Duration, Instant};
+use tsn_units::{Duration, Instant, Local};
 
 /// The variables of 7.4.4.2. Copies that fail are noticed only by what is missing: the listener loses nothing.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub struct LatentErrorDetection {
     others: i128,
     /// `CurBaseDifference`.
     base: i128,
-    next_test: Instant,
-    next_reset: Instant,
+    next_test: Instant<Local>,
+    next_reset: Instant<Local>,
     alarms: u64,
 }
 
@@ -40,7 +40,7 @@ impl LatentErrorDetection {
 
     /// Tests and resets that are due before `now`, with the counts that have held since the last call. At one
     /// instant the test comes before the reset.
-    pub fn advance(&mut self, now: Instant, passed: u64, discarded: u64) {
+    pub fn advance(&mut self, now: Instant<Local>, passed: u64, discarded: u64) {
         let missing = i128::from(passed) * self.others - i128::from(discarded);
         while self.next_test.min(self.next_reset) < now {
             if self.next_test <= self.next_reset {

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use tsn_plan::Algorithm;
-use tsn_units::{Duration, Instant};
+use tsn_units::{Duration, Instant, Local};
 
 /// The number in an R-TAG; it counts around. IEEE 802.1CB-2017, 7.8.
 pub type Sequence = u16;
@@ -32,7 +32,7 @@ pub struct SequenceRecovery {
     reset: Duration,
     individual: bool,
     /// When the reset timer runs out; none while any number is taken (`TakeAny`).
-    expires: Option<Instant>,
+    expires: Option<Instant<Local>>,
     /// `RecovSeqNum`.
     highest: Sequence,
     /// `SequenceHistory`: whether `highest - n` was accepted.
@@ -57,7 +57,7 @@ impl SequenceRecovery {
     }
 
     /// A frame with this number arrives.
-    pub fn receive(&mut self, now: Instant, number: Sequence) -> Verdict {
+    pub fn receive(&mut self, now: Instant<Local>, number: Sequence) -> Verdict {
         self.advance(now);
         let verdict = match self.algorithm {
             Algorithm::Vector { .. } => self.vector(number),
@@ -75,13 +75,13 @@ impl SequenceRecovery {
     }
 
     /// How often the function was reset until `now`, for want of frames.
-    pub fn resets(&mut self, now: Instant) -> u64 {
+    pub fn resets(&mut self, now: Instant<Local>) -> u64 {
         self.advance(now);
         self.resets
     }
 
     /// Runs the timer. A frame at the very instant at which it runs out comes after the reset.
-    fn advance(&mut self, now: Instant) {
+    fn advance(&mut self, now: Instant<Local>) {
         if self.expires.is_some_and(|expires| expires <= now) {
             self.expires = None;
             self.resets += 1;

@@ -2,7 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.5.5; MEF 10.3, 12 (one bandwidth profile flow, no envelope).
 
-use tsn_units::Instant;
+use tsn_units::{Free, Instant};
 
 /// Tokens of one bit, in the unit in which a rate in bit/s times a time in ps is exact.
 const BIT: i128 = 1_000_000_000_000;
@@ -33,7 +33,7 @@ pub struct FlowMeter {
     all_red: bool,
     committed: i128,
     excess: i128,
-    last: Instant,
+    last: Instant<Free>,
 }
 
 impl FlowMeter {
@@ -58,7 +58,7 @@ impl FlowMeter {
     }
 
     /// A frame of `octets` from destination address to FCS comes.
-    pub fn color(&mut self, now: Instant, octets: u32, yellow: bool) -> Color {
+    pub fn color(&mut self, now: Instant<Free>, octets: u32, yellow: bool) -> Color {
         let passed = i128::from((now - self.last).ps().max(0));
         self.last = self.last.max(now);
         let committed = self.committed + self.cir * passed;

@@ -13,7 +13,7 @@ pub use meter::{Color, FlowMeter};
 use crate::ats::{Schedulers, Waiting};
 use filter::Filter;
 use tsn_plan::Policing;
-use tsn_units::{Instant, Local};
+use tsn_units::{Free, Instant, Local};
 
 /// A frame as a filter sees it.
 #[derive(Copy, Clone, Debug)]
@@ -36,7 +36,7 @@ pub enum Verdict {
         /// Whether it is yellow from here on.
         yellow: bool,
         /// When it may be selected for transmission, where an ATS scheduler has a say.
-        eligible: Option<Instant>,
+        eligible: Option<Instant<Free>>,
     },
     /// It is dropped and counted.
     Drop,
@@ -67,7 +67,7 @@ impl Psfp {
     /// schedulers by `now`, which the node's oscillator counts.
     pub fn receive(
         &mut self,
-        now: Instant,
+        now: Instant<Free>,
         local: Instant<Local>,
         filter: usize,
         frame: Received,

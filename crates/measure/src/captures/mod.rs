@@ -1,5 +1,6 @@
 //! Two sides of captures to measures: reads both in step, so that only what is under way is in memory.
 
+mod event;
 mod side;
 mod streams;
 mod survey;

@@ -1,27 +1,13 @@
 //! One side's files, read as one in order of their stamps.
 
 use super::End;
+use super::event::Event;
 use super::streams::Streams;
 use crate::Error;
 use crate::report::{Source, SourceFile};
 use std::path::PathBuf;
 use tsn_capture::Reader;
 use tsn_wire::dissect::dissect;
-
-/// A sighting, as far as pairing needs it.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Event {
-    /// The stamp.
-    pub(super) t_ns: Option<i64>,
-    /// The stamp, or where it is missing the last one before: to read the sides in step.
-    pub(super) at: i64,
-    /// Which stream.
-    pub(super) stream: u32,
-    /// Which frame: its number, or its hash.
-    pub(super) number: Option<u64>,
-    /// Octets from destination address to FCS.
-    pub(super) octets: u32,
-}
 
 struct Capture {
     path: PathBuf,

@@ -1,7 +1,7 @@
 //! The streams that captures hold: tells a frame's stream and number, and pairs its sightings.
 
 use super::End;
-use super::side::Event;
+use super::event::Event;
 use crate::flow::{FlowKey, Shown};
 use crate::pair::{Frames, Path, SPAN};
 use crate::report::Ignored;

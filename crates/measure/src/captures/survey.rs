@@ -1,6 +1,6 @@
 //! A look at the beginning of both sides: whose frames they are, what both sides show of them, how the clocks lie.
 
-use super::side::Event;
+use super::event::Event;
 use super::streams::{Known, Streams};
 use super::{End, side::Side};
 use crate::Error;

@@ -6,7 +6,7 @@
 pub mod clock;
 pub mod control;
 pub mod device;
-pub mod notice;
+pub mod error_queue;
 pub mod process;
 pub mod receive;
 pub mod ring;

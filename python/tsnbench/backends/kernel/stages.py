@@ -1,4 +1,4 @@
-"""When frames pass the stages of a host: what talkers and listeners are asked to note, and where it is found.
+"""Talkers and listeners of a job, and when frames pass the stages of a host: what these programs note of it.
 
 The kernel's documentation, networking/timestamping.
 """
@@ -6,64 +6,87 @@ The kernel's documentation, networking/timestamping.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.backends.kernel.site import Site
-from tsnbench.backends.kernel.topology import name
 from tsnbench.errors import BackendError
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.plan.types import PlanDocument
 
 TALKERS = {"interval-start", "wakeup", "send", "qdisc", "driver"}
 LISTENERS = {"kernel-rx", "app-rx"}
 LISTENING = 40
 """Priority under ``SCHED_FIFO``: less than that of talkers, which have a time to keep."""
+PTP4L = 45
+"""Priority of ptp4l: below talkers, whose time is told them by others; above listeners."""
 
 
-def sights(plan: dict[str, Any], node: int, site: Site) -> str:
-    """The option of a node's talker, where somebody wants to know."""
-    wanted = any(
-        tap["stage"] in TALKERS and plan["ports"][tap["port"]]["node"] == node for tap in plan["taps"]
-    )
-    return f" --sights {site.results}/sights-{node}" if wanted else ""
+@dataclass(frozen=True)
+class Talker:
+    """The program that sends all streams of a node."""
+
+    node: int
+    ports: list[int]
+    """All of the node."""
+    notes: bool
+    """It notes when frames pass its stages."""
 
 
-def listeners(plan: dict[str, Any], dilate: int, whole_us: int, site: Site) -> list[str]:
-    """Lines that begin a listener per port where somebody wants to know; they end by themselves."""
-    ports = sorted({tap["port"] for tap in plan["taps"] if tap["stage"] in LISTENERS})
-    ends = f"--until $((EPOCH + {whole_us * 1000})) --priority {LISTENING}"
+@dataclass(frozen=True)
+class Listener:
+    """The program that receives at a port whose stages are observed; it ends by itself."""
+
+    node: int
+    port: int
+
+
+def talkers(plan: PlanDocument) -> list[Talker]:
+    """One per node that sends."""
     return [
-        f"{site.ip} netns exec {name(plan['ports'][port]['node'])} {site.talker} listen {site.job}/plan.json"
-        f" --wake --epoch $EPOCH --dilate {dilate} --port {port}=p{port} {ends}"
-        f" --log {site.results}/heard-{port}.json --sights {site.results}/sights-port-{port}"
-        ' & talkers="$talkers $!"'
-        for port in ports
+        Talker(
+            node,
+            [number for number, port in enumerate(plan["ports"]) if port["node"] == node],
+            any(
+                tap["stage"] in TALKERS and plan["ports"][tap["port"]]["node"] == node for tap in plan["taps"]
+            ),
+        )
+        for node in sorted({stream["talker"] for stream in plan["streams"]})
     ]
 
 
-def names(back: dict[str, bytes]) -> list[str]:
+def listeners(plan: PlanDocument) -> list[Listener]:
+    """One per port with a tap at a stage of a listener."""
+    ports = sorted({tap["port"] for tap in plan["taps"] if tap["stage"] in LISTENERS})
+    return [Listener(plan["ports"][port]["node"], port) for port in ports]
+
+
+def names(returned: Returned) -> list[str]:
     """Of the files that :func:`logs` writes."""
-    return sorted(own for own in back if own.startswith("sights-"))
+    return sorted(own for own in returned.files if own.startswith("sights-"))
 
 
-def logs(back: dict[str, bytes], into: Path) -> list[str]:
+def logs(returned: Returned, into: Path) -> list[str]:
     """What they noted, as files."""
     found = []
-    for own in names(back):
+    for own in names(returned):
         path = into / own
-        path.write_bytes(back[own])
+        path.write_bytes(returned.files[own])
         found.append(str(path))
     return found
 
 
-def check(back: dict[str, bytes]) -> None:
+def check(returned: Returned) -> None:
     """Every listener kept up.
 
     Raises:
         BackendError: one did not.
     """
-    for own in sorted(back):
+    for own in sorted(returned.files):
         if own.startswith("heard-"):
-            for one in json.loads(back[own])["interfaces"]:
+            for one in json.loads(returned.files[own])["interfaces"]:
                 if one["dropped_by_listener"]:
                     lost = one["dropped_by_listener"]
                     raise BackendError(

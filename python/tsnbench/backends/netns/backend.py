@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -16,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel import job, results, traffic
-from tsnbench.backends.kernel.refusals import refusals
-from tsnbench.backends.kernel.site import Abilities, Site
-from tsnbench.backends.kernel.wire import Wire
-from tsnbench.backends.netns import cell, missing, probe, state
+from tsnbench.backends.kernel.environment import Capabilities, Environment
+from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.kernel.veth import VETH
+from tsnbench.backends.netns import capabilities, probe, sandbox, state
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
 from tsnbench.runs import manifest
@@ -27,7 +25,7 @@ from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
-    from tsnbench.planning.document import Plan
+    from tsnbench.plan.document import Plan
 
 JOB, RESULTS = "job", "results"
 """Folders in a run's own folder."""
@@ -35,9 +33,9 @@ JOB, RESULTS = "job", "results"
 
 def unavailable() -> str | None:
     """Why this machine cannot run networks in namespaces; None where it can."""
-    if gone := sorted(set(cell.missing_tools().values())):
+    if gone := sorted(set(sandbox.missing_tools().values())):
         return f"packages are missing: {', '.join(gone)}"
-    if not cell.privileged():
+    if not sandbox.privileged():
         return "namespaces need root (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
     try:
         traffic.program()
@@ -73,7 +71,7 @@ class Namespaces(Backend):
                 f"--on netns: {why}\nhint: tsnbench doctor says more; --on simulation runs anywhere"
             )
         can = probe.abilities()
-        if found := [*refusals(plan.document, Wire.VETH, can), *missing.refused(plan.document, can)]:
+        if found := [*unsupported(plan.document, VETH, can), *capabilities.missing(plan.document, can)]:
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
             raise InputError(
@@ -100,17 +98,13 @@ class Namespaces(Backend):
         scratch = Path(self._state.scratch)
         for name in (JOB, RESULTS):
             (scratch / name).mkdir()
-        for name, content in job.files(document, text, self.dilate, Wire.VETH, _site(can)).items():
+        for name, content in job.files(document, text, self.dilate, VETH, _environment(can)).items():
             (scratch / JOB / name).write_bytes(content)
         run_s = (document["duration_ns"] + document["drain_ns"]) * self.dilate / 1e9
         self._job(scratch, self._state.mark, 60 + math.ceil(2 * run_s), progress)
         back = {path.name: path.read_bytes() for path in (scratch / RESULTS).iterdir() if path.is_file()}
-        seen = results.check(back, document, self.dilate, Wire.VETH, replace(results.SHARED, can=can))
-        results.observe(back, document, text, folder, self.dilate, pcap, Wire.VETH, "host")
-        listed = {
-            name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
-        }
-        (folder / "kernel.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        done = results.Job(document, text, self.dilate, VETH, replace(results.SHARED, can=can))
+        seen = results.collect(back, done, folder, pcap=pcap)
         return {
             "kernel": os.uname().release,
             "kernel_has": {
@@ -120,7 +114,7 @@ class Namespaces(Backend):
                 "bridge_vlans": can.bridge_vlans,
             },
             "wires": "netem" if can.wires else None,
-            "notes": missing.notes(can) + seen.pop("warnings", []),
+            "notes": capabilities.notes(can) + seen.pop("warnings", []),
             "host_load": {"before": round(load, 2), "after": round(os.getloadavg()[0], 2)},
             **seen,
         }
@@ -128,7 +122,7 @@ class Namespaces(Backend):
     def _job(self, scratch: Path, mark: str, limit_s: float, progress: Progress | None) -> None:
         tell = progress or (lambda passed, hops: None)
         with (scratch / RESULTS / "job.log").open("wb") as log:
-            self._process = cell.start(scratch, f"{JOB}/job.sh", mark, log)
+            self._process = sandbox.start(scratch, f"{JOB}/job.sh", mark, log)
             until = time.monotonic() + limit_s
             while (code := self._process.poll()) is None:
                 tell(0, 0)
@@ -149,19 +143,18 @@ class Namespaces(Backend):
             self._state = None
 
 
-def _site(can: Abilities) -> Site:
-    """As the cell sees it. Paths of this machine are words of a shell."""
-    found = {tool: shlex.quote(shutil.which(tool, path=cell.PATH) or tool) for tool in ("ip", "tc")}
-    return replace(
-        Site(),
-        job=f"{cell.INSIDE}/{JOB}",
-        results=f"{cell.INSIDE}/{RESULTS}",
-        scratch=cell.INSIDE,
+def _environment(can: Capabilities) -> Environment:
+    """As the sandbox sees it."""
+    found = {tool: shutil.which(tool, path=sandbox.PATH) or tool for tool in ("ip", "tc")}
+    return Environment(
+        job=f"{sandbox.INSIDE}/{JOB}",
+        results=f"{sandbox.INSIDE}/{RESULTS}",
+        scratch=sandbox.INSIDE,
         ip=found["ip"],
         tc=found["tc"],
-        talker=shlex.quote(str(traffic.program().resolve())),
-        console=f"{cell.INSIDE}/said",
-        pause='sleep "$(($1 / 1000000)).$(printf %06d $(($1 % 1000000)))"',
+        talker=str(traffic.program().resolve()),
+        console=f"{sandbox.INSIDE}/said",
+        micros=False,
         # Others want the processors, too.
         lead_s=3,
         tai_s=round(time.clock_gettime(time.CLOCK_TAI) - time.clock_gettime(time.CLOCK_REALTIME)),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tsnbench.backends.kernel.site import Abilities
-from tsnbench.backends.netns import cell, state
+from tsnbench.backends.kernel.environment import Capabilities
+from tsnbench.backends.netns import sandbox, state
 from tsnbench.errors import BackendError
 
 LIMIT_S = 60
@@ -75,7 +75,7 @@ def probe() -> tuple[Trial, ...]:
     try:
         scratch = Path(own.scratch)
         (scratch / "probe.sh").write_text(script(), encoding="ascii")
-        process = cell.start(scratch, "probe.sh", own.mark, subprocess.PIPE)
+        process = sandbox.start(scratch, "probe.sh", own.mark, subprocess.PIPE)
         try:
             said, _ = process.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired as error:
@@ -139,14 +139,14 @@ def script() -> str:
     return "\n".join(lines) + "\n"
 
 
-def abilities(trials: tuple[Trial, ...] | None = None) -> Abilities:
+def abilities(trials: tuple[Trial, ...] | None = None) -> Capabilities:
     """As the job's writers ask."""
     there = trials if trials is not None else probe()
 
     def taken(room: str) -> frozenset[str]:
         return frozenset(one.name for one in there if one.room == room and one.taken)
 
-    return Abilities(
+    return Capabilities(
         qdiscs=taken("qdisc"),
         filters=taken("filter"),
         actions=taken("action"),

@@ -1,7 +1,7 @@
 """What a run or a probe has made on this machine, written down before it is made; and how it is undone.
 
-Namespaces, interfaces and processes end with a run's first process (see :mod:`cell`). What a kill -9 leaves
-is files; what it could leave, in an unlucky moment, is found by its mark and ended.
+Namespaces, interfaces and processes end with a run's first process (see :mod:`sandbox`). What a kill -9
+leaves is files; what it could leave, in an unlucky moment, is found by its mark and ended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import uuid
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from tsnbench.backends.netns.cell import MARK
+from tsnbench.backends.netns.sandbox import MARK
 from tsnbench.errors import BackendError
 from tsnbench.runs.errors import unwritable
 from tsnbench.runs.process import started

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import shutil
@@ -11,10 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.backends.kernel import clocks, job, ports, results, traffic
-from tsnbench.backends.kernel.refusals import refusals
-from tsnbench.backends.kernel.site import Site
-from tsnbench.backends.kernel.wire import Wire
+from tsnbench.backends.kernel import job, results, traffic
+from tsnbench.backends.kernel.device import Device
+from tsnbench.backends.kernel.environment import Environment
+from tsnbench.backends.kernel.tsnport import TSNPORT
+from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.backends.vm import cache, device, initramfs, kernel, machine
 from tsnbench.errors import BackendError, InputError
@@ -23,7 +23,7 @@ from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
-    from tsnbench.planning.document import Plan
+    from tsnbench.plan.document import Plan
 
 
 def unavailable() -> str | None:
@@ -46,10 +46,10 @@ class VirtualMachine(Backend):
 
     name = "vm"
 
-    def __init__(self, dilate: int = 1, wire: Wire = Wire.TSNPORT) -> None:
+    def __init__(self, dilate: int = 1, device: Device = TSNPORT) -> None:
         self.dilate = dilate
         """How many times slower the experiment runs in the guest; all results are in the Plan's time."""
-        self.wire = wire
+        self.device = device
         """Which interfaces stand for the Plan's ports."""
 
     def prepare(self, plan: Plan, folder: Path) -> None:
@@ -59,12 +59,12 @@ class VirtualMachine(Backend):
             InputError: the Plan has what a guest cannot run.
             FolderError: something else is in the way.
         """
-        self.able(plan)
+        self.check_supported(plan)
         if why := unavailable():
             raise BackendError(f"--on vm: {why}")
         begin(plan, folder, backend=self.name)
 
-    def able(self, plan: Plan) -> None:
+    def check_supported(self, plan: Plan) -> None:
         """Whether a guest can run it.
 
         Raises:
@@ -72,7 +72,7 @@ class VirtualMachine(Backend):
         """
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
-        if found := refusals(plan.document, self.wire, dilate=self.dilate):
+        if found := unsupported(plan.document, self.device, dilation=self.dilate):
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
             raise InputError(
@@ -89,33 +89,26 @@ class VirtualMachine(Backend):
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> dict[str, Any]:
         tell = progress or (lambda passed, hops: None)
         facts, back = boot(self.job(plan), plan.document["seed"], self.limit_s(plan), lambda: tell(0, 0))
-        return {**facts, **self.brought(plan, folder, back, pcap)}
+        return {**facts, **self.collect_results(plan, folder, back, pcap)}
 
-    def job(self, plan: Plan, site: Site | None = None) -> dict[str, bytes]:
+    def job(self, plan: Plan, environment: Environment | None = None) -> dict[str, bytes]:
         """What the guest is told."""
-        return job.files(plan.document, plan.to_json(), self.dilate, self.wire, site)
+        return job.files(plan.document, plan.to_json(), self.dilate, self.device, environment)
 
     def limit_s(self, plan: Plan) -> float:
         """So long a run takes at most: emulation some ten times as long as the guest thinks, or more."""
         spans_ns: int = plan.document["duration_ns"] + plan.document["drain_ns"]
         return 120.0 + math.ceil(40 * spans_ns * self.dilate / 1e9)
 
-    def brought(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> dict[str, Any]:
+    def collect_results(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> dict[str, Any]:
         """Checks what the guest brought back and writes the run folder's files.
 
         Raises:
             BackendError: it is no result.
         """
-        document, wire = plan.document, self.wire
-        seen = results.check(back, document, self.dilate, wire)
-        results.observe(back, document, plan.to_json(), folder, self.dilate, pcap, wire)
-        clocks.write(back, document, folder)
-        listed = {
-            name: results.read_json(back[name].decode()) for name in sorted(back) if name.endswith(".json")
-        }
-        (folder / "kernel.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
-        notes = ports.notes(document) if wire is Wire.TSNPORT else []
-        return {"wire": wire.value, "notes": notes, **seen}
+        done = results.Job(plan.document, plan.to_json(), self.dilate, self.device)
+        seen = results.collect(back, done, folder, pcap=pcap)
+        return {"wire": self.device.name, "notes": self.device.notes(plan.document), **seen}
 
     def restore(self) -> None:
         """Nothing to put back: all that was changed was in the guest, and it is gone."""

@@ -1,6 +1,6 @@
 """The network for OMNeT++ and INET: nodes, streams, gates, shapers, meters, copies, links that break.
 
-Names of modules and parameters are those of INET 4.5.4, where each of them was tried (decision 0037). All
+Names of modules and parameters are those of INET 4.5.4, where each of them was tried (decision 0019). All
 nodes share one time.
 """
 
@@ -11,8 +11,8 @@ from tsnbench.exports.inet import bridges, broken_links, losses, meters, ned, po
 from tsnbench.exports.inet.layout import Layout
 from tsnbench.exports.inet.paths import Paths
 from tsnbench.exports.inet.words import identifier, quoted
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 
 __all__ = ["files", "identifier"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tsnbench.exports.inet.layout import Layout
 from tsnbench.exports.inet.paths import Paths
 from tsnbench.exports.inet.words import filtered, mapping, quoted
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 
 DECIDES_AFTER = 18
 """Octets of a tagged frame's headers: then INET's switches begin to forward."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tsnbench.exports.inet.layout import Layout
-from tsnbench.exports.network import Network
+from tsnbench.plan.network import Network
 
 
 def script(network: Network, layout: Layout) -> list[str]:

@@ -8,7 +8,7 @@ joined by a link that takes no time.
 from __future__ import annotations
 
 from tsnbench.exports.inet.words import identifier
-from tsnbench.exports.network import Network
+from tsnbench.plan.network import Network
 
 INNER_BPS = 1_000_000_000_000_000
 """Of the link within a pair: some hundredths of a nanosecond for the largest frame."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tsnbench.exports.inet.paths import Paths
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 
 HISTORY = 10
 """Of INET's merger: ``bufferSize``."""

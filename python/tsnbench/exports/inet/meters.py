@@ -6,13 +6,16 @@ Only filters of a kind that INET has: of streams that are named, with a meter of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.exports.inet.layout import Layout
 from tsnbench.exports.inet.paths import Path, Paths
 from tsnbench.exports.inet.words import filtered, mapping, quoted
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import AtsScheduler, FlowMeter, Policing, StreamFilter
 
 TAKEN_OFF_OCTETS = 18
 """Header and FCS, which INET has taken off before it measures; and the tag, where there is one."""
@@ -52,7 +55,8 @@ def metered(network: Network, paths: Paths, node: int) -> list[Metered]:
                 continue
             seen.add(path.name)
             if kind is not None:
-                key = (kind, one[kind], path.vlan is not None)
+                number = one["meter"] if kind == "meter" else one["scheduler"]
+                key = (kind, number, path.vlan is not None)
                 found.setdefault(key, Metered(*key, [])).paths.append(path)
     return list(found.values())
 
@@ -105,7 +109,7 @@ def meters(network: Network, layout: Layout, paths: Paths, node: int, notes: Not
     return lines
 
 
-def _meter(meter: dict[str, Any], overhead: int, own: str) -> list[str]:
+def _meter(meter: FlowMeter, overhead: int, own: str) -> list[str]:
     return [
         f'{own}.typename = "TokenBucketMeter"',
         f"{own}.initialNumTokens = {8 * meter['cbs_octets']}",
@@ -118,7 +122,7 @@ def _meter(meter: dict[str, Any], overhead: int, own: str) -> list[str]:
     ]
 
 
-def _scheduler(scheduler: dict[str, Any], overhead: int, ingress: str, number: int) -> list[str]:
+def _scheduler(scheduler: AtsScheduler, overhead: int, ingress: str, number: int) -> list[str]:
     own = f"{ingress}.meter[{number}]"
     return [
         f'{own}.typename = "EligibilityTimeMeter"',
@@ -129,15 +133,15 @@ def _scheduler(scheduler: dict[str, Any], overhead: int, ingress: str, number: i
     ]
 
 
-def _kind(network: Network, policing: dict[str, Any], one: dict[str, Any]) -> str | None:
+def _kind(network: Network, policing: Policing, one: StreamFilter) -> str | None:
     """``meter`` or ``scheduler``; None where INET has nothing that does the same as this filter."""
     (kind, *more) = sorted(set(one) - SAID) or [""]
     if more or kind not in ("meter", "scheduler") or not one.get("streams"):
         return None
     if kind == "meter":
         meter = policing["meters"][one["meter"]]
-        keys = ("eir_bps", "coupling", "color_aware", "drop_on_yellow", "mark_all_frames_red")
-        if any(meter.get(key) for key in keys):
+        flags = (meter.get("coupling"), meter.get("color_aware"), meter.get("drop_on_yellow"))
+        if meter["eir_bps"] or any(flags) or meter.get("mark_all_frames_red"):
             return None
     ports = one.get("ports")
     # A stream that also comes by a port that the filter does not name would be metered there, too.
@@ -160,10 +164,11 @@ def _interfaces(network: Network, layout: Layout, path: Path, node: int) -> list
     return sorted(found) or [layout.inner(node)]
 
 
-def _tell(network: Network, policing: dict[str, Any], found: list[Metered], node: str, notes: Notes) -> None:
+def _tell(network: Network, policing: Policing, found: list[Metered], node: str, notes: Notes) -> None:
     written = {(one.kind, one.number) for one in found}
     for one in policing.get("filters", []):
-        kinds = {(kind, one[kind]) for kind in ("meter", "scheduler") if kind in one}
+        kinds = {("meter", one["meter"])} if "meter" in one else set()
+        kinds |= {("scheduler", one["scheduler"])} if "scheduler" in one else set()
         if not kinds or not kinds <= written or _kind(network, policing, one) is None:
             notes.lost(
                 "filters",
@@ -171,8 +176,8 @@ def _tell(network: Network, policing: dict[str, Any], found: list[Metered], node
                 "and none where copies meet",
                 f"{one['name']} at {node}",
             )
-    for one in found:
-        if one.kind == "scheduler":
+    for own in found:
+        if own.kind == "scheduler":
             notes.warn(
                 "groups of ATS schedulers",
                 "INET has one clock for each stream, none for a group, and no limit of residence",

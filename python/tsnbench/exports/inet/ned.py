@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tsnbench.exports.inet.layout import INNER_BPS, Layout
-from tsnbench.exports.network import Network
+from tsnbench.plan.network import Network
 
 
 def text(network: Network, layout: Layout, breaks: bool) -> str:

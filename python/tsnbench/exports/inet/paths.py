@@ -6,13 +6,17 @@ the copies of a stream (802.1CB), from where they are made to the listener.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.exports.inet.layout import Layout
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+from tsnbench.plan.paths import entries_to, parents_of
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Destination, Stream
 
 LARGEST_VLAN = 4094
 Hops = dict[int, frozenset[int]]
@@ -33,11 +37,11 @@ class Copies:
 class Path:
     """A stream as it is written."""
 
-    stream: dict[str, Any]
+    stream: Stream
     vlan: int | None
     """None: untagged."""
     address: str
-    listeners: list[dict[str, Any]]
+    listeners: list[Destination]
     copies: Copies | None = None
 
     @property
@@ -60,7 +64,7 @@ class Paths:
     streams: list[Path] = field(default_factory=list)
     tables: dict[tuple[int, str], Hops] = field(default_factory=dict)
     """By VLAN (0: none) and address."""
-    users: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
+    users: dict[tuple[int, int], list[Stream]] = field(default_factory=dict)
     """Streams by port and class."""
 
     def __post_init__(self) -> None:
@@ -88,7 +92,7 @@ class Paths:
             for interface in sorted(hops.get(node, ())):
                 yield address, vlan, interface
 
-    def _path(self, stream: dict[str, Any]) -> Path:
+    def _path(self, stream: Stream) -> Path:
         listeners = stream["listeners"]
         copies = self._copies(stream) if "redundancy" in stream else None
         only = "redundancy" in stream and copies is None
@@ -137,17 +141,14 @@ class Paths:
         self._used.add(vlan)
         return vlan
 
-    def _tree(self, stream: dict[str, Any]) -> list[int]:
+    def _tree(self, stream: Stream) -> list[int]:
         """Entries of a route by which its listeners are reached."""
         found: set[int] = set()
         for listener in stream["listeners"]:
-            place: int | None = listener["route"]
-            while place is not None:
-                found.add(place)
-                place = stream["route"][place].get("parent")
+            found |= set(entries_to(parents_of(stream), listener["route"]))
         return sorted(found)
 
-    def _hops(self, stream: dict[str, Any], places: Any, ends: bool = True) -> Hops:
+    def _hops(self, stream: Stream, places: Iterable[int], ends: bool = True) -> Hops:
         """``ends``: with the way from a pair's switch to its applications."""
         found: dict[int, set[int]] = {}
         for place in places:
@@ -161,7 +162,7 @@ class Paths:
                 found.setdefault(node, set()).add(self.layout.inner(node))
         return {node: frozenset(out) for node, out in found.items()}
 
-    def _behind(self, stream: dict[str, Any], merged: set[int]) -> set[int]:
+    def _behind(self, stream: Stream, merged: set[int]) -> set[int]:
         """Entries behind the point where copies meet."""
         found: set[int] = set()
         for place, hop in enumerate(stream["route"]):
@@ -169,7 +170,7 @@ class Paths:
                 found.add(place)
         return found
 
-    def _copies(self, stream: dict[str, Any]) -> Copies | None:
+    def _copies(self, stream: Stream) -> Copies | None:
         """None where the copies are more than INET's splitter and merger make."""
         own = stream["redundancy"]
         if "copies" not in own or "merges" not in own:

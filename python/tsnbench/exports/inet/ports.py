@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tsnbench.exports.inet.meters import eligible
 from tsnbench.exports.inet.paths import Paths
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Cbs, Class, GateCycle, Port
 
 
-def classes(port: dict[str, Any], queue: str) -> list[str]:
+def classes(port: Port, queue: str) -> list[str]:
     """Which priority is in which class."""
     # One column is read: that of the number of classes.
     rows = ", ".join("[" + ", ".join([str(own)] * 8) + "]" for own in port["pcp_to_class"])
@@ -62,7 +65,7 @@ def port(network: Network, paths: Paths, number: int, layer: str, notes: Notes) 
     return lines
 
 
-def _queue(traffic: dict[str, Any], queue: str, backlog: int | None) -> list[str]:
+def _queue(traffic: Class, queue: str, backlog: int | None) -> list[str]:
     """INET's default queue has no limits, whatever its parameters say."""
     frames = traffic.get("limit_frames")
     if backlog is not None:
@@ -88,13 +91,16 @@ def _asynchronous(queue: str, number: int) -> list[str]:
 def _backlog(network: Network, paths: Paths, port: int, number: int) -> int | None:
     """What a saturating talker keeps in a queue that is its own."""
     users = paths.users.get((port, number), [])
-    if len(users) != 1 or users[0]["pattern"]["kind"] != "saturating":
+    if len(users) != 1:
+        return None
+    pattern = users[0]["pattern"]
+    if pattern["kind"] != "saturating":
         return None
     first = network.ports[users[0]["route"][0]["port"]]["node"] == network.ports[port]["node"]
-    return int(users[0]["pattern"]["backlog"]) if first else None
+    return pattern["backlog"] if first else None
 
 
-def _shaper(cbs: dict[str, Any], algorithm: str) -> list[str]:
+def _shaper(cbs: Cbs, algorithm: str) -> list[str]:
     return [
         f'{algorithm}.typename = "Ieee8021qCreditBasedShaper"',
         f"{algorithm}.idleSlope = {cbs['idle_slope_bps']}bps",
@@ -105,7 +111,7 @@ def _shaper(cbs: dict[str, Any], algorithm: str) -> list[str]:
     ]
 
 
-def gate(gates: dict[str, Any], number: int, name: str) -> list[str]:
+def gate(gates: GateCycle, number: int, name: str) -> list[str]:
     """Durations in turn, from a change of the gate on; nothing for a gate that never moves."""
     states = [(bool(entry["open"] >> number & 1), entry["interval_ns"]) for entry in gates["entries"]]
     joined: list[tuple[bool, int]] = []

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tsnbench.exports.network import Network, frame_octets
-from tsnbench.exports.notes import Notes
-from tsnbench.planning.sizes import frames_of
+from tsnbench.plan.frames import data_units, sizes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PeriodicPattern, PoissonPattern, SaturatingPattern, Stream, TracePattern
 
 UDP_OCTETS = 28
 ETHERNET_OCTETS = 18
@@ -40,16 +43,16 @@ class Source:
         ]
 
 
-def sources(network: Network, stream: dict[str, Any], notes: Notes) -> list[Source]:
+def sources(network: Network, stream: Stream, notes: Notes) -> list[Source]:
     """All of a stream's, in the order in which their packets leave."""
     tag = TAG_OCTETS if "vid" in stream else 0
-    kind = stream["pattern"]["kind"]
-    if kind == "periodic":
-        made = _periodic(network, stream, notes)
-    elif kind == "trace":
-        made = _recorded(network, stream, notes)
+    pattern = stream["pattern"]
+    if pattern["kind"] == "periodic":
+        made = _periodic(network, stream, pattern, notes)
+    elif pattern["kind"] == "trace":
+        made = _recorded(network, stream, pattern, notes)
     else:
-        made = _unending(network, stream, notes)
+        made = _unending(network, stream, pattern, notes)
     return [Source(one.octets - tag, one.interval, one.offset) for one in made]
 
 
@@ -72,33 +75,21 @@ def _repeated(network: Network, octets: int, begin: int, every: int, stop: int) 
         yield Source(octets, interval, f"{begin}ns")
 
 
-def _turns(stream: dict[str, Any], notes: Notes) -> list[list[int]]:
+def _turns(stream: Stream, notes: Notes) -> list[list[int]]:
     """The frames of each release, as they come in turn."""
     size = stream["size"]
-    if size["kind"] == "frame":
-        return [[size["octets"]]]
-    if size["kind"] == "list":
-        return [[octets] for octets in size["octets"]]
-    if len(set(size["octets"])) > 1:
+    if size["kind"] == "units" and len(set(size["octets"])) > 1:
         notes.warn("data units of several sizes", "written: their sizes in turn, not drawn", stream["name"])
-    return [
-        [
-            octets
-            for octets, count in frames_of(unit, size["most_per_frame"], size["overhead"])
-            for _ in range(count)
-        ]
-        for unit in size["octets"]
-    ]
+    return data_units(size)
 
 
-def _largest(stream: dict[str, Any], notes: Notes) -> int:
+def _largest(stream: Stream, notes: Notes) -> int:
     if stream["size"]["kind"] != "frame":
         notes.lost("smaller frames", "a source has one size; written: the largest", stream["name"])
-    return max(frame_octets(stream["size"]))
+    return sizes(stream["size"]).largest
 
 
-def _periodic(network: Network, stream: dict[str, Any], notes: Notes) -> list[Source]:
-    pattern = stream["pattern"]
+def _periodic(network: Network, stream: Stream, pattern: PeriodicPattern, notes: Notes) -> list[Source]:
     begin, period = stream["start_ns"] + pattern["offset_ns"], pattern["period_ns"]
     turns = _turns(stream, notes)
     if sum(map(len, turns)) > MOST:
@@ -121,8 +112,7 @@ def _periodic(network: Network, stream: dict[str, Any], notes: Notes) -> list[So
     ]
 
 
-def _recorded(network: Network, stream: dict[str, Any], notes: Notes) -> list[Source]:
-    pattern = stream["pattern"]
+def _recorded(network: Network, stream: Stream, pattern: TracePattern, notes: Notes) -> list[Source]:
     cycle, gaps = pattern["cycle_ns"], pattern["gaps_ns"]
     turns = _turns(stream, notes)
     # Sizes come in turn: the whole repeats when both are at their beginning.
@@ -151,9 +141,11 @@ def _recorded(network: Network, stream: dict[str, Any], notes: Notes) -> list[So
     return found
 
 
-def _unending(network: Network, stream: dict[str, Any], notes: Notes) -> list[Source]:
+def _unending(
+    network: Network, stream: Stream, pattern: PoissonPattern | SaturatingPattern, notes: Notes
+) -> list[Source]:
     """Poisson and saturating: an interval is drawn, or the time of a frame."""
-    pattern, begin = stream["pattern"], stream["start_ns"]
+    begin = stream["start_ns"]
     octets = _largest(stream, notes)
     if pattern["kind"] == "poisson":
         interval = f"exponential({pattern['mean_interval_ps']}ps)"

@@ -7,8 +7,8 @@ from tsnbench.exports.inet.paths import Path, Paths
 from tsnbench.exports.inet.ports import classes
 from tsnbench.exports.inet.sources import sources
 from tsnbench.exports.inet.words import filtered, mapping, quoted
-from tsnbench.exports.network import Network
-from tsnbench.exports.notes import Notes
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
 
 
 def station(network: Network, layout: Layout, paths: Paths, node: int, notes: Notes) -> list[str]:

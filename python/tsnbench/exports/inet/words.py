@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Stream
 
 # fmt: off
 NED = frozenset({
@@ -30,7 +33,7 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def filtered(stream: dict[str, Any]) -> str:
+def filtered(stream: Stream) -> str:
     """An expression that a stream's packets meet."""
     return f"expr(udp.destPort == {stream['udp_port']})"
 

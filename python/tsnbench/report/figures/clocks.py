@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.report.clocks import MOST_CLOCKS, ClockRow
 from tsnbench.report.figures.style import COLOURS, DASHES, Drawing, Size
-from tsnbench.report.words import micros, printable, seconds_or_millis, signed
+from tsnbench.report.formatting import micros, printable, seconds_or_millis, signed
+from tsnbench.report.parts.clocks import MOST_CLOCKS, ClockRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tsnbench.report.curves import Steps
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, Drawing, Size, axis_of, columns_for
-from tsnbench.report.words import micros, shortened
+from tsnbench.report.formatting import micros, shortened
+from tsnbench.report.parts.curves import Steps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from tsnbench.report.bounds import drawn, in_words
-from tsnbench.report.curves import Curve, Panel
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, key
-from tsnbench.report.words import THIN, count, micros, shortened
+from tsnbench.report.formatting import THIN, count, micros, shortened
+from tsnbench.report.parts.bounds import drawn, in_words
+from tsnbench.report.parts.curves import Curve, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.report.facts import FaultSpan
-from tsnbench.report.faults import Losses, drawn
 from tsnbench.report.figures.style import COLOURS, INK, LIMIT, Drawing, Size
-from tsnbench.report.words import count, printable, seconds_or_millis, shortened, span
+from tsnbench.report.formatting import count, printable, seconds_or_millis, shortened, span
+from tsnbench.report.parts.faults import Losses, drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

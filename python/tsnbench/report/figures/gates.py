@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.report.figures.style import GRID, INK, Drawing, Size, colour_of
-from tsnbench.report.ports import called, carried
-from tsnbench.report.schedule import BINS, Folded
-from tsnbench.report.words import count, printable
+from tsnbench.report.formatting import count, printable
+from tsnbench.report.parts.ports import called, carried
+from tsnbench.report.parts.schedule import BINS, Folded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

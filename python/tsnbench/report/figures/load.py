@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, MARKERS, Drawing, Size, axis_of, colour_of
-from tsnbench.report.ports import MOST_PORTS, Flowed, Load, called
-from tsnbench.report.words import printable, seconds_or_millis, span
+from tsnbench.report.formatting import printable, seconds_or_millis, span
+from tsnbench.report.parts.ports import MOST_PORTS, Flowed, Load, called
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.axis import Axis, axis
 from tsnbench.report.figures.style import COLOURS, INK, LIMIT, PAPER, Drawing, Size
-from tsnbench.report.planned import Lane, Planned, PlannedPort, PlannedStream
-from tsnbench.report.words import THIN, count, micros, printable, shortened, span
+from tsnbench.report.formatting import THIN, count, micros, printable, shortened, span
+from tsnbench.report.parts.planned import Lane, Planned, PlannedPort, PlannedStream
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.facts import Port
-from tsnbench.report.ports import carried
+from tsnbench.report.parts.ports import carried
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.report.bounds import drawn
-from tsnbench.report.curves import Curve
 from tsnbench.report.facts import Bound
 from tsnbench.report.figures.distributions import delay_axis, draw_boxes, draw_ccdf, log_share
 from tsnbench.report.figures.style import (
@@ -20,8 +18,10 @@ from tsnbench.report.figures.style import (
     axis_of,
     columns_for,
 )
-from tsnbench.report.sweep import MOST_OVERLAID, Along, Sweep, spread
-from tsnbench.report.words import micros, printable, shortened
+from tsnbench.report.formatting import micros, printable, shortened
+from tsnbench.report.parts.bounds import drawn
+from tsnbench.report.parts.curves import Curve
+from tsnbench.report.parts.sweep import MOST_OVERLAID, Along, Sweep, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

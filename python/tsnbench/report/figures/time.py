@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.report.bounds import in_words
-from tsnbench.report.curves import Panel
 from tsnbench.report.facts import FaultSpan
 from tsnbench.report.figures.distributions import about_bounds, draw_bounds, left_out, plain
 from tsnbench.report.figures.faults import shade
 from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Size, axis_of, key
-from tsnbench.report.words import micros, seconds_or_millis, shortened
+from tsnbench.report.formatting import micros, seconds_or_millis, shortened
+from tsnbench.report.parts.bounds import in_words
+from tsnbench.report.parts.curves import Panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from tsnbench.report.facts import Network
 from tsnbench.report.figures.style import COLOURS, DASHES, GRID, INK, PAPER, Drawing, Size
+from tsnbench.report.formatting import shortened
 from tsnbench.report.layout import place
-from tsnbench.report.ports import Load
-from tsnbench.report.words import shortened
+from tsnbench.report.parts.ports import Load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tsnbench.scenario.grammar.whole import SCENARIO
+from tsnbench.scenario.grammar.scenario import SCENARIO
 
 __all__ = ["SCENARIO"]

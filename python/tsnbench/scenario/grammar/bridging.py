@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tsnbench.scenario.grammar.common import TIME
-from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, Record
-from tsnbench.scenario.grammar.values import Quantity, Text
-from tsnbench.scenario.units import SIZE
+from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, Record, record_of
+from tsnbench.scenario.kinds.common import TIME
+from tsnbench.scenario.kinds.values import FileBeside
+from tsnbench.scenario.model.network import Buffer
+from tsnbench.scenario.model.traffic import TABLES
 
 PROCESSING = Either(
     "a time, {least: …, most: …}, {values: […]} or {file: …}",
@@ -17,11 +18,11 @@ PROCESSING = Either(
             "most": Field(TIME, "longest time, all between equally likely"),
             "values": Field(ListOf(TIME, "times"), "equally likely times: [1 us, 1.2 us, 5 us]"),
             "file": Field(
-                Text("the name of a csv or parquet file"),
+                FileBeside("the name of a csv or parquet file", endings=TABLES),
                 "measured times, with their counts where it has them",
             ),
         },
-        slips={
+        common_mistakes={
             **dict.fromkeys(("min", "from"), "did you mean least?"),
             **dict.fromkeys(("max", "to"), "did you mean most?"),
             **dict.fromkeys(("list", "table"), "did you mean values?"),
@@ -31,14 +32,7 @@ PROCESSING = Either(
 )
 BUFFER = Either(
     "a size, or {size: …, alpha: …}",
-    text=Quantity(SIZE, 64, 1 << 40),
-    mapping=Record(
-        "a shared buffer",
-        {
-            "size": Field(Quantity(SIZE, 64, 1 << 40), "memory of all ports together", "512 KiB"),
-            "alpha": Field(
-                Text("a factor such as 1, 0.5 or 1/4"), "each class holds at most so much of what is free"
-            ),
-        },
-    ),
+    text=Buffer._keys["size"].kind,
+    mapping=record_of(Buffer, "a shared buffer"),
+    short="size",
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tsnbench.scenario.grammar.common import NODE
-from tsnbench.scenario.grammar.shapes import Field
-from tsnbench.scenario.grammar.values import Text
+from tsnbench.scenario.kinds.combinators import Field
+from tsnbench.scenario.kinds.common import NODE
+from tsnbench.scenario.kinds.values import Text
 
 CLOCK_FAULTS = {
     "clock-step": Field(NODE, "a node whose clock is set forward or back: with by: 10 us"),

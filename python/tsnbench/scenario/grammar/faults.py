@@ -1,15 +1,14 @@
-"""The keys of faults, and of streams with more than one way."""
+"""The keys of faults."""
 
 from __future__ import annotations
 
 from tsnbench.scenario.grammar.clock_faults import CLOCK_FAULTS
-from tsnbench.scenario.grammar.common import NODE, NODES, PCP, SELECTOR, SPAN, TIME
-from tsnbench.scenario.grammar.shapers import GATE_LIST
-from tsnbench.scenario.grammar.shapes import Either, Field, ListOf, Record
-from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
-from tsnbench.scenario.units import SHARE
+from tsnbench.scenario.grammar.gates import GATE_LIST
+from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, Record, fields_of, record_of
+from tsnbench.scenario.kinds.common import SELECTOR, SPAN, TIME
+from tsnbench.scenario.kinds.values import Choice, Text
+from tsnbench.scenario.model.faults import CHANCE, Delay, Loss
 
-CHANCE = Quantity(SHARE, 0, 10**6, zero=True)
 DOWN = Text("a link such as node1 -- node2, or the name of a node", swept=False)
 FAULTS = ListOf(
     Record(
@@ -25,12 +24,7 @@ FAULTS = ListOf(
                     text=CHANCE,
                     mapping=Record(
                         "losses in bursts (Gilbert-Elliott)",
-                        {
-                            "to-bad": Field(CHANCE, "chance per frame to go from good to bad", "1 %"),
-                            "to-good": Field(CHANCE, "chance per frame to go from bad to good", "20 %"),
-                            "in-good": Field(CHANCE, "share lost while good; 0 unless given"),
-                            "in-bad": Field(CHANCE, "share lost while bad; 100 % unless given"),
-                        },
+                        fields_of(Loss, "to_bad", "to_good", "in_good", "in_bad"),
                     ),
                 ),
                 "frames lost by chance: 1 %, or in bursts: {to-bad: 1 %, to-good: 20 %}",
@@ -41,20 +35,7 @@ FAULTS = ListOf(
             ),
             "delay": Field(
                 Either(
-                    "a time, or {from: …, to: …}",
-                    text=TIME,
-                    mapping=Record(
-                        "a delay by chance",
-                        {
-                            "from": Field(TIME, "the shortest; 0 us unless given"),
-                            "to": Field(SPAN, "the longest; each in between is as likely", "100 us"),
-                            "share": Field(CHANCE, "share of the frames that is held back; all unless given"),
-                            "order": Field(
-                                Choice({"kept": True, "broken": False}, "an order"),
-                                "kept (default: what is behind waits, too) or broken",
-                            ),
-                        },
-                    ),
+                    "a time, or {from: …, to: …}", text=TIME, mapping=record_of(Delay, "a delay by chance")
                 ),
                 "how much later frames arrive: 100 us, or {from: 10 us, to: 100 us, order: broken}",
             ),
@@ -74,13 +55,15 @@ FAULTS = ListOf(
                 "ports that obey another list: {shift: 100 us}, {entries: …}, or open for none",
             ),
             "on": Field(SELECTOR, "the port whose frames (or gates) have the fault: sw1 -> sw2"),
-            "babble": Field(NODE, "a stream whose talkers send more than its pattern says"),
+            "babble": Field(
+                Text("the name of a stream"), "a stream whose talkers send more than its pattern says"
+            ),
             "every": Field(SPAN, "between the data units that babbling adds"),
             **CLOCK_FAULTS,
             "at": Field(TIME, "when it begins; 0 us unless given"),
             "for": Field(SPAN, "how long; to the end unless given"),
         },
-        slips={
+        common_mistakes={
             **dict.fromkeys(("link", "cut", "link-down"), "did you mean down?"),
             **dict.fromkeys(("from", "start"), "did you mean at?"),
             **dict.fromkeys(("duration", "until", "to"), "did you mean for?"),
@@ -89,69 +72,4 @@ FAULTS = ListOf(
     ),
     "faults",
     least=0,
-)
-ACTIVE = Record(
-    "active identification",
-    {
-        "destination": Field(
-            Text("a MAC address such as 02:cb:00:00:00:01"),
-            "of copies; a locally administered one unless given",
-        ),
-        "vlan": Field(Count(1, 4094, "a VLAN identifier"), "of copies; the stream's unless given"),
-        "pcp": Field(PCP, "of copies; the stream's unless given"),
-    },
-    slips={
-        **dict.fromkeys(("mac", "address", "to"), "did you mean destination?"),
-        **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
-        **dict.fromkeys(("priority", "prio"), "did you mean pcp?"),
-    },
-    empty=True,
-)
-FRER = Record(
-    "seamless redundancy (FRER)",
-    {
-        "paths": Field(
-            ListOf(NODES, "lists of hops", least=2, most=16), "[[sw1, sw2], [sw3, sw4]]: hops of each copy"
-        ),
-        "disjoint": Field(Count(2, 16, "a number of ways"), "so many ways that share no node or link; 2"),
-        "at": Field(
-            Either("a node, or a list of nodes", text=NODE, listing=NODES),
-            "where copies meet: sw4, or [sw3, sw4]; the first node from which all ways are the same",
-        ),
-        "recovery": Field(Choice({"vector": "vector", "match": "match"}, "a recovery"), "vector or match"),
-        "history": Field(Count(1, 32_767, "a history length"), "numbers that vector recovery remembers; 32"),
-        "reset": Field(SPAN, "silence after which any number is taken; 2 s unless given"),
-        "individual": Field(YES_NO, "true: each copy's way has a recovery function of its own as well"),
-        "identification": Field(
-            Either(
-                "null, source-mac, ip, or {active: …}",
-                text=Choice({"null": "null", "source-mac": "source-mac", "ip": "ip"}, "an identification"),
-                mapping=Record("an identification", {"active": Field(ACTIVE, "what copies show", "{}")}),
-            ),
-            "null, source-mac or ip, the first that tells the stream apart; or {active: {vlan: 200}}",
-        ),
-        "latent-errors": Field(
-            Record(
-                "latent error detection",
-                {
-                    "period": Field(Quantity(SPAN.dimension, 10**6, SPAN.most), "between tests; 2 s"),
-                    "reset": Field(Quantity(SPAN.dimension, 10**6, SPAN.most), "between resets; 30 s"),
-                    "difference": Field(Count(0, 10**9, "a number of frames"), "may be missing; 10"),
-                },
-                empty=True,
-            ),
-            "an alarm when copies are missing: {period: 2 s, difference: 10}",
-        ),
-    },
-    empty=True,
-    example="{disjoint: 2}",
-)
-FAILOVER = Record(
-    "a way that stands by",
-    {
-        "path": Field(NODES, "hops of the other way; a disjoint one unless given"),
-        "after": Field(TIME, "from a link's failure until the other way forwards", "1 s"),
-        "back": Field(TIME, "from its return until the first way forwards again; as after unless given"),
-    },
-    example="{after: 1 s}",
 )

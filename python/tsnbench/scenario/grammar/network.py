@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from tsnbench.scenario.grammar.bridging import BUFFER, PROCESSING
-from tsnbench.scenario.grammar.common import (
-    CABLE,
-    CLASSES,
-    LINK_RATE,
-    QUEUES,
-    SPAN,
-)
-from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, MapOf, Record
-from tsnbench.scenario.grammar.values import YES_NO, Choice, Count, Quantity, Text
+from tsnbench.scenario.kinds.combinators import Either, Field, KeyPattern, ListOf, MapOf, Record
+from tsnbench.scenario.kinds.common import CABLE, CLASSES, LINK_RATE, QUEUES, SPAN
+from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.units import SIZE
 
 LEARNING = Either(
@@ -51,7 +45,7 @@ NODE_OPTIONS = Record(
         "queues": Field(QUEUES, "queues of all ports of this node"),
     },
     empty=True,
-    slips={
+    common_mistakes={
         "learning": "write forwarding: {learning: true}",
         **dict.fromkeys(("cut-through", "mode"), "write forwarding: {mode: cut-through, after: 337 B}"),
         **dict.fromkeys(("clock", "drift"), "write it under clocks:, beside network:"),

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from tsnbench.scenario.grammar.common import (
-    CLASS_NAME,
-    FRAME,
-    LONGEST,
-    NODE,
-    NODES,
-    PCP,
-    SPAN,
-    STREAM_RATE,
-    TIME,
-    UNIT,
-)
-from tsnbench.scenario.grammar.faults import FAILOVER, FRER
-from tsnbench.scenario.grammar.hosts import SEND
-from tsnbench.scenario.grammar.replay import REPLAY
-from tsnbench.scenario.grammar.schedule import RELEASE
-from tsnbench.scenario.grammar.shapes import Either, Field, KeyPattern, ListOf, Record
-from tsnbench.scenario.grammar.values import YES_NO, Average, Count, Quantity, Text
-from tsnbench.scenario.units import DURATION, SHARE, SIZE
+from tsnbench.scenario.grammar.redundancy import FAILOVER, FRER
+from tsnbench.scenario.kinds.combinators import Either, Field, KeyPattern, ListOf, Record, fields_of
+from tsnbench.scenario.kinds.common import CLASS_NAME, FRAME, LONGEST, NODE, NODES, PCP, SPAN, UNIT, VLAN
+from tsnbench.scenario.kinds.values import YES_NO, Average, Quantity, Text
+from tsnbench.scenario.model.streams import Requirements, Stream
+from tsnbench.scenario.model.traffic import POISSON, REPLAY, Periodic, Saturating
+from tsnbench.scenario.units import DURATION, SIZE
 
 JITTER = Quantity(DURATION, 0, LONGEST, zero=True)
 JITTER_KINDS = ("delay-step-abs", "deviation", "spread", "interval")
@@ -28,14 +16,9 @@ LIMITS = Record(
     "requirements",
     {
         "class": Field(CLASS_NAME, "the limits of an SR class; other keys override"),
-        "delay": Field(SPAN, "highest delay"),
-        "delay from release": Field(
-            SPAN, "highest delay from the release on: with the wait in the talker's own port"
-        ),
+        **fields_of(Requirements, "delay", "release_delay"),
         "jitter": Field(JITTER, "highest jitter, as delay-step-abs: |delay(i) - delay(i-1)|"),
-        "loss": Field(Quantity(SHARE, 0, 10**6, zero=True), "most frames lost on the way: 0, 0.1 %, 100 ppm"),
-        "rate": Field(STREAM_RATE, "least rate received, frames from destination address to FCS"),
-        "worst-case": Field(YES_NO, "true: the worst-case bounds have to keep these limits, too"),
+        **fields_of(Requirements),
     },
     patterns=(
         KeyPattern(
@@ -49,7 +32,7 @@ LIMITS = Record(
             "jitter deviation",
         ),
     ),
-    slips={
+    common_mistakes={
         **dict.fromkeys(("latency", "deadline", "max-delay", "max-latency"), "did you mean delay?"),
         **dict.fromkeys(("losses", "lost", "drops", "reliability"), "did you mean loss?"),
         **dict.fromkeys(("bandwidth", "throughput", "bitrate"), "did you mean rate?"),
@@ -61,7 +44,7 @@ REQUIREMENTS = Record(
     {
         "worst-case": Field(
             YES_NO, "true: worst-case bounds have to keep the limits of every stream that has limits"
-        ),
+        )
     },
 )
 UNITS = Either(
@@ -82,39 +65,21 @@ UNITS = Either(
 TRAFFIC = {
     "pcp": Field(PCP, "priority code point; 0 unless the class or pattern says"),
     "class": Field(CLASS_NAME, "SR class: gives the PCP, and counts for that class's CBS reservation"),
-    "vlan": Field(
-        Either(
-            "a VLAN identifier or none",
-            text=Text("a VLAN identifier from 1 to 4094, or none", number=True),
-        ),
-        "VLAN identifier, 100 unless given; none: untagged",
-    ),
-    "period": Field(SPAN, "one data unit every period"),
-    "offset": Field(TIME, "when in the period; 0 us unless given"),
-    "jitter": Field(TIME, "release jitter: each release is late by up to this, uniformly"),
+    "vlan": Field(VLAN, "VLAN identifier, 100 unless given; none: untagged"),
+    **fields_of(Periodic),
     "poisson": Field(
-        Either(
-            "a mean rate, or {mean-interval: …}",
-            text=STREAM_RATE,
-            mapping=Record(
-                "a Poisson source",
-                {
-                    "rate": Field(STREAM_RATE, "mean rate of frames: 100 Mbit/s"),
-                    "mean-interval": Field(SPAN, "mean time between releases, in place of a rate: 100 us"),
-                },
-            ),
-        ),
+        POISSON,
         "independent exponential gaps, at this mean rate of frames (destination address to FCS), or of "
         "this mean: {mean-interval: 100 us}",
     ),
     "saturating": Field(YES_NO, "true: as fast as the port takes frames"),
     "replay": Field(REPLAY, "as recorded: cam.pcap, or {file: cam.csv, speed: 2, repeat: forever}"),
-    "backlog": Field(Count(1, 1000, "a number of frames"), "frames that a saturating talker keeps queued; 2"),
+    **fields_of(Saturating),
     "frame": Field(FRAME, "frame size from destination address to FCS, VLAN tag included"),
     "phy": Field(Quantity(SIZE, 84), "the frame with preamble, SFD and inter-frame gap: frame + 20 B"),
     "payload": Field(Quantity(SIZE), "UDP payload: frame - 46 B, - 50 B with VLAN tag"),
     "units": Field(UNITS, "application data units, cut into frames sent back to back"),
-    "count": Field(Count(1, 10_000, "a number of flows"), "so many flows, each with its own sequence"),
+    **fields_of(Stream, "count"),
 }
 STREAM = Record(
     "a stream",
@@ -126,21 +91,15 @@ STREAM = Record(
         ),
         "pattern": Field(Text("the name of a catalogue pattern"), "engine/cc-1ms, flextest/theta-high, …"),
         **TRAFFIC,
-        "scheduled": Field(YES_NO, "true: its releases, and gates on its way, are planned"),
-        "release": Field(
-            RELEASE, "when in the period a scheduled stream is released: {earliest: 100 us, latest: 200 us}"
-        ),
-        "start": Field(TIME, "no release before this"),
-        "stop": Field(SPAN, "no release at or after this"),
+        **fields_of(Stream, "send", "scheduled", "release", "start", "stop"),
         "frer": Field(FRER, "copies over several ways: {disjoint: 2}, or {paths: [[sw1], [sw2]]}"),
         "failover": Field(FAILOVER, "a way that stands by, without copies: {after: 1 s}"),
-        "send": Field(SEND, "timer and socket of a talker on a host: {advance: 250 us, txtime: true}"),
         "requires": Field(
             Either("requirements, or the name of an SR class", text=CLASS_NAME, mapping=LIMITS),
             "sr/A, or {delay: 2 ms, jitter: 125 us, loss: 0}",
         ),
     },
-    slips={
+    common_mistakes={
         "rate": "write poisson: 10 Mbit/s for random gaps, or period and a size",
         **dict.fromkeys(("size", "length", "bytes"), "write frame, phy or payload: which size is meant?"),
         **dict.fromkeys(("priority", "prio"), "did you mean pcp?"),

@@ -44,7 +44,7 @@ void tsn_clock_rebase(struct tsn_clock *clock, s64 now_ps)
 {
 	s64 ns, ps;
 
-	tsn_truth_note(clock, now_ps);
+	tsn_probe_sample(clock, now_ps);
 	tsn_clock_show_locked(clock, now_ps, &ns, &ps);
 	clock->from_ps = now_ps;
 	clock->ns = ns;
@@ -278,7 +278,7 @@ struct tsn_clock *tsn_clock_get(const char *label)
 	debugfs_create_file_unsafe("granularity_ns", 0600, clock->folder, clock, &granularity_file);
 	debugfs_create_file_unsafe("jitter_ns", 0600, clock->folder, clock, &jitter_file);
 	debugfs_create_file_unsafe("index", 0400, clock->folder, clock, &index_file);
-	tsn_truth_folder(clock);
+	tsn_probe_folder(clock);
 	list_add_tail(&clock->list, &clocks);
 	return clock;
 }
@@ -292,7 +292,7 @@ void tsn_clocks_put(void)
 		debugfs_remove(clock->folder);
 		ptp_clock_unregister(clock->ptp);
 		list_del(&clock->list);
-		vfree(clock->notes.error_ps);
+		vfree(clock->samples.error_ps);
 		kfree(clock);
 	}
 }

@@ -41,15 +41,15 @@ static void begin(struct tsn_port *port, struct sk_buff *skb, s64 at_ps)
 	port->end_ps = at_ps + tsn_duration(port, octets);
 	port->free_ps = at_ps + tsn_duration(port, octets + TSN_GAP);
 	/* A node that goes down meanwhile does not say that it sent. */
-	if (!tsn_harm_down(port, at_ps, at_ps + tsn_duration(port, TSN_PREAMBLE)))
-		tsn_tape_write(&port->tx, port->clock, skb, at_ps);
+	if (!tsn_impair_node_down(port, at_ps, at_ps + tsn_duration(port, TSN_PREAMBLE)))
+		tsn_capture_write(&port->tx, port->clock, skb, at_ps);
 }
 
 static void deliver(struct tsn_port *port, struct sk_buff *skb)
 {
 	s64 arrives_ps = tsn_note(skb)->arrives_ps;
 
-	tsn_tape_write(&port->rx, port->clock, skb, arrives_ps);
+	tsn_capture_write(&port->rx, port->clock, skb, arrives_ps);
 	dev_sw_netstats_rx_add(port->dev, skb->len);
 	memset(skb->cb, 0, sizeof(skb->cb));
 	skb->protocol = eth_type_trans(skb, port->dev);
@@ -81,8 +81,8 @@ static void hand_over(struct tsn_port *port, struct sk_buff *sent, s64 late_ps)
 	struct sk_buff *skb, *before;
 	s64 arrives_ps = port->end_ps + port->delay_ps + late_ps;
 
-	if (tsn_harm_down(peer, arrives_ps, arrives_ps)) {
-		tsn_harm_lost(port);
+	if (tsn_impair_node_down(peer, arrives_ps, arrives_ps)) {
+		tsn_impair_lost(port);
 		return;
 	}
 	skb = netdev_alloc_skb_ip_align(peer->dev, sent->len);
@@ -118,7 +118,7 @@ static void to_peer(struct tsn_port *port, struct sk_buff *sent)
 		port->dev->stats.tx_carrier_errors++;
 		return;
 	}
-	if (!tsn_harm_meet(port, tsn_note(sent)->begin_ps, port->end_ps, sent->len + ETH_FCS_LEN, &late_ps, &again_ps))
+	if (!tsn_impair_frame(port, tsn_note(sent)->begin_ps, port->end_ps, sent->len + ETH_FCS_LEN, &late_ps, &again_ps))
 		return;
 	hand_over(port, sent, late_ps);
 	if (again_ps != TSN_NEVER)
@@ -156,9 +156,9 @@ static bool flush(struct tsn_port *port, struct sk_buff *skb, s64 until_ps)
 	struct tsn_note *note = tsn_note(skb);
 	struct tsn_queue *queue = &port->queue[note->queue];
 
-	if (!tsn_harm_down(port, note->ready_ps, until_ps))
+	if (!tsn_impair_node_down(port, note->ready_ps, until_ps))
 		return false;
-	tsn_harm_flushed(port, note->ready_ps, until_ps);
+	tsn_impair_flushed(port, note->ready_ps, until_ps);
 	__skb_unlink(skb, &queue->ring);
 	queue->used--;
 	kfree_skb(skb);
@@ -176,8 +176,8 @@ static void flush_all(struct tsn_port *port, s64 now_ps)
 	for (number = 0; number < TSN_QUEUES; number++)
 		skb_queue_walk_safe(&port->queue[number].ring, skb, next)
 			waiting |= !flush(port, skb, now_ps);
-	if (waiting && tsn_harm_next(port, now_ps) != TSN_NEVER)
-		tsn_arm(&port->timer, tsn_harm_next(port, now_ps));
+	if (waiting && tsn_impair_next_down(port, now_ps) != TSN_NEVER)
+		tsn_arm(&port->timer, tsn_impair_next_down(port, now_ps));
 }
 
 /* Works off all that is due. The port is locked. */
@@ -198,14 +198,14 @@ void tsn_mac_run(struct tsn_port *port)
 		tsn_gates_advance(port, now_ps);
 		skb = choose(port, &at_ps);
 		if (skb && at_ps <= now_ps) {
-			if (!port->harm || !flush(port, skb, at_ps))
+			if (!port->impairments || !flush(port, skb, at_ps))
 				begin(port, skb, at_ps);
 			continue;
 		}
-		if (port->harm)
+		if (port->impairments)
 			flush_all(port, now_ps);
 		skb = choose(port, &at_ps);
-		if (skb && at_ps < tsn_harm_next(port, now_ps))
+		if (skb && at_ps < tsn_impair_next_down(port, now_ps))
 			tsn_arm(&port->timer, at_ps);
 		return;
 	}

@@ -78,12 +78,12 @@ static void free_port(struct tsn_port *port)
 	debugfs_remove(port->folder);
 	if (port->dev)
 		free_netdev(port->dev);
-	tsn_tape_free(&port->tx);
-	tsn_tape_free(&port->rx);
+	tsn_capture_free(&port->tx);
+	tsn_capture_free(&port->rx);
 	kfree(port->past);
 	kfree(port->oper);
 	kfree(port->admin);
-	kfree(port->harm);
+	kfree(port->impairments);
 	kfree(port);
 }
 
@@ -114,8 +114,8 @@ static struct tsn_port *make_port(char *name, u64 rate_bps, u64 delay_ps)
 	port->delay_ps = delay_ps;
 	port->ring = 2;
 	port->initial = ~0u;
-	tsn_tape_prepare(&port->tx);
-	tsn_tape_prepare(&port->rx);
+	tsn_capture_prepare(&port->tx);
+	tsn_capture_prepare(&port->rx);
 	tsn_mac_prepare(port);
 	port->clock = tsn_clock_get(label ?: name);
 	if (IS_ERR(port->clock)) {
@@ -129,9 +129,9 @@ static struct tsn_port *make_port(char *name, u64 rate_bps, u64 delay_ps)
 	port->folder = debugfs_create_dir(name, tsn_folder);
 	debugfs_create_u32("ring", 0600, port->folder, &port->ring);
 	debugfs_create_u32("unguarded", 0600, port->folder, &port->unguarded);
-	tsn_tape_folder(port);
+	tsn_capture_folder(port);
 	tsn_gates_folder(port);
-	tsn_harm_folder(port);
+	tsn_impair_folder(port);
 	return port;
 failed:
 	free_port(port);

@@ -31,7 +31,7 @@
 #define TSN_LISTS 32	/* gate control lists of which is known when they were asked for */
 
 /* How far a clock was from true time, at moments that were asked for. */
-struct tsn_notes {
+struct tsn_samples {
 	s64 *error_ps;		/* NULL: nothing is noted */
 	s64 next_ns;		/* TAI */
 	s64 every_ns;
@@ -53,7 +53,7 @@ struct tsn_clock {
 	s32 error_ppb;
 	u32 granularity_ns;
 	u32 jitter_ns;		/* stamps of PTP are late by a draw up to this: a PHY */
-	struct tsn_notes notes;
+	struct tsn_samples samples;
 	struct ptp_clock_info info;
 	struct ptp_clock *ptp;
 	struct dentry *folder;
@@ -74,7 +74,7 @@ struct tsn_gates {
 };
 
 /* What passed a point of a port, as a capture file (pcap with ns). */
-struct tsn_tape {
+struct tsn_capture {
 	spinlock_t lock;
 	struct page **pages;	/* NULL: nothing is captured */
 	u64 octets;
@@ -117,14 +117,14 @@ struct tsn_port {
 		bool late;	/* ConfigChangeError */
 	} asked[TSN_LISTS];
 	unsigned int lists;
-	struct tsn_harm *harm;	/* NULL: nothing goes wrong */
+	struct tsn_impairments *impairments;	/* NULL: nothing goes wrong */
 	struct kernel_hwtstamp_config stamps;
 	spinlock_t arriving;	/* of what follows */
 	struct sk_buff_head wire;
 	struct hrtimer arrival;
 	u64 stamped;
-	struct tsn_tape tx;
-	struct tsn_tape rx;
+	struct tsn_capture tx;
+	struct tsn_capture rx;
 	struct dentry *folder;
 };
 
@@ -176,9 +176,9 @@ void tsn_clock_rebase(struct tsn_clock *clock, s64 at_ps);
 s64 tsn_clock_when(struct tsn_clock *clock, s64 ns);
 s64 tsn_clock_span(struct tsn_clock *clock, s64 ps);
 
-/* truth.c */
-void tsn_truth_note(struct tsn_clock *clock, s64 until_ps);
-void tsn_truth_folder(struct tsn_clock *clock);
+/* clock_probe.c */
+void tsn_probe_sample(struct tsn_clock *clock, s64 until_ps);
+void tsn_probe_folder(struct tsn_clock *clock);
 
 /* gates.c */
 s64 tsn_gates_open(struct tsn_port *port, unsigned int queue, s64 from_ps, s64 need_ps);
@@ -186,13 +186,13 @@ void tsn_gates_advance(struct tsn_port *port, s64 now_ps);
 u32 tsn_gates_max_sdu(const struct tsn_port *port, unsigned int queue);
 void tsn_gates_folder(struct tsn_port *port);
 
-/* harm.c */
-bool tsn_harm_down(const struct tsn_port *port, s64 from_ps, s64 until_ps);
-s64 tsn_harm_next(const struct tsn_port *port, s64 after_ps);
-void tsn_harm_flushed(struct tsn_port *port, s64 from_ps, s64 until_ps);
-bool tsn_harm_meet(struct tsn_port *port, s64 begin_ps, s64 end_ps, u32 octets, s64 *late_ps, s64 *again_ps);
-void tsn_harm_lost(struct tsn_port *port);
-void tsn_harm_folder(struct tsn_port *port);
+/* impairment.c */
+bool tsn_impair_node_down(const struct tsn_port *port, s64 from_ps, s64 until_ps);
+s64 tsn_impair_next_down(const struct tsn_port *port, s64 after_ps);
+void tsn_impair_flushed(struct tsn_port *port, s64 from_ps, s64 until_ps);
+bool tsn_impair_frame(struct tsn_port *port, s64 begin_ps, s64 end_ps, u32 octets, s64 *late_ps, s64 *again_ps);
+void tsn_impair_lost(struct tsn_port *port);
+void tsn_impair_folder(struct tsn_port *port);
 
 /* offload.c */
 int tsn_setup_tc(struct net_device *dev, enum tc_setup_type type, void *data);
@@ -201,9 +201,9 @@ int tsn_setup_tc(struct net_device *dev, enum tc_setup_type type, void *data);
 extern const struct ethtool_ops tsn_ethtool_ops;
 
 /* capture.c */
-void tsn_tape_prepare(struct tsn_tape *tape);
-void tsn_tape_write(struct tsn_tape *tape, struct tsn_clock *clock, const struct sk_buff *skb, s64 at_ps);
-void tsn_tape_folder(struct tsn_port *port);
-void tsn_tape_free(struct tsn_tape *tape);
+void tsn_capture_prepare(struct tsn_capture *capture);
+void tsn_capture_write(struct tsn_capture *capture, struct tsn_clock *clock, const struct sk_buff *skb, s64 at_ps);
+void tsn_capture_folder(struct tsn_port *port);
+void tsn_capture_free(struct tsn_capture *capture);
 
 #endif

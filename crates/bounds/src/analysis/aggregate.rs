@@ -1,0 +1,93 @@
+//! What comes to a class from all sides: flows together, each link's no more than the link and its shapers carry.
+//!
+//! Thomas, Le Boudec & Mifdaoui 2019 (line shaping); Zhao et al., arXiv 2005.08256 (shaping by credit).
+
+use crate::curve::arrival::{self as arrivals, Stair};
+use crate::curve::common_divisor;
+use crate::curve::lesser;
+use crate::curve::{Curve, Data, Ps, Rate};
+use crate::model::flow_hop::FlowHop;
+use crate::model::sizes::wire;
+
+/// What limits flows on their way here, other than themselves.
+pub(crate) trait Upstream {
+    /// Frames that arrive from the port `hop` came through, and whose class there was that of `hop`.
+    fn shaper(&self, hop: &FlowHop) -> Option<Curve>;
+    /// Frames of at most `largest` that arrive from that port, where their classes were those of the bits of `classes`.
+    fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve>;
+    /// The hop before, where there is just one.
+    fn before(&self, hop: &FlowHop) -> Option<(usize, u8)>;
+    fn stream_name(&self, stream: usize) -> String;
+}
+
+/// Largest and smallest frame and common divisor of some hops' frames; none where there are none.
+pub(crate) fn frames(hops: &[&FlowHop]) -> Option<(u32, u32, u32)> {
+    let sizes = hops.iter().filter_map(|hop| hop.sizes);
+    sizes
+        .map(|s| (s.smallest, s.largest, s.grain))
+        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1), common_divisor(a.2, b.2)))
+}
+
+/// Arrivals of some flows together, per port that they come through no more than its link and shapers carry.
+///
+/// Also their long-run rate; the error names a flow without a limit.
+pub(crate) fn incoming(
+    hops: &[&FlowHop],
+    horizon: Ps,
+    upstream: &dyn Upstream,
+) -> Result<(Curve, Rate), usize> {
+    let mut groups: Vec<(Option<usize>, u8, &FlowHop)> = hops
+        .iter()
+        .filter(|hop| hop.sizes.is_some())
+        .map(|hop| upstream.before(hop).map_or((None, 0, *hop), |(port, class)| (Some(port), class, *hop)))
+        .collect();
+    groups.sort_by_key(|(port, class, _)| (*port, *class));
+    let mut all = Curve::zero();
+    let mut free: Vec<Stair> = Vec::new();
+    let mut shaped: Rate = 0;
+    for of_port in groups.chunk_by(|a, b| a.0 == b.0) {
+        let mut through_port: Option<Curve> = Some(Curve::zero());
+        let (mut stairs, mut limited): (Vec<Stair>, Rate) = (Vec::new(), 0);
+        for of_class in of_port.chunk_by(|a, b| a.1 == b.1) {
+            let own: Option<Vec<Stair>> = of_class.iter().try_fold(Vec::new(), |mut own, (_, _, hop)| {
+                own.extend(hop.stairs()?);
+                Some(own)
+            });
+            let counted = own.as_ref().and_then(|own| arrivals::sum(own, horizon));
+            let shaper = of_class[0].0.and_then(|_| upstream.shaper(of_class[0].2));
+            match (&own, &counted, &shaper) {
+                (Some(own), Some(_), None) => stairs.extend(own),
+                (Some(own), Some(_), Some(shaper)) if arrivals::rate(own) <= shaper.tail().slope => {
+                    stairs.extend(own);
+                }
+                (_, _, Some(shaper)) => limited = limited.saturating_add(shaper.tail().slope),
+                _ => {}
+            }
+            through_port = match (through_port, lesser(counted, shaper)) {
+                (Some(sum), Some(class)) => Some(sum.add(&class)),
+                _ => None,
+            };
+        }
+        let line = of_port[0].0.and_then(|_| {
+            let hops: Vec<&FlowHop> = of_port.iter().map(|(_, _, hop)| *hop).collect();
+            let classes = of_port.iter().fold(0, |classes, (_, class, _)| classes | 1 << (class & 7));
+            upstream.line(of_port[0].2, classes, wire(frames(&hops)?.1))
+        });
+        let carried = line.as_ref().map(|line| line.tail().slope);
+        match carried {
+            Some(line)
+                if through_port.is_none() || arrivals::rate(&stairs).saturating_add(limited) > line =>
+            {
+                shaped = shaped.saturating_add(line);
+            }
+            _ => {
+                free.extend(stairs);
+                shaped = shaped.saturating_add(limited);
+            }
+        }
+        let unlimited =
+            || of_port.iter().find(|(_, _, hop)| hop.stairs().is_none()).unwrap_or(&of_port[0]).2.stream;
+        all = all.add(&lesser(through_port, line).ok_or_else(unlimited)?);
+    }
+    Ok((all, arrivals::rate(&free).saturating_add(shaped)))
+}

@@ -1,0 +1,256 @@
+//! Frames whose queues stream gates choose by turns: from window to window, each known from the one before.
+//!
+//! IEEE 802.1Q-2022, annex T. Derived in `docs/concepts/bounds.md`. Nothing here asks whether the lists were planned as cyclic
+//! queuing: any lists will do in which what is queued within one entry is sent within one window.
+
+use crate::curve::arrival::Stair;
+use crate::curve::{BIT, Data, Ps};
+use crate::model::openings::covered;
+use crate::model::sizes::{Sizes, until_last_bit, wire};
+use crate::report::{Bounds, FlowBounds};
+use tsn_plan::{Pattern, Plan, Port, StreamGate};
+use tsn_units::INTER_FRAME_GAP;
+
+/// A span of time, repeated with the cycle.
+#[derive(Copy, Clone, Debug)]
+struct Span {
+    from: Ps,
+    to: Ps,
+}
+
+/// One flow's way to one listener.
+struct Way {
+    stream: usize,
+    /// Ports from the talker's on, and the priority with which frames leave each.
+    ports: Vec<(usize, u8)>,
+    /// Its arrivals at the first bridge, where they are known.
+    stair: Option<Stair>,
+}
+
+/// Gives upper bounds (between stamps) to the flows of a plan that the general analysis does not cover. `plain`: the bounds
+/// of the same plan without policing, whose first ports are the same.
+///
+/// All of them or none: a queue that keeps some frames for its next turn brings more than one turn to the next port.
+pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
+    let exact = |port: &Port| {
+        8_000_000_000_000 % port.rate_bps.max(1) == 0
+            && port.preemption.is_none()
+            && (port.gates.is_none() || covered(port).is_some())
+    };
+    let whole = plan.nodes.iter().all(|node| node.cut_through_octets.is_none() && node.further.is_none());
+    let several = plan.streams.iter().any(|stream| stream.redundancy.is_some());
+    let takes = plan.faults.iter().all(tsn_plan::Fault::only_takes);
+    if plan.clocks.is_some() || several || !takes || !whole || !plan.ports.iter().all(exact) {
+        return;
+    }
+    let Some(cycle) = common_cycle(plan) else { return };
+    let ways = ways(plan, plain);
+    let mut delays = Vec::with_capacity(ways.len());
+    for way in &ways {
+        let chosen = (1..way.ports.len()).any(|place| gate(plan, way, place).is_some());
+        let after = if chosen { after_first(plan, &ways, way, cycle).map(Some) } else { Some(None) };
+        let Some(after) = after else { return };
+        delays.push(after);
+    }
+    for ((flow, way), after) in found.flows.iter_mut().zip(&ways).zip(delays) {
+        let Some(after) = after else { continue };
+        let sizes = Sizes::of(&plan.streams[way.stream].size, 0);
+        let first = &plan.ports[way.ports[0].0];
+        let longer = until_last_bit(sizes.largest, first) - until_last_bit(sizes.smallest, first);
+        let upper = first_part(plan, way, flow) + longer + after;
+        let tick = plan.taps.iter().map(|tap| Ps::from(tap.granularity_ns)).max().unwrap_or(1);
+        flow.upper_ps = Some(upper);
+        flow.upper_ns = Some((upper + 999).div_euclid(1_000) + tick - 1);
+        flow.reason = None;
+    }
+}
+
+/// Between the stamps, what the lower bound counts of the first link and of the stamps themselves.
+fn first_part(plan: &Plan, way: &Way, flow: &FlowBounds) -> Ps {
+    let processing: Ps = way.ports[1..].iter().map(|(port, _)| processing(plan, *port)).sum();
+    let rest: Ps = flow.hops[1..].iter().map(|hop| hop.lower_ps).sum();
+    flow.lower_ps - processing - rest
+}
+
+fn processing(plan: &Plan, port: usize) -> Ps {
+    Ps::try_from(plan.nodes[plan.ports[port].node as usize].processing_ns).unwrap_or(0) * 1_000
+}
+
+fn propagation(port: &Port) -> Ps {
+    Ps::try_from(port.propagation_ps).unwrap_or(0)
+}
+
+/// The cycle of all lists, in ps, where they have one, and stream gates have equal entries, each with another queue.
+fn common_cycle(plan: &Plan) -> Option<Ps> {
+    let gates = || plan.policing.iter().flat_map(|policing| &policing.gates);
+    let turn = gates().next()?.entries.first()?.interval_ns;
+    for gate in gates() {
+        let ipvs: std::collections::HashSet<_> = gate.entries.iter().map(|entry| entry.ipv).collect();
+        if ipvs.len() != gate.entries.len() || gate.entries.iter().any(|entry| entry.interval_ns != turn) {
+            return None;
+        }
+    }
+    let streams = gates().map(|gate| gate.cycle_ns);
+    let ports = plan.ports.iter().filter_map(|port| port.gates.as_ref()).map(|gates| gates.cycle_ns);
+    let mut all = streams.chain(ports);
+    let first = all.next()?;
+    all.all(|cycle| cycle == first).then(|| Ps::try_from(first).ok()?.checked_mul(1_000)).flatten()
+}
+
+/// The ways of all flows and listeners, in the order of the bounds.
+fn ways(plan: &Plan, plain: &Bounds) -> Vec<Way> {
+    let mut ways = Vec::new();
+    for (number, stream) in plan.streams.iter().enumerate() {
+        let priorities = plan.priorities(stream);
+        for listener in &stream.listeners {
+            let mut ports = Vec::new();
+            let mut at = Some(listener.route);
+            while let Some(entry) = at {
+                let hop = stream.route[entry as usize];
+                ports.push((hop.port as usize, priorities[entry as usize]));
+                at = hop.parent;
+            }
+            ports.reverse();
+            let first = plain.flows.get(ways.len()).and_then(|flow| flow.hops.first());
+            let window = first.and_then(|hop| Some((hop.lower_ps, hop.upper_ps?)));
+            let own = plan.streams.iter().flat_map(|stream| &stream.route);
+            let alone = own.filter(|hop| hop.port as usize == ports[0].0).all(|hop| hop.parent.is_none());
+            let stair = match (&stream.pattern, window) {
+                (Pattern::Periodic { period_ns, jitter_ns, .. }, Some((least, most))) if alone => {
+                    let ps = |ns: u64| Ps::try_from(ns).unwrap_or(0) * 1_000;
+                    let jitter = ps(*jitter_ns) + most - least;
+                    Some(Stair {
+                        unit: Sizes::of(&stream.size, 0).unit,
+                        period: ps(*period_ns).max(1),
+                        jitter,
+                    })
+                }
+                _ => None,
+            };
+            ways.push(Way { stream: number, ports, stair });
+        }
+    }
+    ways
+}
+
+/// The stream gate that chooses a way's queue at its `place`-th port.
+fn gate<'a>(plan: &'a Plan, way: &Way, place: usize) -> Option<&'a StreamGate> {
+    let ingress = plan.ports[way.ports[place.checked_sub(1)?].0].peer;
+    let node = plan.ports[ingress as usize].node;
+    let policing = plan.policing.iter().find(|policing| policing.node == node)?;
+    let filter = policing.matching(ingress, way.stream as u32, way.ports[place].1)?;
+    let filter = &policing.filters[filter];
+    let gate = policing.gates.get(filter.gate? as usize)?;
+    let chooses = filter.scheduler.is_none() && gate.entries.iter().all(|entry| entry.ipv.is_some());
+    chooses.then_some(gate)
+}
+
+/// The entry of a stream gate that a moment is in: its priority, and when it begins and ends.
+fn entry(gate: &StreamGate, at: Ps, cycle: Ps) -> Option<(u8, Span)> {
+    let phase = (at - gate.base_time_ns.checked_mul(1_000)?).rem_euclid(cycle);
+    let mut from = at - phase;
+    for entry in &gate.entries {
+        let to = from + Ps::try_from(entry.interval_ns).ok()? * 1_000;
+        if at < to {
+            return Some((entry.ipv?, Span { from, to }));
+        }
+        from = to;
+    }
+    None
+}
+
+/// The first window of a class that begins at `from` or later, and the gates that are open then.
+fn window(port: &Port, class: u8, from: Ps, cycle: Ps) -> Option<(Span, u8)> {
+    let gates = port.gates.as_ref()?;
+    let base = gates.base_time_ns.checked_mul(1_000)?;
+    let mut at = from - (from - base).rem_euclid(cycle);
+    for _ in 0..3 {
+        for (place, entry) in gates.entries.iter().enumerate() {
+            let to = at + Ps::try_from(entry.interval_ns).ok()? * 1_000;
+            let before = gates.entries[(place + gates.entries.len() - 1) % gates.entries.len()];
+            let opens =
+                entry.open >> class & 1 == 1 && (before.open >> class & 1 == 0 || gates.entries.len() == 1);
+            if opens && at >= from {
+                // Entries that follow and are open, too, only lengthen it.
+                return Some((Span { from: at, to }, entry.open));
+            }
+            at = to;
+        }
+    }
+    None
+}
+
+/// From a frame's last bit at the first bridge to its last bit at the listener, at most.
+fn after_first(plan: &Plan, ways: &[Way], way: &Way, cycle: Ps) -> Option<Ps> {
+    let first = gate(plan, way, 1)?;
+    let mut longest = 0;
+    let mut begins = first.base_time_ns.checked_mul(1_000)?;
+    // By port: how long after its turn's begin a window opens; the same for all turns, so that they keep apart.
+    let mut shifts: Vec<Option<Ps>> = vec![None; way.ports.len()];
+    for start in &first.entries {
+        let begin = Span { from: begins, to: begins + Ps::try_from(start.interval_ns).ok()? * 1_000 };
+        begins = begin.to;
+        // When the last frame of the turn has come in.
+        let (mut ipv, mut filled) = (start.ipv?, begin.to);
+        for (place, known) in shifts.iter_mut().enumerate().skip(1) {
+            let port = &plan.ports[way.ports[place].0];
+            let class = port.pcp_to_class[usize::from(ipv & 7)];
+            let (sent, open) = window(port, class, filled + processing(plan, way.ports[place].0), cycle)?;
+            let shift = sent.from - begin.from;
+            if *known.get_or_insert(shift) != shift
+                || !fits(plan, ways, way.ports[place].0, class, sent, open)
+            {
+                return None;
+            }
+            let end = sent.to + propagation(port);
+            if place + 1 == way.ports.len() {
+                longest = longest.max(end - begin.from);
+                break;
+            }
+            let gate = gate(plan, way, place + 1)?;
+            let least = sent.from + until_last_bit(64, port) + propagation(port);
+            let (next, within) = entry(gate, least, cycle)?;
+            if end >= within.to {
+                return None;
+            }
+            (ipv, filled) = (next, end);
+        }
+    }
+    Some(longest)
+}
+
+/// Whether a window sends all that one turn may put into a class's queue, behind whatever is in the way when it opens.
+fn fits(plan: &Plan, ways: &[Way], port: usize, class: u8, sent: Span, open: u8) -> bool {
+    let model = &plan.ports[port];
+    if model.classes.get(usize::from(class)).is_none_or(|class| class.cbs.is_some()) {
+        return false;
+    }
+    // A gap may reach into the window.
+    let (mut data, mut lower): (Data, Data) = (Data::from(INTER_FRAME_GAP.0) * 8 * BIT, 0);
+    for (number, stream) in plan.streams.iter().enumerate() {
+        let Some(entry) = stream.route.iter().position(|hop| hop.port as usize == port) else { continue };
+        let passes = |way: &&Way| way.stream == number && way.ports.iter().any(|(one, _)| *one == port);
+        let Some(way) = ways.iter().find(passes) else { return false };
+        let place = way.ports.iter().position(|(one, _)| *one == port).unwrap_or(0);
+        let own = model.pcp_to_class[usize::from(plan.priorities(stream)[entry] & 7)];
+        let Some(choice) = gate(plan, way, place) else {
+            if own >= class {
+                return false;
+            }
+            lower = lower.max(wire(Sizes::of(&stream.size, 0).largest));
+            continue;
+        };
+        let (Some(first), Some(stair)) = (gate(plan, way, 1), &way.stair) else { return false };
+        let ipvs = choice.entries.iter().filter_map(|entry| entry.ipv);
+        let classes: Vec<u8> = ipvs.map(|ipv| model.pcp_to_class[usize::from(ipv & 7)]).collect();
+        let others = classes.iter().filter(|other| **other != class);
+        if !classes.contains(&class) || others.into_iter().any(|other| open >> other & 1 == 1) {
+            return false;
+        }
+        // What one turn brings keeps together on its way.
+        let turn = first.entries.first().map_or(0, |entry| entry.interval_ns);
+        let turn = Ps::try_from(turn).unwrap_or(0) * 1_000;
+        data += stair.unit * Data::from((turn + stair.jitter) / stair.period + 1);
+    }
+    data + lower <= Data::from(sent.to - sent.from) * Data::from(model.rate_bps)
+}

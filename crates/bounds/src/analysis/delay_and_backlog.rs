@@ -1,0 +1,76 @@
+//! A class's arrivals facing its service: every way to count service holds, so the best one counts.
+
+use crate::curve::deviation::{Rises, busy_until, longest_wait, most_waiting};
+use crate::curve::{Curve, Data, Ps, Rate};
+use crate::reason::Reason;
+use crate::service::Service;
+
+/// Arrivals against all ways to count service.
+pub(crate) struct Facing<'a> {
+    arrivals: &'a Curve,
+    rate: Rate,
+    ways: Vec<Vec<Moment<'a>>>,
+}
+
+/// Service from one moment on at which waiting may begin.
+struct Moment<'a> {
+    service: &'a Curve,
+    rises: Rises,
+    /// When a backlogged period is over.
+    until: Option<Ps>,
+    /// In the long run no more comes than is served.
+    steady: bool,
+}
+
+impl<'a> Facing<'a> {
+    /// `rate`: the long-run rate of `arrivals`; `longest`: how long the longest frame of the class is on the link.
+    pub fn new(arrivals: &'a Curve, rate: Rate, services: &'a [Service], longest: Ps) -> Self {
+        let moment = |service: &'a Curve| Moment {
+            service,
+            rises: Rises::of(service),
+            // A frame that is still being sent belongs to what came before.
+            until: busy_until(arrivals, service).map(|until| until.saturating_add(longest)),
+            steady: rate <= service.tail().slope,
+        };
+        let ways = services.iter().map(|moments| moments.iter().map(moment).collect()).collect();
+        Self { arrivals, rate, ways }
+    }
+
+    /// How long the class has something to send in one go, at most.
+    pub fn longest_busy(&self) -> Option<Ps> {
+        let longest = |way: &Vec<Moment<'_>>| way.iter().try_fold(0, |most, at| Some(at.until?.max(most)));
+        self.ways.iter().filter_map(longest).min()
+    }
+
+    /// The longest wait of a frame of this size, from its arrival until it starts.
+    pub fn wait(&self, frame: Data) -> Result<Ps, Reason> {
+        self.best(|at| longest_wait(self.arrivals, &at.rises, frame, at.until, at.steady))
+    }
+
+    /// The most that waits.
+    pub fn backlog(&self) -> Result<Data, Reason> {
+        self.best(|at| most_waiting(self.arrivals, at.service, at.until, at.steady))
+    }
+
+    fn best<T: Ord + Default>(&self, found: impl Fn(&Moment<'_>) -> Option<T>) -> Result<T, Reason> {
+        let mut best = Err(Reason::NoWindow);
+        for way in &self.ways {
+            let one = way.iter().try_fold(T::default(), |most, moment| {
+                found(moment).map(|one| most.max(one)).ok_or_else(|| self.reason(moment))
+            });
+            best = match (best, one) {
+                (Ok(a), Ok(b)) => Ok(T::min(a, b)),
+                (Ok(a), Err(_)) => Ok(a),
+                (Err(_), one) => one,
+            };
+        }
+        best
+    }
+
+    fn reason(&self, moment: &Moment<'_>) -> Reason {
+        if moment.steady || moment.until.is_some() {
+            return Reason::TooLarge;
+        }
+        Reason::Overload { coming_bps: self.rate, served_bps: moment.service.tail().slope.max(0) }
+    }
+}

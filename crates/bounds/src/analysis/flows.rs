@@ -1,0 +1,152 @@
+//! The flows of a Plan at every port of their way.
+
+use crate::curve::Ps;
+use crate::curve::{LONGEST, ps};
+use crate::model::flow_hop::FlowHop;
+use crate::model::member_streams;
+use crate::model::openings::Openings;
+use crate::model::shaped::Shaped;
+use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
+use tsn_plan::{Fault, Pattern, Plan, Port};
+
+/// Every flow at every port of its way, parents before children; per stream, where its hops begin.
+pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec<FlowHop>, Vec<usize>) {
+    let mut hops: Vec<FlowHop> = Vec::new();
+    let mut first = Vec::with_capacity(plan.streams.len());
+    for (number, stream) in plan.streams.iter().enumerate() {
+        let begin = hops.len();
+        first.push(begin);
+        let begin_of = |offset_ns: u64| ps(stream.start_ns)?.checked_add(ps(offset_ns)?);
+        let (period, jitter, begin_ps) = match stream.pattern {
+            Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
+                (ps(period_ns).map(|p| p.max(1)), ps(jitter_ns), begin_of(offset_ns))
+            }
+            Pattern::Trace { .. } | Pattern::Poisson { .. } | Pattern::Saturating { .. } => {
+                (None, None, None)
+            }
+        };
+        let babbles: Vec<Ps> = plan.faults.iter().filter_map(|fault| babble(fault, number)).collect();
+        let priorities = plan.priorities(stream);
+        for ((place, hop), pcp) in stream.route.iter().enumerate().zip(priorities) {
+            let sizes = Sizes::of(&stream.size, member_streams::tag(stream, place));
+            let port = &plan.ports[hop.port as usize];
+            let class = port.pcp_to_class[usize::from(pcp & 7)];
+            let longest =
+                openings[hop.port as usize][usize::from(class)].as_ref().and_then(Openings::longest);
+            let fits = |octets: u32| longest.is_none_or(|longest| until_last_bit(octets, port) <= longest);
+            let entries =
+                hop.parent.map(|parent| member_streams::entries_with(stream, parent)).unwrap_or_default();
+            let parents: Vec<usize> = entries.iter().map(|entry| begin + *entry as usize).collect();
+            let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
+            hops.push(FlowHop {
+                stream: number,
+                port: hop.port as usize,
+                class,
+                once: member_streams::once(stream, &entries),
+                times: 1,
+                begin: begin_ps,
+                babbles: babbles.clone(),
+                latest: if parents.is_empty() { jitter } else { None },
+                earliest: if parents.is_empty() { 0 } else { LONGEST },
+                fastest: if parents.is_empty() { 0 } else { LONGEST },
+                shaped: parents.first().and_then(|parent| {
+                    let ingress = plan.ports[hops[*parent].port].peer;
+                    Shaped::of(plan, ingress, number, pcp)
+                }),
+                pcp,
+                parents,
+                sizes: fits(sizes.smallest).then_some(Sizes {
+                    largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },
+                    ..sizes
+                }),
+                period,
+                shortest: until_last_bit(sizes.smallest, port).saturating_add(propagation),
+            });
+        }
+        set_earliest(plan, &mut hops, begin, openings);
+    }
+    (hops, first)
+}
+
+/// How early frames of one stream can be at each of its hops, from `begin` on.
+fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec<Option<Openings>>]) {
+    // Once is enough where parents come first; where ways meet, those that do may come later.
+    for _ in begin..hops.len() {
+        let mut rests = true;
+        for number in begin..hops.len() {
+            let by = |before: &usize| arrives(plan, &hops[*before], &hops[number], openings);
+            let found = hops[number].parents.iter().map(by).reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
+            let Some(found) = found else { continue };
+            rests &= found == (hops[number].earliest, hops[number].fastest);
+            (hops[number].earliest, hops[number].fastest) = found;
+        }
+        if rests {
+            return;
+        }
+    }
+}
+
+/// How early a frame from one hop can be in the queue of the next one: after its nominal release, and after its release.
+fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
+    let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
+    let processing = ps(plan.nodes[egress.node as usize].processing_ns).unwrap_or(LONGEST);
+    let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
+    let cut = cut_short(plan, octets, before.pcp, ingress, egress);
+    let adds = before.shortest.saturating_add(processing).saturating_sub(cut);
+    let opens = &openings[before.port][usize::from(before.class)];
+    let gate = || {
+        let base = ingress.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
+        let known = before.begin.zip(before.period).filter(|_| before.babbles.is_empty())?;
+        let needs = until_last_bit(octets, ingress);
+        crate::analysis::scheduled_arrivals::least_wait(opens.as_ref(), base, known, before.earliest, needs)
+    };
+    let waits = if before.earliest < LONGEST { gate().unwrap_or(0) } else { 0 };
+    (before.earliest.saturating_add(waits).saturating_add(adds), before.fastest.saturating_add(adds))
+}
+
+/// How often a babbling talker releases one more.
+fn babble(fault: &Fault, of: usize) -> Option<Ps> {
+    match fault {
+        Fault::Babble { stream, every_ns, .. } if *stream as usize == of => ps((*every_ns).max(1)),
+        // Frames that are lost harm nobody's bound.
+        Fault::Babble { .. } | Fault::LinkDown { .. } | Fault::Loss { .. } | Fault::NodeDown { .. } => None,
+        // Plans with these have no bounds. Another kind of fault has to be thought about here.
+        Fault::Delay { .. } | Fault::Duplicate { .. } | Fault::Schedule { .. } => None,
+    }
+}
+
+/// How much earlier than its last bit a frame from one port may be in the queue of the next one.
+pub(crate) fn cut_short(plan: &Plan, octets: u32, pcp: u8, ingress: &Port, egress: &Port) -> Ps {
+    let cut = plan.octets_cut(octets, pcp, ingress, egress);
+    until_last_bit(octets, ingress) - until_last_bit(octets - cut, ingress)
+}
+
+/// The largest size for which `fits` holds, where it holds for the smallest one and not for the largest.
+fn largest_fitting(sizes: &Sizes, fits: impl Fn(u32) -> bool) -> u32 {
+    let (mut yes, mut no) = (sizes.smallest, sizes.largest);
+    while no - yes > 1 {
+        let middle = yes + (no - yes) / 2;
+        if fits(middle) { yes = middle } else { no = middle }
+    }
+    yes
+}
+
+/// Between the two stamps of a lone frame on its first link: from the `tx` stamp to the last bit at the other end.
+pub(crate) fn first_link(octets: u32, port: &tsn_plan::Port, stamped_at_start: bool) -> Ps {
+    let before = if stamped_at_start { until_timestamp_point(port) } else { until_last_bit(octets, port) };
+    let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
+    (until_last_bit(octets, port) - before).saturating_add(propagation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_size_that_fits_is_found() {
+        let sizes = Sizes { smallest: 64, largest: 1_522, unit: 1, grain: 1 };
+        for most in [64, 65, 761, 1_000, 1_521] {
+            assert_eq!(largest_fitting(&sizes, |octets| octets <= most), most);
+        }
+    }
+}

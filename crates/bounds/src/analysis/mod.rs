@@ -1,0 +1,11 @@
+//! The analysis: ports one by one, the network until nothing changes, and what holds besides.
+
+pub(crate) mod aggregate;
+pub(crate) mod ats;
+pub(crate) mod cqf;
+pub(crate) mod delay_and_backlog;
+pub(crate) mod flows;
+pub(crate) mod loss;
+pub(crate) mod network;
+pub(crate) mod port;
+pub(crate) mod scheduled_arrivals;

@@ -1,0 +1,246 @@
+//! One port: its classes from the highest to the lowest, each with arrivals, service, delays and backlog.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.
+
+use crate::analysis::aggregate::{Upstream, frames, incoming};
+use crate::analysis::delay_and_backlog::Facing;
+use crate::analysis::scheduled_arrivals;
+use crate::curve::LONGEST;
+use crate::curve::arrival::{self as arrivals, Stair};
+use crate::curve::{Curve, Data, Ps, Rate};
+use crate::model::flow_hop::FlowHop;
+use crate::model::openings::Openings;
+use crate::model::sizes::{until_last_bit, wire};
+use crate::reason::Reason;
+use crate::service::class::{Behind, Class, Model};
+use crate::service::credit::Credit;
+use crate::service::higher_priority::Higher;
+use crate::service::preemption::{self, is_express};
+use std::collections::HashMap;
+
+/// What came out for one class.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ClassResult {
+    /// Most data that waits.
+    pub backlog: Result<Data, Reason>,
+    /// What arrives of it at the other end within any span of time, where a shaper limits it.
+    pub shape: Option<Curve>,
+    /// The highest credit that its shaper gathers where nothing cuts it off.
+    pub gathered: Option<Data>,
+}
+
+/// What came out for a port.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PortResult {
+    /// For every flow here: from its queue until its last bit has left.
+    pub delays: Vec<(usize, Result<Ps, Reason>)>,
+    /// For flows whose frames can be interrupted here: from the first bit until the last one has left.
+    pub passing: Vec<(usize, Result<Ps, Reason>)>,
+    /// By class; none where no flow is.
+    pub classes: Vec<Option<ClassResult>>,
+}
+
+/// Analyses a port with the arrivals as they stand in `hops`.
+pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstream) -> PortResult {
+    let count = model.flows.len();
+    let mut result = PortResult { classes: vec![None; count], ..PortResult::default() };
+    let mut above: Vec<Higher> = Vec::new();
+    let here = |class: usize| model.flows[class].iter().map(|hop| &hops[*hop]).collect::<Vec<_>>();
+    let used: Vec<(u8, u32)> =
+        (0..count).filter_map(|class| Some((class as u8, frames(&here(class))?.1))).collect();
+    let horizon = horizon(model, hops);
+    let express = |class: u8| is_express(model.port.preemption.as_ref(), class);
+    let cut = used.iter().any(|(class, octets)| !express(*class) && preemption::can_be_cut(*octets));
+    // Express classes go before all others, whatever their numbers.
+    let mut order: Vec<usize> = (0..count).rev().collect();
+    order.sort_by_key(|class| !express(*class as u8));
+    for number in order {
+        let members = here(number);
+        for (hop, member) in model.flows[number].iter().zip(&members) {
+            if member.sizes.is_none() {
+                result.delays.push((*hop, Err(Reason::Dropped)));
+            }
+        }
+        let Some((smallest, largest, grain)) = frames(&members) else { continue };
+        let preemptable = !express(number as u8);
+        let behind: Vec<Behind> = used
+            .iter()
+            .filter(|(class, _)| (express(*class), usize::from(*class)) < (!preemptable, number))
+            .map(|(class, octets)| Behind {
+                class: *class,
+                octets: if preemptable || express(*class) { *octets } else { preemption::uncut(*octets) },
+                runs_on: !express(*class),
+            })
+            .collect();
+        let class = Class {
+            model,
+            number: number as u8,
+            hops: members,
+            smallest,
+            largest,
+            grain: Data::from(grain) * 8 * crate::curve::BIT,
+            lower: behind.iter().map(|behind| behind.octets).max().unwrap_or(0),
+            behind,
+            above: &above,
+            preemptable,
+            interrupted: preemptable && cut,
+            horizon,
+        };
+        let (outcome, higher) = analyse_class(&class, hops, &mut result, upstream);
+        above.push(higher);
+        result.classes[number] = Some(outcome);
+    }
+    result
+}
+
+/// One class: its delays are added to `result`; what follows for others is returned.
+fn analyse_class(
+    class: &Class<'_>,
+    hops: &[FlowHop],
+    result: &mut PortResult,
+    upstream: &dyn Upstream,
+) -> (ClassResult, Higher) {
+    let model = class.model;
+    let cbs = model.port.classes[usize::from(class.number)].cbs.as_ref();
+    let credit = cbs.map(|cbs| Credit::of(cbs, model.occupied(class.largest)));
+    let coming = incoming(&class.hops, class.horizon, upstream);
+    let unshaped_above = || unshaped_arrivals(class, hops, upstream);
+    let (services, gathered) = crate::service::services(class, credit.as_ref(), &unshaped_above);
+    let most_credit = credit.map(|c| gathered.unwrap_or(c.highest).min(c.highest));
+    let facing = match (&coming, &services) {
+        (Err(stream), _) => Err(Reason::UnboundedArrivals { stream: upstream.stream_name(*stream) }),
+        (_, Err(reason)) => Err(reason.clone()),
+        (Ok((arrivals, rate)), Ok(services)) => {
+            Ok(Facing::new(arrivals, *rate, services, model.occupied(class.largest)))
+        }
+    };
+    let wait = |data: Data| facing.as_ref().map_err(Clone::clone).and_then(|facing| facing.wait(data));
+    let passing = Passing::of(class);
+    let delay = |octets: u32, largest: u32| passing.delay(class, &wait, octets, largest);
+    let mut known: HashMap<(u32, u32), Result<Ps, Reason>> = HashMap::new();
+    let mut scheduled = facing
+        .as_ref()
+        .ok()
+        .and_then(|f| scheduled_arrivals::waits(class, f))
+        .unwrap_or_default()
+        .into_iter();
+    for (hop, flow) in model.flows[usize::from(class.number)].iter().zip(&class.hops) {
+        let Some(sizes) = flow.sizes else { continue };
+        let (smallest, largest) = (sizes.smallest, sizes.largest);
+        let mut delay = known.entry((smallest, largest)).or_insert_with(|| delay(smallest, largest)).clone();
+        if let (Ok(delay), Some(wait)) = (&mut delay, scheduled.next()) {
+            *delay = wait.saturating_add(until_last_bit(largest, model.port)).min(*delay);
+        }
+        result.delays.push((*hop, delay));
+        if let Passing::Interrupted(express) = &passing {
+            result.passing.push((*hop, passing_time(class, express, largest)));
+        }
+    }
+    let backlog = facing.as_ref().map_err(Clone::clone).and_then(Facing::backlog);
+    let until_free = match &passing {
+        Passing::Whole => {
+            wait(wire(class.smallest)).ok().map(|w| w.saturating_add(model.occupied(class.largest)))
+        }
+        Passing::Interrupted(_) => {
+            delay(class.smallest, class.largest).ok().map(|delay| delay.saturating_add(model.gap()))
+        }
+    };
+    drop(facing);
+    let shape = credit.zip(most_credit).and_then(|(credit, most)| {
+        let rate = Rate::try_from(model.port.rate_bps).ok()?;
+        credit.arriving(rate, most, wire(class.largest), model.rounded())
+    });
+    let higher = Higher {
+        class: class.number,
+        smallest: class.smallest,
+        express: !class.preemptable,
+        arrivals: coming.ok().map(|(curve, _)| curve),
+        until_free,
+        shaper: credit.zip(most_credit),
+        openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
+    };
+    (ClassResult { backlog, shape, gathered }, higher)
+}
+
+/// How frames of a class pass the link once they have started.
+enum Passing {
+    /// In one piece.
+    Whole,
+    /// Express frames take so much of the link meanwhile.
+    Interrupted(Result<Curve, Reason>),
+}
+
+impl Passing {
+    fn of(class: &Class<'_>) -> Self {
+        if class.interrupted { Self::Interrupted(crate::service::express(class)) } else { Self::Whole }
+    }
+
+    /// From the queue until the last bit has left, for frames from `smallest` to `largest`; `wait` is the time until a
+    /// frame starts that ends so much data.
+    fn delay(
+        &self,
+        class: &Class<'_>,
+        wait: &dyn Fn(Data) -> Result<Ps, Reason>,
+        smallest: u32,
+        largest: u32,
+    ) -> Result<Ps, Reason> {
+        let waited = wait(wire(smallest))?;
+        let delay = match self {
+            // With gates, a larger frame of the flow may wait as long as its smallest one.
+            Self::Whole if class.gated() => waited.saturating_add(until_last_bit(largest, class.model.port)),
+            Self::Whole => waited.saturating_add(until_last_bit(smallest, class.model.port)),
+            Self::Interrupted(express) => {
+                let two = passing_time(class, express, largest)?.saturating_add(waited);
+                // Without gates, all that is in front and the frame itself are one busy period.
+                let one = if class.gated() { Ps::MAX } else { wait(preemption::gap()).unwrap_or(Ps::MAX) };
+                two.min(one)
+            }
+        };
+        if delay > LONGEST { Err(Reason::TooLarge) } else { Ok(delay) }
+    }
+}
+
+/// From a frame's first bit to its last one, where express frames take `express` of the link meanwhile.
+fn passing_time(class: &Class<'_>, express: &Result<Curve, Reason>, octets: u32) -> Result<Ps, Reason> {
+    let express = express.as_ref().map_err(Clone::clone)?;
+    preemption::until_last_bit(octets, class.model.rate, express).ok_or(Reason::TooLarge)
+}
+
+/// Arrivals of all higher classes without a shaper, with what they cost this one; the error names the first class
+/// without a limit.
+fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstream) -> Result<Curve, Reason> {
+    let arrivals = |cut: bool| -> Result<Curve, Reason> {
+        let unshaped =
+            class.above.iter().filter(|higher| higher.shaper.is_none() && class.cut_by(higher) == cut);
+        let flows: Vec<&FlowHop> = unshaped
+            .flat_map(|higher| class.model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]))
+            .collect();
+        let coming = incoming(&flows, class.horizon, upstream).map_err(|stream| {
+            let class = flows.iter().find(|hop| hop.stream == stream).map_or(7, |hop| hop.class);
+            Reason::HigherClass { class }
+        })?;
+        Ok(match frames(&flows) {
+            Some((smallest, ..)) if cut => preemption::with_continuations(&coming.0, smallest),
+            _ => coming.0,
+        })
+    };
+    Ok(arrivals(false)?.add(&arrivals(true)?))
+}
+
+/// How far ahead staircases are worth keeping: as long as a backlogged period may last, as token buckets say.
+fn horizon(model: &Model<'_>, hops: &[FlowHop]) -> Ps {
+    let here = || model.flows.iter().flatten().map(|hop| &hops[*hop]);
+    let stairs: Vec<Stair> = here().filter_map(FlowHop::stairs).flatten().collect();
+    let rate = arrivals::rate(&stairs);
+    let longest = stairs.iter().map(|stair| stair.period).max().unwrap_or(1);
+    let cycle = model.port.gates.as_ref().and_then(|gates| crate::curve::ps(gates.cycle_ns)).unwrap_or(0);
+    let most: Data = here().filter_map(|hop| hop.sizes).map(|sizes| wire(sizes.largest)).max().unwrap_or(0);
+    let burst: Data =
+        stairs.iter().map(|stair| stair.unit.saturating_mul(2)).sum::<Data>().saturating_add(most);
+    let busy = crate::curve::time_of(burst, model.rate.saturating_sub(rate)).unwrap_or(Ps::MAX);
+    let enough = longest.saturating_mul(2).max(cycle.saturating_mul(4));
+    let jitter = stairs.iter().map(|stair| stair.jitter).max().unwrap_or(0);
+    let shaped = cycle > 0 || model.port.classes.iter().any(|class| class.cbs.is_some());
+    let wanted = busy.min(enough.saturating_mul(16)).max(if shaped { enough } else { 0 });
+    arrivals::horizon(&stairs, wanted.saturating_add(jitter))
+}

@@ -1,0 +1,196 @@
+//! Arrival curves: how much of some flows can come within any span of time, both ends included.
+//!
+//! A periodic flow whose frames reach a queue within a window of `jitter` after their nominal times brings at most
+//! `unit * (floor((t + jitter) / period) + 1)`. That staircase is kept up to a horizon; from there on its tangent,
+//! the token bucket, holds. Thiele & Ernst 2016, equation 1; Le Boudec & Thiran, section 1.2.
+
+use crate::curve::common_divisor;
+use crate::curve::{BIT, Curve, Data, Ps, Rate, Segment};
+
+/// No flow may bring more at one instant (1e9 Gbit); beyond, numbers would overflow.
+const MOST_AT_ONCE: Data = BIT << 60;
+/// How many steps of staircases are kept for one curve; from there on token buckets are exact enough.
+const MOST_STEPS: i128 = 256;
+
+/// The arrivals of one periodic flow at a queue.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stair {
+    /// Largest data unit.
+    pub unit: Data,
+    /// At least 1.
+    pub period: Ps,
+    /// How far a unit's arrival can be behind its earliest.
+    pub jitter: Ps,
+}
+
+impl Stair {
+    /// How much can come at one instant.
+    fn burst(&self) -> Option<Data> {
+        let burst = self.unit.checked_mul(Data::from(self.jitter / self.period + 1))?;
+        (burst <= MOST_AT_ONCE).then_some(burst)
+    }
+
+    /// The token bucket at `t`, rounded up.
+    fn bucket(&self, t: Ps) -> Option<Data> {
+        let span = Data::from(t) + Data::from(self.jitter) + Data::from(self.period);
+        crate::curve::ratio_up(self.unit, span, Data::from(self.period))
+    }
+}
+
+/// A sum of rates as an exact fraction, where it has one that fits.
+#[derive(Copy, Clone, Debug, Default)]
+struct Sum {
+    whole: Data,
+    above: Data,
+    below: Data,
+}
+
+/// The long-run rate of some flows, rounded up once.
+pub(crate) fn rate(stairs: &[Stair]) -> Rate {
+    let mut sum = Sum { whole: 0, above: 0, below: 1 };
+    for stair in stairs {
+        let period = Data::from(stair.period);
+        sum.whole += stair.unit / period;
+        let (mut above, mut below) = (stair.unit % period, period);
+        let divisor = divisor(above, below);
+        (above, below) = (above / divisor, below / divisor);
+        let common = sum.below / self::divisor(sum.below, below) * below;
+        if common < 1 << 60 {
+            sum.above = sum.above * (common / sum.below) + above * (common / below);
+            sum.below = common;
+            sum.whole += sum.above / sum.below;
+            sum.above %= sum.below;
+        } else {
+            sum.whole += 1;
+        }
+    }
+    Rate::try_from(sum.whole + Data::from(sum.above > 0)).unwrap_or(Rate::MAX)
+}
+
+fn divisor(a: Data, b: Data) -> Data {
+    match (u32::try_from(a), u32::try_from(b)) {
+        (Ok(a), Ok(b)) => Data::from(common_divisor(a, b)).max(1),
+        _ => {
+            let (mut a, mut b) = (a, b);
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a.max(1)
+        }
+    }
+}
+
+/// How far to keep steps, so that there are not too many: at most `wanted`.
+pub(crate) fn horizon(stairs: &[Stair], wanted: Ps) -> Ps {
+    // Steps within t: t times the sum of all 1 / period, here in 1e-18 / ps.
+    let pace: i128 =
+        stairs.iter().map(|stair| 1_000_000_000_000_000_000 / i128::from(stair.period) + 1).sum();
+    let affordable = MOST_STEPS * 1_000_000_000_000_000_000 / pace.max(1);
+    wanted.min(Ps::try_from(affordable).unwrap_or(Ps::MAX)).max(1)
+}
+
+/// The arrivals of some flows together, step by step until `horizon`; none where they are too much to count.
+pub(crate) fn sum(stairs: &[Stair], horizon: Ps) -> Option<Curve> {
+    let mut steps: Vec<(Ps, Data)> = Vec::new();
+    let (mut value, mut tail) = (0, 0);
+    for stair in stairs {
+        value += stair.burst()?;
+        tail += stair.bucket(horizon)?;
+        let mut next = (stair.jitter / stair.period + 1).checked_mul(stair.period)? - stair.jitter;
+        while next < horizon {
+            steps.push((next, stair.unit));
+            next = next.checked_add(stair.period)?;
+        }
+    }
+    steps.sort_unstable_by_key(|(at, _)| *at);
+    let mut segments = vec![Segment { at: 0, value, slope: 0 }];
+    for (at, unit) in steps {
+        value += unit;
+        match segments.last_mut() {
+            Some(last) if last.at == at => last.value = value,
+            _ => segments.push(Segment { at, value, slope: 0 }),
+        }
+    }
+    segments.push(Segment { at: horizon, value: tail.max(value), slope: rate(stairs) });
+    Some(Curve::of(segments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_come_early_by_the_jitter() {
+        let stair = Stair { unit: 100, period: 10, jitter: 13 };
+        let curve = sum(&[stair], 40).unwrap();
+        for t in 0..40 {
+            assert_eq!(curve.value(t), 100 * Data::from((t + 13) / 10 + 1), "{t}");
+        }
+        for t in 40..200 {
+            assert!(curve.value(t) >= 100 * Data::from((t + 13) / 10 + 1), "{t}");
+        }
+    }
+
+    #[test]
+    fn thirds_make_a_whole() {
+        let third = Stair { unit: 1_000 * BIT, period: 3_000_000_000, jitter: 0 };
+        assert_eq!(rate(&[third]), 333_334);
+        assert_eq!(rate(&[third; 3]), 1_000_000);
+    }
+
+    /// 100 every 10, 13 early: at 40 the bucket holds 100 (40 + 13 + 10) / 10, and grows by 10 per ps.
+    #[test]
+    fn behind_the_steps_a_token_bucket_goes_on() {
+        let stair = Stair { unit: 100, period: 10, jitter: 13 };
+        let curve = sum(&[stair], 40).unwrap();
+        assert_eq!([39, 40, 41, 140].map(|t| curve.value(t)), [600, 630, 640, 1_630]);
+        // Two steps at one instant count together.
+        let both = sum(&[stair, Stair { unit: 7, period: 20, jitter: 3 }], 40).unwrap();
+        assert_eq!([6, 7, 16, 17].map(|t| both.value(t)), [207, 307, 307, 414]);
+    }
+
+    /// Fractions are added before they are rounded: 1/2 + 1/3 + 1/6 is a whole.
+    #[test]
+    fn rates_are_rounded_once() {
+        let all = |parts: &[(Data, Ps)]| {
+            let stairs: Vec<Stair> = parts
+                .iter()
+                .map(|(unit, period)| Stair { unit: *unit, period: *period, jitter: 0 })
+                .collect();
+            rate(&stairs)
+        };
+        for (parts, sum) in [
+            (&[(1, 2), (1, 3)][..], 1),
+            (&[(1, 2), (1, 3), (1, 6)], 1),
+            (&[(1, 2), (2, 3)], 2),
+            (&[(3, 4), (5, 6), (5, 12)], 2),
+            (&[(3, 4), (5, 6), (6, 12)], 3),
+            (&[(7, 2), (5, 3), (5, 6)], 6),
+            (&[(7, 2), (7, 3)], 6),
+            (&[(1, 2), (1, 4), (1, 8), (1, 8)], 1),
+        ] {
+            assert_eq!(all(parts), sum, "{parts:?}");
+        }
+        // Thirds of numbers beyond 32 bits; and what has no common denominator that fits is rounded up by itself.
+        let third = (1 << 40, 3 << 40);
+        assert_eq!(all(&[third, third, third]), 1);
+        assert_eq!(all(&[(1, 1 << 40), (1, (1 << 40) - 1)]), 2);
+    }
+
+    #[test]
+    fn divisors_of_small_and_large_numbers() {
+        for (a, b, common) in [(12, 18, 6), (18, 12, 6), (7, 0, 7), (0, 0, 1), (3 << 40, 2 << 40, 1 << 40)] {
+            assert_eq!(divisor(a, b), common, "{a} {b}");
+        }
+    }
+
+    /// 256 steps of 1 ns are 256 ns, less the rounding of the pace; two flows have as many in half of that.
+    #[test]
+    fn a_horizon_has_no_more_steps_than_are_kept() {
+        let stair = Stair { unit: 1, period: 1_000, jitter: 0 };
+        assert_eq!(horizon(&[stair], Ps::MAX), 255_999);
+        assert_eq!(horizon(&[stair, stair], Ps::MAX), 127_999);
+        assert_eq!(horizon(&[stair], 10_000), 10_000);
+        assert_eq!(horizon(&[stair], 0), 1);
+    }
+}

@@ -1,0 +1,34 @@
+//! Token buckets around curves.
+
+use crate::curve::{Curve, Data, Ps, Rate};
+
+impl Curve {
+    /// The token bucket around it: burst and rate.
+    pub fn bucket(&self) -> (Data, Rate) {
+        let slope = self.tail().slope;
+        let above = |at: Ps, value: Data| value - Data::from(slope) * Data::from(at);
+        let burst = self
+            .spans()
+            .flat_map(|(s, end)| [Some(above(s.at, s.value)), end.map(|end| above(end, s.value_at(end)))])
+            .flatten()
+            .max();
+        (burst.unwrap_or(0), slope)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::Segment;
+
+    /// 30 at 10 are 20 more than 1 per ps until then; no other point is higher above that.
+    #[test]
+    fn the_token_bucket_around_a_curve_touches_its_highest_point() {
+        let segment = |at, value, slope| Segment { at, value, slope };
+        let curve = Curve::of(vec![segment(0, 1, 0), segment(10, 30, 0), segment(20, 32, 1)]);
+        assert_eq!(curve.bucket(), (20, 1));
+        // Within a segment that rises faster, the end is.
+        let steep = Curve::of(vec![segment(0, 0, 5), segment(10, 40, 1)]);
+        assert_eq!(steep.bucket(), (40, 1));
+    }
+}

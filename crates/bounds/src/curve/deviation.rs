@@ -1,0 +1,273 @@
+//! How far service falls behind arrivals: in time (delay) and in data (backlog).
+//!
+//! Le Boudec & Thiran, Network Calculus, section 1.4, for service curves that may fall: strict priority minus
+//! interference that jumps.
+
+use crate::curve::{Curve, Data, Ps, Rate, pieces, time_of};
+
+/// A stretch in which service reaches new heights: `value + slope * (t - from)`, up to `top`.
+#[derive(Copy, Clone, Debug)]
+struct Rise {
+    from: Ps,
+    value: Data,
+    slope: Rate,
+    /// Value at the end; none when it never ends.
+    top: Option<Data>,
+}
+
+/// The heights that a service curve reaches for the first time, and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Rises(Vec<Rise>);
+
+impl Rises {
+    pub fn of(service: &Curve) -> Self {
+        let mut rises = Vec::new();
+        // Service below 0 serves nothing.
+        let mut highest: Data = 0;
+        for (segment, end) in service.spans() {
+            let top = end.map(|end| segment.value_at(end));
+            if segment.value > highest {
+                // A jump: everything up to the new height at this instant.
+                rises.push(Rise {
+                    from: segment.at,
+                    value: segment.value,
+                    slope: 0,
+                    top: Some(segment.value),
+                });
+                highest = segment.value;
+            }
+            if segment.slope <= 0 || top.is_some_and(|top| top <= highest) {
+                continue;
+            }
+            let Some(from) = time_of(highest - segment.value, segment.slope) else { continue };
+            let Some(from) = segment.at.checked_add(from) else { continue };
+            rises.push(Rise { from, value: highest, slope: segment.slope, top });
+            if let Some(top) = top {
+                highest = top;
+            }
+        }
+        Self(rises)
+    }
+
+    /// From when on more than `data` is served; none for never.
+    pub fn after(&self, data: Data) -> Option<Ps> {
+        let rise = self.0.get(self.0.partition_point(|rise| rise.top.is_some_and(|top| top <= data)))?;
+        if rise.slope == 0 {
+            return Some(rise.from);
+        }
+        rise.from.checked_add(time_of(data - rise.value, rise.slope)?)
+    }
+
+    /// Heights at which service pauses: the time at which a little more is served jumps there.
+    fn pauses_between(&self, low: Data, high: Data) -> impl Iterator<Item = Data> + '_ {
+        let first = self.0.partition_point(|rise| rise.value <= low);
+        self.0[first..].iter().map(|rise| rise.value).take_while(move |value| *value < high)
+    }
+}
+
+/// When a backlogged period that begins at 0 has ended for sure; none when it may go on for ever.
+pub(crate) fn busy_until(arrivals: &Curve, service: &Curve) -> Option<Ps> {
+    for (at, end, coming, going) in pieces(arrivals, service) {
+        if going.value > coming.value {
+            return Some(at);
+        }
+        // One ps and one unit more than needed, so that it is strictly more whatever was rounded.
+        if let Some(span) = time_of(coming.value - going.value + 1, going.slope.saturating_sub(coming.slope))
+        {
+            let when = at.checked_add(span)?;
+            if end.is_none_or(|end| when < end) {
+                return Some(when);
+            }
+        }
+    }
+    None
+}
+
+/// The longest time from a frame's arrival until it starts, where `frame` is the frame's own data.
+///
+/// `arrivals` counts the frame itself; `until` ends the backlogged period. Without it, `steady` says that in the long
+/// run no more comes than is served, so that after the last change of either curve delays grow no further.
+pub(crate) fn longest_wait(
+    arrivals: &Curve,
+    rises: &Rises,
+    frame: Data,
+    until: Option<Ps>,
+    steady: bool,
+) -> Option<Ps> {
+    if until.is_none() && !steady {
+        return None;
+    }
+    let mut longest = 0;
+    let mut consider = |ahead: Data, at: Ps| -> Option<()> {
+        longest = longest.max(rises.after(ahead.max(0))?.saturating_sub(at));
+        Some(())
+    };
+    for (segment, end) in arrivals.spans() {
+        if until.is_some_and(|until| segment.at > until) {
+            break;
+        }
+        consider(segment.value - frame, segment.at)?;
+        if segment.slope <= 0 {
+            continue;
+        }
+        let end = match (end, until) {
+            (Some(end), Some(until)) => Some(end.min(until)),
+            (end, until) => end.or(until),
+        };
+        let top = end.map_or(Data::MAX, |end| segment.value_at(end) - frame);
+        for height in rises.pauses_between(segment.value - frame, top) {
+            let span = (height + frame - segment.value) / Data::from(segment.slope);
+            let Ok(span) = Ps::try_from(span) else { break };
+            consider(height, segment.at.saturating_add(span))?;
+        }
+        if let Some(end) = end {
+            consider(top, end)?;
+        }
+    }
+    Some(longest)
+}
+
+/// The most data that waits at any time within `until`.
+pub(crate) fn most_waiting(
+    arrivals: &Curve,
+    service: &Curve,
+    until: Option<Ps>,
+    steady: bool,
+) -> Option<Data> {
+    if until.is_none() && !steady {
+        return None;
+    }
+    let mut most = 0;
+    // What has been served stays served: the highest value so far counts.
+    let mut served: Data = 0;
+    for (at, end, coming, going) in pieces(arrivals, service) {
+        if until.is_some_and(|until| at > until) {
+            break;
+        }
+        most = most.max(coming.value - served);
+        served = served.max(going.value);
+        if let Some(end) = end {
+            let top = going.value_at(end);
+            if top > served {
+                // Service passes what counted before somewhere in here: look at that point, too.
+                if let Some(span) = time_of(served - going.value, going.slope) {
+                    most = most.max(coming.value_at(at.saturating_add(span)) - served);
+                }
+                served = top;
+            }
+            most = most.max(coming.value_at(end) - served);
+        } else if let Some(span) = time_of(served - going.value, going.slope) {
+            let span = until.map_or(span, |until| span.min((until - at).max(0)));
+            most = most.max(coming.value_at(at.saturating_add(span)) - served);
+        }
+    }
+    Some(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::Segment;
+
+    #[test]
+    fn token_bucket_against_rate_and_latency() {
+        // Le Boudec & Thiran, section 1.4.2: delay T + b/R, backlog b + rT.
+        let arrivals = Curve::affine(100, 2);
+        let service = Curve::affine(-50, 10);
+        let until = busy_until(&arrivals, &service);
+        assert_eq!(until, Some(19));
+        assert_eq!(longest_wait(&arrivals, &Rises::of(&service), 0, until, false), Some(15));
+        assert_eq!(most_waiting(&arrivals, &service, until, false), Some(110));
+    }
+
+    #[test]
+    fn as_much_coming_as_going_is_bounded_when_steady() {
+        let (arrivals, service) = (Curve::affine(100, 10), Curve::affine(-50, 10));
+        assert_eq!(busy_until(&arrivals, &service), None);
+        assert_eq!(longest_wait(&arrivals, &Rises::of(&service), 0, None, false), None);
+        assert_eq!(longest_wait(&arrivals, &Rises::of(&service), 0, None, true), Some(15));
+        assert_eq!(most_waiting(&arrivals, &service, None, true), Some(150));
+    }
+
+    #[test]
+    fn service_that_falls_back_delays_what_it_had_not_reached() {
+        // Rises to 50, an interferer takes 30 at t = 5, reaches 50 again at 8.
+        let service =
+            Curve::of(vec![Segment { at: 0, value: 0, slope: 10 }, Segment { at: 5, value: 20, slope: 10 }]);
+        let rises = Rises::of(&service);
+        assert_eq!(rises.after(49), Some(5));
+        assert_eq!(rises.after(40), Some(4));
+        assert_eq!(rises.after(50), Some(8));
+        assert_eq!(rises.after(60), Some(9));
+        // Arrivals on a slope: the worst is just where the pause begins.
+        let arrivals = Curve::affine(10, 5);
+        assert_eq!(longest_wait(&arrivals, &rises, 0, Some(100), false), Some(1));
+    }
+
+    fn curve(segments: &[(Ps, Data, Rate)]) -> Curve {
+        Curve::of(
+            segments
+                .iter()
+                .map(|(at, value, slope)| Segment { at: *at, value: *value, slope: *slope })
+                .collect(),
+        )
+    }
+
+    /// 10 at once, which is forgotten at 5; from there on 1 per ps until 12, then 3: 10 again at 13.
+    #[test]
+    fn what_does_not_reach_new_heights_serves_nothing() {
+        let rises = Rises::of(&curve(&[(0, 10, 0), (5, 0, 1), (12, 7, 3)]));
+        assert_eq!([9, 10, 12, 13].map(|data| rises.after(data)), [0, 13, 14, 14].map(Some));
+        let ends = Rises::of(&Curve::affine(5, 0));
+        assert_eq!([4, 5].map(|data| ends.after(data)), [Some(0), None]);
+    }
+
+    #[test]
+    fn a_busy_period_ends_when_more_has_been_served_than_came() {
+        // 100 + 2 t and -52 + 10 t are equal at 19.
+        assert_eq!(busy_until(&Curve::affine(100, 2), &Curve::affine(-52, 10)), Some(20));
+        // Equal from 5 on for ever; and more at once.
+        let level = |value| busy_until(&Curve::affine(10, 1), &curve(&[(0, 0, 0), (5, value, 1)]));
+        assert_eq!((level(15), level(16)), (None, Some(5)));
+        // 2 t is more than 10 from 6 on, but that is when service falls back to nothing.
+        assert_eq!(busy_until(&Curve::affine(10, 0), &curve(&[(0, 0, 2), (6, 0, 2)])), Some(12));
+    }
+
+    /// Service of 10 per ps falls from 50 to 20 at 5 and has 15 per ps then: 50 again at 7. What has 50 in front of it
+    /// comes at 2 (40 + 5 t) and waits for 5; the first one, with 40 in front of it, waits for 4.
+    #[test]
+    fn a_pause_of_service_delays_most_just_before_it() {
+        let rises = Rises::of(&curve(&[(0, 0, 10), (5, 20, 15)]));
+        assert_eq!(longest_wait(&Curve::affine(50, 5), &rises, 10, Some(10), false), Some(5));
+        assert_eq!(longest_wait(&Curve::affine(50, 0), &rises, 10, Some(10), false), Some(4));
+    }
+
+    /// 90 more at the moment at which the busy period ends still meet what it has left.
+    #[test]
+    fn the_end_of_a_busy_period_belongs_to_it() {
+        let (arrivals, service) = (curve(&[(0, 10, 0), (5, 100, 0)]), Curve::affine(0, 10));
+        assert_eq!(longest_wait(&arrivals, &Rises::of(&service), 0, Some(5), false), Some(5));
+        assert_eq!(longest_wait(&arrivals, &Rises::of(&service), 0, Some(4), false), Some(1));
+        assert_eq!(most_waiting(&arrivals, &service, Some(5), false), Some(50));
+        assert_eq!(most_waiting(&arrivals, &service, Some(4), false), Some(10));
+    }
+
+    /// Most waits where service gets beyond what it had served: 10 + 5 t less that.
+    #[test]
+    fn most_waits_where_service_has_been_in_vain() {
+        // Nothing until 2 (20 have come); 20 at 4, forgotten, and again at 6 (40 have come).
+        let service = curve(&[(0, -20, 10), (4, 0, 10), (8, 40, 10)]);
+        assert_eq!(most_waiting(&Curve::affine(10, 5), &service, Some(100), false), Some(20));
+        // The same without falling back: 20 at 2.
+        let kept = curve(&[(0, -20, 10), (4, 20, 10)]);
+        assert_eq!(most_waiting(&Curve::affine(10, 5), &kept, Some(100), false), Some(20));
+        // Nothing until 6, where 40 have come; 35 at 5.
+        let late = curve(&[(0, -20, 0), (4, -20, 10)]);
+        assert_eq!(most_waiting(&Curve::affine(10, 5), &late, Some(100), false), Some(40));
+        assert_eq!(most_waiting(&Curve::affine(10, 5), &late, Some(5), false), Some(35));
+        // 40 at 4, and again at 6, where 60 have come: 20 less than at the begin.
+        let falls = curve(&[(0, 0, 10), (4, 20, 10)]);
+        assert_eq!(most_waiting(&Curve::affine(30, 5), &falls, Some(100), false), Some(30));
+        assert_eq!(most_waiting(&Curve::affine(5, 9), &falls, Some(100), false), Some(19));
+    }
+}

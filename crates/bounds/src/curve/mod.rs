@@ -1,0 +1,262 @@
+//! Piecewise linear functions of time, exact in integers.
+//!
+//! Time is in ps and data in 1e-12 bit, so that a rate in bit/s times a time in ps is data without any rounding.
+//! Only where two curves cross must a time be rounded, and then the result stays on the safe side.
+
+pub(crate) mod arrival;
+pub(crate) mod bucket;
+pub(crate) mod deviation;
+
+/// A time, or span of time, in ps.
+pub(crate) type Ps = i64;
+/// An amount of data in 1e-12 bit.
+pub(crate) type Data = i128;
+/// A slope in bit/s.
+pub(crate) type Rate = i64;
+
+/// Data units in one bit.
+pub(crate) const BIT: Data = 1_000_000_000_000;
+/// More than any curve may hold: ten thousand times what all ports of a Plan can send in ten days.
+const MOST: Data = 1 << 112;
+
+/// From `at` on, until the next segment: `value + slope * (t - at)`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub at: Ps,
+    pub value: Data,
+    pub slope: Rate,
+}
+
+impl Segment {
+    pub fn value_at(&self, t: Ps) -> Data {
+        let grown = Data::from(self.slope) * Data::from(t - self.at);
+        (self.value + grown).clamp(-MOST, MOST)
+    }
+}
+
+/// A function on `[0, ∞)`, continuous from the right. The first segment starts at 0, the last one never ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Curve(Vec<Segment>);
+
+impl Curve {
+    /// `burst + rate * t`: a token bucket.
+    pub fn affine(burst: Data, rate: Rate) -> Self {
+        Self(vec![Segment { at: 0, value: burst.clamp(-MOST, MOST), slope: rate }])
+    }
+
+    pub fn zero() -> Self {
+        Self::affine(0, 0)
+    }
+
+    /// Of segments in order of time; the first one must start at 0.
+    pub fn of(segments: Vec<Segment>) -> Self {
+        if segments.is_empty() { Self::zero() } else { Self(segments) }
+    }
+
+    pub fn segments(&self) -> &[Segment] {
+        &self.0
+    }
+
+    /// The segment that holds for ever.
+    pub fn tail(&self) -> Segment {
+        self.0[self.0.len() - 1]
+    }
+
+    /// Every segment with the time where it ends; none for the last.
+    pub fn spans(&self) -> impl Iterator<Item = (Segment, Option<Ps>)> + '_ {
+        self.0.iter().enumerate().map(|(n, segment)| (*segment, self.0.get(n + 1).map(|next| next.at)))
+    }
+
+    #[cfg(test)]
+    pub fn value(&self, t: Ps) -> Data {
+        let next = self.0.partition_point(|segment| segment.at <= t);
+        self.0[next.saturating_sub(1)].value_at(t)
+    }
+
+    pub fn add(&self, other: &Self) -> Self {
+        self.merge(other, |a, b, _| (a.value.saturating_add(b.value), a.slope.saturating_add(b.slope)))
+    }
+
+    pub fn sub(&self, other: &Self) -> Self {
+        self.merge(other, |a, b, _| (a.value.saturating_sub(b.value), a.slope.saturating_sub(b.slope)))
+    }
+
+    fn merge(&self, other: &Self, join: impl Fn(Segment, Segment, Ps) -> (Data, Rate)) -> Self {
+        let mut merged: Vec<Segment> = Vec::with_capacity(self.0.len() + other.0.len());
+        for (at, _, a, b) in pieces(self, other) {
+            let (value, slope) = join(a, b, at);
+            let continues =
+                merged.last().is_some_and(|last: &Segment| last.slope == slope && last.value_at(at) == value);
+            if !continues {
+                merged.push(Segment { at, value: value.clamp(-MOST, MOST), slope });
+            }
+        }
+        Self::of(merged)
+    }
+
+    /// The lesser of two curves; where they cross between two ps, never below it.
+    pub fn min(&self, other: &Self) -> Self {
+        let mut least: Vec<Segment> = Vec::with_capacity(self.0.len() + other.0.len());
+        let mut push = |segment: Segment| {
+            let continues = least.last().is_some_and(|last| {
+                last.slope == segment.slope && last.value_at(segment.at) == segment.value
+            });
+            if !continues {
+                least.push(segment);
+            }
+        };
+        for (at, end, a, b) in pieces(self, other) {
+            let (low, high) = if (a.value, a.slope) <= (b.value, b.slope) { (a, b) } else { (b, a) };
+            push(low);
+            if low.slope > high.slope {
+                let crossing = time_of(high.value - low.value, low.slope - high.slope);
+                let Some(crossing) = crossing.and_then(|span| at.checked_add(span)) else { continue };
+                // Behind `at`: of two equal values, the one that grows less is the lower one.
+                if end.is_none_or(|end| crossing < end) {
+                    push(Segment { at: crossing, value: high.value_at(crossing), slope: high.slope });
+                }
+            }
+        }
+        Self::of(least)
+    }
+
+    /// `t` to `self(t + by)`: what is seen when looking `by` further.
+    pub fn ahead(&self, by: Ps) -> Self {
+        let first = self.0.partition_point(|segment| segment.at <= by).saturating_sub(1);
+        let moved = self.0[first..].iter().map(|segment| match segment.at.checked_sub(by) {
+            Some(at) if at > 0 => Segment { at, ..*segment },
+            _ => Segment { at: 0, value: segment.value_at(by), slope: segment.slope },
+        });
+        Self(moved.collect())
+    }
+}
+
+/// Two curves cut where either has a segment's start: start, end, and both as segments that begin there.
+pub(crate) fn pieces<'a>(
+    a: &'a Curve,
+    b: &'a Curve,
+) -> impl Iterator<Item = (Ps, Option<Ps>, Segment, Segment)> + 'a {
+    let (mut i, mut j) = (0, 0);
+    let mut at = Some(0);
+    std::iter::from_fn(move || {
+        let now = at?;
+        let begin =
+            |segment: &Segment| Segment { at: now, value: segment.value_at(now), slope: segment.slope };
+        let here = (begin(&a.0[i]), begin(&b.0[j]));
+        let (next_a, next_b) = (a.0.get(i + 1).map(|s| s.at), b.0.get(j + 1).map(|s| s.at));
+        let next = match (next_a, next_b) {
+            (Some(x), Some(y)) => Some(x.min(y)),
+            (x, y) => x.or(y),
+        };
+        if next.is_some() && next == next_a {
+            i += 1;
+        }
+        if next.is_some() && next == next_b {
+            j += 1;
+        }
+        at = next;
+        Some((now, next, here.0, here.1))
+    })
+}
+
+/// How long `data` takes at `rate`, rounded up; none where it never ends.
+pub(crate) fn time_of(data: Data, rate: Rate) -> Option<Ps> {
+    if data <= 0 {
+        return Some(0);
+    }
+    if rate <= 0 {
+        return None;
+    }
+    Ps::try_from((data - 1) / Data::from(rate) + 1).ok()
+}
+
+/// `a * b / c` rounded up, for positive numbers; none where it is too large.
+pub(crate) fn ratio_up(a: Data, b: Data, c: Data) -> Option<Data> {
+    let product = a.checked_mul(b)?;
+    if c <= 0 { None } else { Some(-(-product).div_euclid(c)) }
+}
+
+/// The lesser of two limits, where there are any.
+pub(crate) fn lesser(a: Option<Curve>, b: Option<Curve>) -> Option<Curve> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(&b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Longest of any time that is still counted: about three hours.
+pub(crate) const LONGEST: Ps = 10_000_000_000_000_000;
+
+/// Nanoseconds as picoseconds, where they fit.
+pub(crate) fn ps(ns: u64) -> Option<Ps> {
+    Ps::try_from(ns).ok()?.checked_mul(1_000)
+}
+
+/// The greatest common divisor.
+pub(crate) fn common_divisor(mut a: u32, mut b: u32) -> u32 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lesser_of_two_is_never_below_where_they_cross() {
+        let steep = Curve::affine(10, 7);
+        let flat = Curve::affine(25, 3);
+        let least = steep.min(&flat);
+        for t in 0..12 {
+            let exact = (10 + 7 * t).min(25 + 3 * t);
+            let found = least.value(t as Ps);
+            assert_eq!(found, exact, "at whole ps nothing is lost, {t}");
+        }
+        // They cross at 3.75: until 4 the steep one holds on.
+        assert_eq!(least.segments()[1], Segment { at: 4, value: 37, slope: 3 });
+        assert_eq!(least.segments()[0], Segment { at: 0, value: 10, slope: 7 });
+    }
+
+    #[test]
+    fn sums_keep_jumps() {
+        let stair =
+            Curve::of(vec![Segment { at: 0, value: 5, slope: 0 }, Segment { at: 10, value: 9, slope: 0 }]);
+        let sum = stair.add(&Curve::affine(1, 2));
+        assert_eq!([sum.value(0), sum.value(9), sum.value(10), sum.value(11)], [6, 24, 30, 32]);
+        let ahead = sum.ahead(9);
+        assert_eq!([ahead.value(0), ahead.value(1), ahead.value(2)], [24, 30, 32]);
+    }
+
+    #[test]
+    fn rounding_is_up() {
+        assert_eq!(time_of(10, 3), Some(4));
+        assert_eq!(time_of(9, 3), Some(3));
+        assert_eq!(time_of(1, 0), None);
+        assert_eq!(ratio_up(10, 10, 3), Some(34));
+    }
+
+    /// Where one curve jumps before the two meet, the crossing is none; and where it falls just there.
+    #[test]
+    fn curves_cross_only_before_they_change() {
+        let segment = |at, value, slope| Segment { at, value, slope };
+        let jumps = Curve::of(vec![segment(0, 0, 10), segment(5, 100, 0)]);
+        // They would meet at 6.67; at 40 the other one has 100.
+        let least = jumps.min(&Curve::affine(60, 1));
+        assert_eq!(least.segments(), [segment(0, 0, 10), segment(5, 65, 1), segment(40, 100, 0)]);
+        // They meet within the fifth ps, at whose end one of them falls.
+        let falls = Curve::of(vec![segment(0, 0, 10), segment(5, 10, 0)]);
+        let least = falls.min(&Curve::affine(41, 1));
+        assert_eq!(least.segments(), [segment(0, 0, 10), segment(5, 10, 0)]);
+    }
+
+    #[test]
+    fn looking_ahead_begins_at_0() {
+        let segment = |at, value, slope| Segment { at, value, slope };
+        let curve = Curve::of(vec![segment(0, 1, 2), segment(10, 50, 3)]);
+        assert_eq!(curve.ahead(4).segments(), [segment(0, 9, 2), segment(6, 50, 3)]);
+        assert_eq!(curve.ahead(10).segments(), [segment(0, 50, 3)]);
+        assert_eq!(curve.ahead(12).segments(), [segment(0, 56, 3)]);
+    }
+}

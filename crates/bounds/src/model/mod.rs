@@ -1,0 +1,7 @@
+//! The Plan as the analysis sees it: flows at ports, their frames, windows, member streams.
+
+pub(crate) mod flow_hop;
+pub(crate) mod member_streams;
+pub(crate) mod openings;
+pub(crate) mod shaped;
+pub(crate) mod sizes;

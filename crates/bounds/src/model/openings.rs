@@ -1,0 +1,378 @@
+//! When a class may start frames, with gates, seen from the worst moment to begin waiting.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.4: a frame starts only if its last bit leaves before its gate closes.
+
+use crate::curve::{Curve, Data, Ps, Rate, Segment};
+use tsn_plan::{Gates, Port};
+
+/// How many windows a curve follows one by one; from there on their average holds.
+const MOST_WINDOWS: usize = 512;
+
+/// A span of a cycle; `to` may lie in the next one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub from: Ps,
+    pub to: Ps,
+}
+
+impl Window {
+    pub fn length(&self) -> Ps {
+        self.to - self.from
+    }
+}
+
+/// When the gate of one class is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Openings {
+    Always,
+    /// Windows of one cycle, in order; none closes when the next one opens.
+    Windows {
+        cycle: Ps,
+        windows: Vec<Window>,
+    },
+}
+
+impl Openings {
+    /// None where times are too long to count.
+    pub fn of(gates: Option<&Gates>, class: u8) -> Option<Self> {
+        let Some(gates) = gates else { return Some(Self::Always) };
+        let ps = |ns: u64| Ps::try_from(ns).ok()?.checked_mul(1_000);
+        // Room for a few cycles in 64 bits.
+        let cycle = ps(gates.cycle_ns).filter(|cycle| *cycle < Ps::MAX / 8)?;
+        let mut windows: Vec<Window> = Vec::new();
+        let mut at = 0;
+        for entry in &gates.entries {
+            let to = at + ps(entry.interval_ns)?;
+            if entry.open >> class & 1 == 1 {
+                match windows.last_mut() {
+                    Some(last) if last.to == at => last.to = to,
+                    _ => windows.push(Window { from: at, to }),
+                }
+            }
+            at = to;
+        }
+        if windows.len() == 1 && windows[0].length() == cycle {
+            return Some(Self::Always);
+        }
+        // The last one may go on in the first of the next cycle.
+        if windows.len() > 1 && windows[0].from == 0 && windows[windows.len() - 1].to == cycle {
+            let first = windows.remove(0);
+            if let Some(last) = windows.last_mut() {
+                last.to += first.to;
+            }
+        }
+        Some(Self::Windows { cycle, windows })
+    }
+
+    pub fn always(&self) -> bool {
+        matches!(self, Self::Always)
+    }
+
+    /// The longest window; none for one without an end.
+    pub fn longest(&self) -> Option<Ps> {
+        match self {
+            Self::Always => None,
+            Self::Windows { windows, .. } => Some(windows.iter().map(Window::length).max().unwrap_or(0)),
+        }
+    }
+
+    /// How long after `at` the link may still be busy with a frame of this class that started before `at`, where a
+    /// frame takes at most `occupied` and its inter-frame gap, which may pass a closed gate, takes `gap`.
+    pub fn overhang(&self, at: Ps, occupied: Ps, gap: Ps) -> Ps {
+        match self {
+            Self::Always => occupied,
+            Self::Windows { cycle, windows } => {
+                let around =
+                    windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
+                let rest =
+                    around.filter(|(from, _)| *from < at).map(|(_, to)| (to + gap - at).clamp(0, occupied));
+                rest.max().unwrap_or(0)
+            }
+        }
+    }
+}
+
+impl Openings {
+    /// Whether it is open at some time from `from` on, before `to`.
+    pub fn open_within(&self, from: Ps, to: Ps) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Windows { cycle, windows } => {
+                let mut around =
+                    windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
+                around.any(|(opens, closes)| opens < to && from < closes)
+            }
+        }
+    }
+
+    /// How long after `at` the inter-frame gap of a frame may still last that ended with a window before `at`.
+    pub fn gap_after(&self, at: Ps, gap: Ps) -> Ps {
+        let Self::Windows { cycle, windows } = self else { return 0 };
+        let ends = windows.iter().flat_map(|window| [-cycle, 0, *cycle].map(|by| window.to + by));
+        ends.filter(|end| *end <= at).map(|end| (end + gap - at).max(0)).max().unwrap_or(0)
+    }
+}
+
+/// How much of some windows lies in others, per cycle and as a bound for any span of time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// ps in every cycle.
+    pub per_cycle: Ps,
+    pub cycle: Ps,
+    /// ps that a span can have beyond its part of the cycle.
+    pub excess: Ps,
+}
+
+impl Share {
+    /// As a token bucket on a link of `rate`: `rate` times the share, for any span of time.
+    pub fn curve(&self, rate: Rate) -> Curve {
+        let rate = Data::from(rate);
+        let slope = -(-rate * Data::from(self.per_cycle)).div_euclid(Data::from(self.cycle.max(1)));
+        Curve::affine(rate * Data::from(self.excess), Rate::try_from(slope).unwrap_or(Rate::MAX))
+    }
+
+    /// The share that `others`, each longer by `gap`, have of `windows`.
+    pub fn of(windows: &[Window], others: &[Window], gap: Ps, cycle: Ps) -> Self {
+        let mut parts: Vec<Window> = Vec::new();
+        for window in windows {
+            for other in others {
+                for by in [-cycle, 0, cycle] {
+                    let from = window.from.max(other.from + by);
+                    let to = window.to.min(other.to + by + gap);
+                    if from < to {
+                        parts.push(Window { from, to });
+                    }
+                }
+            }
+        }
+        parts.sort_unstable_by_key(|part| part.from);
+        let mut apart: Vec<Window> = Vec::new();
+        for part in parts {
+            match apart.last_mut() {
+                Some(last) if part.from <= last.to => last.to = last.to.max(part.to),
+                _ => apart.push(part),
+            }
+        }
+        let per_cycle = apart.iter().map(Window::length).sum::<Ps>().min(cycle);
+        // The largest rise of (time in the parts) - (average share) over any span: from a beginning to an end.
+        let mut excess: Data = 0;
+        let (mut before, mut lowest) = (0, Data::MAX);
+        for by in [0, cycle] {
+            for part in &apart {
+                let level = |at: Ps, had: Ps| {
+                    Data::from(had) * Data::from(cycle) - Data::from(at + by) * Data::from(per_cycle)
+                };
+                lowest = lowest.min(level(part.from, before));
+                before += part.length();
+                excess = excess.max(level(part.to, before) - lowest);
+            }
+        }
+        let excess =
+            Ps::try_from((excess + Data::from(cycle) - 1) / Data::from(cycle.max(1))).unwrap_or(Ps::MAX / 4);
+        Self { per_cycle, cycle, excess }
+    }
+}
+
+/// Windows in which starts are possible, one after another from the end of one of them on.
+#[derive(Clone, Debug)]
+pub(crate) struct Starts {
+    pub cycle: Ps,
+    /// From when the class may start its largest frame, to the last such moment; some have a length of 0.
+    pub windows: Vec<Window>,
+    /// By window, how long who comes within it may wait for a lower class's frame that began within it, and then
+    /// miss it.
+    pub before: Vec<Ps>,
+    /// By window, how long after the gate opened a lower class's frame may still be there.
+    pub late: Vec<Ps>,
+    /// By window, how long a lower class's frame is there that began while the gate was open.
+    pub blocked: Vec<Ps>,
+}
+
+/// What is served in one window, for [`Starts::service`].
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum Serving {
+    /// As long as it lasts.
+    Time,
+    /// Whole frames, whose wire data are multiples of this: the last one may start at the window's end.
+    Frames(Data),
+}
+
+impl Starts {
+    /// The windows as spans: their last moment counts, so that also a window of one moment can be taken by others.
+    pub fn windows_in_time(&self) -> Vec<Window> {
+        self.windows.iter().map(|window| Window { to: window.to + 1, ..*window }).collect()
+    }
+
+    /// Service on a link of `rate` for who just misses window `place`, having waited for what is `before` it.
+    pub fn service(&self, place: usize, rate: Rate, serving: Serving) -> Curve {
+        let count = self.windows.len();
+        let (missed, before) = (self.windows[place].to, self.before[place]);
+        let served = |window: &Window| {
+            let time = Data::from(window.length()) * Data::from(rate);
+            match serving {
+                Serving::Time => time,
+                Serving::Frames(grain) => (time / grain + 1) * grain,
+            }
+        };
+        let per_cycle: Data = self.windows.iter().map(served).sum();
+        let laps = (MOST_WINDOWS / count).clamp(2, 64);
+        let mut segments = vec![Segment { at: 0, value: 0, slope: 0 }];
+        let (mut total, mut end) = (0, before);
+        for step in 1..=count * laps {
+            let number = place + step;
+            let window = self.windows[number % count];
+            let by = self.cycle.saturating_mul((number / count) as Ps);
+            let from = window.from.saturating_add(by).saturating_sub(missed).saturating_add(before);
+            end = window.to.saturating_add(by).saturating_sub(missed).saturating_add(before);
+            if end >= Ps::MAX / 4 {
+                break;
+            }
+            if window.length() > 0 {
+                segments.push(Segment { at: from, value: total, slope: rate });
+            }
+            total += served(&window);
+            segments.push(Segment { at: end, value: total, slope: 0 });
+        }
+        // From here on the average, from so far below that no window undercuts it: by at most one cycle's worth.
+        let slope = Rate::try_from(per_cycle / Data::from(self.cycle.max(1))).unwrap_or(0);
+        let at = end.saturating_add(1);
+        segments.push(Segment { at, value: total - per_cycle, slope });
+        Curve::of(segments)
+    }
+}
+
+/// The gates of a port, where they are of the kind that bounds cover: one list for ever, that frames respect to their
+/// ends. Others are not counted on to hold anything back, or to be too short for anything.
+pub(crate) fn covered(port: &Port) -> Option<&Gates> {
+    port.gates.as_ref().filter(|gates| {
+        gates.changes.is_empty() && gates.initial.is_none() && !gates.unguarded && !gates.holds()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_plan::GateEntry;
+
+    fn gates(entries: &[(u8, u64)]) -> Gates {
+        Gates {
+            base_time_ns: 0,
+            cycle_ns: entries.iter().map(|entry| entry.1).sum(),
+            entries: entries
+                .iter()
+                .map(|(open, ns)| GateEntry { open: *open, interval_ns: *ns, mac: None })
+                .collect(),
+            ..Gates::default()
+        }
+    }
+
+    #[test]
+    fn windows_join_around_the_cycle() {
+        let list = gates(&[(1, 10), (3, 20), (2, 30), (0, 20), (1, 20)]);
+        let windows = |class| Openings::of(Some(&list), class);
+        let found = Openings::Windows { cycle: 100_000, windows: vec![Window { from: 80_000, to: 130_000 }] };
+        assert_eq!(windows(0), Some(found));
+        let found = Openings::Windows { cycle: 100_000, windows: vec![Window { from: 10_000, to: 60_000 }] };
+        assert_eq!(windows(1), Some(found));
+        assert_eq!(Openings::of(Some(&gates(&[(1, 10), (3, 20)])), 0), Some(Openings::Always));
+    }
+
+    #[test]
+    fn a_frame_hangs_over_at_most_until_its_own_gate_and_gap() {
+        let lower = Openings::Windows { cycle: 100, windows: vec![Window { from: 50, to: 100 }] };
+        // (moment, longest frame) -> how long the link may still be busy then.
+        for (at, occupied, rest) in
+            [(0, 30, 5), (3, 30, 2), (60, 30, 30), (90, 30, 15), (50, 30, 0), (10, 30, 0)]
+        {
+            assert_eq!(lower.overhang(at, occupied, 5), rest, "{at}");
+        }
+    }
+
+    #[test]
+    fn shares_bound_every_span() {
+        let (windows, others) =
+            ([Window { from: 0, to: 60 }], [Window { from: 40, to: 55 }, Window { from: 90, to: 110 }]);
+        let share = Share::of(&windows, &others, 0, 100);
+        assert_eq!(share.per_cycle, 25);
+        let inside = |t: Ps| matches!(t.rem_euclid(100), 40..55 | 0..10);
+        let curve = share.curve(1);
+        for from in 0..100 {
+            let mut had = 0;
+            for span in 1..300 {
+                had += Data::from(inside(from + span - 1));
+                assert!(had <= curve.value(span), "{from} {span}");
+            }
+        }
+    }
+
+    /// Frames of 30 units at 3 units per ps take 10 ps: three may start in the first window, one in the second.
+    #[test]
+    fn whole_frames_start_until_the_last_moment_of_a_window() {
+        use crate::curve::deviation::Rises;
+        let windows = vec![Window { from: 10, to: 30 }, Window { from: 60, to: 60 }];
+        let starts =
+            Starts { cycle: 100, windows, before: vec![7, 7], late: vec![0, 0], blocked: vec![7, 7] };
+        let frames = |place| Rises::of(&starts.service(place, 3, Serving::Frames(30)));
+        let time = |place| Rises::of(&starts.service(place, 3, Serving::Time));
+        let nth = |rises: &Rises| (0..6).map(|n| rises.after(30 * n).unwrap()).collect::<Vec<Ps>>();
+        // Missed at 30, after having waited for 7: 60, then 110, 120, 130, 160, 210.
+        assert_eq!(nth(&frames(0)), [60, 110, 120, 130, 160, 210].map(|at| at - 30 + 7));
+        assert_eq!(nth(&frames(1)), [110, 120, 130, 160, 210, 220].map(|at| at - 60 + 7));
+        // Counted as time, what starts at a window's last moment is not sure, and the short window gives nothing.
+        assert_eq!(nth(&time(0)), [110, 120, 210, 220, 310, 320].map(|at| at - 30 + 7));
+        // In the long run, too: exact as long as windows are followed, then only never before its time.
+        let exact = |n: Data| (110 - 60 + 7) + (n / 4 * 100) as Ps;
+        assert_eq!(frames(1).after(30 * 200), Some(exact(200)));
+        assert!(frames(1).after(30 * 100_000).is_some_and(|found| found >= exact(100_000)));
+    }
+
+    #[test]
+    fn a_gate_is_open_within_a_span_that_meets_a_window() {
+        let list = Openings::Windows { cycle: 200, windows: vec![Window { from: 50, to: 100 }] };
+        for (from, to, open) in
+            [(100, 120, false), (99, 120, true), (20, 50, false), (20, 51, true), (240, 251, true)]
+        {
+            assert_eq!(list.open_within(from, to), open, "{from} {to}");
+        }
+        // The gap of 10 after the last frame of a window, also of one that goes on in the next cycle.
+        for (at, rest) in [(99, 0), (100, 10), (105, 5), (110, 0), (300, 10)] {
+            assert_eq!(list.gap_after(at, 10), rest, "{at}");
+        }
+        let around = Openings::Windows { cycle: 200, windows: vec![Window { from: 180, to: 220 }] };
+        assert_eq!([around.gap_after(25, 10), around.gap_after(19, 10)], [5, 0]);
+    }
+
+    /// 25 of 100; from 40 to 55 there are 15, 3.75 of them its part; from 0 to 55 there are 25, 13.75 of them its part.
+    #[test]
+    fn what_a_span_has_beyond_its_part_of_the_cycle() {
+        let window = |from, to| Window { from, to };
+        let share = |windows: &[Window], others: &[Window], gap| {
+            let found = Share::of(windows, others, gap, 100);
+            (found.per_cycle, found.excess)
+        };
+        let others = [window(40, 55), window(90, 110)];
+        assert_eq!(share(&[window(0, 60)], &others, 0), (25, 12));
+        // Each longer by 5, as far as the window goes: 35, and from 0 to 60 all of them, 21 of them its part.
+        assert_eq!(share(&[window(0, 60)], &others, 5), (35, 14));
+        // From 10 to 50 there are 30, 12 of them its part.
+        let all = [window(0, 100)];
+        assert_eq!(share(&all, &[window(10, 20), window(30, 50)], 0), (30, 18));
+        // What two have at once counts once.
+        assert_eq!(share(&all, &[window(10, 30), window(20, 50)], 0), (40, 24));
+        assert_eq!(share(&all, &[window(10, 20), window(15, 18)], 0), (10, 9));
+        let all_of_it = Share { per_cycle: 25, cycle: 100, excess: 12 };
+        assert_eq!(all_of_it.curve(10), Curve::affine(120, 3));
+    }
+
+    /// 120 in 100 ps: after 64 cycles, at 6,407, the average holds, 1 per ps, from one cycle's worth below on.
+    #[test]
+    fn behind_the_last_window_that_is_followed_the_average_goes_on() {
+        use crate::curve::deviation::Rises;
+        let windows = vec![Window { from: 10, to: 30 }, Window { from: 60, to: 60 }];
+        let starts =
+            Starts { cycle: 100, windows, before: vec![7, 7], late: vec![0, 0], blocked: vec![7, 7] };
+        let rises = Rises::of(&starts.service(1, 3, Serving::Frames(30)));
+        assert_eq!(rises.after(64 * 120 - 1), Some(6_407));
+        assert_eq!(rises.after(64 * 120), Some(6_408 + 120));
+    }
+}

@@ -1,0 +1,148 @@
+//! One class of a port under analysis, and what the analysis asks of the port.
+
+use crate::curve::{Curve, Data, Ps, Rate};
+use crate::model::flow_hop::FlowHop;
+use crate::model::openings::Openings;
+use crate::model::sizes::wire;
+use crate::reason::Reason;
+use crate::service::higher_priority::Higher;
+use crate::service::preemption;
+use tsn_plan::Port;
+use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, wire_time};
+
+/// What a port is, as far as its analysis asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Model<'a> {
+    pub port: &'a Port,
+    /// bit/s at which time on the wire never is less than data: below the nominal one where an octet is not a whole
+    /// number of ps, because every frame's time is rounded up.
+    pub rate: Rate,
+    pub openings: Vec<Option<Openings>>,
+    /// The flows here, by class.
+    pub flows: Vec<Vec<usize>>,
+}
+
+impl<'a> Model<'a> {
+    pub fn new(port: &'a Port, openings: Vec<Option<Openings>>) -> Self {
+        let flows = vec![Vec::new(); port.classes.len()];
+        Self { port, rate: sure_rate(port.rate_bps), openings, flows }
+    }
+
+    /// Whether an octet takes no whole number of ps.
+    pub fn rounded(&self) -> bool {
+        8_000_000_000_000 % self.port.rate_bps.max(1) != 0
+    }
+
+    pub fn occupied(&self, octets: u32) -> Ps {
+        wire_time(Octets(octets), BitRate(self.port.rate_bps)).ps()
+    }
+
+    pub fn gap(&self) -> Ps {
+        BitRate(self.port.rate_bps).time(INTER_FRAME_GAP).ps()
+    }
+}
+
+/// The largest rate at which the smallest frame's data take no less than its rounded time.
+fn sure_rate(rate_bps: u64) -> Rate {
+    let rate = Rate::try_from(rate_bps).unwrap_or(Rate::MAX);
+    if 8_000_000_000_000 % rate_bps.max(1) == 0 {
+        return rate;
+    }
+    let smallest = wire(64);
+    Rate::try_from(smallest * Data::from(rate) / (smallest + Data::from(rate))).unwrap_or(rate)
+}
+
+/// One class under analysis.
+pub(crate) struct Class<'a> {
+    pub model: &'a Model<'a>,
+    pub number: u8,
+    pub hops: Vec<&'a FlowHop>,
+    pub smallest: u32,
+    pub largest: u32,
+    pub grain: Data,
+    /// The longest that a class which goes behind this one keeps the link when this one could start.
+    pub lower: u32,
+    /// Classes with flows that go behind this one.
+    pub behind: Vec<Behind>,
+    /// Classes that go before this one: higher ones; with pre-emption all express ones, if this one is not.
+    pub above: &'a [Higher],
+    /// At a port with pre-emption, not express.
+    pub preemptable: bool,
+    /// Whether express frames cut frames of this class, or of those behind it.
+    pub interrupted: bool,
+    pub horizon: Ps,
+}
+
+/// A class that goes behind another one.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Behind {
+    pub class: u8,
+    /// The longest that it keeps the link.
+    pub octets: u32,
+    /// It may be on the link while its gate is closed: interrupted frames go on when they can.
+    pub runs_on: bool,
+}
+
+impl Class<'_> {
+    pub fn openings(&self) -> Result<&Openings, Reason> {
+        self.model.openings[usize::from(self.number)].as_ref().ok_or(Reason::TooLarge)
+    }
+
+    /// The largest lower frame as data; none counts as nothing.
+    pub fn lower_data(&self) -> Data {
+        if self.lower == 0 { 0 } else { wire(self.lower) }
+    }
+
+    /// Whether frames of a class that goes before this one interrupt frames of this class or behind it.
+    pub fn cut_by(&self, higher: &Higher) -> bool {
+        self.interrupted && higher.express
+    }
+
+    /// What `sent` of a class that goes before this one costs this one.
+    pub fn cost(&self, higher: &Higher, sent: Curve) -> Curve {
+        if self.cut_by(higher) { preemption::with_continuations(&sent, higher.smallest) } else { sent }
+    }
+
+    /// Whether gates can hold back this class or a higher one.
+    pub fn gated(&self) -> bool {
+        let own = &self.model.openings[usize::from(self.number)];
+        own.as_ref().is_none_or(|own| !own.always())
+            || self.above.iter().any(|higher| !higher.openings.always())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_of_whole_picoseconds_is_its_own() {
+        for rate_bps in
+            [10_000_000, 100_000_000, 1_000_000_000, 2_500_000_000, 10_000_000_000, 400_000_000_000]
+        {
+            assert_eq!(sure_rate(rate_bps), rate_bps as Rate);
+        }
+    }
+
+    /// 84 octets, 672 bit, may take a picosecond more than they should: 672 bit / (672 bit / rate + 1 ps).
+    #[test]
+    fn where_an_octet_is_no_whole_number_of_picoseconds_the_rate_is_below_the_nominal_one() {
+        // 224,000 ps and one more; 72,303.2 ps and one more; 96 ms and one more.
+        for (rate_bps, sure) in
+            [(3_000_000_000, 2_999_986_607), (9_294_196_000, 9_294_067_457), (7_000, 6_999)]
+        {
+            assert_eq!(sure_rate(rate_bps), sure, "{rate_bps}");
+        }
+    }
+
+    /// What the rate is for: no frame's time, as ports count it, carries more at it than the frame has.
+    #[test]
+    fn no_time_on_the_wire_carries_more_than_the_frame() {
+        for rate_bps in [3_000_000_000, 9_294_196_000, 7_000_000, 1_234_567_891] {
+            let (sure, nominal) = (Data::from(sure_rate(rate_bps)), Data::from(rate_bps));
+            let time = |octets: u32| Data::from(wire_time(Octets(octets), BitRate(rate_bps)).ps());
+            assert!((64..2_000).all(|octets| time(octets) * sure <= wire(octets)), "{rate_bps}");
+            assert!((64..2_000).any(|octets| time(octets) * nominal > wire(octets)), "{rate_bps}");
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Credit-based shapers: what they are sure to let through, and what they let through at most.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.2; De Azua & Boyer 2014. The derivations are in `docs/concepts/bounds.md`.
+
+use crate::curve::{BIT, Curve, Data, Ps, Rate, ratio_up};
+use crate::model::openings::Window;
+use tsn_plan::Cbs;
+
+/// How many cycles are followed until a class has caught up with what others took at once.
+const MOST_LAPS: Data = 64;
+
+/// A moment at which a window opens or closes, and what has come together since the first one.
+#[derive(Copy, Clone, Debug, Default)]
+struct Moment {
+    at: Ps,
+    /// Time for which the gate was open.
+    open: Ps,
+    /// Time in which the class could start its largest frame.
+    starts: Ps,
+    /// Credit, if the class has something to send all the time and the link is its own in `starts`.
+    level: Data,
+}
+
+impl Moment {
+    /// The moment, within the stretch before this one, at which `starts` was this much.
+    fn back(self, starts: Ps) -> Self {
+        let span = (self.starts - starts).max(0);
+        Self { at: self.at - span, open: self.open - span, ..self }
+    }
+}
+
+/// A shaper in data units, and the port it works at.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Credit {
+    /// bit/s gained.
+    pub idle: Rate,
+    /// bit/s lost while sending.
+    pub send: Rate,
+    pub highest: Data,
+    /// Whether no frame is so long that the lowest credit cuts off its debt: otherwise it does not shape.
+    pub shapes: bool,
+    /// Debt of the longest frame.
+    debt: Data,
+}
+
+impl Credit {
+    /// `longest`: how long the longest frame of the class occupies the link.
+    pub fn of(cbs: &Cbs, longest: Ps) -> Self {
+        let debt = Data::from(cbs.send_slope_bps.unsigned_abs()) * Data::from(longest);
+        Self {
+            idle: cbs.idle_slope_bps,
+            send: cbs.send_slope_bps.saturating_neg(),
+            highest: Data::from(cbs.hi_credit_bits) * BIT,
+            shapes: Data::from(cbs.lo_credit_bits) * BIT <= -debt,
+            debt,
+        }
+    }
+
+    /// What credit falls per ps of sending against what it gains per ps: idle slope minus send slope.
+    pub fn drain(&self) -> Data {
+        Data::from(self.idle) + Data::from(self.send)
+    }
+
+    /// At most what is sent within any span of time on a link of `rate`, that begins with at most `credit`.
+    pub fn sent(&self, rate: Rate, credit: Data) -> Option<Curve> {
+        if !self.shapes {
+            return None;
+        }
+        let rate = Data::from(rate);
+        let slope = ratio_up(Data::from(self.idle), rate, self.drain())?;
+        let burst = ratio_up(self.debt + credit, rate, self.drain())?;
+        Some(Curve::affine(burst, Rate::try_from(slope).ok()?))
+    }
+
+    /// At most what arrives at the other end within any span of time; `largest` is the largest frame's data.
+    pub fn arriving(&self, rate: Rate, credit: Data, largest: Data, rounded: bool) -> Option<Curve> {
+        if !self.shapes {
+            return None;
+        }
+        let exact = Data::from(rate);
+        let slope = ratio_up(Data::from(self.idle), exact, self.drain())?;
+        let burst = ratio_up(credit, exact, self.drain())? + largest;
+        let slack = if rounded { exact } else { 0 };
+        Some(Curve::affine(burst + slack, Rate::try_from(slope).ok()?))
+    }
+
+    /// The highest credit that the class can gather, however high it may be, with gates that never close:
+    /// `lower` is the largest frame of a lower class, `higher` what higher classes send from an idle moment on.
+    pub fn gathered(&self, rate: Rate, lower: Data, higher: &Curve) -> Option<Data> {
+        let (line, idle) = (Data::from(rate), Data::from(self.idle));
+        let drain = self.drain();
+        // Two bounds, both as functions of how long the link has been busy: what was gained at all, and what is
+        // left of it when all that was not sent by others was sent by this class.
+        let gained = |t: Ps| idle * Data::from(t);
+        let left = |t: Ps, taken: Data| {
+            let all = drain.checked_mul(lower.checked_add(taken)?)?;
+            let spent = line.checked_mul(drain - idle)?.checked_mul(Data::from(t))?;
+            Some((all - spent + line - 1).div_euclid(line))
+        };
+        let mut most = 0;
+        for (segment, end) in higher.spans() {
+            let falls = drain * Data::from(segment.slope) < line * (drain - idle);
+            let begin = left(segment.at, segment.value)?;
+            let end = match end {
+                Some(end) => Some((gained(end), left(end, segment.value_at(end))?)),
+                None => None,
+            };
+            let here = match (falls, end) {
+                (false, Some((gained, left))) => gained.min(left),
+                (false, None) if drain * Data::from(segment.slope) == line * (drain - idle) => begin,
+                (false, None) => return None,
+                (true, _) if begin <= gained(segment.at) => begin,
+                (true, Some((gained, left))) if left >= gained => gained,
+                (true, _) => {
+                    let slope = Data::from(segment.slope);
+                    let taken = lower + segment.value - slope * Data::from(segment.at);
+                    ratio_up(idle, taken, line - slope)?
+                }
+            };
+            most = most.max(here);
+        }
+        Some(most)
+    }
+
+    /// The highest credit that the class can gather with gates: credit rises in `open` windows, and the class is sure
+    /// of the link in `starts` except for what higher classes take there (at most `burst + slope * t`).
+    pub fn gathered_with_gates(
+        &self,
+        rate: Rate,
+        cycle: Ps,
+        open: &[Window],
+        starts: &[Window],
+        others: (Data, Rate),
+    ) -> Option<Data> {
+        let (line, idle, drain) = (Data::from(rate), Data::from(self.idle), self.drain());
+        let (burst, slope) = others;
+        // In `starts`, the link is others' for as long as this, and for `taken` of any further time.
+        let blocked = Ps::try_from((burst + line - 1).div_euclid(line)).ok()?;
+        let taken = ratio_up(drain, Data::from(slope), line)?;
+        let per_cycle: Ps = starts.iter().map(Window::length).sum();
+        let laps = Data::from(blocked) / Data::from(per_cycle.max(1)) + 3;
+        let laps = if per_cycle > 0 && laps <= MOST_LAPS { laps as Ps } else { 2 };
+        let mut edges: Vec<Ps> = (0..=laps).map(|lap| lap.saturating_mul(cycle)).collect();
+        for lap in -1..=laps {
+            let by = lap.saturating_mul(cycle);
+            edges.extend(
+                open.iter().chain(starts).flat_map(|w| [w.from.saturating_add(by), w.to.saturating_add(by)]),
+            );
+        }
+        edges.retain(|at| (0..=laps.saturating_mul(cycle)).contains(at));
+        edges.sort_unstable();
+        edges.dedup();
+        let within = |list: &[Window], at: Ps| {
+            let at = at.rem_euclid(cycle);
+            list.iter().any(|w| (w.from..w.to).contains(&at) || (w.from..w.to).contains(&(at + cycle)))
+        };
+        let mut moments = vec![Moment::default()];
+        for pair in edges.windows(2) {
+            let (last, span) = (moments[moments.len() - 1], pair[1] - pair[0]);
+            let opened = if within(open, pair[0]) { span } else { 0 };
+            let sure = if within(starts, pair[0]) { span } else { 0 };
+            let level = taken * Data::from(span) + idle * Data::from(opened) - drain * Data::from(sure);
+            moments.push(Moment {
+                at: pair[1],
+                open: last.open + opened,
+                starts: last.starts + sure,
+                level: last.level + level,
+            });
+        }
+        if moments.iter().any(|moment| moment.at == cycle && moment.level > 0) {
+            return None;
+        }
+        if per_cycle == 0 || laps == 2 {
+            let rise = |lowest: &mut Data, moment: &Moment| {
+                *lowest = (*lowest).min(moment.level);
+                Some(moment.level - *lowest)
+            };
+            return Some(moments.iter().scan(0, rise).max()? + ratio_up(drain, burst, line)?);
+        }
+        // As long as the link has not been the class's for certain for longer than `blocked`, it gains while it is
+        // open and sends nothing for certain. From there on every moment of `starts` costs more than it gains.
+        let gained = |from: Moment, to: Moment| {
+            idle * Data::from(to.open - from.open) + taken * Data::from(to.at - from.at)
+        };
+        let (mut most, mut lowest, mut before) = (0, Data::MAX, 0);
+        for (number, end) in moments.iter().enumerate() {
+            let before_that = (end.starts - blocked).max(0);
+            let first = moments.partition_point(|moment| moment.starts < before_that);
+            most = most.max(gained(moments[first].back(before_that), *end));
+            while before < number && end.starts - moments[before].starts >= blocked {
+                lowest = lowest.min(moments[before].level);
+                before += 1;
+            }
+            if lowest < Data::MAX {
+                most = most.max(end.level - lowest + ratio_up(drain, burst, line)?);
+            }
+        }
+        Some(most)
+    }
+
+    /// What the class is sure of, where it can gather at most `gathered`; `open` gives what a rate yields while its
+    /// gate is open.
+    ///
+    /// Where that is more than the highest credit, what is lost each time counts: at most once per frame of
+    /// `smallest`, and not before the highest credit has been spent.
+    pub fn service(
+        &self,
+        rate: Rate,
+        gathered: Data,
+        smallest: Data,
+        open: impl Fn(Rate) -> Curve,
+    ) -> Option<Curve> {
+        let (line, drain) = (Data::from(rate), self.drain());
+        let lost = (gathered - self.highest).max(0);
+        let per_frame = ratio_up(line, lost, smallest)?;
+        let cost = match self.highest {
+            1.. => drain + per_frame.min(ratio_up(drain, lost, self.highest)?),
+            _ => drain + per_frame,
+        };
+        let slope = Rate::try_from(Data::from(self.idle) * line / cost).ok()?;
+        Some(open(slope).add(&Curve::affine(-ratio_up(gathered, line, cost)?, 0)))
+    }
+
+    /// What the class is sure of when nothing is said of credit but that every frame pays its debt before the next
+    /// one, and that a lower class (at most `lower`) comes in between each time: a part of `service`.
+    pub fn service_without_memory(&self, service: &Curve, lower: Data, smallest: Data) -> Option<Curve> {
+        let (idle, drain) = (Data::from(self.idle), self.drain());
+        let (lower, smallest) = ((lower + BIT - 1) / BIT, (smallest / BIT).max(1));
+        let whole = drain.checked_mul(smallest)?.checked_add(lower.checked_mul(idle)?)?;
+        let part = (idle.checked_mul(smallest)?.checked_mul(1 << 24)?) / whole;
+        let mut segments = Vec::with_capacity(service.segments().len());
+        for segment in service.segments() {
+            let value = (segment.value).checked_mul(part)? >> 24;
+            let slope = Rate::try_from((Data::from(segment.slope) * part) >> 24).ok()?;
+            segments.push(crate::curve::Segment { at: segment.at, value, slope });
+        }
+        Some(Curve::of(segments))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_plan::CbsLinux;
+
+    fn credit(idle: i64, rate: i64, hi: i64, lo: i64, longest: Ps) -> Credit {
+        let linux = CbsLinux { idleslope: 0, sendslope: 0, hicredit: 0, locredit: 0 };
+        let cbs = Cbs {
+            idle_slope_bps: idle,
+            send_slope_bps: idle - rate,
+            hi_credit_bits: hi,
+            lo_credit_bits: lo,
+            linux,
+            runs_while_closed: false,
+        };
+        Credit::of(&cbs, longest)
+    }
+
+    /// EnGINE eq. 5: hiCredit of class A is idleSlope times the longest frame; of class B it adds what A can send.
+    #[test]
+    fn gathered_credit_is_the_planners_high_credit() {
+        const GBIT: i64 = 1_000_000_000;
+        let frame = |octets: i64| Data::from(octets * 8) * BIT;
+        let a = credit(100_000_000, GBIT, 1_240, -9_000, 10_000_000);
+        let lower = frame(1542);
+        let high_a = a.gathered(GBIT, lower, &Curve::zero());
+        assert_eq!(high_a, Some(frame(1542) / 10));
+        let b = credit(200_000_000, GBIT, 10_000, -8_000, 10_000_000);
+        let sent = a.sent(GBIT, 0).unwrap();
+        // 0.2 (12336 / 0.9 + 10000) = 4741.33 bit.
+        let high_b = b.gathered(GBIT, lower, &sent).unwrap();
+        assert_eq!((high_b + BIT - 1) / BIT, 4_742);
+    }
+
+    /// One lower frame and the rest of a window that the class's own frame does not fit are what it waits for with its
+    /// gate open; the time in which it sends afterwards takes more than it gives.
+    #[test]
+    fn beside_gates_the_end_of_a_window_and_one_lower_frame_are_gathered() {
+        const GBIT: i64 = 1_000_000_000;
+        let (cycle, idle) = (500_000_000, 54_826_667);
+        let open = [Window { from: 50_000_000, to: cycle }];
+        let starts = [Window { from: 50_000_000, to: cycle - 12_240_000 }];
+        let lower = Data::from(1542 * 8) * BIT;
+        let own = credit(idle, GBIT, 1, -100_000, 12_336_000);
+        let gathered = |slope| own.gathered_with_gates(GBIT, cycle, &open, &starts, (lower, slope));
+        assert_eq!(gathered(0), Some(Data::from(idle) * (12_240_000 + 12_336_000)));
+        // What others send all the time: the worst begins as the lower frame does, just before nothing fits.
+        let most = gathered(100_000_000).unwrap();
+        assert!(most > Data::from(idle) * (12_240_000 + 12_336_000), "{most}");
+        // A lower frame longer than a whole window: the next window's end counts, too.
+        let long = Data::from(60_000 * 8) * BIT;
+        let long = own.gathered_with_gates(GBIT, cycle, &open, &starts, (long, 0)).unwrap();
+        assert_eq!(long, Data::from(idle) * (480_000_000 + 2 * 12_240_000));
+        // Nothing is sure where more is gained than windows let go.
+        let greedy = credit(990_000_000, GBIT, 1, -100_000, 12_336_000);
+        assert_eq!(greedy.gathered_with_gates(GBIT, cycle, &open, &starts, (lower, 0)), None);
+    }
+
+    /// 4 gained and 6 spent, on a link of 10.
+    fn small() -> Credit {
+        Credit { idle: 4, send: 6, highest: 0, shapes: true, debt: 60 }
+    }
+
+    #[test]
+    fn a_debt_that_the_lowest_credit_cuts_off_does_not_shape() {
+        // 900 bit/s for 10 ms are 9 bit.
+        let shaper = |longest| credit(100, 1_000, 7, -9, longest);
+        assert!(shaper(10_000_000_000).shapes);
+        assert!(!shaper(10_000_000_001).shapes);
+        assert_eq!(shaper(10_000_000_001).sent(1_000, 0), None);
+        assert_eq!(shaper(10_000_000_001).arriving(1_000, 0, 0, false), None);
+        // The debt, what credit was there before, and the largest frame where whole frames count.
+        let sent = shaper(10_000_000_000).sent(1_000, 5 * BIT);
+        assert_eq!(sent, Some(Curve::affine(14 * BIT, 100)));
+        let arriving = |rounded| shaper(10_000_000_000).arriving(1_000, 5 * BIT, 12 * BIT, rounded);
+        assert_eq!(arriving(false), Some(Curve::affine(17 * BIT, 100)));
+        assert_eq!(arriving(true), Some(Curve::affine(17 * BIT + 1_000, 100)));
+    }
+
+    /// The credit is the lesser of 4 t and of what others keep from the link, 20 + taken - 6 t.
+    #[test]
+    fn credit_grows_while_others_have_the_link() {
+        let segment = |at, value, slope| crate::curve::Segment { at, value, slope };
+        let gathered = |higher: &[(Ps, Data, Rate)]| {
+            let segments = higher.iter().map(|(at, value, slope)| segment(*at, *value, *slope));
+            small().gathered(10, 20, &Curve::of(segments.collect()))
+        };
+        // 4 * 2; others take 3 per ps: 4 * 20 / 7; and 30 at once at 2, then 1 per ps: 4 * 48 / 9.
+        assert_eq!(gathered(&[(0, 0, 0)]), Some(8));
+        assert_eq!(gathered(&[(0, 0, 3)]), Some(12));
+        assert_eq!(gathered(&[(0, 0, 3), (2, 30, 1)]), Some(22));
+        // 70 at 10, when the link had long been free: 20 + 70 - 60.
+        assert_eq!(gathered(&[(0, 0, 0), (10, 70, 0)]), Some(30));
+        // With 6 per ps for ever, credit stays at 20; with 7, it grows for ever, and at 2 it is 8.
+        assert_eq!(gathered(&[(0, 0, 6)]), Some(20));
+        assert_eq!(gathered(&[(0, 0, 7)]), None);
+        // With 8 until 2 and nothing from then on: 4 * 36 / 10.
+        assert_eq!(gathered(&[(0, 0, 8), (2, 16, 0)]), Some(15));
+        // On a link of 15, of which others take 9: 10 * 10 / 15, and 10 * 15 / 15.
+        let faster = |lower| small().gathered(15, lower, &Curve::affine(0, 9));
+        assert_eq!((faster(10), faster(15)), (Some(7), Some(10)));
+    }
+
+    /// Open for 50 of 100, of which frames may start in 40.
+    fn gated(credit: &Credit, from: Ps, others: (Data, Rate)) -> Option<Data> {
+        let window = |length| [Window { from, to: from + length }];
+        credit.gathered_with_gates(10, 100, &window(50), &window(40), others)
+    }
+
+    #[test]
+    fn with_gates_credit_grows_while_others_have_the_link_and_where_nothing_fits() {
+        // Also if the window goes on in the next cycle.
+        for from in [0, 80] {
+            // 10 ps of others' and 10 ps in which nothing fits.
+            assert_eq!(gated(&small(), from, (100, 0)), Some(4 * 20), "{from}");
+            // Others take 1 per ps besides, 70 ps long: until the next window.
+            assert_eq!(gated(&small(), from, (100, 1)), Some(4 * 20 + 70), "{from}");
+        }
+        // 8 gained and 2 spent: windows give as much as they take. From one end of the starts to the next end of the
+        // window: 10 ps, 10 of others', 30 at -2 and 10 ps again.
+        let greedy = Credit { idle: 8, send: 2, ..small() };
+        assert_eq!(gated(&greedy, 0, (100, 0)), Some(80 + 80 - 60 + 80));
+        assert_eq!(gated(&Credit { idle: 9, send: 1, ..small() }, 0, (100, 0)), None);
+        // With 7, others that take 1 per ps make it too much: 350 + 100 in place of 400.
+        assert_eq!(gated(&Credit { idle: 7, send: 3, ..small() }, 0, (100, 1)), None);
+        // 61 whole windows of others', and the end of the one before; 62 are too many to follow: all that others sent,
+        // and what a window's end gains.
+        assert_eq!(gated(&small(), 0, (61 * 400, 0)), Some(4 * (61 * 50 + 10)));
+        assert_eq!(gated(&small(), 0, (62 * 400, 0)), Some(62 * 400 + 40));
+        // Windows that nothing fits.
+        let open = [Window { from: 0, to: 50 }];
+        assert_eq!(small().gathered_with_gates(10, 100, &open, &[Window { from: 9, to: 9 }], (0, 0)), None);
+    }
+
+    /// Where 20 of 50 are all that is kept, 30 are lost: once per frame, or once per 20.
+    #[test]
+    fn credit_that_is_cut_off_costs_service() {
+        let service = |highest, gathered, smallest| {
+            let own = Credit { idle: 4_000, send: 6_000, highest, shapes: true, debt: 0 };
+            own.service(10_000, gathered, smallest, |slope| Curve::affine(0, slope))
+        };
+        // Nothing lost.
+        assert_eq!(service(50, 50, 100), Some(Curve::affine(-50, 4_000)));
+        // 30 with every 100: 4,000 * 10 / 13, and 50 * 10 / 13.
+        assert_eq!(service(20, 50, 100), Some(Curve::affine(-39, 3_076)));
+        assert_eq!(service(0, 30, 100), Some(Curve::affine(-24, 3_076)));
+        // 30 with every 200 of credit rather than with every 30 sent: 4,000 * 10 / 11.5, and 230 * 10 / 11.5.
+        assert_eq!(service(200, 230, 30), Some(Curve::affine(-200, 3_478)));
+    }
+
+    /// Frames of 100 bit gain what they cost in 4,000 of 10,000, and wait for 150 bit each time: a quarter.
+    #[test]
+    fn without_memory_every_frame_pays_for_itself() {
+        let own = Credit { idle: 4_000, send: 6_000, highest: 0, shapes: true, debt: 0 };
+        let service = |lower| own.service_without_memory(&Curve::affine(3_000, 9_000), lower, 100 * BIT);
+        assert_eq!(service(150 * BIT), Some(Curve::affine(750, 2_250)));
+        // A part of a bit is a whole one.
+        assert_eq!(service(149 * BIT + 1), Some(Curve::affine(750, 2_250)));
+        assert_eq!(service(0), Some(Curve::affine(1_199, 3_599)));
+    }
+}

@@ -1,0 +1,94 @@
+//! Windows that a class has to itself, and when its frames start in them.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.4.
+
+use crate::curve::{Data, Ps, time_of};
+use crate::model::openings::Starts;
+
+/// How many windows a frame may wait for.
+const MOST_WINDOWS: usize = 4_096;
+
+/// Windows in which a class is alone on the link but for lower frames, where they are in time.
+pub(crate) struct Slots {
+    pub base: Ps,
+    pub cycle: Ps,
+    pub starts: Starts,
+}
+
+impl Slots {
+    /// When a frame starts that has waited since `since` behind `ahead`, all in whole frames of multiples of `grain`.
+    pub fn start(&self, since: Ps, ahead: Data, rate: i64, grain: Data) -> Option<Ps> {
+        let mut ahead = ahead;
+        let phase = (since - self.base).rem_euclid(self.cycle);
+        let cycle = since - phase;
+        let count = self.starts.windows.len();
+        // A window of the cycle before may reach into this one.
+        let first = self.starts.windows.partition_point(|window| window.to - self.cycle < phase);
+        for step in first..first + MOST_WINDOWS {
+            let lap = Ps::try_from(step / count).ok()? - 1;
+            let window = self.starts.windows[step % count];
+            let by = cycle.checked_add(lap.checked_mul(self.cycle)?)?;
+            let (from, last) = (window.from.checked_add(by)?, window.to.checked_add(by)?);
+            // Whoever comes when the gate is open may find a lower frame that began just before.
+            let opened = from - self.starts.late[step % count];
+            let begin = if since > opened {
+                from.max(since.saturating_add(self.starts.blocked[step % count]))
+            } else {
+                from
+            };
+            if begin > last {
+                continue;
+            }
+            let fits = (Data::from(last - begin) * Data::from(rate) / grain + 1) * grain;
+            if ahead < fits {
+                return begin.checked_add(time_of(ahead, rate)?);
+            }
+            ahead -= fits;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::openings::Window;
+
+    /// Frames of 30 units take 10 ps: three may start in a window of 20, as the last one may start at its end.
+    fn slots(windows: &[(Ps, Ps)], late: Ps, blocked: Ps) -> Slots {
+        let count = windows.len();
+        let windows = windows.iter().map(|(from, to)| Window { from: *from, to: *to }).collect();
+        let starts = Starts {
+            cycle: 100,
+            windows,
+            before: vec![0; count],
+            late: vec![late; count],
+            blocked: vec![blocked; count],
+        };
+        Slots { base: 0, cycle: 100, starts }
+    }
+
+    #[test]
+    fn a_frame_starts_in_the_first_window_with_room_for_what_is_ahead() {
+        let start = |since, ahead| slots(&[(10, 30), (60, 80)], 0, 7).start(since, ahead, 3, 30);
+        // Two ahead, and three: then the next window; in all windows of two cycles there is room for twelve.
+        assert_eq!([0, 60, 90, 150, 180].map(|ahead| start(0, ahead)), [10, 30, 60, 80, 110].map(Some));
+        assert_eq!(start(-200, 360), Some(10));
+        // In an open window, behind a lower frame that takes 7; too late for that window.
+        assert_eq!([10, 15, 23, 24].map(|since| start(since, 0)), [10, 22, 30, 60].map(Some));
+        // Of the rest of the window, 22 to 30, one frame's start and no second one's.
+        assert_eq!(start(15, 30), Some(60));
+        // Open for 5 before it may start.
+        let late = |since| slots(&[(10, 30)], 5, 7).start(since, 0, 3, 30);
+        assert_eq!([5, 6, 2].map(late), [10, 13, 10].map(Some));
+    }
+
+    #[test]
+    fn a_window_goes_on_in_the_next_cycle() {
+        let start = |since, blocked| slots(&[(60, 80), (90, 120)], 0, blocked).start(since, 0, 3, 30);
+        assert_eq!(start(105, 7), Some(112));
+        assert_eq!([119, 120, 121].map(|since| start(since, 0)), [119, 120, 160].map(Some));
+        let alone = |since| slots(&[(90, 120)], 0, 0).start(since, 0, 3, 30);
+        assert_eq!([105, 121].map(alone), [105, 190].map(Some));
+    }
+}

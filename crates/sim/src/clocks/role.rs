@@ -1,0 +1,33 @@
+//! What a node is in PTP, at first and whenever its PTP begins anew.
+
+use tsn_clock::{DelayMechanism, Instance, Machine, Profile, Settings, TransparentClock};
+use tsn_plan::{Delay, Gptp};
+
+/// What a node's PTP begins as, at first and whenever it comes back.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    Instance(Box<Settings>),
+    Transparent { delay: DelayMechanism, ports: usize, enabled: Vec<usize> },
+}
+
+impl Part {
+    pub fn begin(&self) -> Machine {
+        match self {
+            Self::Instance(settings) => Machine::Instance(Box::new(Instance::new((**settings).clone()))),
+            Self::Transparent { delay, ports, enabled } => {
+                Machine::Transparent(Box::new(TransparentClock::new(*delay, *ports, enabled)))
+            }
+        }
+    }
+}
+
+pub(crate) fn profile(gptp: &Gptp) -> Profile {
+    if gptp.ieee_1588.is_some() { Profile::Ieee1588 } else { Profile::TimeAware }
+}
+
+pub(crate) fn delay(gptp: &Gptp) -> DelayMechanism {
+    match &gptp.ieee_1588 {
+        Some(it) if it.delay == Delay::EndToEnd => DelayMechanism::EndToEnd,
+        _ => DelayMechanism::PeerToPeer,
+    }
+}

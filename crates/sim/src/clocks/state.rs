@@ -1,0 +1,393 @@
+//! The nodes' clocks in a run, and gPTP among them.
+//!
+//! Exists only where the Plan has clocks. The kernel asks it for maps between true and local time and hands it the
+//! PTP messages that ports have sent; what follows comes back as [`Command`]s for the kernel.
+
+use crate::clocks::ptp_taps::PtpTaps;
+use crate::clocks::role::Part;
+use crate::ids::{FaultId, HopId, NodeId, PortId, StreamId};
+use crate::kernel::event::Frame;
+use crate::random::Draws;
+use crate::slab::Slab;
+use tsn_clock::{Input, Machine, Message, NodeClock, Oscillator, Output, Profile, Stamp, Watch};
+use tsn_observation::ClockError;
+use tsn_plan::{ClockFault, Gptp};
+use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
+
+/// Something that will happen to clocks or messages.
+#[derive(Clone, Debug)]
+pub(crate) enum Pending {
+    /// A node's oscillator changes its pace.
+    Oscillator { node: NodeId },
+    /// All errors are noted.
+    Record,
+    /// A node's next Sync.
+    Sync { node: NodeId },
+    /// A node's next Announce.
+    Announce { node: NodeId },
+    /// A time is over that a node's machine, if it is still the same, wanted to be told of.
+    Watched { node: NodeId, watch: Watch, restarts: u32 },
+    /// A fault begins or ends.
+    Fault { number: FaultId, begins: bool },
+    /// A port's next request.
+    Pdelay { port: PortId },
+    /// Software hands a message to a port.
+    Send { port: PortId, message: Message },
+    /// A port has sent an event message, which passed the timestamp point at `at`.
+    Sent { port: PortId, message: Message, at: Instant },
+    /// A port has received a message, which passed the timestamp point at `at`.
+    Received { port: PortId, message: Message, at: Instant },
+}
+
+/// What the kernel is to do.
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum Command {
+    /// Schedule [`crate::kernel::event::EventKind::Timing`] with this number.
+    Schedule { at: Instant, node: NodeId, number: u32 },
+    /// Put a frame into its port's queue.
+    Arrive(Frame),
+    /// A node's clock has changed: its gates and talkers have to know.
+    Changed { node: NodeId },
+    /// Hand over.
+    Note(ClockError),
+}
+
+/// When a stream's talker releases next: on its node's clock, and what that is in true time.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Armed {
+    local: Instant<Local>,
+    at: Instant,
+}
+
+/// One node.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) clock: NodeClock,
+    pub(crate) oscillator: Oscillator,
+    /// The oscillator's pace without jumps, and what jumps add to it.
+    pub(crate) pace: Frequency,
+    pub(crate) jump_ppt: i64,
+    pub(crate) wander: Draws,
+    pub(crate) stamp: Draws,
+    pub(crate) jitter_ps: u64,
+    pub(crate) wakeup: Draws,
+    /// Its part in PTP, and the machine that plays it; that is gone while PTP is down.
+    pub(crate) part: Option<Part>,
+    pub(crate) machine: Option<Machine>,
+    /// Whose time it follows, or followed last.
+    pub(crate) root: Option<NodeId>,
+    pub(crate) restarts: u32,
+    /// Its ports, in the Plan's order: an instance counts them from 0.
+    pub(crate) ports: Vec<PortId>,
+    pub(crate) streams: Vec<StreamId>,
+}
+
+/// How a message passes a link.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Passing {
+    /// When it passes the timestamp point on its way out.
+    pub stamped: Instant,
+    pub last_bit: Instant,
+    pub propagation: Duration,
+    pub lost: bool,
+}
+
+/// Every clock, every PTP instance.
+#[derive(Debug)]
+pub(crate) struct Timing {
+    pub(crate) nodes: Vec<Node>,
+    /// Of every port: its node, its place there, its peer.
+    pub(crate) ports: Vec<(NodeId, u32, PortId)>,
+    pub(crate) gptp: Option<Gptp>,
+    pub(crate) profile: Profile,
+    pub(crate) faults: Vec<ClockFault>,
+    pub(crate) record: Duration,
+    pub(crate) pending: Slab<Pending>,
+    /// Messages in queues.
+    pub(crate) messages: Slab<Message>,
+    pub(crate) armed: Vec<Option<Armed>>,
+    /// For every port, the hop of its messages.
+    pub(crate) hops: Vec<Option<HopId>>,
+    pub(crate) outputs: Vec<Output>,
+    /// Where taps sight PTP messages.
+    pub(crate) taps: Option<Box<PtpTaps>>,
+}
+
+pub(crate) fn ns(ns: u64) -> Duration {
+    Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX))
+}
+
+impl Timing {
+    /// A node's clock until the next change.
+    #[inline]
+    pub fn clock(&self, node: NodeId) -> &ClockMap<True, Local> {
+        self.nodes[node].clock.local()
+    }
+
+    /// What a node's oscillator counts, however its clock is steered.
+    pub fn oscillator(&self, node: NodeId) -> &ClockMap<True, Free> {
+        self.nodes[node].clock.free()
+    }
+
+    /// A node's ports.
+    pub fn ports(&self, node: NodeId) -> &[PortId] {
+        &self.nodes[node].ports
+    }
+
+    /// A talker's next release, in its timetable's time, which is its node's: gives it in true time.
+    #[cold]
+    #[inline(never)]
+    pub fn arm(
+        &mut self,
+        stream: StreamId,
+        node: NodeId,
+        timetable: Instant<Local>,
+        now: Instant,
+    ) -> Instant {
+        let at = self.clock(node).back(timetable).max(now);
+        self.armed[stream] = Some(Armed { local: timetable, at });
+        at
+    }
+
+    /// Whether a release that comes now is meant, or has been put off or forward since.
+    #[cold]
+    #[inline(never)]
+    pub fn releases(&mut self, stream: StreamId, now: Instant) -> bool {
+        let armed = &mut self.armed[stream];
+        let meant = armed.is_some_and(|armed| armed.at == now);
+        if meant {
+            *armed = None;
+        }
+        meant
+    }
+
+    /// After a change of a node's clock: the releases that come at other times than they would have.
+    pub fn rearm(&mut self, node: NodeId, now: Instant, changed: &mut Vec<(StreamId, Instant)>) {
+        let node = &self.nodes[node];
+        for stream in &node.streams {
+            if let Some(armed) = &mut self.armed[*stream] {
+                let at = node.clock.local().back(armed.local).max(now);
+                if at != armed.at {
+                    armed.at = at;
+                    changed.push((*stream, at));
+                }
+            }
+        }
+    }
+
+    /// A port begins to send one of our messages; its peer will have it at `arrival`, if the link does not lose it.
+    /// Gives its kind, number and octets where taps sight it.
+    pub fn sent(
+        &mut self,
+        port: PortId,
+        frame: Frame,
+        passing: Passing,
+        commands: &mut Vec<Command>,
+    ) -> Option<(usize, u64, Vec<u8>)> {
+        let message = self.messages.take(frame.seq as u32)?;
+        let Passing { stamped, last_bit, propagation, lost } = passing;
+        let (node, _, peer) = self.ports[port];
+        let message = if matches!(message, Message::Sync { origin: Some(_), .. }) {
+            let at = self.stamp(node, stamped);
+            match &mut self.nodes[node].machine {
+                Some(machine) => machine.departs(message, at),
+                None => message,
+            }
+        } else {
+            message
+        };
+        let (ports, profile) = (&self.ports, self.profile);
+        let seen = self.taps.as_mut().and_then(|taps| taps.see(ports, profile, port, &message));
+        if message.is_event() {
+            let sent = Pending::Sent { port, message: message.clone(), at: stamped };
+            self.plan_at(last_bit, node, sent, commands);
+        }
+        if !lost {
+            let at = stamped + propagation;
+            let peers_node = self.ports[peer].0;
+            let received = Pending::Received { port: peer, message, at };
+            self.plan_at(last_bit + propagation, peers_node, received, commands);
+        }
+        seen
+    }
+
+    /// Keeps the memory of the octets that [`Self::sent`] gave.
+    pub fn seen(&mut self, octets: Vec<u8>) {
+        if let Some(taps) = &mut self.taps {
+            taps.keep(octets);
+        }
+    }
+
+    /// A port refused one of our messages.
+    #[cold]
+    #[inline(never)]
+    pub fn dropped(&mut self, frame: Frame) {
+        self.messages.take(frame.seq as u32);
+    }
+
+    /// How many of our messages wait in queues.
+    pub fn queued(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// What was scheduled under this number happens.
+    pub fn handle(&mut self, number: u32, now: Instant, commands: &mut Vec<Command>) {
+        let Some(pending) = self.pending.take(number) else { return };
+        match pending {
+            Pending::Oscillator { node } => {
+                self.pace(node, now, commands);
+                commands.push(Command::Changed { node });
+            }
+            Pending::Record => {
+                self.note(now, commands);
+                self.plan_at(now + self.record, NodeId(0), Pending::Record, commands);
+            }
+            Pending::Sync { node } => {
+                let Some(interval) = self.gptp.as_ref().map(|it| it.sync_interval_ns) else { return };
+                self.again(node, interval, now, pending, commands);
+                self.tell(node, Input::SyncDue, now, commands);
+            }
+            Pending::Announce { node } => {
+                let bmca = self.gptp.as_ref().and_then(|it| it.bmca.as_ref());
+                let Some(interval) = bmca.map(|it| it.announce_interval_ns) else { return };
+                self.again(node, interval, now, pending, commands);
+                self.tell(node, Input::AnnounceDue, now, commands);
+            }
+            Pending::Watched { node, watch, restarts } => {
+                if self.nodes[node].restarts == restarts {
+                    self.tell(node, Input::Watched(watch), now, commands);
+                }
+            }
+            Pending::Fault { number, begins } => self.fault(number, begins, now, commands),
+            Pending::Pdelay { port } => {
+                let Some(interval) = self.gptp.as_ref().map(|it| it.pdelay_interval_ns) else { return };
+                let (node, place, _) = self.ports[port];
+                self.again(node, interval, now, pending, commands);
+                self.tell(node, Input::PdelayDue { port: place as usize }, now, commands);
+            }
+            Pending::Send { port, message } => {
+                if let Some(hop) = self.hops[port] {
+                    let octets = message.frame(self.profile).0;
+                    commands.push(Command::Arrive(Frame {
+                        seq: u64::from(self.messages.put(message)),
+                        hop,
+                        octets,
+                    }));
+                }
+            }
+            Pending::Sent { port, message, at } => {
+                let (node, place, _) = self.ports[port];
+                let at = self.stamp(node, at);
+                self.tell(node, Input::Sent { port: place as usize, message, at }, now, commands);
+            }
+            Pending::Received { port, message, at } => {
+                let (node, place, _) = self.ports[port];
+                let at = self.stamp(node, at);
+                self.tell(node, Input::Received { port: place as usize, message, at }, now, commands);
+            }
+        }
+    }
+
+    fn tell(&mut self, number: NodeId, input: Input, now: Instant, commands: &mut Vec<Command>) {
+        let Some(node) = self.nodes.get_mut(number.index()) else { return };
+        let Some(machine) = &mut node.machine else { return };
+        let mut outputs = std::mem::take(&mut self.outputs);
+        machine.handle(input, &mut outputs);
+        node.root = machine.grandmaster().map(NodeId).or(node.root);
+        let restarts = node.restarts;
+        for output in outputs.drain(..) {
+            match output {
+                Output::Send { port: place, message } => {
+                    let node = &mut self.nodes[number];
+                    let wakeup_ns = self.gptp.as_ref().map_or(0, |gptp| gptp.wakeup_ns);
+                    let late = node.wakeup.below(wakeup_ns.saturating_mul(1_000).saturating_add(1));
+                    let Some(port) = node.ports.get(place).copied() else { continue };
+                    self.plan_at(
+                        now + Duration::from_ps(late as i64),
+                        number,
+                        Pending::Send { port, message },
+                        commands,
+                    );
+                }
+                Output::Watch { what: watch, after } => {
+                    let clock = self.clock(number);
+                    let at = clock.back(clock.there(now) + after).max(now);
+                    self.plan_at(at, number, Pending::Watched { node: number, watch, restarts }, commands);
+                }
+                Output::Correct(correction) => {
+                    let clock = &mut self.nodes[number].clock;
+                    if let Some(step) = correction.step {
+                        clock.step(step);
+                    }
+                    clock.adjust(now, correction.frequency);
+                    commands.push(Command::Changed { node: number });
+                }
+            }
+        }
+        self.outputs = outputs;
+    }
+
+    /// A node's oscillator runs on at its next pace.
+    pub(crate) fn pace(&mut self, number: NodeId, now: Instant, commands: &mut Vec<Command>) {
+        let node = &mut self.nodes[number];
+        let draws = &mut node.wander;
+        let segment = node.oscillator.segment(now, |bound| draws.below(bound));
+        node.pace = segment.pace;
+        let pace = if node.jump_ppt == 0 {
+            segment.pace
+        } else {
+            segment.pace.times(Frequency::from_ppt(node.jump_ppt))
+        };
+        node.clock.set_oscillator(now, pace);
+        if segment.until < Instant::MAX {
+            self.plan_at(segment.until, number, Pending::Oscillator { node: number }, commands);
+        }
+    }
+
+    fn stamp(&mut self, node: NodeId, at: Instant) -> Stamp {
+        let node = &mut self.nodes[node];
+        let jitter = if node.jitter_ps == 0 { 0 } else { node.stamp.below(node.jitter_ps + 1) };
+        node.clock.stamp(at, Duration::from_ps(jitter as i64))
+    }
+
+    /// Plans what is pending once more, an interval later on the node's clock.
+    fn again(
+        &mut self,
+        node: NodeId,
+        interval_ns: u64,
+        now: Instant,
+        pending: Pending,
+        commands: &mut Vec<Command>,
+    ) {
+        let clock = self.clock(node);
+        let at = clock.back(clock.there(now) + ns(interval_ns));
+        self.plan_at(at.max(now), node, pending, commands);
+    }
+
+    fn note(&self, now: Instant, commands: &mut Vec<Command>) {
+        for (number, node) in self.nodes.iter().enumerate() {
+            let shown = node.clock.local().there(now);
+            let follows = match &node.part {
+                Some(Part::Instance(_)) => node.root,
+                Some(Part::Transparent { .. }) | None => None,
+            };
+            commands.push(Command::Note(ClockError {
+                node: number as u32,
+                t_ns: now.ticked_ns(1),
+                error_ps: shown.ps() - now.ps(),
+                offset_ps: follows.map(|master| (shown - self.clock(master).there(now)).ps()),
+            }));
+        }
+    }
+
+    pub(crate) fn plan_at(
+        &mut self,
+        at: Instant,
+        node: NodeId,
+        pending: Pending,
+        commands: &mut Vec<Command>,
+    ) {
+        let number = self.pending.put(pending);
+        commands.push(Command::Schedule { at, node, number });
+    }
+}

@@ -1,0 +1,183 @@
+//! Faults that begin and end: nodes that are down, ports that obey a wrong list.
+
+use crate::faults::impairment::{Harm, Passing, instant};
+use crate::ids::{FaultId, NodeId, PortId, StreamId};
+use crate::kernel::event::{Event, EventKind, Frame};
+use crate::kernel::simulation::Simulation;
+use std::io;
+use tsn_bridge as bridge;
+use tsn_observation::Sink;
+use tsn_plan::{Fault, Pattern};
+use tsn_units::{Duration, Instant, Octets};
+
+impl Simulation<'_> {
+    /// Lets faults begin and end.
+    pub(crate) fn schedule_faults(&mut self) {
+        for (number, fault) in self.plan.faults.iter().enumerate() {
+            let (from, until) = fault.span_ns();
+            let number = FaultId::at(number);
+            let node = match fault {
+                Fault::Babble { stream, .. } => {
+                    let node = self.plan.streams[*stream as usize].talker;
+                    self.schedule(instant(from), NodeId(node), EventKind::Babble { fault: number });
+                    continue;
+                }
+                Fault::NodeDown { node, .. } => *node,
+                Fault::Schedule { port, .. } => self.plan.ports[*port as usize].node,
+                Fault::LinkDown { .. }
+                | Fault::Loss { .. }
+                | Fault::Delay { .. }
+                | Fault::Duplicate { .. } => continue,
+            };
+            self.schedule(instant(from), NodeId(node), EventKind::Fault { fault: number, begins: true });
+            self.schedule(instant(until), NodeId(node), EventKind::Fault { fault: number, begins: false });
+        }
+    }
+
+    /// Whether a node is down at any time between two instants.
+    pub(crate) fn is_down(&self, node: NodeId, from: Instant, until: Instant) -> bool {
+        self.outages.as_ref().is_some_and(|outages| outages.is_down(node, from, until))
+    }
+
+    /// Whether a node's talkers are silent now.
+    #[inline]
+    pub(crate) fn is_silent(&self, node: NodeId) -> bool {
+        self.outages.is_some() && self.is_down(node, self.now, self.now)
+    }
+
+    /// A frame leaves a port: whether a wrong list let it.
+    pub(crate) fn count_disobeying(&mut self, port: PortId) {
+        let outages = self.outages.as_ref();
+        if let Some(Some(fault)) = outages.and_then(|outages| outages.disobeys.get(port.index())) {
+            self.struck[*fault] += 1;
+        }
+    }
+
+    /// A fault begins or ends.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn turn<S: Sink>(&mut self, fault: FaultId, begins: bool, sink: &mut S) -> io::Result<()> {
+        let plan = self.plan;
+        match plan.faults.get(fault.index()) {
+            Some(Fault::NodeDown { node, .. }) => {
+                self.flush(NodeId(*node), fault);
+                // Where two outages overlap, the end of one is not the end.
+                if !begins && !self.is_silent(NodeId(*node)) {
+                    self.specials.restart(NodeId(*node));
+                    return self.start_again(NodeId(*node), sink);
+                }
+            }
+            Some(Fault::Schedule { port, gates, .. }) => {
+                let mut actions = bridge::Actions::default();
+                let machine = &mut self.ports[*port as usize];
+                if begins {
+                    machine.disobey(self.now, gates.as_deref(), &mut actions);
+                } else {
+                    machine.obey(self.now, &mut actions);
+                }
+                if let Some(outages) = &mut self.outages {
+                    outages.disobeys[*port as usize] = begins.then_some(fault);
+                }
+                if let Some(at) = actions.wake {
+                    let node = self.network.links[*port as usize].node;
+                    self.schedule(at, node, EventKind::Wake { port: PortId(*port) });
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What waits in a node is lost.
+    fn flush(&mut self, node: NodeId, fault: FaultId) {
+        if let Some(hosts) = &mut self.hosts {
+            hosts.restart(self.plan, node);
+        }
+        let ports = (0..self.ports.len()).map(PortId::at);
+        for port in ports.filter(|port| NodeId(self.plan.ports[*port].node) == node) {
+            let mut lost: Vec<Frame> = self.ports[port].flush(self.now);
+            if let Some(hosts) = &mut self.hosts {
+                lost.append(&mut hosts.flush(port));
+            }
+            self.struck[fault] += lost.len() as u64;
+            for frame in lost {
+                self.sources.left(port, frame);
+                let stream = self.network.hops[frame.hop].stream;
+                if let Some(timing) =
+                    self.timing.as_mut().filter(|_| stream.index() >= self.plan.streams.len())
+                {
+                    timing.dropped(frame);
+                }
+                self.lose(stream, port);
+            }
+        }
+        self.flush_held(node, fault);
+    }
+
+    /// Talkers that wait for room to send have to be told that there is some.
+    fn start_again<S: Sink>(&mut self, node: NodeId, sink: &mut S) -> io::Result<()> {
+        for (number, stream) in self.plan.streams.iter().enumerate() {
+            let saturates = matches!(stream.pattern, Pattern::Saturating { .. });
+            if saturates && NodeId(stream.talker) == node && instant(stream.start_ns) <= self.now {
+                let port = self.sources.start(StreamId::at(number));
+                self.refill(port, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A babbling talker releases one data unit more, and will again.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn babble<S: Sink>(&mut self, fault: FaultId, event: &Event, sink: &mut S) -> io::Result<()> {
+        let Some(Fault::Babble { stream, until_ns, every_ns, .. }) = self.plan.faults.get(fault.index())
+        else {
+            return Ok(());
+        };
+        let (stream, until) = (*stream, *until_ns.min(&self.plan.duration_ns));
+        if self.now >= instant(until) {
+            return Ok(());
+        }
+        let every = Duration::from_ns(i64::try_from(*every_ns).unwrap_or(i64::MAX / 2_000));
+        let node = self.plan.streams[stream as usize].talker;
+        self.schedule(self.now + every, NodeId(node), EventKind::Babble { fault });
+        if self.is_silent(NodeId(node)) {
+            return Ok(());
+        }
+        self.struck[fault] += 1;
+        self.send_unit(StreamId(stream), event, sink)
+    }
+
+    /// What becomes of a PTP message on its link: whether it is lost, and how much later it comes. One that comes
+    /// twice is taken once, and one that is not whole not at all.
+    pub(crate) fn meets_fate(
+        &mut self,
+        port: PortId,
+        frame: Frame,
+        first: Instant,
+        last: Instant,
+    ) -> (bool, Duration) {
+        let Some(Some(impairment)) = self.impairments.get_mut(port.index()) else {
+            return (false, Duration::ZERO);
+        };
+        let propagation = self.network.links[port].propagation;
+        let line = self.ports[port].line();
+        let passing = Passing {
+            first,
+            first_in: first + propagation,
+            last_in: last + propagation,
+            octets: frame.octets,
+            rate: line.rate().0,
+            occupies: line.until_free(Octets(frame.octets)),
+        };
+        let fate = impairment.meet(&passing, &mut self.struck);
+        let lost = fate.harm != Harm::None;
+        self.faulted[port] += u64::from(lost);
+        (lost, fate.late)
+    }
+
+    pub(crate) fn lose(&mut self, stream: StreamId, port: PortId) {
+        self.faulted[port] += 1;
+        self.tallies[stream].lost_to_faults += 1;
+    }
+}

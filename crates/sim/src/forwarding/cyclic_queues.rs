@@ -1,0 +1,106 @@
+//! Cyclic queues: whether a frame leaves in the turn that its queue has next.
+//!
+//! IEEE 802.1Q-2022, annex T.
+
+use crate::ids::{HopId, PortId};
+use std::collections::HashMap;
+use tsn_plan::{Gates, Plan};
+use tsn_units::{Instant, Local};
+
+/// Frames in queues that a stream gate has chosen, and how many of them left too late.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    /// By hop and number: when it came to its queue, in its node's time.
+    queued: HashMap<(HopId, u64), Instant<Local>>,
+    /// By port and class.
+    late: HashMap<(PortId, u8), u64>,
+}
+
+impl Turns {
+    /// A frame goes to a queue that was chosen for it.
+    pub fn queue(&mut self, hop: HopId, seq: u64, at: Instant<Local>) {
+        self.queued.insert((hop, seq), at);
+    }
+
+    /// It leaves, unless it is none of them.
+    pub fn leave(
+        &mut self,
+        plan: &Plan,
+        (hop, seq): (HopId, u64),
+        (port, class): (PortId, u8),
+        at: Instant<Local>,
+    ) {
+        if self.queued.is_empty() {
+            return;
+        }
+        let Some(queued) = self.queued.remove(&(hop, seq)) else { return };
+        let gates = plan.ports.get(port.index()).and_then(|port| port.gates.as_ref());
+        if gates.is_some_and(|gates| misses(gates, class, queued.ps(), at.ps())) {
+            *self.late.entry((port, class)).or_default() += 1;
+        }
+    }
+
+    /// How many of a class of a port left late.
+    pub fn late(&self, port: PortId, class: u8) -> u64 {
+        self.late.get(&(port, class)).copied().unwrap_or(0)
+    }
+}
+
+/// Whether a class's gate, open at one moment or the next time after it, was closed again before another one.
+fn misses(gates: &Gates, class: u8, queued: i64, sent: i64) -> bool {
+    let ps = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX).saturating_mul(1_000);
+    let cycle = ps(gates.cycle_ns);
+    let opens = |entry: &tsn_plan::GateEntry| entry.open >> (class & 7) & 1 == 1;
+    if cycle <= 0 || gates.entries.iter().all(opens) || !gates.changes.is_empty() || gates.initial.is_some() {
+        return false;
+    }
+    let phase = queued.saturating_sub(gates.base_time_ns.saturating_mul(1_000)).rem_euclid(cycle);
+    let (mut from, mut was_open) = (0_i64, false);
+    // Two cycles and the beginning of a third: wherever it came, a whole turn is in them.
+    for entry in gates.entries.iter().cycle().take(3 * gates.entries.len()) {
+        let is_open = opens(entry);
+        if was_open && !is_open && from > phase {
+            return sent - queued >= from - phase;
+        }
+        was_open = is_open;
+        from = from.saturating_add(ps(entry.interval_ns));
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_plan::GateEntry;
+
+    #[test]
+    fn a_frame_has_the_turn_that_is_or_comes_next() {
+        let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
+        // Class 6 is open from 100 to 200, class 7 from 200 on and until 100 of the next cycle.
+        let gates = Gates {
+            base_time_ns: 0,
+            cycle_ns: 300,
+            entries: vec![entry(0x80, 100), entry(0x40, 100), entry(0x80, 100)],
+            initial: None,
+            cycle_extension_ns: 0,
+            unguarded: false,
+            changes: Vec::new(),
+        };
+        for (class, queued, end) in [
+            (6, 0, 200),
+            (6, 99, 200),
+            (6, 100, 200),
+            (6, 199, 200),
+            (6, 200, 500),
+            (6, 299, 500),
+            (7, 0, 100),
+            (7, 100, 400),
+            (7, 250, 400),
+            (7, 300, 400),
+        ] {
+            let missed = |sent: i64| misses(&gates, class, queued * 1_000, sent * 1_000);
+            assert!(!missed(end - 1) && missed(end), "class {class}, queued at {queued}");
+        }
+        assert!(!misses(&gates, 5, 0, 1_000_000), "never open");
+    }
+}

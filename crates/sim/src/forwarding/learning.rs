@@ -1,0 +1,81 @@
+//! Bridges that learn: which frames teach them what, and which branches wait for a bridge that does not know.
+//!
+//! IEEE 802.1Q-2022, 8.7.
+
+use crate::ids::{HopId, NodeId};
+use crate::network::tables::Network;
+use std::collections::HashMap;
+use tsn_plan::Plan;
+use tsn_units::{Duration, Instant};
+
+/// A bridge, and the station whose address it may know.
+type Entry = (NodeId, NodeId);
+
+/// What the bridges of a run know.
+#[derive(Debug)]
+pub(crate) struct Learning {
+    /// By hop: what its frames teach the node at its end.
+    teaches: Vec<Option<Entry>>,
+    /// By hop: flooded, unless this is known.
+    floods: Vec<Option<Entry>>,
+    /// When each was heard last.
+    heard: HashMap<Entry, Instant>,
+    /// By node.
+    ageing: Vec<Duration>,
+}
+
+impl Learning {
+    /// Reads it off a Plan and marks the hops in the network's table; none where no bridge learns.
+    pub fn new(plan: &Plan, network: &mut Network) -> Option<Box<Self>> {
+        if plan.nodes.iter().all(|node| node.learning.is_none()) {
+            return None;
+        }
+        let ageing = plan.nodes.iter().map(|node| {
+            let ns = node.learning.as_ref().map_or(0, |learning| learning.ageing_ns);
+            Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX / 2_000))
+        });
+        let hops = network.hops.len();
+        let mut found = Self {
+            teaches: vec![None; hops],
+            floods: vec![None; hops],
+            heard: HashMap::new(),
+            ageing: ageing.collect(),
+        };
+        for (number, hop) in network.hops.iter_mut().enumerate() {
+            // PTP messages end where they arrive, and their addresses are not stations'.
+            let Some(stream) = plan.streams.get(hop.stream.index()).filter(|_| !hop.timing) else {
+                continue;
+            };
+            let link = network.links[hop.port];
+            if plan.nodes[link.peer].learning.is_some() {
+                found.teaches[number] = Some((link.peer, NodeId(stream.talker)));
+                hop.special = true;
+            }
+            if hop.floods {
+                found.floods[number] =
+                    stream.listeners.first().map(|listener| (link.node, NodeId(listener.node)));
+                hop.special = true;
+            }
+        }
+        Some(Box::new(found))
+    }
+
+    /// Whether what arrives over a hop is to be told of when it does.
+    pub fn listens(&self, hop: HopId) -> bool {
+        self.teaches.get(hop.index()).is_some_and(Option::is_some)
+    }
+
+    /// A frame has arrived over a hop.
+    pub fn hear(&mut self, hop: HopId, now: Instant) {
+        if let Some(Some(entry)) = self.teaches.get(hop.index()) {
+            self.heard.insert(*entry, now);
+        }
+    }
+
+    /// Whether a frame does not take a branch, because the bridge knows that its listener is elsewhere.
+    pub fn filters(&self, hop: HopId, now: Instant) -> bool {
+        let Some(Some(entry)) = self.floods.get(hop.index()) else { return false };
+        let ageing = self.ageing.get(entry.0.index()).copied().unwrap_or(Duration::ZERO);
+        self.heard.get(entry).is_some_and(|heard| now - *heard < ageing)
+    }
+}

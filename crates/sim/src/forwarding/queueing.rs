@@ -1,0 +1,90 @@
+//! How frames get from one port of a node to the queue of another, and the memory where they wait.
+
+use crate::ids::{HopId, PortId};
+use crate::kernel::event::Frame;
+use crate::kernel::simulation::Simulation;
+use crate::output::counters::BufferCounters;
+use tsn_bridge::SharedBuffer;
+use tsn_units::{Duration, Instant, Octets};
+
+impl Simulation<'_> {
+    /// When a frame that came over `port` is in the queue of its next hop, where a frame that is stored whole and takes
+    /// the least time would be there at `stored`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn reach(&mut self, port: PortId, frame: Frame, next: HopId, stored: Instant) -> Instant {
+        let earliest = stored - self.cut_short(port, frame, next);
+        self.spread(port, next, earliest)
+    }
+
+    /// When a frame whose last bit is in at `arrival` is in the queue of its next hop; `stored`: it had to be whole.
+    pub(crate) fn queued(
+        &mut self,
+        port: PortId,
+        frame: Frame,
+        next: HopId,
+        arrival: Instant,
+        stored: bool,
+    ) -> Instant {
+        let early = if stored { Duration::ZERO } else { self.early(port, frame, next) };
+        let earliest = arrival + self.network.links[port].processing - early;
+        self.spread(port, next, earliest)
+    }
+
+    /// How much earlier than its last bit a frame goes to its next queue.
+    pub(crate) fn early(&self, port: PortId, frame: Frame, next: HopId) -> Duration {
+        if frame.octets > self.network.links[port].cut_through {
+            self.cut_short(port, frame, next)
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    /// Puts off by what the node takes beyond its least time.
+    fn spread(&mut self, port: PortId, next: HopId, earliest: Instant) -> Instant {
+        let egress = self.network.hops[next].port;
+        match self.spreads.get_mut(port.index()) {
+            Some(Some(spread)) => spread.pass(egress, earliest),
+            _ => earliest,
+        }
+    }
+
+    /// How much earlier than its last bit a frame that came over `port` may go to the queue of its next hop.
+    ///
+    /// From there it is like any other frame: what makes it wait only lets more of it come in, and a link that
+    /// is not faster than the one it comes over never runs dry.
+    fn cut_short(&self, port: PortId, frame: Frame, next: HopId) -> Duration {
+        let ingress = &self.plan.ports[port];
+        let egress = &self.plan.ports[self.network.hops[next].port];
+        // Whether it may be interrupted on its way in, its priority there says.
+        let pcp = self.network.hops[frame.hop].pcp;
+        let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
+        let line = self.ports[port].line();
+        // Both counted from the first bit, so that what is in is rounded as every other time is.
+        line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
+    }
+
+    /// Gives the ports of a node their common memory.
+    pub(crate) fn share_buffers(&mut self) {
+        if self.plan.nodes.iter().all(|node| node.buffer.is_none()) {
+            return;
+        }
+        let buffer = |node: &tsn_plan::Node| node.buffer.as_ref().map(SharedBuffer::new);
+        self.buffers = self.plan.nodes.iter().map(buffer).collect();
+        for (port, machine) in self.plan.ports.iter().zip(&mut self.ports) {
+            if let Some(Some(buffer)) = self.buffers.get(port.node as usize) {
+                machine.share(buffer);
+            }
+        }
+    }
+
+    pub(crate) fn count_buffers(&self) -> Vec<BufferCounters> {
+        let nodes = self.plan.nodes.iter().zip(&self.buffers);
+        let count = |(node, buffer): (&tsn_plan::Node, &Option<SharedBuffer>)| {
+            let tsn_bridge::BufferCounters { most_octets, dropped_frames, dropped_octets } =
+                buffer.as_ref()?.counters();
+            Some(BufferCounters { node: node.name.clone(), most_octets, dropped_frames, dropped_octets })
+        };
+        nodes.filter_map(count).collect()
+    }
+}

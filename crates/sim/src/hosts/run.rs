@@ -1,0 +1,325 @@
+//! How frames pass the software of hosts: threads, queueing disciplines, drivers; and the way up on the other side.
+//!
+//! OCORA Fig. 9.
+
+use crate::hosts::state::Pending;
+use crate::ids::{NodeId, PortId, StreamId};
+use crate::kernel::event::{EventKind, Frame};
+use crate::kernel::simulation::Simulation;
+use crate::network::hop_extras::Meeting;
+use crate::network::tables::{Hop, Part};
+use std::io;
+use tsn_host::{Actions, HostTime, Packet};
+use tsn_observation::Sink;
+use tsn_plan::Stage;
+use tsn_units::{Duration, Instant};
+
+impl Simulation<'_> {
+    /// The taps of a port at a stage.
+    fn taps(&self, port: PortId, stage: Stage) -> Part {
+        self.network.stages.get(port.index()).map_or(Part::default(), |stages| stages[stage as usize])
+    }
+
+    fn host_time(&self, node: NodeId) -> HostTime {
+        self.clock_of(node, self.now)
+    }
+
+    /// A true instant of a point on a node's clock, not before now.
+    fn true_time(&self, node: NodeId, at: HostTime) -> Instant {
+        let at = match &self.timing {
+            None => at.of_perfect_clock(),
+            Some(timing) => timing.clock(node).back(at),
+        };
+        at.max(self.now)
+    }
+
+    /// The timer of a talker's thread was set for now.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn talk<S: Sink>(
+        &mut self,
+        stream: StreamId,
+        seq: u64,
+        octets: u32,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let node = NodeId(self.plan.streams[stream].talker);
+        let now = self.host_time(node);
+        self.tallies[stream].released += 1;
+        let Some(hosts) = &mut self.hosts else { return Ok(()) };
+        let Some(talking) = hosts.talking.get_mut(stream.index()).and_then(Option::as_deref_mut) else {
+            return Ok(());
+        };
+        let (wakeup, send, qdisc) = (talking.wakeup.draw(), talking.send.draw(), talking.qdisc.draw());
+        let passage = talking.thread.pass(self.now, wakeup, send, qdisc);
+        let advance = i64::try_from(talking.socket.advance_ns).unwrap_or(i64::MAX / 8_000);
+        let meant = now + Duration::from_ns(advance);
+        let txtime = talking.socket.txtime.then_some(meant);
+        for root in self.network.roots[stream].indices() {
+            let number = self.network.branches[root as usize];
+            let hop = self.network.hops[number];
+            let sized = Frame { seq, hop: number, octets: self.specials.octets(octets, None, number) };
+            let frame = (sized, self.specials.copy(number));
+            for (stage, at) in [(Stage::IntervalStart, self.now), (Stage::Wakeup, passage.wakeup)] {
+                self.sight_up(node, self.taps(hop.port, stage), &hop, frame, at, sink)?;
+            }
+            let taps = self.network.links[hop.port].send;
+            self.sight_up(node, taps, &hop, frame, passage.send, sink)?;
+        }
+        if self.is_down(node, self.now, passage.qdisc) {
+            self.lose(stream, self.first_port(stream));
+        } else if let Some(hosts) = &mut self.hosts {
+            let number = hosts.pending.put(Pending::Enter { stream, seq, octets, txtime });
+            self.schedule(passage.qdisc, node, EventKind::Host { number });
+        }
+        Ok(())
+    }
+
+    /// Over which port a stream's frames leave their talker, or one of those.
+    fn first_port(&self, stream: StreamId) -> PortId {
+        let root = self.network.roots[stream].indices().next();
+        root.and_then(|root| self.network.branches.get(root as usize))
+            .map_or(PortId(0), |hop| self.network.hops[*hop].port)
+    }
+
+    /// Hands a sighting over that software makes at `at`, unless its node goes down before.
+    fn sight_up<S: Sink>(
+        &self,
+        node: NodeId,
+        taps: Part,
+        hop: &Hop,
+        frame: (Frame, u8),
+        at: Instant,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        if self.is_down(node, self.now, at) { Ok(()) } else { self.sight(taps, hop, frame, at, at, sink) }
+    }
+
+    /// Something happens in a host's software.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell_host<S: Sink>(&mut self, number: u32, sink: &mut S) -> io::Result<()> {
+        let Some(hosts) = &mut self.hosts else { return Ok(()) };
+        match hosts.pending.take(number) {
+            None => Ok(()),
+            Some(Pending::Enter { stream, seq, octets, txtime }) => {
+                self.enter(stream, seq, octets, txtime, sink)
+            }
+            Some(Pending::Forwarded { frame }) => self.enqueue(frame, false, None, sink),
+            Some(Pending::Timer { port }) => {
+                let node = self.network.links[port].node;
+                let now = self.host_time(node);
+                let Some(hosts) = &mut self.hosts else { return Ok(()) };
+                let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
+                    return Ok(());
+                };
+                // One that was set anew since counts no longer.
+                if own.armed.take_if(|(_, armed)| *armed == number).is_none() {
+                    return Ok(());
+                }
+                let mut actions = std::mem::take(&mut hosts.actions);
+                if let Some(qdisc) = &mut own.qdisc {
+                    qdisc.run(now, &mut actions);
+                }
+                let in_vain = actions.handed.is_empty() && actions.dropped.is_empty();
+                own.in_vain = if in_vain { own.in_vain.saturating_add(1) } else { 0 };
+                self.follow(port, actions, sink)
+            }
+        }
+    }
+
+    /// A talker's frame, with its copies, reaches the queueing disciplines.
+    fn enter<S: Sink>(
+        &mut self,
+        stream: StreamId,
+        seq: u64,
+        octets: u32,
+        txtime: Option<HostTime>,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let mut copies = 0_u64;
+        let mut blocked = None;
+        for root in self.network.roots[stream].indices() {
+            let hop = self.network.branches[root as usize];
+            if !self.specials.is_active(hop, self.now) {
+                blocked = Some(self.network.hops[hop].port);
+                continue;
+            }
+            copies += 1;
+            let octets = self.specials.octets(octets, None, hop);
+            self.enqueue(Frame { seq, hop, octets }, true, txtime, sink)?;
+        }
+        match (copies, blocked) {
+            (0, Some(port)) => self.lose(stream, port),
+            _ => self.tallies[stream].replicated += copies.saturating_sub(1),
+        }
+        Ok(())
+    }
+
+    fn enqueue<S: Sink>(
+        &mut self,
+        frame: Frame,
+        own: bool,
+        txtime: Option<HostTime>,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let hop = self.network.hops[frame.hop];
+        let copy = self.specials.copy(frame.hop);
+        self.sight(self.taps(hop.port, Stage::Qdisc), &hop, (frame, copy), self.now, self.now, sink)?;
+        let now = self.host_time(self.network.links[hop.port].node);
+        let Some(hosts) = &mut self.hosts else { return Ok(()) };
+        let talking = hosts.talking.get(hop.stream.index()).and_then(Option::as_deref);
+        let socket = talking.filter(|_| own).map(|talking| talking.options());
+        let packet = Packet { item: frame, octets: frame.octets, class: hop.class, socket, txtime };
+        let actions = hosts.enqueue(hop.port, now, packet);
+        self.follow(hop.port, actions, sink)
+    }
+
+    /// Does what a port's queueing disciplines want done, and sets their timer.
+    fn follow<S: Sink>(&mut self, port: PortId, mut actions: Actions<Frame>, sink: &mut S) -> io::Result<()> {
+        let node = self.network.links[port].node;
+        for (frame, _) in actions.dropped.drain(..) {
+            self.count_drop(frame);
+        }
+        for handed in actions.handed.drain(..) {
+            let launch = handed.launch.map(|launch| self.true_time(node, launch));
+            let Some(own) = self.host_port(port) else { continue };
+            let at_driver = (own.now_plus_driver).max(own.port.at_driver);
+            own.port.at_driver = at_driver;
+            let mut at_hardware = at_driver + own.port.tx.draw();
+            at_hardware = at_hardware.max(launch.unwrap_or(at_hardware));
+            let last = &mut own.port.at_hardware[usize::from(handed.class & 7)];
+            at_hardware = at_hardware.max(*last);
+            *last = at_hardware;
+            let frame = handed.item;
+            let hop = self.network.hops[frame.hop];
+            let copy = self.specials.copy(frame.hop);
+            self.sight_up(node, self.taps(port, Stage::Driver), &hop, (frame, copy), at_driver, sink)?;
+            if self.is_down(node, self.now, at_hardware) {
+                self.lose(hop.stream, port);
+            } else {
+                self.schedule(at_hardware, node, EventKind::Arrive(frame));
+            }
+        }
+        if let Some(hosts) = &mut self.hosts {
+            hosts.actions = actions;
+        }
+        self.set_timer(port);
+        Ok(())
+    }
+
+    fn host_port(&mut self, port: PortId) -> Option<Driving<'_>> {
+        let now = self.now;
+        let port = self.hosts.as_mut()?.ports.get_mut(port.index())?.as_deref_mut()?;
+        let now_plus_driver = now + port.driver.draw();
+        Some(Driving { port, now_plus_driver })
+    }
+
+    /// Sets the timer of a port's queueing disciplines for when something may go next.
+    fn set_timer(&mut self, port: PortId) {
+        let node = self.network.links[port].node;
+        let now = self.host_time(node);
+        let Some(hosts) = &mut self.hosts else { return };
+        let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else { return };
+        let wake = own.qdisc.as_ref().and_then(|qdisc| qdisc.wake(now));
+        if wake == own.armed.map(|(at, _)| at) {
+            return;
+        }
+        // One that was set before is not met again: only the number that is armed counts.
+        own.armed = None;
+        let Some(wake) = wake else { return };
+        let late = own.timer.draw();
+        let number = hosts.pending.put(Pending::Timer { port });
+        let mut at = self.true_time(node, wake) + late;
+        let Some(own) =
+            self.hosts.as_mut().and_then(|hosts| hosts.ports.get_mut(port.index())?.as_deref_mut())
+        else {
+            return;
+        };
+        own.armed = Some((wake, number));
+        if at > self.now {
+            own.in_vain = 0;
+        } else if own.in_vain > 0 {
+            // It fired now, and nothing went. Each time in turn doubles the wait, so that nothing that a clock or a
+            // discipline does keeps time from passing.
+            at = self.now + Duration::from_ns(1 << (own.in_vain - 1).min(20));
+        }
+        self.schedule(at, node, EventKind::Host { number });
+    }
+
+    /// A node's clock has changed: its timers are set anew.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn set_timers(&mut self, ports: &[PortId]) {
+        for port in ports {
+            let Some(hosts) = &mut self.hosts else { return };
+            if let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut)
+                && own.armed.take().is_some()
+            {
+                self.set_timer(*port);
+            }
+        }
+    }
+
+    /// Whether software receives what comes over a port.
+    #[inline]
+    pub(crate) fn is_received(&self, port: PortId) -> bool {
+        self.hosts.as_ref().is_some_and(|hosts| hosts.has(PortId(self.plan.ports[port].peer)))
+    }
+
+    /// A frame has arrived over a hop now; gives when it can go on.
+    pub(crate) fn receive<S: Sink>(
+        &mut self,
+        hop: &Hop,
+        meets: Option<Meeting>,
+        frame: (Frame, u8),
+        sink: &mut S,
+    ) -> io::Result<Instant> {
+        let here = meets.map_or(*hop, |meeting| self.network.hops[meeting.leader]);
+        if here.listeners.indices().is_empty() && here.branches.indices().is_empty() {
+            // Flooded to a station that it is not for: its port takes no other address.
+            return Ok(self.now);
+        }
+        let peer = PortId(self.plan.ports[hop.port].peer);
+        let Some(hosts) = &mut self.hosts else { return Ok(self.now) };
+        let Some(own) = hosts.ports.get_mut(peer.index()).and_then(Option::as_deref_mut) else {
+            return Ok(self.now);
+        };
+        let kernel = (self.now + own.kernel_rx.draw()).max(own.received);
+        own.received = kernel;
+        let node = NodeId(self.plan.ports[peer].node);
+        let program = hosts.listening.get_mut(&(hop.stream, node)).map(|listening| {
+            listening.received = (kernel + listening.app_rx.draw()).max(listening.received);
+            listening.received
+        });
+        self.sight_up(node, self.taps(peer, Stage::KernelRx), hop, frame, kernel, sink)?;
+        if let Some(program) = program {
+            self.sight_up(node, self.taps(peer, Stage::AppRx), hop, frame, program, sink)?;
+        }
+        Ok(kernel)
+    }
+
+    /// A frame that came over `ingress` goes on to the next queue `at`: a host's software first.
+    pub(crate) fn forward(&mut self, (ingress, at): (PortId, Instant), node: NodeId, frame: Frame) {
+        let Hop { port, stream, .. } = self.network.hops[frame.hop];
+        let Some(hosts) = &mut self.hosts else { return self.schedule(at, node, EventKind::Arrive(frame)) };
+        let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
+            return self.schedule(at, node, EventKind::Arrive(frame));
+        };
+        let last = own.at_qdisc.entry(ingress).or_insert(at);
+        let at_qdisc = (at + own.forwarding.draw()).max(*last);
+        *last = at_qdisc;
+        if self.is_down(node, at, at_qdisc) {
+            self.lose(stream, port);
+        } else if let Some(hosts) = &mut self.hosts {
+            let number = hosts.pending.put(Pending::Forwarded { frame });
+            self.schedule(at_qdisc, node, EventKind::Host { number });
+        }
+    }
+}
+
+/// A port, and when a frame that it hands on now is at the driver unless others are before it.
+struct Driving<'a> {
+    port: &'a mut crate::hosts::state::HostPort,
+    now_plus_driver: Instant,
+}

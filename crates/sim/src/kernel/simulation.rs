@@ -1,0 +1,425 @@
+//! The run: takes events in order, drives the ports' machines, and does what they want done.
+
+use crate::clocks::state::{Command, Timing};
+use crate::error::SimError;
+use crate::faults::impairment::{Impairment, impairments};
+use crate::faults::outages::Outages;
+use crate::forwarding::learning::Learning;
+use crate::forwarding::processing::{Spread, spreads};
+use crate::hosts::state::Hosts;
+use crate::ids::{NodeId, PortId, StreamId};
+use crate::kernel::calendar::Calendar;
+use crate::kernel::event::{Event, EventKind, Frame};
+use crate::network::hop_extras::Specials;
+use crate::network::tables::{Hop, Network, Part};
+use crate::output::counters::RunCounters;
+use crate::output::tally::Tally;
+use crate::policing::state::Police;
+use crate::talkers::saturating::Sources;
+use crate::talkers::talker::Talker;
+use std::io;
+use std::ops::ControlFlow;
+use tsn_bridge as bridge;
+use tsn_bridge::EgressPort;
+use tsn_observation::{Sighting, Sink};
+use tsn_plan::{Plan, Point};
+use tsn_units::Instant;
+
+/// How many events and frames cut from data units pass between two reports of progress.
+const PROGRESS_EVERY: u64 = 1 << 14;
+
+/// How far a run is.
+#[derive(Copy, Clone, Debug)]
+pub struct Progress {
+    /// Simulated time so far.
+    pub now: Instant,
+    /// Frame-hops so far.
+    pub frame_hops: u64,
+}
+
+/// For [`Simulation::run`]: nobody watches, nobody interrupts.
+pub fn unwatched(_: Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// A run of one Plan.
+#[derive(Debug)]
+pub struct Simulation<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) network: Network,
+    pub(crate) ports: Vec<EgressPort<Frame>>,
+    pub(crate) talkers: Vec<Talker>,
+    pub(crate) sources: Sources,
+    pub(crate) calendar: Calendar,
+    /// Events scheduled so far for every node.
+    pub(crate) scheduled: Vec<u64>,
+    pub(crate) now: Instant,
+    pub(crate) end: Instant,
+    pub(crate) events: u64,
+    /// Frames cut from data units, all of one unit in one event.
+    pub(crate) cut: u64,
+    pub(crate) frame_hops: u64,
+    pub(crate) tallies: Vec<Tally>,
+    /// Frames that reached each of [`Network::listeners`].
+    pub(crate) delivered: Vec<u64>,
+    /// Frames on the last wire that arrive after the end.
+    pub(crate) late: u64,
+    pub(crate) specials: Specials,
+    /// What nodes do with frames as they come in, where the Plan says something.
+    pub(crate) police: Option<Box<Police>>,
+    /// By port; empty where the Plan has no faults.
+    pub(crate) impairments: Vec<Option<Box<Impairment>>>,
+    /// By port: what the node at the other end takes; empty where all are steady.
+    pub(crate) spreads: Vec<Option<Box<Spread>>>,
+    /// By node: the memory that its ports share; empty where none do.
+    pub(crate) buffers: Vec<Option<bridge::SharedBuffer>>,
+    /// What bridges that learn know; none where none does.
+    pub(crate) learning: Option<Box<Learning>>,
+    /// By port: frames that faults took.
+    pub(crate) faulted: Vec<u64>,
+    /// By fault: frames in whose way it had a part.
+    pub(crate) struck: Vec<u64>,
+    /// Faults that begin and end, where the Plan has them.
+    pub(crate) outages: Option<Box<Outages>>,
+    /// The hosts' software, where the Plan has any.
+    pub(crate) hosts: Option<Box<Hosts>>,
+    /// The nodes' clocks, where the Plan has them.
+    pub(crate) timing: Option<Box<Timing>>,
+    /// Kept for its memory.
+    pub(crate) commands: Vec<Command>,
+}
+
+impl<'a> Simulation<'a> {
+    /// Builds the nodes. The plan's consistency is proved first.
+    ///
+    /// # Errors
+    /// [`SimError::Plan`] and [`SimError::TooMany`].
+    pub fn new(plan: &'a Plan) -> Result<Self, SimError> {
+        plan.check()?;
+        let mut network = Network::new(plan)?;
+        let impairments = impairments(plan);
+        let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
+        let (specials, police) = Specials::new(plan, &mut network, &impaired);
+        let learning = Learning::new(plan, &mut network);
+        let hosts = Hosts::new(plan, &mut network);
+        let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
+        let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
+        let mut simulation = Self {
+            plan,
+            ports: plan.ports.iter().map(EgressPort::new).collect(),
+            sources: Sources::new(&network, &talkers),
+            calendar: Calendar::default(),
+            scheduled: vec![0; network.nodes],
+            now: Instant::EPOCH,
+            end: Instant::from_ns(end_ns),
+            events: 0,
+            cut: 0,
+            frame_hops: 0,
+            // One more than there are streams: for PTP messages.
+            tallies: vec![Tally::default(); plan.streams.len() + 1],
+            delivered: vec![0; network.listeners.len()],
+            late: 0,
+            specials,
+            spreads: spreads(plan),
+            learning,
+            buffers: Vec::new(),
+            police,
+            faulted: vec![0; plan.ports.len()],
+            struck: vec![0; plan.faults.len()],
+            outages: Outages::new(plan),
+            impairments,
+            hosts,
+            timing: None,
+            commands: Vec::new(),
+            talkers,
+            network,
+        };
+        simulation.share_buffers();
+        if let Some(clocks) = &plan.clocks {
+            simulation.set_clocks(clocks);
+        }
+        for stream in 0..plan.streams.len() {
+            simulation.schedule_release(StreamId::at(stream));
+        }
+        simulation.schedule_faults();
+        Ok(simulation)
+    }
+
+    /// Runs to the end of the Plan's duration and drain, or until `watch` breaks; then all that was sighted so far
+    /// is handed over and the counters are those of the part that ran.
+    ///
+    /// # Errors
+    /// [`SimError::Output`] when the sink refuses a sighting.
+    pub fn run<S: Sink>(
+        mut self,
+        sink: &mut S,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<RunCounters, SimError> {
+        let mut interrupted = false;
+        let mut report_at = PROGRESS_EVERY;
+        while let Some(event) = self.calendar.next() {
+            if event.at() > self.end {
+                self.calendar.put_back();
+                break;
+            }
+            self.now = event.at();
+            self.events += 1;
+            self.handle(event, sink)?;
+            if self.events + self.cut >= report_at {
+                report_at = self.events + self.cut + PROGRESS_EVERY;
+                if watch(Progress { now: self.now, frame_hops: self.frame_hops }).is_break() {
+                    interrupted = true;
+                    break;
+                }
+            }
+        }
+        if !interrupted {
+            self.now = self.end;
+        }
+        Ok(self.count(interrupted))
+    }
+
+    #[inline]
+    fn handle<S: Sink>(&mut self, event: Event, sink: &mut S) -> io::Result<()> {
+        match event.kind() {
+            EventKind::Arrive(frame) => {
+                // Whether the next event, too, brings a frame to a queue of this node at this instant.
+                let more = self.calendar.goes_on(&event);
+                self.arrive(frame, more, sink)
+            }
+            EventKind::Wake { port } => self.tell(port, bridge::Event::Wake, sink),
+            EventKind::Release { stream } => self.release(stream, &event, sink),
+            EventKind::Meet(frame) => self.meet(frame, sink),
+            EventKind::Babble { fault } => self.babble(fault, &event, sink),
+            EventKind::Fault { fault, begins } => self.turn(fault, begins, sink),
+            EventKind::Hold { number } => self.hold(number, &event, sink),
+            EventKind::Eligible { number } => self.become_eligible(number, &event, sink),
+            EventKind::Host { number } => self.tell_host(number, sink),
+            EventKind::Timing { number } => self.tell_timing(number, sink),
+        }
+    }
+
+    fn release<S: Sink>(&mut self, stream: StreamId, event: &Event, sink: &mut S) -> io::Result<()> {
+        if let Some(timing) = &mut self.timing
+            && !timing.releases(stream, self.now)
+        {
+            return Ok(());
+        }
+        if self.outages.is_some() && self.is_silent(NodeId(self.plan.streams[stream].talker)) {
+            // What is not sent now is not sent later.
+            self.schedule_release(stream);
+            return Ok(());
+        }
+        if self.talkers[stream].backlog() > 0 {
+            let port = self.sources.start(stream);
+            return self.refill(port, sink);
+        }
+        self.schedule_release(stream);
+        self.send_unit(stream, event, sink)
+    }
+
+    /// A talker hands over one data unit.
+    #[inline]
+    pub(crate) fn send_unit<S: Sink>(
+        &mut self,
+        stream: StreamId,
+        event: &Event,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let mut more = self.calendar.goes_on(event);
+        loop {
+            let talker = &mut self.talkers[stream];
+            let octets = talker.next_size();
+            let seq = talker.take();
+            let in_unit = talker.in_unit();
+            more |= in_unit;
+            self.emit(stream, seq, octets, more, sink)?;
+            if !in_unit {
+                return Ok(());
+            }
+            self.cut += 1;
+        }
+    }
+
+    /// Hands one frame to the talker's ports.
+    #[inline]
+    fn emit<S: Sink>(
+        &mut self,
+        stream: StreamId,
+        seq: u64,
+        octets: u32,
+        more: bool,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        if self.hosts.as_ref().is_some_and(|hosts| hosts.talks(stream)) {
+            return self.talk(stream, seq, octets, sink);
+        }
+        let roots = self.network.roots[stream].indices();
+        if let Some(first) = self.network.branches.get(roots.start as usize)
+            && self.network.hops[*first].special
+        {
+            return self.emit_special(stream, seq, octets, more, sink);
+        }
+        let tally = &mut self.tallies[stream];
+        tally.released += 1;
+        tally.replicated += (roots.len() as u64).saturating_sub(1);
+        for root in roots {
+            let hop_number = self.network.branches[root as usize];
+            let frame = Frame { seq, hop: hop_number, octets };
+            let hop = self.network.hops[hop_number];
+            let send = self.network.links[hop.port].send;
+            self.sight(send, &hop, (frame, 0), self.now, self.now, sink)?;
+            self.arrive(frame, more, sink)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn arrive<S: Sink>(&mut self, frame: Frame, more: bool, sink: &mut S) -> io::Result<()> {
+        let Hop { port, class, .. } = self.network.hops[frame.hop];
+        self.tell(port, bridge::Event::Arrive { class, frame, more }, sink)
+    }
+
+    /// Tells a port's machine what happens, and does what it wants done.
+    #[inline]
+    pub(crate) fn tell<S: Sink>(
+        &mut self,
+        port: PortId,
+        event: bridge::Event<Frame>,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let mut actions = bridge::Actions::default();
+        self.ports[port].handle(self.now, event, &mut actions);
+        if let Some(drop) = actions.dropped {
+            self.count_drop(drop.frame);
+        }
+        if let Some(at) = actions.wake {
+            let node = self.network.links[port].node;
+            self.schedule(at, node, EventKind::Wake { port });
+        }
+        if let Some(transmission) = actions.start {
+            self.transmit(port, transmission, sink)?;
+            if self.sources.left(port, transmission.frame) {
+                self.refill(port, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A frame goes over a link: sightings at both ends, listeners, and the queues where it goes on.
+    #[inline]
+    fn transmit<S: Sink>(
+        &mut self,
+        port: PortId,
+        transmission: bridge::Transmission<Frame>,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
+        self.frame_hops += 1;
+        let hop = self.network.hops[frame.hop];
+        if hop.special {
+            return self.transmit_special(port, &hop, &transmission, sink);
+        }
+        let link = self.network.links[port];
+        if hop.timing {
+            return self.transmit_timing(port, frame, (first_bit, last_bit), sink);
+        }
+        let timestamp_point = first_bit + link.until_timestamp_point;
+        let arrival = last_bit + link.propagation;
+        self.sight(link.tx, &hop, (frame, 0), timestamp_point, last_bit, sink)?;
+        self.sight(link.rx, &hop, (frame, 0), timestamp_point + link.propagation, arrival, sink)?;
+        for listener in hop.listeners.indices() {
+            if arrival <= self.end {
+                self.delivered[listener as usize] += 1;
+            } else {
+                self.late += 1;
+            }
+        }
+        let branches = hop.branches.indices();
+        let copies = branches.len() + hop.listeners.indices().len();
+        if copies > 1 {
+            self.tallies[hop.stream].replicated += copies as u64 - 1;
+        }
+        for branch in branches {
+            let hop = self.network.branches[branch as usize];
+            let mut queued = arrival + link.processing;
+            if frame.octets > link.cut_through {
+                queued = self.reach(port, frame, hop, queued);
+            }
+            self.schedule(queued, link.peer, EventKind::Arrive(Frame { hop, ..frame }));
+        }
+        Ok(())
+    }
+
+    /// Lets saturating talkers at `port` top up their backlog.
+    pub(crate) fn refill<S: Sink>(&mut self, port: PortId, sink: &mut S) -> io::Result<()> {
+        let node = self.network.links[port].node;
+        if self.is_silent(node) {
+            return Ok(());
+        }
+        let now = self.clock_of(node, self.now);
+        while let Some(stream) = self.sources.next(port, now, &mut self.talkers, &self.ports[port]) {
+            let talker = &mut self.talkers[stream];
+            let octets = talker.next_size();
+            let seq = talker.take();
+            self.emit(stream, seq, octets, true, sink)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn schedule_release(&mut self, stream: StreamId) {
+        let node = NodeId(self.plan.streams[stream].talker);
+        // A talker's timetable is in its node's time.
+        let now = self.clock_of(node, self.now);
+        if let Some(at) = self.talkers[stream].next_release(now) {
+            let at = match &mut self.timing {
+                None => at.of_perfect_clock(),
+                Some(timing) => timing.arm(stream, node, at, self.now),
+            };
+            self.schedule(at, node, EventKind::Release { stream });
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn schedule(&mut self, at: Instant, node: NodeId, kind: EventKind) {
+        let counter = &mut self.scheduled[node];
+        self.calendar.push(Event::new(at, node, *counter, kind));
+        *counter += 1;
+    }
+
+    /// Hands sightings over, unless they would be after the end.
+    #[inline]
+    pub(crate) fn sight<S: Sink>(
+        &self,
+        taps: Part,
+        hop: &Hop,
+        (frame, copy): (Frame, u8),
+        start: Instant,
+        end: Instant,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        for tap in taps.of(&self.network.taps) {
+            let at = match tap.point {
+                Point::Start => start,
+                Point::End => end,
+            };
+            if at <= self.end {
+                sink.sight(Sighting {
+                    tap: tap.number,
+                    stream: hop.stream.0,
+                    seq: frame.seq,
+                    copy,
+                    t_ns: Some(match &self.timing {
+                        None => at.ticked_ns(tap.granularity_ns),
+                        Some(timing) => timing.clock(tap.node).there(at).ticked_ns(tap.granularity_ns),
+                    }),
+                    octets: frame.octets,
+                    pcp: hop.pcp,
+                    vid: hop.vid,
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! Hops where a frame may meet more than a wire and a queue: faults, copies, ways that meet or stand by.
+//!
+//! All others know that they have nothing of this (see [`crate::network::tables::Hop::special`]) and pay nothing for it.
+
+use crate::faults::impairment::instant;
+use crate::ids::{HopId, NodeId, StreamId};
+use crate::kernel::event::Frame;
+use crate::network::tables::Network;
+use crate::policing::state::{Filtered, Police, Variant};
+use std::collections::HashMap;
+use tsn_bridge::frer::BaseRecovery;
+use tsn_plan::{Plan, R_TAG_OCTETS, Redundancy};
+use tsn_units::Instant;
+
+/// What a special hop has beyond the plain one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Special {
+    /// The number of the member stream that it carries; 0 for the stream itself.
+    pub copy: u8,
+    /// When it forwards; always where there is none.
+    pub active: Option<Vec<(Instant, Instant)>>,
+    /// Where its end meets others: the first of those hops, which knows what follows, and its place among them.
+    pub meets: Option<Meeting>,
+    /// The filter at its end.
+    pub filtered: Option<Filtered>,
+    /// Whether frames go by it that a meter has marked yellow.
+    pub yellow: bool,
+}
+
+/// One way into a place where ways meet.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Meeting {
+    /// The hop after which frames go on.
+    pub leader: HopId,
+    /// The recovery there: index into [`Specials::recoveries`].
+    pub recovery: Option<u32>,
+    /// The place of this path among those that merge.
+    pub way: u32,
+}
+
+/// One sequence recovery, and where it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Recovering {
+    pub stream: StreamId,
+    pub node: NodeId,
+    pub machine: BaseRecovery,
+}
+
+/// All special hops of a network.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Specials {
+    /// By hop; empty where the Plan has none.
+    hops: Vec<Special>,
+    pub recoveries: Vec<Recovering>,
+    /// Of copies on their way to a meeting that took longer than their octets: hop, number and arrival to when
+    /// their first bit arrives.
+    begun: HashMap<(HopId, u64, Instant), Instant>,
+}
+
+impl Special {
+    fn is_active(&self, at: Instant) -> bool {
+        let within = |spans: &Vec<(Instant, Instant)>| spans.iter().any(|span| span.0 <= at && at < span.1);
+        self.active.as_ref().is_none_or(within)
+    }
+}
+
+impl Specials {
+    /// Reads them off a Plan and marks them in the network's table.
+    pub fn new(plan: &Plan, network: &mut Network, impaired: &[bool]) -> (Self, Option<Box<Police>>) {
+        let mut found = Self::default();
+        let mut first = 0;
+        for (number, stream) in plan.streams.iter().enumerate() {
+            if let Some(redundancy) = &stream.redundancy {
+                found.hops.resize(network.hops.len(), Special::default());
+                found.add(plan, number, first, redundancy);
+                // Whether the next hop is active is decided at the end of the one before.
+                for hop in &mut network.hops[first..first + stream.route.len()] {
+                    hop.special = true;
+                }
+            }
+            first += stream.route.len();
+        }
+        for hop in &mut network.hops {
+            // PTP messages see to their losses themselves.
+            hop.special |= !hop.timing && impaired.get(hop.port.index()).copied().unwrap_or(false);
+        }
+        if plan.nodes.iter().any(|node| node.cut_through_octets.is_some()) {
+            // What is damaged on one link goes on over others.
+            for stream in network.hops.chunk_by_mut(|one, other| one.stream == other.stream) {
+                if stream.iter().any(|hop| hop.special) {
+                    stream.iter_mut().filter(|hop| !hop.timing).for_each(|hop| hop.special = true);
+                }
+            }
+        }
+        let before = network.hops.len();
+        let Some((police, policed)) = Police::new(plan, network) else { return (found, None) };
+        found.hops.resize(before, Special::default());
+        for (hop, filter) in policed.filtered {
+            found.hops[hop].filtered = Some(filter);
+        }
+        for Variant { of, yellow } in policed.variants {
+            found.hops.push(Special { yellow, ..found.hops[of].clone() });
+        }
+        (found, Some(police))
+    }
+
+    /// Keeps when a copy's first bit arrives at its meeting.
+    pub fn keep_begin(&mut self, frame: Frame, arrival: Instant, begun: Instant) {
+        self.begun.insert((frame.hop, frame.seq, arrival), begun);
+    }
+
+    /// When the first bit of a copy that arrives `now` arrived, where that was kept.
+    pub fn take_begin(&mut self, frame: Frame, now: Instant) -> Option<Instant> {
+        if self.begun.is_empty() { None } else { self.begun.remove(&(frame.hop, frame.seq, now)) }
+    }
+
+    /// The recovery functions of a node begin anew.
+    pub fn restart(&mut self, node: NodeId) {
+        for recovery in self.recoveries.iter_mut().filter(|recovery| recovery.node == node) {
+            recovery.machine.restart();
+        }
+    }
+
+    fn add(&mut self, plan: &Plan, number: usize, first: usize, redundancy: &Redundancy) {
+        let stream = &plan.streams[number];
+        for (place, copy) in redundancy.copies.iter().enumerate() {
+            self.hops[first + place].copy = *copy;
+        }
+        for active in &redundancy.active {
+            let spans = active.spans.iter().map(|span| (instant(span.from_ns), instant(span.until_ns)));
+            self.hops[first + active.route as usize].active = Some(spans.collect());
+        }
+        for merge in &redundancy.merges {
+            let Some(leader) = merge.from.first() else { continue };
+            let last = plan.ports[stream.route[*leader as usize].port as usize].peer as usize;
+            let recovery = redundancy.recovery.as_ref().map(|parameters| {
+                self.recoveries.push(Recovering {
+                    stream: StreamId::at(number),
+                    node: NodeId(plan.ports[last].node),
+                    machine: BaseRecovery::new(parameters, merge.from.len()),
+                });
+                self.recoveries.len() as u32 - 1
+            });
+            for (way, entry) in merge.from.iter().enumerate() {
+                self.hops[first + *entry as usize].meets =
+                    Some(Meeting { leader: HopId::at(first + *leader as usize), recovery, way: way as u32 });
+            }
+        }
+    }
+
+    pub fn copy(&self, hop: HopId) -> u8 {
+        self.hops.get(hop.index()).map_or(0, |special| special.copy)
+    }
+
+    pub fn meets(&self, hop: HopId) -> Option<Meeting> {
+        self.hops.get(hop.index())?.meets
+    }
+
+    pub fn filtered(&self, hop: HopId) -> Option<Filtered> {
+        self.hops.get(hop.index())?.filtered
+    }
+
+    pub fn yellow(&self, hop: HopId) -> bool {
+        self.hops.get(hop.index()).is_some_and(|special| special.yellow)
+    }
+
+    pub fn is_active(&self, hop: HopId, at: Instant) -> bool {
+        self.hops.get(hop.index()).is_none_or(|special| special.is_active(at))
+    }
+
+    /// The size of a frame that goes on from one hop (none: the talker) to another: a tag may come or go.
+    pub fn octets(&self, octets: u32, from: Option<HopId>, to: HopId) -> u32 {
+        let tag = |hop: HopId| if self.copy(hop) > 0 { R_TAG_OCTETS } else { 0 };
+        octets.saturating_add(tag(to)).saturating_sub(from.map_or(0, tag))
+    }
+}

@@ -1,0 +1,119 @@
+//! A run on disk: observations as Parquet, counters as JSON, captures where asked for.
+
+use crate::error::SimError;
+use crate::kernel::simulation::{Progress, Simulation};
+use crate::output::captures::Captures;
+use crate::output::counters::RunCounters;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use tsn_observation::parquet::{ClockWriter, Writer};
+use tsn_observation::{ClockError, Legend, Sighting, Sink, StreamLegend, TapLegend};
+use tsn_plan::{Plan, Point};
+use tsn_units::{Clock, True};
+
+/// The run folder's file of observations.
+pub const OBSERVATIONS: &str = "observations.parquet";
+/// The run folder's counters.
+pub const COUNTERS: &str = "counters.json";
+/// The run folder's file of clocks' errors, where the Plan has clocks.
+pub const CLOCK_ERROR: &str = "clock_error.parquet";
+/// The run folder's folder of captures.
+pub const CAPTURES: &str = "captures";
+
+/// Runs a plan into an existing folder. Interrupted or not, what is written can be read.
+///
+/// # Errors
+/// See [`SimError`].
+pub fn record(
+    plan: &Plan,
+    folder: &Path,
+    pcap: bool,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<RunCounters, SimError> {
+    let simulation = Simulation::new(plan)?;
+    let observations = Writer::create(&folder.join(OBSERVATIONS), &legend(plan))?;
+    let counters = if pcap || plan.clocks.is_some() {
+        let captures = if pcap { Some(Captures::create(&folder.join(CAPTURES), plan)?) } else { None };
+        let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
+        let clocks = match plan.clocks {
+            Some(_) => Some(ClockWriter::create(&folder.join(CLOCK_ERROR), &names)?),
+            None => None,
+        };
+        let mut all = All { observations, captures, clocks };
+        let counters = simulation.run(&mut all, watch)?;
+        all.captures.map_or(Ok(()), Captures::finish)?;
+        all.clocks.map_or(Ok(()), ClockWriter::finish)?;
+        all.observations.finish()?;
+        counters
+    } else {
+        let mut observations = observations;
+        let counters = simulation.run(&mut observations, watch)?;
+        observations.finish()?;
+        counters
+    };
+    let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
+    text.push(b'\n');
+    File::create(folder.join(COUNTERS))?.write_all(&text)?;
+    Ok(counters)
+}
+
+/// How the captures of a plan's taps are called, tap by tap.
+#[must_use]
+pub fn capture_names(plan: &Plan) -> Vec<String> {
+    crate::output::captures::file_names(plan)
+}
+
+/// What the numbers of a plan's sightings mean.
+#[must_use]
+pub fn legend(plan: &Plan) -> Legend {
+    let tap = |tap: &tsn_plan::Tap| {
+        let node = plan.ports.get(tap.port as usize).and_then(|port| plan.nodes.get(port.node as usize));
+        let point = match tap.point {
+            Point::Start => "start",
+            Point::End => "end",
+        };
+        TapLegend {
+            name: tap.name.clone(),
+            node: node.map(|node| node.name.clone()).unwrap_or_default(),
+            stage: tap.stage.name().into(),
+            clock: match (&plan.clocks, node) {
+                (Some(_), Some(node)) => node.name.clone(),
+                _ => True::NAME.into(),
+            },
+            point: point.into(),
+            missing: None,
+        }
+    };
+    let stream =
+        |stream: &tsn_plan::Stream| StreamLegend { name: stream.name.clone(), group: stream.group.clone() };
+    Legend {
+        plan: plan.hash.clone(),
+        taps: plan.taps.iter().map(tap).collect(),
+        streams: plan.streams.iter().map(stream).chain(crate::clocks::ptp_taps::legend(plan)).collect(),
+    }
+}
+
+/// Sightings and errors of clocks, to wherever they go.
+struct All {
+    observations: Writer,
+    captures: Option<Captures>,
+    clocks: Option<ClockWriter>,
+}
+
+impl Sink for All {
+    fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
+        self.observations.sight(sighting)?;
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.sight(sighting))
+    }
+
+    fn frame(&mut self, sighting: Sighting, octets: &[u8]) -> io::Result<()> {
+        self.observations.sight(sighting)?;
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.frame(sighting, octets))
+    }
+
+    fn clock_error(&mut self, error: ClockError) -> io::Result<()> {
+        Ok(self.clocks.as_mut().map_or(Ok(()), |clocks| clocks.put(error))?)
+    }
+}

@@ -1,0 +1,127 @@
+//! What a run counts: by stream, by port and class, and in all.
+
+use crate::ids::{NodeId, PortId};
+use crate::kernel::event::Frame;
+use crate::kernel::simulation::Simulation;
+use crate::network::tables::{Hop, Listener};
+use crate::output::counters::{
+    ClassCounters, FaultCounters, GateCounters, PolicingCounters, PortCounters, PreemptionCounters,
+    RecoveryCounters, RunCounters, StreamCounters,
+};
+use crate::output::tally::Tally;
+use tsn_bridge::EgressPort;
+use tsn_units::{Duration, Instant};
+
+impl Simulation<'_> {
+    pub(crate) fn count_drop(&mut self, frame: Frame) {
+        let Hop { stream, at_talker, .. } = self.network.hops[frame.hop];
+        if let Some(timing) = self.timing.as_mut().filter(|_| stream.index() >= self.plan.streams.len()) {
+            timing.dropped(frame);
+        }
+        let tally = &mut self.tallies[stream];
+        if at_talker {
+            tally.dropped_at_talker += 1;
+        } else {
+            tally.dropped_in_network += 1;
+        }
+    }
+
+    pub(crate) fn count(&mut self, interrupted: bool) -> RunCounters {
+        let mut queued: usize = self.ports.iter().map(EgressPort::queued).sum();
+        queued += self.hosts.as_ref().map_or(0, |hosts| hosts.frames());
+        // PTP messages are no stream's.
+        queued -= self.timing.as_ref().map_or(0, |timing| timing.queued());
+        let mut streams: Vec<StreamCounters> =
+            self.plan.streams.iter().zip(&self.tallies).map(named).collect();
+        for (listener, delivered) in self.network.listeners.iter().zip(&self.delivered) {
+            let Listener { stream, node } = *listener;
+            let name = self.plan.nodes[node].name.clone();
+            *streams[stream].delivered.entry(name).or_default() += delivered;
+        }
+        let hosts = self.hosts.as_deref();
+        let port = |((port, machine), faulted): ((&tsn_plan::Port, &EgressPort<Frame>), &u64)| PortCounters {
+            port: port.name.clone(),
+            dropped_faults: *faulted,
+            gates: None,
+            qdisc: hosts.and_then(|hosts| hosts.counters(PortId(self.plan.ports[port.peer as usize].peer))),
+            preemption: machine.merge_counters().map(PreemptionCounters::new),
+            classes: machine
+                .counters()
+                .enumerate()
+                .map(|(n, counters)| ClassCounters::new(n, counters))
+                .collect(),
+        };
+        // Only where a frame may have several fates at once is it worth telling what is still under way.
+        for (stream, plan) in streams.iter_mut().zip(&self.plan.streams) {
+            if plan.redundancy.is_some() {
+                stream.in_network_at_end = (stream.released + stream.replicated)
+                    .saturating_sub(stream.dropped_at_talker + stream.dropped_in_network)
+                    .saturating_sub(stream.lost_to_faults + stream.eliminated + stream.filtered)
+                    .saturating_sub(stream.delivered.values().sum());
+            }
+        }
+        let mut ports: Vec<PortCounters> =
+            self.plan.ports.iter().zip(&self.ports).zip(&self.faulted).map(port).collect();
+        for (counters, port) in ports.iter_mut().zip(&self.plan.ports) {
+            if let Some(gates) = &port.gates {
+                counters.gates =
+                    GateCounters::new(gates, self.clock_of(NodeId(port.node), self.now).ticked_ns(1));
+            }
+        }
+        if let Some(police) = &self.police {
+            for (counters, port) in ports.iter_mut().zip(0..) {
+                for own in &mut counters.classes {
+                    own.late_frames = police.turns.late(PortId(port), own.class);
+                }
+            }
+        }
+        let (now, timing) = (self.now, &self.timing);
+        let held = self.police.as_ref().map_or(0, |police| police.held.len() as u64);
+        let policing = self.police.as_ref().map_or_else(Vec::new, |police| {
+            let tables = self.plan.policing.iter().zip(&police.tables);
+            tables.map(|(policing, table)| PolicingCounters::new(self.plan, policing, table)).collect()
+        });
+        let recoveries = self.specials.recoveries.iter_mut().map(|recovery| {
+            let now = match timing {
+                None => now.on_perfect_clock(),
+                Some(timing) => timing.clock(recovery.node).there(now),
+            };
+            let stream = &self.plan.streams[recovery.stream].name;
+            let node = &self.plan.nodes[recovery.node].name;
+            RecoveryCounters::new(stream, node, recovery.machine.counters(now))
+        });
+        let recoveries = recoveries.collect();
+        let faults = self.plan.faults.iter().zip(&self.struck);
+        RunCounters {
+            recoveries,
+            faults: faults
+                .map(|(fault, frames)| FaultCounters { kind: fault.kind(), frames: *frames })
+                .collect(),
+            buffers: self.count_buffers(),
+            policing,
+            simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())
+                .unwrap_or(0),
+            events: self.events,
+            frame_hops: self.frame_hops,
+            interrupted,
+            in_network_at_end: queued as u64 + self.calendar.frames() + self.late + held,
+            ports,
+            streams,
+        }
+    }
+}
+
+fn named((stream, tally): (&tsn_plan::Stream, &Tally)) -> StreamCounters {
+    StreamCounters {
+        name: stream.name.clone(),
+        released: tally.released,
+        replicated: tally.replicated,
+        dropped_at_talker: tally.dropped_at_talker,
+        dropped_in_network: tally.dropped_in_network,
+        lost_to_faults: tally.lost_to_faults,
+        eliminated: tally.eliminated,
+        filtered: tally.filtered,
+        in_network_at_end: 0,
+        delivered: Default::default(),
+    }
+}

@@ -1,0 +1,150 @@
+//! How frames pass the filters of the node that they come to, and wait until they are eligible.
+//!
+//! IEEE 802.1Q-2022, 8.6.5 and 8.6.11.
+
+use crate::ids::{FaultId, NodeId, PortId};
+use crate::kernel::event::{Event, EventKind, Frame};
+use crate::kernel::simulation::Simulation;
+use crate::network::tables::Hop;
+use crate::policing::state::{Held, Passed};
+use std::io;
+use tsn_bridge::psfp::{Received, Verdict};
+use tsn_observation::Sink;
+use tsn_units::{Free, Instant, Octets};
+
+/// What of a frame is no service data unit: addresses, type and FCS; and, where it has one, its VLAN tag.
+const HEADER: u32 = 18;
+const TAG: u32 = 4;
+
+impl Simulation<'_> {
+    /// What becomes of a frame at the end of its hop: none where it is dropped, which is then counted.
+    pub(crate) fn police(&mut self, frame: Frame) -> Option<Passed> {
+        let yellow = self.specials.yellow(frame.hop);
+        let (Some(filtered), Some(police)) = (self.specials.filtered(frame.hop), &mut self.police) else {
+            return Some(Passed { yellow, ..Passed::default() });
+        };
+        let hop = self.network.hops[frame.hop];
+        let node = self.network.links[hop.port].peer;
+        let local = match &self.timing {
+            None => self.now.on_perfect_clock(),
+            Some(timing) => timing.clock(node).there(self.now),
+        };
+        // Rates are the oscillator's: no step of the clock fills or empties a bucket.
+        let oscillator = self.timing.as_ref().map(|timing| *timing.oscillator(node));
+        let counted =
+            oscillator.map_or_else(|| self.now.on_perfect_clock(), |oscillator| oscillator.there(self.now));
+        let at = |eligible: Instant<Free>| match oscillator {
+            Some(oscillator) if eligible > counted => oscillator.back(eligible).max(self.now),
+            // Eligible at once: what a fast oscillator shows lies in the future of true time.
+            Some(_) => self.now,
+            None => eligible.of_perfect_clock().max(self.now),
+        };
+        let header = HEADER + if hop.vid == 0 { 0 } else { TAG };
+        let received =
+            Received { octets: frame.octets, sdu_octets: frame.octets.saturating_sub(header), yellow };
+        let table = police.tables.get_mut(filtered.table as usize)?;
+        match table.receive(counted, local, filtered.filter as usize, received) {
+            Verdict::Pass { ipv, yellow, eligible } => {
+                Some(Passed { ipv, yellow, eligible: eligible.map(at) })
+            }
+            Verdict::Drop => {
+                self.tallies[hop.stream].dropped_in_network += 1;
+                None
+            }
+        }
+    }
+
+    /// A frame will be in a queue that a stream gate has chosen.
+    pub(crate) fn note_turn(&mut self, frame: Frame, queued: Instant) {
+        let hop = self.network.hops[frame.hop];
+        let at = self.clock_of(self.network.links[hop.port].node, queued);
+        if let Some(police) = &mut self.police {
+            police.turns.queue(frame.hop, frame.seq, at);
+        }
+    }
+
+    /// A frame leaves by a port, from such a queue or another.
+    pub(crate) fn take_turn(&mut self, port: PortId, class: u8, frame: Frame, first_bit: Instant) {
+        if self.police.is_none() {
+            return;
+        }
+        let at = self.clock_of(self.network.links[port].node, first_bit);
+        if let Some(police) = &mut self.police {
+            police.turns.leave(self.plan, (frame.hop, frame.seq), (port, class), at);
+        }
+    }
+
+    /// A frame goes to its queue, where it may have to wait until it is eligible.
+    pub(crate) fn queue_at(
+        &mut self,
+        queued: Instant,
+        node: NodeId,
+        frame: Frame,
+        eligible: Option<Instant>,
+    ) {
+        match (eligible, &mut self.police) {
+            (Some(eligible), Some(police)) => {
+                let number = police.held.put(Held { frame, eligible, queued: false });
+                self.schedule(queued, node, EventKind::Hold { number });
+            }
+            _ => self.schedule(queued, node, EventKind::Arrive(frame)),
+        }
+    }
+
+    /// A frame reaches its queue, to wait there until it is eligible: it takes room from now on.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn hold<S: Sink>(&mut self, number: u32, event: &Event, sink: &mut S) -> io::Result<()> {
+        let Some(Held { frame, eligible, .. }) = self.police.as_mut().and_then(|police| police.reach(number))
+        else {
+            return Ok(());
+        };
+        let hop = self.network.hops[frame.hop];
+        if !self.ports[hop.port].hold(hop.class, Octets(frame.octets)) {
+            if let Some(police) = &mut self.police {
+                police.held.take(number);
+            }
+            self.count_drop(frame);
+            return Ok(());
+        }
+        if eligible <= self.now {
+            return self.become_eligible(number, event, sink);
+        }
+        let node = self.network.links[hop.port].node;
+        self.schedule(eligible, node, EventKind::Eligible { number });
+        Ok(())
+    }
+
+    /// A node is switched off: what waits in it and is not eligible yet is lost, too.
+    pub(crate) fn flush_held(&mut self, node: NodeId, fault: FaultId) {
+        let (network, links) = (&self.network.hops, &self.network.links);
+        let port_of = |frame: &Frame| network[frame.hop].port;
+        let here = |frame: &Frame| links[port_of(frame)].node == node;
+        let Some(lost) = self.police.as_mut().map(|police| police.flush(here)) else { return };
+        self.struck[fault] += lost.len() as u64;
+        for frame in lost {
+            let Hop { stream, port, .. } = self.network.hops[frame.hop];
+            self.lose(stream, port);
+        }
+    }
+
+    /// A frame that waited may be selected now. Those of a class become eligible in the order of their eligibility times,
+    /// so that first in, first out is the order that ATS transmission selection asks for (8.6.8.5).
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn become_eligible<S: Sink>(
+        &mut self,
+        number: u32,
+        event: &Event,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let Some(Held { frame, .. }) = self.police.as_mut().and_then(|police| police.held.take(number))
+        else {
+            return Ok(());
+        };
+        let hop = self.network.hops[frame.hop];
+        self.ports[hop.port].let_go(hop.class, Octets(frame.octets));
+        let more = self.calendar.goes_on(event);
+        self.arrive(frame, more, sink)
+    }
+}

@@ -1,0 +1,6 @@
+//! Talkers: when streams release data units, in the simulator and live.
+
+pub mod live;
+pub(crate) mod saturating;
+pub(crate) mod talker;
+pub(crate) mod trace;

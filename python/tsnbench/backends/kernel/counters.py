@@ -1,0 +1,146 @@
+"""What talkers, queues and listeners of a kernel counted, as the simulator's counters have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.backends.kernel.device import Queue, space
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.device import Device
+    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.linux.readback import ReportedQdisc
+    from tsnbench.plan.types import PlanDocument, Stream
+
+COUNTERS = ("drops", "overlimits", "requeues")
+
+
+def by_port(returned: Returned, plan: PlanDocument) -> dict[int, list[ReportedQdisc]]:
+    """The qdiscs of each port at the end."""
+    reported = returned.qdiscs()
+    return {
+        number: [one for one in reported.get(space(port["node"]), ()) if one.device == f"p{number}"]
+        for number, port in enumerate(plan["ports"])
+    }
+
+
+def by_qdisc(returned: Returned, plan: PlanDocument) -> dict[str, dict[str, dict[str, int]]]:
+    """By port and qdisc: what was dropped, held back or sent again; those that counted nothing are left out.
+
+    What filters drop before the queues (see :mod:`multicast`) is no port's.
+    """
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for number, listed in by_port(returned, plan).items():
+        for one in listed:
+            # Those that nobody named, by parent.
+            handle = one.handle if one.handle != "0:" else one.parent or "0:"
+            counts = {name: one.counters[name] for name in COUNTERS if one.counters.get(name)}
+            if counts and one.kind != "clsact":
+                found.setdefault(plan["ports"][number]["name"], {})[f"{one.kind} {handle}"] = counts
+    return found
+
+
+def counters(
+    returned: Returned,
+    plan: PlanDocument,
+    frames: list[list[int]],
+    device: Device,
+    gates: dict[int, dict[str, Any]],
+) -> dict[str, Any]:
+    """All of them.
+
+    ``frames``: by tap and stream, how many were captured; ``gates``: of ports whose lists change.
+    """
+    ports: list[dict[str, Any]] = [
+        {"port": port["name"], "dropped_faults": 0, "classes": list(map(_class, range(len(own)), own))}
+        for port, own in zip(plan["ports"], device.queues(plan, by_port(returned, plan)), strict=True)
+    ]
+    told = {number: text for number in range(len(ports)) if (text := returned.text(f"faults-{number}"))}
+    planned = plan.get("faults", []) if told else []
+    affected, lost_at = _affected(len(planned), told)
+    for number, lost in lost_at.items():
+        ports[number]["dropped_faults"] = lost
+    for number, own in gates.items():
+        ports[number]["gates"] = own
+    kinds = [fault["kind"] for fault in planned]
+    taps: dict[tuple[int, str], int] = {
+        (tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])
+    }
+    return {
+        "simulated_ns": plan["duration_ns"] + plan["drain_ns"],
+        "events": 0,
+        "frame_hops": sum(one["sent_frames"] for port in ports for one in port["classes"]),
+        "interrupted": False,
+        "in_network_at_end": 0,
+        **(
+            {"faults": [{"kind": kind, "frames": n} for kind, n in zip(kinds, affected, strict=True)]}
+            if told
+            else {}
+        ),
+        "ports": ports,
+        "streams": [
+            _stream(returned, plan, number, stream, frames, taps)
+            for number, stream in enumerate(plan["streams"])
+        ],
+    }
+
+
+def _class(place: int, queue: Queue) -> dict[str, int]:
+    """The queue of one class."""
+    packets, octets = queue.counters.get("packets", 0), queue.counters.get("bytes", 0)
+    # What the kernel counted may hold all that a frame costs on the wire; only FCS belongs to the frame.
+    frame = octets + (4 - queue.overhead) * packets
+    return {
+        "class": place,
+        "enqueued_frames": packets + queue.counters.get("qlen", 0),
+        "enqueued_octets": frame,
+        "dropped_frames": queue.counters.get("drops", 0),
+        "dropped_octets": 0,
+        "sent_frames": packets,
+        "sent_octets": frame,
+        "most_frames": 0,
+        "most_octets": 0,
+    }
+
+
+def _stream(
+    returned: Returned,
+    plan: PlanDocument,
+    number: int,
+    stream: Stream,
+    frames: list[list[int]],
+    taps: dict[tuple[int, str], int],
+) -> dict[str, Any]:
+    talked = returned.talked.get(number)
+    released, refused = (talked.frames, talked.refused) if talked else (0, 0)
+    delivered = {}
+    for listener in stream["listeners"]:
+        last = plan["ports"][stream["route"][listener["route"]]["port"]]["peer"]
+        if (last, "rx") in taps:
+            delivered[plan["nodes"][listener["node"]]["name"]] = frames[taps[last, "rx"]][number]
+    # At the talker's port only its own streams are, so what left there is known where there is a tap.
+    first = taps.get((stream["route"][0]["port"], "tx"))
+    gone = released - frames[first][number] if first is not None else refused
+    # Frames that did not come to every listener.
+    lost = max(0, released - gone - min(delivered.values())) if delivered else 0
+    return {
+        "name": stream["name"],
+        "released": released,
+        "replicated": 0,
+        "dropped_at_talker": max(0, gone),
+        "dropped_in_network": lost,
+        "delivered": delivered,
+    }
+
+
+def _affected(count: int, reported: Mapping[int, str]) -> tuple[list[int], dict[int, int]]:
+    """How many frames each fault affected, and how many each port lost; from each port's file."""
+    faults, lost = [0] * count, {}
+    for port, text in reported.items():
+        first, *rest = text.splitlines() or ["0"]
+        lost[port] = int(first)
+        for line in rest:
+            number, frames = map(int, line.split())
+            faults[number] += frames
+    return faults, lost

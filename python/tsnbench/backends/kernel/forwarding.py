@@ -1,0 +1,56 @@
+"""Nodes that forward as bridges of the kernel, with static entries alone. IEEE 802.1Q-2022, 8.8.1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel.multicast import is_group
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.environment import Capabilities
+    from tsnbench.plan.types import PlanDocument
+
+UNTAGGED = 1
+"""The bridges' VLAN of untagged frames."""
+
+
+def forwarding(plan: PlanDocument) -> list[int]:
+    """Nodes that some stream passes."""
+    passed = {
+        plan["ports"][hop["port"]]["node"]
+        for stream in plan["streams"]
+        for hop in stream["route"]
+        if hop.get("parent") is not None
+    }
+    return sorted(passed)
+
+
+def bridge(plan: PlanDocument, node: int, can: Capabilities) -> tuple[list[str], list[str]]:
+    """Lines for ``ip`` and for ``bridge``."""
+    members = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
+    filtering = "vlan_filtering 1 " if can.bridge_vlans else ""
+    links = [f"link add br0 type bridge {filtering}stp_state 0 mcast_snooping 0 ageing_time 0"]
+    links += [f"link set p{number} master br0" for number in members]
+    links += ["link set br0 up"]
+    entries: dict[tuple[str, int], int] = {}
+    vlans: set[tuple[int, int]] = set()
+    for stream in plan["streams"]:
+        vid = stream.get("vid")
+        for hop in stream["route"]:
+            parent = hop.get("parent")
+            if parent is None or plan["ports"][hop["port"]]["node"] != node:
+                continue
+            if not is_group(stream):
+                entries[stream["destination_mac"], vid or UNTAGGED] = hop["port"]
+            if vid is not None:
+                arrives = plan["ports"][stream["route"][parent]["port"]]["peer"]
+                vlans |= {(vid, arrives), (vid, hop["port"])}
+    if can.bridge_vlans:
+        table = [f"vlan add vid {vid} dev p{port}" for vid, port in sorted(vlans)]
+    else:
+        table = [f"link set dev p{port} learning off flood off" for port in members]
+    for (mac, vid), port in sorted(entries.items()):
+        table.append(
+            f"fdb add {mac} dev p{port} master static" + (f" vlan {vid}" if can.bridge_vlans else "")
+        )
+    return links, table

@@ -1,0 +1,63 @@
+"""Frames for several listeners: which ports of a bridge a group address leaves by.
+
+IEEE 802.1Q-2022, 8.8.3. A bridge of the kernel sends a group address to all ports of its VLAN, and its own
+filtering asks for IGMP, which no Plan has: so what must not leave by a port is dropped before its queues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.environment import Capabilities
+    from tsnbench.plan.types import PlanDocument, Stream
+
+
+def is_group(stream: Stream) -> bool:
+    """IEEE 802-2014, 8.4.2."""
+    return bool(int(stream["destination_mac"][:2], 16) & 1)
+
+
+def departures(plan: PlanDocument) -> Iterator[tuple[int, Stream, set[int]]]:
+    """Of each bridge on each stream's path: the node, the stream, and the ports by which it leaves there."""
+    for stream in plan["streams"]:
+        found: dict[int, set[int]] = {}
+        for hop in stream["route"]:
+            if hop.get("parent") is not None:
+                found.setdefault(plan["ports"][hop["port"]]["node"], set()).add(hop["port"])
+        for node, ports in found.items():
+            yield node, stream, ports
+
+
+def filters(plan: PlanDocument, node: int, can: Capabilities, has_clsact: set[int]) -> list[str]:
+    """Lines for ``tc``: at every other port of the bridge the group's frames are dropped."""
+    lines: list[str] = []
+    ready = set(has_clsact)
+    mine = {number for number, port in enumerate(plan["ports"]) if port["node"] == node}
+    sent = {
+        (stream["destination_mac"], stream.get("vid")): ports
+        for own, stream, ports in departures(plan)
+        if own == node and is_group(stream)
+    }
+    for (mac, vid), ports in sorted(sent.items(), key=str):
+        for port in sorted(mine - ports):
+            if port not in ready:
+                lines.append(f"qdisc add dev p{port} clsact")
+                ready.add(port)
+            lines.append(f"filter add dev p{port} egress {_drop(mac, vid, can)}")
+    return lines
+
+
+def _drop(mac: str, vid: int | None, can: Capabilities) -> str:
+    if "flower" in can.filters and "gact" in can.actions:
+        # Of one VLAN: the others' frames to the same address are others' business.
+        return (
+            f"protocol 802.1Q flower dst_mac {mac} vlan_id {vid} action drop"
+            if vid is not None
+            else f"protocol ip flower dst_mac {mac} action drop"
+        )
+    # Classic BPF: is the address this one? Then 2, which drops; else -1, which lets it pass.
+    high, low = int(mac.replace(":", "")[:4], 16), int(mac.replace(":", "")[4:], 16)
+    program = ["40 0 0 0", f"21 0 3 {high}", "32 0 0 2", f"21 0 1 {low}", "6 0 0 2", "6 0 0 4294967295"]
+    return f"protocol all bpf bytecode '{len(program)},{','.join(program)}' direct-action"

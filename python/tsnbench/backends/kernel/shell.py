@@ -1,0 +1,68 @@
+"""Values in the job's script: quoted in one place, but for what a shell is to work out itself."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tsnbench.errors import BackendError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment as Templates
+
+_READ_BY_SHELLS = re.compile(r"[`\\]|\$(?!\(\((?:EPOCH|STAMPED)[+-]\d+\)\))")
+
+
+class Shell(str):
+    """Words that a shell reads as they are."""
+
+    __slots__ = ()
+
+
+def after_epoch(at_ns: int) -> Shell:
+    """A moment of the Plan in TAI, which the script knows when it runs."""
+    return Shell(f"$((EPOCH{at_ns:+d}))")
+
+
+def on_wall(at_ns: int) -> Shell:
+    """A moment of the Plan by the clock that stamps captures."""
+    return Shell(f"$((STAMPED{at_ns:+d}))")
+
+
+def quoted(value: object) -> str:
+    """A value as one word of a shell."""
+    return value if isinstance(value, Shell) else shlex.quote(str(value))
+
+
+def heredoc(lines: Iterable[str]) -> Shell:
+    """Lines between ``<<END`` and ``END``, in which a shell works out nothing but moments.
+
+    Raises:
+        BackendError: a Plan has a text in it that a shell would obey.
+    """
+    found = list(lines)
+    for line in found:
+        if _READ_BY_SHELLS.search(line) or "\n" in line:
+            raise BackendError(f"expected a line without anything that a shell obeys, found {line!r}")
+    return Shell("\n".join(found))
+
+
+@lru_cache(maxsize=1)
+def templates() -> Templates:
+    """Of the job's script; every value is quoted."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = Environment(
+        loader=PackageLoader("tsnbench.backends.kernel", "."),
+        autoescape=False,
+        undefined=StrictUndefined,
+        finalize=quoted,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters["heredoc"] = heredoc
+    return found

@@ -1,0 +1,42 @@
+"""What the device is told that no program for networks can say: its links, gates at the start, captures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel.device import Write
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
+
+
+def links(plan: PlanDocument) -> list[str]:
+    """Lines for the device, one per cable. Nodes have a clock each, whatever number of ports."""
+    found = []
+    for number, port in enumerate(plan["ports"]):
+        if number > port["peer"]:
+            continue
+        peer = plan["ports"][port["peer"]]
+        ends = [(port, number), (peer, port["peer"])]
+        names = " ".join(f"p{place}@{end['node']}" for end, place in ends)
+        found.append(f"{names} " + " ".join(f"{end['rate_bps']} {end['propagation_ps']}" for end, _ in ends))
+    return found
+
+
+def control(plan: PlanDocument) -> Iterator[Write]:
+    """By the device's files."""
+    for number, port in enumerate(plan["ports"]):
+        if gates := port.get("gates"):
+            if gates.get("unguarded"):
+                yield _write(f"p{number}/unguarded", 1)
+            if (initial := gates.get("initial")) is not None:
+                yield _write(f"p{number}/initial", initial)
+    for tap in plan["taps"]:
+        if tap["stage"] in ("tx", "rx"):
+            # In the time of the node, as a host's own card stamps.
+            yield _write(f"p{tap['port']}/{tap['stage']}/start", 2 if plan.get("clocks") else 1)
+
+
+def _write(file: str, value: int) -> Write:
+    return Write(str(value), file, file)

@@ -1,0 +1,136 @@
+"""The guest's own device in the place of a Plan's ports: how it is made, used and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.backends.kernel import multicast
+from tsnbench.backends.kernel.device import Device, Namespace, Queue, Setup, Steps, space
+from tsnbench.backends.kernel.environment import GUEST
+from tsnbench.backends.kernel.forwarding import bridge, forwarding
+from tsnbench.backends.kernel.port_traffic import port_traffic
+from tsnbench.backends.kernel.shell import after_epoch
+from tsnbench.backends.kernel.tsnport import clocks, config, faults, gate_changes, shaping
+from tsnbench.errors import BackendError
+from tsnbench.linux import compare, qdiscs
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.environment import Capabilities, Environment
+    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.linux.readback import ReportedQdisc
+    from tsnbench.plan.types import PlanDocument
+
+
+class _Tsnport(Device):
+    name = "tsnport"
+    template = "tsnport/job.sh.j2"
+    most_frame = 1518
+    more: Mapping[str, frozenset[str]] = {
+        "plan": frozenset({"policing", "clocks"}),
+        "port": frozenset({"qdisc"}),
+        "class": frozenset({"max_sdu_octets", "limit_octets"}),
+        "gates": frozenset({"cycle_extension_ns", "initial", "changes"}),
+    }
+
+    def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
+        """Too many faults, filters that the kernel has not, clocks that cannot be."""
+        yield from faults.unsupported(plan)
+        if plan.get("policing"):
+            yield from shaping.unsupported_filters(plan)
+        yield from clocks.unsupported(plan, dilation)
+
+    def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
+        """The ports are there already, each in its namespace."""
+        how = shaping.profile(plan)
+        arriving = shaping.arriving(plan, how)
+        bridges = forwarding(plan)
+        spaces = {space(number): Namespace() for number in range(len(plan["nodes"]))}
+        for number, port in enumerate(plan["ports"]):
+            spaces[space(port["node"])].ip += [f"link set p{number} address {port['mac']}"]
+        # clsact before taprio: whatever is put on an interface later resets it, and its timer stops (Linux
+        # 6.12).
+        for node, arrivals in arriving.items():
+            own = spaces[space(node)]
+            own.tc += [line for one in arrivals for line in one.lines(after_epoch)]
+            if node in bridges:
+                links, own.bridge = bridge(plan, node, GUEST)
+                own.ip += links
+                own.tc += multicast.filters(plan, node, GUEST, has_clsact={one.port for one in arrivals})
+        for number, (port, frames) in enumerate(zip(plan["ports"], port_traffic(plan), strict=True)):
+            own = spaces[space(port["node"])]
+            own.ip += [f"link set p{number} up"]
+            own.tc += qdiscs.lines(*shaping.shape(port, frames, how), f"p{number}", after_epoch)
+        setup = Setup(spaces, links=config.links(plan), writes=list(config.control(plan)))
+        for node, steps in gate_changes.steps(plan, how).items():
+            setup.steps.append(Steps(f"steps-{space(node)}", space(node), steps))
+        setup.gates += gate_changes.changing(plan)
+        if plan.get("faults"):
+            setup.faults += range(len(plan["ports"]))
+            setup.writes += faults.writes(plan, dilation)
+        if own_clocks := plan.get("clocks"):
+            setup.clocks += clocks.nodes(plan)
+            # Before anything goes by a clock.
+            setup.writes[:0] = clocks.writes(plan, own_clocks)
+            setup.files.update(clocks.files(plan, own_clocks, how))
+        return setup
+
+    def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
+        """Every qdisc, to the last number.
+
+        Raises:
+            BackendError: something is not as it was requested.
+        """
+        how, reported = shaping.profile(plan, returned.epoch_ns), returned.qdiscs()
+        for number, (port, frames) in enumerate(zip(plan["ports"], port_traffic(plan), strict=True)):
+            there = reported.get(space(port["node"]), [])
+            later = gate_changes.requested(plan, port)
+            root, children = shaping.shape(port, frames, how, later[-1] if later else None)
+            if unlike := compare(f"p{number}", root, children, there):
+                raise BackendError(f"{port['name']}: " + "; ".join(map(str, unlike)))
+            gates = [one.options for one in there if one.device == f"p{number}" and one.kind == "taprio"]
+            if root.flags is None and any("admin" in options for options in gates):
+                # A list that never came into force: whatever resets taprio stops its timer.
+                raise BackendError(f"{port['name']}: the kernel's gates did not run")
+
+    def gate_changes(
+        self, plan: PlanDocument, returned: Returned, dilation: int
+    ) -> dict[int, dict[str, Any]]:
+        """Of each port whose gates change."""
+        return {
+            number: gate_changes.counted(
+                plan, number, returned.text(f"lists-{number}"), returned.epoch_ns, dilation
+            )
+            for number in gate_changes.changing(plan)
+        }
+
+    def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
+        """By their places below the root."""
+        found = []
+        for number, (port, frames) in enumerate(zip(plan["ports"], port_traffic(plan), strict=True)):
+            by_place = {minor: one for one in reported[number] if (minor := one.below(qdiscs.HANDLE))}
+            queues = []
+            for place in range(1, len(port["classes"]) + 1):
+                one = by_place.get(f"{place:x}")
+                overhead = shaping.overhead(port, frames, one.kind if one else "")
+                queues.append(Queue(one.counters if one else {}, overhead))
+            found.append(queues)
+        return found
+
+    def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
+        """The errors of the nodes' clocks."""
+        clocks.write(returned, plan, folder)
+
+    def notes(self, plan: PlanDocument) -> list[str]:
+        """Where Linux's shaper counts less than the standard's."""
+        return [
+            f"{port['name']}: Linux's cbs below taprio counts frames without preamble, FCS and gap "
+            f"({shaping.COUNTED['cbs']} octets each), so the class may send that much more than it reserved"
+            for port in plan["ports"]
+            if port.get("gates") and not port.get("qdisc") and any(one.get("cbs") for one in port["classes"])
+        ]
+
+
+TSNPORT: Device = _Tsnport()
+"""True rates, a PTP hardware clock per node, own gates and launch times."""

@@ -1,0 +1,140 @@
+"""The qdiscs of the device's ports, as :mod:`tsnbench.linux` has them, and what happens to arriving frames.
+
+A bridge's gates are those of its hardware, so taprio hands them to the device; a host's are as its Plan says.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from tsnbench.backends.kernel.port_traffic import ENDLESS, octets_count
+from tsnbench.linux import ingress, qdiscs
+from tsnbench.linux.profile import Layout, Mode, Profile
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.port_traffic import PortTraffic
+    from tsnbench.linux.qdiscs import Child, Root
+    from tsnbench.plan.types import Class, GateChange, Gates, PlanDocument, Port, Taprio
+
+QUEUES = 8
+"""Transmission queues of the device; the highest goes first."""
+COUNTED = {"cbs": 24, "bfifo": 4}
+"""Octets of a frame that no qdisc counts: on the wire (preamble, delimiter, FCS, gap), in a queue (FCS).
+
+A tag that the kernel carries beside the frame comes on top."""
+AHEAD_NS = 2_000_000_000
+"""How far before the Plan's zero the lists of gates are in force at least; set-up takes longer than that."""
+_List = TypeVar("_List", "Gates", "Taprio")
+
+
+def profile(plan: PlanDocument, epoch_ns: int = 0) -> Profile:
+    """What the Plan leaves open."""
+    return Profile(
+        mode=Mode.FULL,
+        layout=Layout.STRAIGHT,
+        tx_queues=QUEUES,
+        epoch_ns=epoch_ns,
+        one_clock=True,
+        interfaces={port["name"]: f"p{number}" for number, port in enumerate(plan["ports"])},
+    )
+
+
+def shape(
+    port: Port, traffic: PortTraffic, how: Profile, last: GateChange | None = None
+) -> tuple[Root, list[Child]]:
+    """The root of one port and what waits in its queues; ``last``: the latest gate control list."""
+    own = _as_requested(port, traffic)
+    children = [
+        replace(child, overhead=overhead(port, traffic, child.kind)) for child in qdiscs.children(own, how)
+    ]
+    return qdiscs.root(own, how, last), children
+
+
+def overhead(port: Port, traffic: PortTraffic, kind: str) -> int:
+    """Octets of each frame that a port's qdisc of this kind is told to count besides those that it sees.
+
+    A bridge's shaper counts what a frame costs on the wire, its queues count whole frames. Below taprio
+    Linux takes no size table: "STAB not supported on a non root" (only mqprio's queues are roots).
+    """
+    if port.get("qdisc") or port.get("gates") or kind not in COUNTED:
+        return 0
+    return COUNTED[kind] + traffic.hidden_at_port
+
+
+def _as_requested(port: Port, traffic: PortTraffic) -> Port:
+    """One port as its qdiscs see it: queues without a limit have one, lists began long ago."""
+    own = port.copy()
+    own["classes"] = [_limited(one) for one in own["classes"]]
+    gates = own.get("gates")
+    if gates:
+        # Below taprio the kernel takes no table of sizes (Linux 6.12: `STAB not supported on a non root`).
+        own["classes"] = [
+            _as_seen(one, longest, traffic)
+            for one, longest in zip(own["classes"], traffic.longest, strict=True)
+        ]
+        if gates.get("initial") is None:
+            own["gates"] = _began(gates)
+    qdisc = own.get("qdisc")
+    if qdisc and "taprio" in qdisc and qdisc["taprio"]["base_time_ns"] <= 0:
+        own["qdisc"] = {**qdisc, "taprio": _began(qdisc["taprio"])}
+    return own
+
+
+def _limited(one: Class) -> Class:
+    """A class with the one limit that counts, as a queue of the kernel has one."""
+    own = one.copy()
+    if octets_count(one):
+        own.pop("limit_frames", None)
+    elif "limit_frames" not in one and "limit_octets" not in one:
+        own["limit_frames"] = ENDLESS
+    return own
+
+
+def _as_seen(one: Class, longest: int, traffic: PortTraffic) -> Class:
+    """A class whose limit is as many of its longest frames, in octets that a queue counts of them."""
+    if "limit_octets" not in one or not longest:
+        return one
+    unseen = COUNTED["bfifo"] + traffic.hidden_at_port
+    return {**one, "limit_octets": one["limit_octets"] - one["limit_octets"] // longest * unseen}
+
+
+def _began(gates: _List) -> _List:
+    own, cycle = gates.copy(), gates["cycle_ns"]
+    own["base_time_ns"] = gates["base_time_ns"] % cycle - (AHEAD_NS // cycle + 1) * cycle
+    return own
+
+
+def arriving(plan: PlanDocument, how: Profile) -> dict[int, list[ingress.Arrivals]]:
+    """By node, what happens to frames as they come in; priorities only of those that do."""
+    network = Network(plan)
+    seen: dict[int, set[int]] = defaultdict(set)
+    rewritten = any(entry.get("regeneration") for entry in plan.get("policing", ()))
+    for stream in plan["streams"]:
+        if stream.get("vid") is not None:
+            for hop in stream["route"]:
+                peer = plan["ports"][hop["port"]]["peer"]
+                seen[peer] |= set(range(8)) if rewritten else {stream["pcp"]}
+    found = {}
+    for node in range(len(plan["nodes"])):
+        found[node] = [
+            # Frames have priority 0 already.
+            replace(one, filters=tuple(_needed(one.filters, seen[one.port] - {0})))
+            for one in ingress.arrivals(network, node, how, Notes("vm"))
+        ]
+    return found
+
+
+def _needed(filters: tuple[ingress.Filter, ...], priorities: set[int]) -> list[ingress.Filter]:
+    return [one for one in filters if one.copies is None or one.copies in priorities]
+
+
+def unsupported_filters(plan: PlanDocument) -> list[str]:
+    """What a kernel cannot do of a Plan's filters."""
+    network, notes = Network(plan), Notes("vm")
+    for node in range(len(plan["nodes"])):
+        ingress.arrivals(network, node, profile(plan), notes)
+    return [f"{note.subject} ({note.why})" for note in notes if note.lost]

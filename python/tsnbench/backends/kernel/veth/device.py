@@ -1,0 +1,132 @@
+"""veth interfaces in the place of a Plan's ports: how they are made, used and read back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.backends.kernel import multicast
+from tsnbench.backends.kernel.device import Device, Namespace, Queue, Setup, Steps, space
+from tsnbench.backends.kernel.forwarding import bridge, forwarding
+from tsnbench.backends.kernel.port_traffic import longest_payload, port_traffic
+from tsnbench.backends.kernel.veth import cables, faults, readback, shaping
+from tsnbench.errors import BackendError
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.environment import Capabilities, Environment
+    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.linux.readback import Difference, ReportedQdisc
+    from tsnbench.plan.types import PlanDocument
+
+
+class _Veth(Device):
+    name = "veth"
+    template = "veth/job.sh.j2"
+    most_frame = 9018
+    more: Mapping[str, frozenset[str]] = {}
+
+    def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
+        """Faults that netem has no words for."""
+        yield from faults.unsupported(plan, can)
+
+    def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
+        """The wires come first, and make all interfaces."""
+        can, traffic = environment.can, port_traffic(plan)
+        wires = [cables.wire(port, own) for port, own in zip(plan["ports"], traffic, strict=True)]
+        spaces = {cables.WIRES: Namespace()}
+        spaces |= {space(number): Namespace() for number in range(len(plan["nodes"]))}
+        spaces[cables.WIRES].ip += cables.links(plan, longest_payload(plan))
+        spaces[cables.WIRES].tc += cables.crossings(wires, can)
+        for node in forwarding(plan):
+            own = spaces[space(node)]
+            own.ip, own.bridge = bridge(plan, node, can)
+            seen = _priorities(plan, node) if can.reads_tags else {}
+            for arrives, priorities in sorted(seen.items()):
+                own.tc += _tag_filters(arrives, priorities)
+            own.tc += multicast.filters(plan, node, can, has_clsact=set(seen))
+        for number, (port, frames) in enumerate(zip(plan["ports"], traffic, strict=True)):
+            own = spaces[space(port["node"])]
+            own.ip += [f"link set p{number} up"]
+            own.tc += shaping.lines(f"p{number}", shaping.shape(port, frames, can))
+        steps = faults.steps(plan, wires, can)
+        return Setup(spaces, [Steps("steps", cables.WIRES, steps)] if steps else [], lead_s=1)
+
+    def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
+        """Every qdisc that decides when a frame leaves.
+
+        Raises:
+            BackendError: it does something else.
+        """
+        if wrong := differences(plan, returned.qdiscs(), can):
+            listed = "\n".join(f"  {one}" for one in wrong[:12])
+            raise BackendError(f"{words} does not do what it was told:\n{listed}")
+
+    def gate_changes(
+        self, plan: PlanDocument, returned: Returned, dilation: int
+    ) -> dict[int, dict[str, Any]]:
+        """Nothing: a list is in force for ever."""
+        return {}
+
+    def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
+        """By the handles that :mod:`shaping` gives them."""
+        found = []
+        for number, port in enumerate(plan["ports"]):
+            by_handle = {one.handle: one.counters for one in reported[number]}
+            handles = (f"{shaping.QUEUES_FROM + place:x}:" for place in range(len(port["classes"])))
+            found.append([Queue(by_handle.get(handle, {}), shaping.OVERHEAD) for handle in handles])
+        return found
+
+    def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
+        """Nothing."""
+
+    def notes(self, plan: PlanDocument) -> list[str]:
+        """Nothing."""
+        return []
+
+
+VETH: Device = _Veth()
+"""Any kernel has them."""
+
+
+def differences(
+    plan: PlanDocument, reported: Mapping[str, list[ReportedQdisc]], can: Capabilities
+) -> list[Difference]:
+    """Of each qdisc that was requested in the namespaces whose qdiscs are reported."""
+    found: list[Difference] = []
+    traffic = port_traffic(plan)
+    if can.wires and cables.WIRES in reported:
+        for port, frames in zip(plan["ports"], traffic, strict=True):
+            wire = cables.wire(port, frames)
+            found += readback.compare_wire(wire, reported[cables.WIRES], changes=bool(plan.get("faults")))
+    for number, (port, frames) in enumerate(zip(plan["ports"], traffic, strict=True)):
+        if space(port["node"]) in reported:
+            elements = shaping.shape(port, frames, can)
+            found += readback.compare_port(f"p{number}", elements, reported[space(port["node"])])
+    return found
+
+
+def _priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
+    """By port of a bridge, the priorities in tags of frames that arrive there and are passed on."""
+    seen: dict[int, set[int]] = defaultdict(set)
+    for stream in plan["streams"]:
+        for hop in stream["route"]:
+            parent = hop.get("parent")
+            if parent is None or stream.get("vid") is None or plan["ports"][hop["port"]]["node"] != node:
+                continue
+            seen[plan["ports"][stream["route"][parent]["port"]]["peer"]].add(stream["pcp"])
+    return seen
+
+
+def _tag_filters(port: int, priorities: set[int]) -> list[str]:
+    """A tag's priority becomes the kernel's, which its qdiscs look at. IEEE 802.1Q-2022, 6.9.3."""
+    return [
+        f"qdisc add dev p{port} clsact",
+        *(
+            f"filter add dev p{port} ingress protocol 802.1Q flower vlan_prio {pcp}"
+            f" action skbedit priority {pcp}"
+            for pcp in sorted(priorities)
+            if pcp
+        ),
+    ]

@@ -1,0 +1,111 @@
+"""Faults while a Plan runs on veth interfaces: links and nodes that fail, cables that lose, delay, double.
+
+What a cable does is done on the wires: ports, their queues and captures notice nothing, as in the simulator.
+tc-netem(8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel.device import Step
+from tsnbench.backends.kernel.veth.cables import Wire, redirect
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.environment import Capabilities
+    from tsnbench.linux.qdiscs import Options
+    from tsnbench.plan.types import Fault, PlanDocument
+
+
+def steps(plan: PlanDocument, wires: list[Wire], can: Capabilities) -> list[Step]:
+    """In the order of time; by port, its wire.
+
+    A wire's state follows from all faults that last at a moment: two that overlap do not undo each other.
+    """
+    faults = plan.get("faults", [])
+    edges = sorted({at for fault in faults for at in (fault["from_ns"], fault["until_ns"])})
+    cut = [False] * len(wires)
+    now = list(wires)
+    found: list[Step] = []
+    end = plan["duration_ns"] + plan["drain_ns"]
+    for at in (edge for edge in edges if edge < end):
+        lasting = [fault for fault in faults if fault["from_ns"] <= at < fault["until_ns"]]
+        for number, wire in enumerate(wires):
+            cuts = any(_cuts(plan, fault, number) for fault in lasting)
+            if cuts != cut[number]:
+                cut[number] = cuts
+                # What comes into a wire then goes nowhere.
+                line = f"filter del dev w{number} ingress" if cuts else redirect(number, wire.device, can)
+                found.append(Step(at, line))
+            impaired = _impaired(wire, [fault for fault in lasting if fault.get("port") == number])
+            if can.wires and impaired != now[number]:
+                now[number] = impaired
+                found.append(Step(at, impaired.qdisc().line(wire.device, "change")))
+    return found
+
+
+def unsupported(plan: PlanDocument, can: Capabilities) -> Iterator[str]:
+    """What of a Plan's faults netem cannot do."""
+    faults = plan.get("faults", [])
+    for number, fault in enumerate(faults):
+        where = f"fault {number + 1} ({fault['kind']})"
+        if fault["kind"] in ("loss", "delay", "duplicate"):
+            if not can.wires:
+                yield f"{where}: needs the qdisc netem"
+            for other in faults[:number]:
+                if (other["kind"], other.get("port")) == (fault["kind"], fault.get("port")) and _meet(
+                    other, fault
+                ):
+                    yield f"{where}: another one of its kind at the same port and time"
+        if fault["kind"] == "loss" and fault["model"]["kind"] not in ("bernoulli", "gilbert-elliott"):
+            yield f"{where}: loss that depends on a frame's length"
+        if fault["kind"] == "delay" and fault["share_ppm"] != 1_000_000:
+            yield f"{where}: a delay of some of the frames"
+        if fault["kind"] == "delay" and fault["least_ns"] != fault["most_ns"]:
+            yield f"{where}: a delay that is drawn"
+        if fault["kind"] == "duplicate" and fault["after_ns"]:
+            yield f"{where}: a duplicate that comes later than at once"
+
+
+def _meet(one: Fault, other: Fault) -> bool:
+    return one["from_ns"] < other["until_ns"] and other["from_ns"] < one["until_ns"]
+
+
+def _cuts(plan: PlanDocument, fault: Fault, port: int) -> bool:
+    """Whether nothing that the port sends arrives."""
+    peer = plan["ports"][port]["peer"]
+    if fault["kind"] == "link-down":
+        return fault["port"] in (port, peer)
+    nodes = (plan["ports"][port]["node"], plan["ports"][peer]["node"])
+    return fault["kind"] == "node-down" and fault["node"] in nodes
+
+
+def _impaired(wire: Wire, mine: list[Fault]) -> Wire:
+    """A wire with all that is wrong with it."""
+    later = sum(fault["least_ns"] for fault in mine if fault["kind"] == "delay")
+    return replace(
+        wire,
+        delay_ps=wire.delay_ps + later * 1000,
+        impairments=tuple(option for fault in mine for option in _options(fault)),
+    )
+
+
+def _options(fault: Fault) -> Options:
+    """What netem has for a fault beside its delay."""
+    if fault["kind"] == "duplicate":
+        return (("duplicate", _percent(fault["share_ppm"])),)
+    if fault["kind"] != "loss":
+        return ()
+    model = fault["model"]
+    if model["kind"] == "bernoulli":
+        return (("loss", f"random {_percent(model['loss_ppm'])}"),)
+    if model["kind"] == "bit-errors":
+        return ()
+    chances = (model["to_bad_ppm"], model["to_good_ppm"], model["loss_bad_ppm"], model["loss_good_ppm"])
+    return (("loss", "gemodel " + " ".join(_percent(one) for one in chances)),)
+
+
+def _percent(ppm: int) -> str:
+    return f"{ppm / 10_000:.4f}%"

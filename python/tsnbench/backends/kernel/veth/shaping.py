@@ -1,0 +1,172 @@
+"""A port's classes, shapers and gates as qdiscs.
+
+A veth interface takes frames at any pace, so something has to hold them back as a MAC does: an HTB class of
+the port's rate, which lets a frame go when the one before it is on the wire; strict priority below it. Under
+taprio, which must be the root, each class has such an HTB of its own.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel.port_traffic import ENDLESS, PortTraffic
+from tsnbench.backends.kernel.shell import after_epoch
+from tsnbench.backends.kernel.veth import vlan_priority
+from tsnbench.backends.kernel.veth.htb import Element, HtbClass
+from tsnbench.linux.qdiscs import Qdisc, Root
+from tsnbench.plan.gates import Entry, Span, entries_of, open_spans
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.environment import Capabilities
+    from tsnbench.plan.types import Gates, Port
+
+OVERHEAD = 24
+"""Octets that a frame costs on the wire beyond what the kernel counts: preamble, delimiter, FCS, gap."""
+VETH_BPS = 10_000_000_000
+"""What a veth interface says its rate is; cbs and taprio believe it."""
+CATCH_UP_NS = 4000
+"""How far a port may catch up when the kernel woke it late; the wire behind it still serialises exactly."""
+SHORTEST_NS = 100
+"""Shorter gate entries are left out: the kernel refuses what has no room for a frame."""
+QUEUES_FROM = 0x20
+"""The queue of class n has the handle 20 + n, hexadecimal."""
+_MACS_FROM = 0x10
+
+
+def lines(device: str, elements: list[Element]) -> list[str]:
+    """For ``tc``, in the order in which they are added."""
+    found = []
+    for one in elements:
+        if isinstance(one, Root):
+            found.append(one.line(device, after_epoch, "add"))
+        else:
+            found.append(one.line(device, "add"))
+    # A qdisc that is put below resets taprio, and its timer stops for ever (Linux 6.12): tell it again.
+    found += [one.schedule_line(device, after_epoch) for one in elements if isinstance(one, Root)]
+    return found
+
+
+def shape(port: Port, traffic: PortTraffic, can: Capabilities) -> list[Element]:
+    """The qdiscs of one port."""
+    overhead = OVERHEAD + traffic.hidden_at_port
+    classes = port["classes"]
+    found: list[Element] = []
+    if gates := port.get("gates"):
+        found.append(_taprio(port, gates, traffic, overhead))
+        for place in range(len(classes)):
+            own = f"{_MACS_FROM + place:x}"
+            found += _mac(port, f"parent 100:{place + 1}", own, 0)
+            found += _class(port, place, f"parent {own}:1")
+        return found
+    found += _mac(port, "root", "1", overhead)
+    if len(classes) == 1:
+        return [*found, *_class(port, 0, "parent 1:1")]
+    if "prio" not in can.qdiscs:
+        more, places = vlan_priority.bands(port, "parent 1:1")
+        found += more
+    else:
+        # Band 0 goes first, and so has the highest class.
+        bands = [len(classes) - 1 - port["pcp_to_class"][min(priority, 7)] for priority in range(16)]
+        options = (("bands", str(len(classes))), ("priomap", " ".join(map(str, bands))))
+        found.append(Qdisc("parent 1:1", "prio", options, "2:"))
+        places = [f"parent 2:{len(classes) - place:x}" for place in range(len(classes))]
+    for place, where in enumerate(places):
+        found += _class(port, place, where)
+    return found
+
+
+def _mac(port: Port, place: str, handle: str, overhead: int) -> list[Element]:
+    rate = f"{port['rate_bps']}bit"
+    burst = f"{max(1, port['rate_bps'] * CATCH_UP_NS // 8_000_000_000)}b"
+    options = (("rate", rate), ("ceil", rate), ("burst", burst), ("cburst", burst), ("quantum", "60000"))
+    return [
+        Qdisc(place, "htb", (("default", "1"),), f"{handle}:", overhead),
+        HtbClass(f"{handle}:", f"{handle}:1", options),
+    ]
+
+
+def _class(port: Port, number: int, place: str) -> list[Element]:
+    """The queue of one class, behind its shaper where it has one."""
+    own = port["classes"][number]
+    handle = QUEUES_FROM + number
+    limit = (("limit", str(own.get("limit_frames") or ENDLESS)),)
+    cbs = own.get("cbs")
+    if not cbs:
+        return [Qdisc(place, "pfifo", limit, f"{handle:x}:")]
+    idle = cbs["idle_slope_bps"]
+    # The kernel takes a frame's time from the interface's rate, not the port's: with this send slope, and
+    # credit for as long a frame as there is, frames are spaced as the idle slope says whatever that rate is.
+    options = (
+        ("idleslope", str(idle // 1000)),
+        ("sendslope", str((idle - VETH_BPS) // 1000)),
+        ("hicredit", str(-(-cbs["hi_credit_bits"] // 8))),
+        ("locredit", "-10000"),
+        ("offload", "0"),
+    )
+    return [
+        Qdisc(place, "cbs", options, f"{handle:x}:"),
+        Qdisc(f"parent {handle:x}:1", "pfifo", limit, f"{handle + 0x20:x}:"),
+    ]
+
+
+def _taprio(port: Port, gates: Gates, traffic: PortTraffic, overhead: int) -> Root:
+    """Classes, queues and the schedule."""
+    cycle = gates["cycle_ns"]
+    entries = entries_of(gates)
+    if not gates.get("unguarded"):
+        entries = guarded(entries, guards(port, traffic))
+    return Root(
+        "taprio",
+        num_tc=len(port["classes"]),
+        map=tuple(port["pcp_to_class"][min(priority, 7)] for priority in range(16)),
+        queues=tuple((1, place) for place in range(len(port["classes"]))),
+        # A base time in the past is moved on by whole cycles: the list is in force before the first frame.
+        base_time=gates["base_time_ns"] % cycle - (2_000_000_000 // cycle) * cycle,
+        cycle_time=cycle,
+        entries=tuple(("S", mask, interval) for mask, interval in entries),
+        overhead=overhead,
+    )
+
+
+def guards(port: Port, traffic: PortTraffic) -> list[int]:
+    """By class: how long before its gate closes its longest frame must begin, in ns; less taprio's part.
+
+    taprio holds a frame back that would not end in time at the interface's rate, not at the port's.
+    """
+    slower = 8 * 10**9 / port["rate_bps"] - 8 * 10**9 / VETH_BPS
+    # The gap behind a frame may lie behind the window.
+    return [int(max(0, octets + 8 if octets else 0) * slower) for octets in traffic.longest]
+
+
+def guarded(entries: list[Entry], ahead: list[int]) -> list[Entry]:
+    """The list with every gate closed so much earlier; a gate that never closes stays open."""
+    cycle = sum(interval for _, interval in entries)
+    starts = [0, *accumulate(interval for _, interval in entries)]
+    open_at: list[list[Span]] = []
+    for place, early in enumerate(ahead):
+        spans = open_spans(entries, place)
+        if spans is None:
+            open_at.append([(0, cycle)])
+        else:
+            open_at.append([(begin, end - early) for begin, end in spans if end - early > begin])
+    edges = sorted(
+        {0, cycle, *starts} | {edge % cycle for spans in open_at for span in spans for edge in span}
+    )
+    kept = [edges[0]]
+    for edge in edges[1:]:
+        if edge - kept[-1] >= SHORTEST_NS:
+            kept.append(edge)
+    kept[-1] = cycle
+    found: list[Entry] = []
+    for begin, end in pairwise(kept):
+        mask = sum(
+            1 << place
+            for place, spans in enumerate(open_at)
+            if any(first <= at < last for first, last in spans for at in (begin, begin + cycle))
+        )
+        if found and found[-1][0] == mask:
+            found[-1] = (mask, found[-1][1] + end - begin)
+        else:
+            found.append((mask, end - begin))
+    return found

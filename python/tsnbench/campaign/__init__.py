@@ -1,0 +1,1 @@
+"""Every run of a scenario: above backends, measures and reports."""

@@ -1,0 +1,308 @@
+"""A campaign: every run of a scenario, each planned, simulated, measured, judged and reported.
+
+EnGINE calls the seven runs of one experiment over one to seven hops a campaign; here it is what one scenario
+file stands for, a single run included.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench import __version__, report
+from tsnbench.backends.simulation import Simulation
+from tsnbench.measure import judge, measure_run
+from tsnbench.measure.verdict import required_of
+from tsnbench.runs import Run, State, clearing, file_names, lock, sweep
+from tsnbench.runs.bounds import bounds_of_run
+from tsnbench.runs.errors import FolderError, writing
+from tsnbench.runs.manifest import note
+from tsnbench.runs.names import folder_names
+
+if TYPE_CHECKING:
+    from tsnbench.backends.protocol import Backend
+    from tsnbench.foreign import Json
+    from tsnbench.measure.types import Measures, Verdict
+    from tsnbench.plan.document import Plan
+    from tsnbench.scenario.model import Scenario
+
+Progress = Callable[[int, int], None]
+"""Called with (simulated ns, frame-hops so far)."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a campaign is run; the defaults are those of ``tsnbench run``."""
+
+    pcap: bool = False
+    force: bool = False
+    figures: tuple[str, ...] = ()
+    report: bool = True
+    replace: bool = False
+    """Another run of the same scenario goes: so it is in the default folder."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run of a campaign: where it is, whether it was there already, and what came out."""
+
+    run: Run
+    reused: bool
+    verdict: Verdict
+
+
+def folder_of(scenario: Scenario, into: Path) -> Path:
+    """The run folder of one scenario of a campaign: ``into`` itself, or one folder per run of a sweep."""
+    if not scenario.variant:
+        return into
+    return into / folder_names([scenario.variant])[0]
+
+
+def folders_of(every: Sequence[Scenario], chosen: Sequence[Scenario], into: Path) -> list[Path]:
+    """The run folders of the ``chosen`` runs among ``every`` run of a scenario file."""
+    names = dict(zip(map(_values, every), folder_names([one.variant for one in every]), strict=True))
+    return [into / names[_values(one)] if one.variant else into for one in chosen]
+
+
+def _values(scenario: Scenario) -> tuple[tuple[str, str], ...]:
+    return tuple(scenario.variant.items())
+
+
+def numbered(into: Path) -> Path:
+    """``into``, or with the first number from 2 on whose folder is not there or empty: no run is replaced."""
+    number = 1
+    while True:
+        path = into if number == 1 else into.with_name(f"{into.name}-{number}")
+        if not path.exists() or (path.is_dir() and clearing.is_empty(path)):
+            return path
+        number += 1
+
+
+def begin_sweep(
+    into: Path, folders: Sequence[Path], whole: bool, options: Options, name: str, file: Path
+) -> list[str]:
+    """Notes in a sweep's folder which runs are made now; returns those that the sweep has no longer.
+
+    ``whole``: these are all runs of the sweep. Earlier runs stay unless ``options.force`` is on.
+
+    Raises:
+        FolderError: the folder holds something else.
+        BackendError: another process writes into it, or the disk is full.
+    """
+    clearing.refuse_file(into)
+    own = sweep.Sweep(name=name, file=called(file))
+    with writing(into), lock.held(into, sweep.PATIENCE_S):
+        if (into / file_names.MANIFEST).exists():
+            _refuse_single(into, own, options)
+            clearing.clear(into)
+        there = sweep.read(into) if (into / sweep.NAME).exists() else own
+        if (there.name, there.file) != (own.name, own.file) and not options.force:
+            raise FolderError(into, f"holds the runs of another sweep, of {there.file}", _AWAY)
+        made = [folder.name for folder in folders]
+        now = sweep.Sweep(
+            own.name,
+            own.file,
+            runs=sorted({*there.runs, *made}),
+            current=made if whole else there.current,
+            files=there.files,
+        )
+        earlier = [one for one in now.earlier if (into / one).is_dir()]
+        if options.force and whole:
+            for one in earlier:
+                with lock.held(into / one):
+                    clearing.clear(into / one)
+                (into / one).rmdir()
+            now, earlier = replace(now, runs=sorted(made)), []
+        sweep.write(into, now)
+    return earlier
+
+
+def _refuse_single(into: Path, own: sweep.Sweep, options: Options) -> None:
+    """Where a single run was, a sweep's runs come only if it is the same scenario's.
+
+    Raises:
+        FolderError: it is not, and nobody forces it.
+    """
+    found = Run.open(into).manifest
+    same = found.get("name") == own.name and _file(found) in ("", own.file)
+    if not options.force and not (options.replace and same):
+        raise FolderError(into, "holds a single run, and this is a sweep", _AWAY)
+
+
+def run_one(
+    plan: Plan,
+    into: Path,
+    options: Options,
+    progress: Progress | None = None,
+    on: Backend | None = None,
+    about: Json | None = None,
+    stage: Callable[[str], None] | None = None,
+) -> Outcome:
+    """Run, measure and judge one Plan; a complete run of the same Plan is used again.
+
+    ``about`` goes into the manifest: :func:`about_run`. ``stage`` is called with what is done after the run:
+    ``measuring``, ``worst case``, ``report``.
+
+    Raises:
+        InputError: ``into`` holds another experiment and ``options.force`` is off, or files of others.
+        BackendError: the backend failed, another process writes into the folder, or the disk is full.
+        KeyboardInterrupt: the run folder then says ``interrupted`` and can be read.
+    """
+    clearing.refuse_foreign(into)
+    with writing(into), lock.held(into):
+        return _run_one(plan, into, options, progress, on, about or {}, stage)
+
+
+def _run_one(
+    plan: Plan,
+    into: Path,
+    options: Options,
+    progress: Progress | None,
+    on: Backend | None,
+    about: Json,
+    stage: Callable[[str], None] | None,
+) -> Outcome:
+    backend = on or Simulation()
+    run = None if options.force else _finished(plan, into, options, backend)
+    reused = run is not None
+    if run is None:
+        _refuse_other(plan, into, options, backend, about)
+        before = _begun(into)
+        try:
+            run = backend.execute(plan, into, pcap=options.pcap, progress=progress)
+        finally:
+            # A run that was refused has left the one that was there as it was.
+            if _begun(into) != before:
+                note(into, about)
+    tell = stage or (lambda _: None)
+    tell("measuring")
+    measured = reused and (into / file_names.MEASURES).exists()
+    measures = run.measures() if measured else measure_run(into)
+    tell("worst case")
+    verdict = judge_run(run, measures)
+    if options.report and not (reused and (into / file_names.REPORT).exists() and not options.figures):
+        tell("report")
+        report.write(Run.open(into), figures=options.figures)
+    return Outcome(run=Run.open(into), reused=reused, verdict=verdict)
+
+
+def judge_run(run: Run, measures: Measures) -> Verdict:
+    """Judge a run by its measures and by the worst case of its Plan; both are then in its folder.
+
+    Raises:
+        InputError: the Plan contradicts itself.
+    """
+    document = run.plan.document
+    bounds = bounds_of_run(run.folder, keep=True) if required_of(document) else None
+    verdict = judge(document, measures, bounds, str(run.manifest.get("backend", "simulation")))
+    write_json(run.folder / file_names.VERDICT, verdict)
+    return verdict
+
+
+def about_run(scenario: Scenario, file: Path, duration: str | None = None, seed: int | None = None) -> Json:
+    """Title and source as the scenario says them, and the command that repeats this run alone."""
+    command = ["tsnbench", "run", called(file)]
+    for key, value in scenario.variant.items():
+        command += ["--only", f"{key}={value}"]
+    command += ["--duration", duration] if duration is not None else []
+    command += ["--seed", str(seed)] if seed is not None else []
+    words = {"title": scenario.title, "source": scenario.source}
+    return {**{key: text for key, text in words.items() if text}, "command": command}
+
+
+def called(file: Path) -> str:
+    """A file in a command; one elsewhere by its name: where it was is the machine's affair."""
+    try:
+        return str(file.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return file.name
+
+
+def report_all(outcomes: Sequence[Outcome], into: Path, options: Options) -> Path:
+    """One report over all runs of a campaign; the run's own where there is one."""
+    if len(outcomes) == 1:
+        return outcomes[0].run.folder / file_names.REPORT
+    return report.write([outcome.run for outcome in outcomes], into=into, figures=options.figures)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file in one step, so that a reader never sees half of it."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
+def _finished(plan: Plan, into: Path, options: Options, on: Backend) -> Run | None:
+    """The run that is already in ``into``, when it is complete, of this Plan, and has what is asked for."""
+    if not (into / file_names.MANIFEST).exists():
+        return None
+    run = Run.open(into)
+    manifest = run.manifest
+    same = manifest.get("plan") == plan.hash and manifest.get("versions", {}).get("tsnbench") == __version__
+    if not same or manifest.get("state") != "complete":
+        return None
+    if (manifest.get("backend"), manifest.get("dilate", 1)) != (on.name, getattr(on, "dilate", 1)):
+        return None
+    if options.pcap and not (into / "captures").exists():
+        return None
+    return run
+
+
+def _begun(into: Path) -> Any:
+    """When the run in a folder began; None where there is none."""
+    return Run.open(into).manifest.get("started") if (into / file_names.MANIFEST).exists() else None
+
+
+def _refuse_other(plan: Plan, into: Path, options: Options, on: Backend, about: Json) -> None:
+    """A run of something else stays, unless it is forced.
+
+    Raises:
+        FolderError: there is one.
+    """
+    if options.force or clearing.is_empty(into):
+        return
+    if (into / sweep.NAME).exists():
+        there = sweep.read(into)
+        if options.replace and (there.name, there.file) == (plan.name, _file(about)):
+            return
+        raise FolderError(into, "holds the runs of a sweep", _AWAY)
+    manifest = Run.open(into).manifest
+    if manifest.get("name") != plan.name:
+        raise FolderError(into, f"holds a run of another scenario, {manifest.get('name')}", _AWAY)
+    if manifest["state"] != State.COMPLETE:
+        return
+    if not options.replace:
+        raise FolderError(into, "holds another run: of another plan, version or kernel", _AWAY)
+    if _file(manifest) and _file(manifest) != _file(about):
+        raise FolderError(into, f"holds a run of another scenario file, {_file(manifest)}", _AWAY)
+    where = [(manifest.get("backend"), manifest.get("dilate", 1)), (on.name, getattr(on, "dilate", 1))]
+    if where[0] != where[1]:
+        slower = f" --dilate {where[0][1]}" if where[0][1] != 1 else ""
+        raise FolderError(into, f"holds a run of --on {where[0][0]}{slower}", _AWAY)
+
+
+_AWAY = "name another folder with --into, or keep both with --keep-runs; --force replaces it"
+
+
+def _file(about: Json) -> str:
+    """The scenario file, as the command of a manifest calls it; empty where there is no command."""
+    command = about.get("command")
+    return str(command[2]) if isinstance(command, list) and len(command) > 2 else ""
+
+
+__all__ = [
+    "Options",
+    "Outcome",
+    "about_run",
+    "begin_sweep",
+    "folder_of",
+    "folders_of",
+    "judge_run",
+    "numbered",
+    "report_all",
+    "run_one",
+    "write_json",
+]

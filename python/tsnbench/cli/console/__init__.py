@@ -1,0 +1,1 @@
+"""What every command shares: options, terminal, progress, exit codes."""

@@ -1,0 +1,149 @@
+"""What surrounds every command: signals, readers that have gone, and errors that nobody else has caught.
+
+No command ends with a traceback, and none with exit code 1 but for a requirement that failed.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TextIO, cast
+
+from tsnbench.cli.console.terminal import visible
+
+TRACEBACK = "TSNBENCH_TRACEBACK"
+"""Set in the environment, it has tracebacks shown."""
+_GONE = {errno.EPIPE, errno.EIO}
+"""What is said of a reader, or of a terminal, that is no longer there."""
+
+
+class StoppedError(KeyboardInterrupt):
+    """SIGTERM or SIGHUP: everything ends as with Ctrl-C."""
+
+
+_stopped: list[int] = []
+"""The signal that ended the command."""
+_failed: list[OSError] = []
+"""What was said of standard output."""
+
+
+def guarded(command: Callable[[], object]) -> int:
+    """Runs a command, and gives its exit code whatever happens; says on stderr what nobody else has said."""
+    _heed_signals()
+    out = _patient("stdout")
+    _patient("stderr")
+    try:
+        code = _ended(command)
+        if out is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        code = _say(_words(error))
+    if _stopped and code == 128 + signal.SIGINT:
+        code = 128 + _stopped[0]
+    return code
+
+
+def _ended(command: Callable[[], object]) -> int:
+    from tsnbench.errors import BackendError, InputError
+
+    try:
+        command()
+    except SystemExit as error:
+        return (
+            error.code if isinstance(error.code, int) else 0 if error.code is None else _say(str(error.code))
+        )
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except InputError as error:
+        return _say(str(error), 2)
+    except BackendError as error:
+        return _say(str(error))
+    except OSError as error:
+        return _say(_words(error))
+    except MemoryError:
+        return _say("there is not enough memory\nhint: a smaller network or a shorter duration needs less")
+    except BaseException as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        return _say(
+            f"this is a defect of tsnbench: {said}\nhint: {TRACEBACK}=1 shows where; please report it"
+        )
+    return 0
+
+
+def _say(text: str, code: int = 3) -> int:
+    if os.environ.get(TRACEBACK):
+        import traceback
+
+        traceback.print_exc()
+    print(visible(text), file=sys.stderr)
+    return code
+
+
+def _words(error: OSError) -> str:
+    from tsnbench.runs.errors import HINTS
+
+    said = os.strerror(error.errno) if error.errno else str(error) or type(error).__name__
+    if error in _failed:
+        return f"standard output cannot be written: {said}"
+    where = "" if error.filename is None else f"{error.filename}: "
+    hint = HINTS.get(error.errno or 0)
+    return f"{where}{said}" + (f"\nhint: {hint}" if hint else "")
+
+
+def _heed_signals() -> None:
+    """SIGTERM and SIGHUP are as Ctrl-C, the first time; where they are ignored (nohup), they stay so."""
+
+    def stop(number: int, _: object) -> None:
+        if not _stopped:
+            _stopped.append(number)
+            raise StoppedError
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, stop)
+
+
+class _Patient(io.FileIO):
+    """A stream that takes what nobody reads any more; another error is raised once."""
+
+    lost = False
+    silent = False
+    """Of stderr nothing can be said."""
+
+    def write(self, octets: bytes) -> int:  # type: ignore[override]
+        if self.lost:
+            return len(octets)
+        try:
+            return super().write(octets)
+        except OSError as error:
+            self.lost = True
+            _failed.append(error)
+            if self.silent or error.errno in _GONE:
+                return len(octets)
+            raise
+
+
+def _patient(name: str) -> TextIO | None:
+    """Puts a patient stream in place of ``sys.stdout`` or ``sys.stderr``, where that is a file."""
+    old = getattr(sys, name)
+    try:
+        raw = _Patient(old.fileno(), "wb", closefd=False)
+    except (AttributeError, OSError, ValueError):
+        return None
+    raw.silent = name == "stderr"
+    with suppress(OSError):
+        old.flush()
+    new = io.TextIOWrapper(
+        io.BufferedWriter(cast(io.RawIOBase, raw)),
+        encoding=old.encoding,
+        errors=old.errors,
+        line_buffering=old.line_buffering or raw.silent,
+        write_through=old.write_through,
+    )
+    setattr(sys, name, new)
+    return new

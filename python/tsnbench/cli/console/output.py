@@ -1,0 +1,92 @@
+"""Where words go: data on stdout, talk on stderr, and what the exit code says."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+
+from tsnbench.cli.console.terminal import Terminal, json_text
+from tsnbench.sheet import Sheet
+
+talk = Terminal(stderr=True)
+"""For people: progress, notes, errors."""
+
+
+def data() -> Console:
+    """For results; wide enough not to break tables when piped."""
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return Terminal()
+    return Terminal(width=120)
+
+
+def print_table(table: RenderableType) -> None:
+    """A table that fits the terminal if it is a :class:`~tsnbench.sheet.Sheet`, and else at its own width: a
+    number cut short is a wrong number."""
+    console = data()
+    sheets = table.renderables if isinstance(table, Group) else [table]
+    if not all(isinstance(one, Sheet) for one in sheets):
+        needs = Measurement.get(console, console.options.update(width=1000), table).maximum
+        console.width = max(console.width, needs)
+    elif not console.is_terminal and "COLUMNS" not in os.environ:
+        # In a file or a pipe there is room for everything.
+        console.width = 1000
+    console.print(table)
+
+
+def say(line: str) -> None:
+    """One line of results on stdout, as long as it is."""
+    data().print(line, markup=False, soft_wrap=True)
+
+
+class Exit(IntEnum):
+    """What the exit code says (the same for every command)."""
+
+    MET = 0
+    REQUIREMENT_FAILED = 1
+    INPUT_WRONG = 2
+    BACKEND_FAILED = 3
+    INTERRUPTED = 130
+    """By Ctrl-C; 143 by SIGTERM and 129 by SIGHUP (:mod:`tsnbench.cli.console.net`)."""
+
+
+def fail(code: Exit, text: str) -> NoReturn:
+    """Say why on stderr and end with ``code``."""
+    talk.print(text, markup=False, soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json_text(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn the errors that a person can cause into words and an exit code; the others are for ``net``."""
+    from tsnbench.errors import BackendError, InputError
+
+    try:
+        yield
+    except InputError as error:
+        fail(Exit.INPUT_WRONG, str(error))
+    except BackendError as error:
+        fail(Exit.BACKEND_FAILED, str(error))
+    except FileNotFoundError as error:
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found none")
+    except IsADirectoryError as error:
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found a folder")
+    except (NotADirectoryError, FileExistsError) as error:
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a folder, found a file")
+    except PermissionError as error:
+        fail(Exit.INPUT_WRONG, f"{error.filename}: no permission")
+    except KeyboardInterrupt:
+        fail(Exit.INTERRUPTED, "interrupted; what was measured until then is kept")

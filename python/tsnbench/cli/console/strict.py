@@ -1,0 +1,20 @@
+"""``--strict``: what is a warning otherwise ends the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tsnbench.cli.console.output import Exit, fail
+
+if TYPE_CHECKING:
+    from tsnbench.planning import Plan
+
+HELP = "A warning counts as an error."
+
+
+def refuse_warnings(plans: Iterable[Plan]) -> None:
+    """Ends with exit code 2 where a Plan has warnings, and says them."""
+    found = list(dict.fromkeys(str(warning) for plan in plans for warning in plan.warnings))
+    if found:
+        fail(Exit.INPUT_WRONG, "\n".join([*found, "--strict: a warning counts as an error"]))

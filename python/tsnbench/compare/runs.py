@@ -1,0 +1,188 @@
+"""One run among those that are compared: what it was run on, and its frames under their streams' names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench.errors import InputError
+from tsnbench.measure import measure_captures
+from tsnbench.runs import Run
+from tsnbench.runs.lock import refuse_busy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tsnbench.foreign import Json
+    from tsnbench.measure.types import Measures
+    from tsnbench.plan.types import PlanDocument
+
+KERNELS = ("vm", "netns")
+"""Backends whose frames pass real software."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run; without a folder and Plan it is known from captures alone."""
+
+    label: str
+    backend: str
+    measures: Measures
+    frames: pl.DataFrame
+    """stream, listener, seq, t_tx_ns, t_rx_ns, delay_ns, octets: one row per sent frame and listener."""
+    plan: PlanDocument | None = None
+    plan_hash: str = ""
+    """Of the same Plan the same; empty without one."""
+    manifest: Json | None = None
+    folder: Path | None = None
+    table: Path | None = None
+    """One row per frame, of captures."""
+
+    @property
+    def is_kernel(self) -> bool:
+        """True if the frames passed a real kernel."""
+        return self.backend in KERNELS
+
+    @property
+    def dilate(self) -> int:
+        """How many times slower it ran; its figures are in the Plan's time."""
+        return int((self.manifest or {}).get("dilate", 1))
+
+    @property
+    def wire(self) -> str:
+        """What joined its ports, where it was a guest."""
+        return str(((self.manifest or {}).get("guest") or {}).get("wire", ""))
+
+    @property
+    def kind(self) -> tuple[str, int, str]:
+        """Runs of one kind are repetitions of each other."""
+        return self.backend, self.dilate, self.plan_hash
+
+
+def opened(folder: Path | str) -> Side:
+    """One side of a comparison: the run in a folder. The run is measured if it was not measured before.
+
+    Raises:
+        InputError: the folder is no run folder, or the run is not complete.
+        BackendError: another process writes into it.
+    """
+    run = Run.open(folder)
+    refuse_busy(run.folder)
+    if run.state.value != "complete":
+        raise InputError(f"{folder}: expected a complete run, found one that is {run.state.value}")
+    measures = run.measures()
+    return Side(
+        label=called(run.manifest),
+        backend=str(run.manifest.get("backend")),
+        measures=measures,
+        frames=_named(run.frames(), measures),
+        plan=run.plan.document,
+        plan_hash=run.plan.hash,
+        manifest=run.manifest,
+        folder=Path(folder),
+    )
+
+
+def captured(
+    tx: Sequence[Path],
+    rx: Sequence[Path],
+    into: Path,
+    names: Mapping[str, str] | None = None,
+    like: Side | None = None,
+) -> Side:
+    """One side of a comparison: captures of both ends.
+
+    Args:
+        tx: capture files at the sender.
+        rx: capture files at the receiver.
+        into: folder for the table of frames.
+        names: names of streams in the captures, and their names in the other runs.
+        like: a run whose Plan gives the names of streams.
+
+    Frames of tsnbench's own talkers carry the number of their stream; the Plan of ``like`` has its name.
+
+    Raises:
+        MeasureError: a file is no readable capture.
+        InputError: a stream that is renamed is not there.
+    """
+    import polars as pl
+
+    table = into / "captured-frames.parquet"
+    measures = measure_captures(list(tx), list(rx), offset="auto", frames=table)
+    frames = pl.read_parquet(table)
+    there = {path["stream"] for path in measures["paths"]}
+    if unknown := sorted(set(names or {}) - there):
+        raise InputError(
+            f"--rename: the captures have no stream {', '.join(unknown)}\n"
+            f"hint: they have {', '.join(sorted(there)[:12])}"
+        )
+    planned = like.plan if like else None
+    known = (planned_names(planned) if planned else {}) | dict(names or {})
+    listeners = _only_listeners(planned) if planned else {}
+    for path in [*measures["paths"], *measures["groups"]]:
+        path["stream"] = known.get(path["stream"], path["stream"])
+        path["group"] = known.get(path.get("group") or path["stream"], path.get("group") or path["stream"])
+        path["listener"] = listeners.get(path["stream"], path["listener"])
+    return Side("captures", "captures", measures, _named(frames, measures), table=table)
+
+
+def planned_names(plan: PlanDocument) -> dict[str, str]:
+    """What captures call a Plan's flows, and their names."""
+    return {f"tsnbench/{number}": stream["name"] for number, stream in enumerate(plan["streams"])}
+
+
+def _only_listeners(plan: PlanDocument) -> dict[str, str]:
+    return {
+        stream["name"]: plan["nodes"][stream["listeners"][0]["node"]]["name"]
+        for stream in plan["streams"]
+        if len(stream["listeners"]) == 1
+    }
+
+
+def told_apart(sides: Sequence[Side]) -> tuple[Side, ...]:
+    """Runs that would be called the same get what differs, or a number."""
+    variants = [side.plan.get("variant", {}) if side.plan else {} for side in sides]
+    differ = [
+        key
+        for key in dict.fromkeys(key for variant in variants for key in variant)
+        if len({str(variant.get(key)) for variant in variants}) > 1
+    ]
+    labels = [
+        ", ".join([side.label, *(f"{key} {variant[key]}" for key in differ if key in variant)])
+        for side, variant in zip(sides, variants, strict=True)
+    ]
+    numbered = [
+        label if labels.count(label) == 1 else f"{label} ({labels[: place + 1].count(label)})"
+        for place, label in enumerate(labels)
+    ]
+    return tuple(replace(side, label=label) for side, label in zip(sides, numbered, strict=True))
+
+
+def called(manifest: Json) -> str:
+    """What a run was run on, in few words."""
+    backend = str(manifest.get("backend"))
+    if backend == "simulation":
+        return "simulator"
+    guest = manifest.get("guest") or {}
+    kernel = str(guest.get("kernel") or (manifest.get("machine") or {}).get("kernel") or "").partition("+")[0]
+    slower = f", {manifest['dilate']} times slower" if manifest.get("dilate", 1) != 1 else ""
+    return f"Linux {kernel} ({backend}{slower})" if backend in KERNELS else backend
+
+
+def _named(frames: pl.DataFrame, measures: Measures) -> pl.DataFrame:
+    """With names instead of the numbers of paths."""
+    import polars as pl
+
+    paths = measures["paths"]
+    number = frames["path"].cast(pl.Int64)
+    stream, listener = (
+        pl.Series(key, [path[key] for path in paths], dtype=pl.String).gather(number)
+        for key in ("stream", "listener")
+    )
+    return frames.select(
+        stream,
+        listener,
+        *(pl.col(name).cast(pl.Int64) for name in ("seq", "t_tx_ns", "t_rx_ns", "delay_ns", "octets")),
+    )

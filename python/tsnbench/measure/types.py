@@ -1,0 +1,214 @@
+"""Measures (``tsnbench-measures/1``) and verdicts (``tsnbench-verdict/1``) as JSON has them.
+
+The measures are those of ``crates/measure``. ``docs/concepts/measures.md`` defines each of them.
+Times are in ns.
+"""
+
+from typing import NotRequired, TypedDict
+
+
+class SourceFile(TypedDict):
+    """One file that was read."""
+
+    path: str
+    side: str
+    frames: int
+
+
+class Ignored(TypedDict):
+    """Frames that were read and are in no path."""
+
+    unreadable_frames: int
+    rx_only_streams: int
+    rx_only_frames: int
+
+
+class Source(TypedDict):
+    """The files that were read."""
+
+    kind: str
+    files: list[SourceFile]
+    formats: list[str]
+    ignored: Ignored
+    warnings: list[str]
+
+
+class Count(TypedDict):
+    """What became of the frames."""
+
+    never_sent: int | None
+    sent: int
+    received: int
+    lost: int
+    late: int | None
+    duplicate: int
+    reordered: int
+    unmatched_rx: int
+    missing_timestamp: int
+    duplicate_tx: int
+    before_first: int
+    in_network_at_end: int
+    restarts: int
+
+
+class LostAfter(TypedDict):
+    """Frames that were lost behind a tap."""
+
+    after_tap: str
+    frames: int
+
+
+class DelayPercentile(TypedDict):
+    """The delay that a share of the frames does not exceed."""
+
+    share_ppm: int
+    delay_ns: int
+
+
+class Rate(TypedDict):
+    """bit/s of frames, destination address to FCS."""
+
+    sent_bps: float | None
+    received_bps: float | None
+
+
+class Stat(TypedDict):
+    """Statistics of many integers; ``…_seq`` is the number of the frame."""
+
+    count: int
+    min: int
+    min_seq: int | None
+    min_stream: NotRequired[str]
+    max: int
+    max_seq: int | None
+    max_stream: NotRequired[str]
+    sum: int
+    mean: float
+    std: float
+    median: int
+    p90: int
+    p99: int
+    p99_9: int
+
+
+Jitter = TypedDict(
+    "Jitter",
+    {
+        "delay-step": Stat | None,
+        "delay-step-abs": Stat | None,
+        "deviation": Stat | None,
+        "interval": Stat | None,
+    },
+)
+"""Every kind of jitter that is a distribution."""
+
+
+class PathReport(TypedDict):
+    """Measures of one stream at one listener; in ``groups`` of all flows of a scenario stream."""
+
+    stream: str
+    group: str
+    listener: str
+    tx_tap: str | None
+    rx_tap: str | None
+    tx_clock: str | None
+    rx_clock: str | None
+    flows: NotRequired[int]
+    count: Count
+    lost_where: list[LostAfter]
+    delay: Stat | None
+    delay_percentiles: NotRequired[list[DelayPercentile]]
+    jitter: Jitter
+    spread: float | None
+    period_ns: int | None
+    deadline_ns: int | None
+    rate: Rate
+    send_to_tx: Stat | None
+    release_delay: NotRequired[Stat]
+    departures: Stat | None
+    arrivals: Stat | None
+
+
+class Offset(TypedDict):
+    """A whole-second offset between the clocks of both sides."""
+
+    seconds: int
+    applied: bool
+    text: str
+
+
+class Measures(TypedDict):
+    """Everything that was measured."""
+
+    format: str
+    source: Source
+    offset: Offset | None
+    paths: list[PathReport]
+    groups: list[PathReport]
+
+
+class LostFrames(TypedDict):
+    """A stream with lost frames."""
+
+    stream: str
+    listener: str
+    lost: int
+    sent: int
+
+
+class Found(TypedDict):
+    """A requirement against what was measured."""
+
+    requirement: str
+    limit: float
+    limit_unit: str
+    found: float | None
+    margin: float | None
+    worst_seq: int | None
+    met: str
+
+
+class Proof(TypedDict):
+    """A requirement against the worst case of the Plan."""
+
+    proof: str
+    worst_case: float | None
+    worst_case_margin: float | None
+    worst_case_reason: str | None
+    worst_case_source: str | None
+    proof_condition: str | None
+
+
+class Whose(TypedDict):
+    """The flow and the listener of a row."""
+
+    stream: str
+    group: str
+    listener: str
+
+
+class VerdictRow(Whose, Found, Proof):
+    """One requirement of one flow at one listener."""
+
+
+class GroupedRow(VerdictRow):
+    """The row of the flow that fails most, or is next to fail; ``flows``: how many flows it stands for."""
+
+    flows: int
+
+
+class WorstCaseRow(Whose, Proof):
+    """A requirement against the worst case alone, before anything has run."""
+
+    requirement: str
+    limit: float
+    limit_unit: str
+
+
+class Verdict(TypedDict):
+    """``tsnbench-verdict/1``: every requirement of every flow at every listener."""
+
+    format: str
+    met: bool
+    rows: list[VerdictRow]
+    lost: list[LostFrames]

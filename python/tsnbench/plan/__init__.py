@@ -1,0 +1,1 @@
+"""The finished Plan, read only: what it says, and what follows from it alone."""

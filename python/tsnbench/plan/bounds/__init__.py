@@ -1,0 +1,181 @@
+"""Worst-case bounds of a Plan: what no frame exceeds, from the Plan alone.
+
+Network calculus in integers, done by ``crates/bounds``; ``docs/concepts/bounds.md`` derives it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tsnbench import _native
+from tsnbench.errors import InputError
+from tsnbench.plan import quantities
+from tsnbench.sheet import Column, Sheet
+
+if TYPE_CHECKING:
+    from tsnbench.plan.bounds.types import Bounds, FlowBounds, Passing, Proven, ProvenDelays, Windows
+    from tsnbench.plan.document import Plan
+    from tsnbench.plan.types import PlanDocument
+
+
+class BoundsError(InputError):
+    """The Plan cannot be used."""
+
+
+def bounds(plan: Plan) -> Bounds:
+    """The bounds of a Plan, ready for JSON: :func:`bounds_of`."""
+    return bounds_of(plan.to_json())
+
+
+def bounds_of(text: str, hops: bool = True) -> Bounds:
+    """The bounds of a Plan's JSON text, ready for JSON.
+
+    ``flows`` has one entry per flow and listener: ``upper_ns`` (null without a bound, then ``reason`` says
+    why) and ``lower_ns`` hold between the stamps of the Plan's taps, as these show them;
+    ``release_upper_ps`` and ``release_lower_ps`` from the release, with the wait in the talker's own port.
+    ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
+    ``backlog_octets`` and ``backlog_frames`` of every queue that flows use, and of one with a shaper
+    ``credit_bits``, the most credit that can gather. ``loss_reason`` says why a frame may be lost on its
+    way; null where every queue has room for it whatever happens. ``jitter_ns`` is how far two delays of the
+    flow are apart at most, as stamped; null without a bound. ``release_tick_ns``: of stamps at the release
+    the tick, where that is longer than 1 ns.
+
+    Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
+    is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams
+    that pass windows of their class have what the proof of these says (``windows' proof``), where that is
+    less.
+
+    Args:
+        text: the Plan.
+        hops: with each port's part of every flow.
+
+    Raises:
+        BoundsError: the Plan contradicts itself.
+    """
+    try:
+        found: Bounds = json.loads(_native.bounds(text, hops))
+        document = json.loads(text)
+        found = with_windows(with_proof(found, document, text), document, text)
+    except ValueError as error:
+        raise BoundsError(str(error)) from error
+    tick = max((tap["granularity_ns"] for tap in document["taps"] if tap["stage"] == "send"), default=1)
+    for flow in found["flows"]:
+        apart = [] if flow["upper_ns"] is None else [flow["upper_ns"] - flow["lower_ns"]]
+        varies = flow.get("jitter_ns")
+        apart += [] if varies is None else [varies]
+        flow["jitter_ns"] = min(apart, default=None)
+        if tick > 1:
+            flow["release_tick_ns"] = tick
+    return found
+
+
+WINDOWS = "windows' proof"
+"""Where the bounds are from of streams that pass windows of their class."""
+PROOF = "schedule's proof"
+"""Where the bounds of scheduled streams are from."""
+
+
+def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
+    """Bounds, those of scheduled streams from the proof of their schedule where it holds and says more.
+
+    Args:
+        found: what ``crates/bounds`` says of the Plan.
+        document: the Plan.
+        text: the same as JSON.
+    """
+    if not any("scheduled" in stream for stream in document["streams"]):
+        return found
+    proved: ProvenDelays = json.loads(_native.proven_delays(text))
+    source = PROOF + (", if clocks differ by no more than its margin" if proved["margins_assumed"] else "")
+    streams, nodes = document["streams"], document["nodes"]
+    delays = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in proved["delays"]}
+    for flow in found["flows"]:
+        own = delays.get((flow["stream"], flow["listener"]))
+        if own is None:
+            continue
+        clocks = "clocks" in document
+        # What is known without clocks does not hold between stamps of different ones.
+        flow["lower_ns"] = own["lower_ns"] if clocks else max(flow["lower_ns"], own["lower_ns"])
+        flow["lower_ps"] = own["lower_ps"] if clocks else max(flow["lower_ps"], own["lower_ps"])
+        least = own["release_lower_ps"]
+        flow["release_lower_ps"] = least if clocks else max(flow["release_lower_ps"], least)
+        _lower(flow, own, source)
+    return found
+
+
+def with_windows(found: Bounds, document: PlanDocument, text: str) -> Bounds:
+    """Bounds, those of streams in windows of their class from the proof of these where it says more.
+
+    Args:
+        found: what is known so far.
+        document: the Plan.
+        text: the same as JSON.
+    """
+    if not any("gates" in port for port in document["ports"]):
+        return found
+    streams, nodes = document["streams"], document["nodes"]
+    windows: Windows = json.loads(_native.proven_windows(text))
+    tick = max((tap["granularity_ns"] for tap in document["taps"]), default=1)
+    proved = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in windows["flows"]}
+    for flow in found["flows"]:
+        own = proved.get((flow["stream"], flow["listener"]))
+        if own is None:
+            continue
+        # Either stamp of either frame is rounded down to its tick.
+        flow["jitter_ns"] = -(-own["varies_ps"] // 1_000) + 2 * tick - 1
+        _lower(flow, own, WINDOWS)
+    return found
+
+
+def _lower(flow: FlowBounds, own: Proven | Passing, source: str) -> None:
+    """Upper bounds from a proof, where it says more."""
+    if flow["upper_ns"] is None or own["upper_ns"] < flow["upper_ns"]:
+        flow["upper_ns"], flow["upper_ps"] = own["upper_ns"], own["upper_ps"]
+        flow["reason"], flow["source"] = None, source
+    if flow["release_upper_ps"] is None or own["release_upper_ps"] < flow["release_upper_ps"]:
+        flow["release_upper_ps"] = own["release_upper_ps"]
+        flow["release_reason"], flow["source"] = None, source
+
+
+def bounds_table(found: Bounds) -> Sheet:
+    """A table for people: per stream and listener the bounds, from the talker's stamp and from the release.
+
+    Flows of one stream with equal bounds share a row.
+
+    Args:
+        found: what :func:`bounds` gave.
+    """
+    sheet = Sheet(
+        "worst case",
+        [
+            Column("stream", name=True),
+            Column("to", name=True, spare=2),
+            Column("at least", spare=1),
+            Column("at most"),
+            Column("from release", spare=3),
+            Column("no bound because, or from where it is", wraps=True),
+        ],
+    )
+    for row, flows in _rows(found).items():
+        group, *cells = row
+        sheet.rows.append([group if flows == 1 else f"{group} x{flows}", *cells])
+    return sheet
+
+
+def _rows(found: Bounds) -> dict[tuple[str, ...], int]:
+    """The cells of every row, and how many flows share it."""
+    rows: dict[tuple[str, ...], int] = {}
+    for flow in found["flows"]:
+        released = flow["release_upper_ps"]
+        reasons = dict.fromkeys(reason for reason in (flow["reason"], flow["release_reason"]) if reason)
+        row = (
+            flow["group"],
+            flow["listener"],
+            quantities.time(flow["lower_ns"]),
+            "none" if flow["upper_ns"] is None else quantities.time(flow["upper_ns"]),
+            "none" if released is None else quantities.time(-(-released // 1_000)),
+            "; ".join(reasons) or (f"from the {flow['source']}" if "source" in flow else ""),
+        )
+        rows[row] = rows.get(row, 0) + 1
+    return rows

@@ -1,0 +1,115 @@
+"""Worst-case bounds of a Plan (``tsnbench-bounds/1``) as ``crates/bounds`` and ``crates/verify`` write them.
+
+:func:`tsnbench.plan.bounds.bounds_of` says what each means; a null bound has a ``reason``.
+"""
+
+from typing import NotRequired, TypedDict
+
+HopBounds = TypedDict(
+    "HopBounds",
+    {
+        "port": str,
+        "class": int,
+        "upper_ps": int | None,
+        "lower_ps": int,
+        "reason": str | None,
+    },
+)
+"""One flow at one port."""
+
+
+class FlowBounds(TypedDict):
+    """One flow to one of its listeners."""
+
+    stream: str
+    group: str
+    listener: str
+    upper_ns: int | None
+    lower_ns: int
+    upper_ps: int | None
+    lower_ps: int
+    release_upper_ps: int | None
+    release_lower_ps: int
+    reason: str | None
+    release_reason: str | None
+    loss_reason: str | None
+    hops: list[HopBounds]
+    source: NotRequired[str]
+    jitter_ns: NotRequired[int | None]
+    release_tick_ns: NotRequired[int]
+
+
+ClassBounds = TypedDict(
+    "ClassBounds",
+    {
+        "class": int,
+        "backlog_octets": int | None,
+        "backlog_frames": int | None,
+        "reason": str | None,
+        "credit_bits": NotRequired[int],
+    },
+)
+"""One queue."""
+
+
+class PortBounds(TypedDict):
+    """The queues of one port."""
+
+    port: str
+    classes: list[ClassBounds]
+
+
+class Bounds(TypedDict):
+    """The bounds of a whole Plan."""
+
+    format: str
+    plan: str | None
+    flows: list[FlowBounds]
+    ports: list[PortBounds]
+    version: NotRequired[str]
+
+
+class Proven(TypedDict):
+    """The delays of one scheduled flow, from the proof of its schedule."""
+
+    stream: int
+    node: int
+    upper_ns: int
+    lower_ns: int
+    upper_ps: int
+    lower_ps: int
+    release_upper_ps: int
+    release_lower_ps: int
+
+
+class Passing(TypedDict):
+    """The delays of one flow that passes windows of its class."""
+
+    stream: int
+    node: int
+    upper_ns: int
+    upper_ps: int
+    release_upper_ps: int
+    varies_ps: int
+    met: bool
+
+
+class Open(TypedDict):
+    """A port and stream for which a window was proved."""
+
+    stream: int
+    port: int
+
+
+class Windows(TypedDict):
+    """What follows from windows of classes: the windows' proof."""
+
+    flows: list[Passing]
+    open: list[Open]
+
+
+class ProvenDelays(TypedDict):
+    """What the proof of a schedule says of delays."""
+
+    delays: list[Proven]
+    margins_assumed: bool

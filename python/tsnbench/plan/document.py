@@ -1,0 +1,120 @@
+"""The Plan as Python sees it: the document, its content hash, and what to look at before trusting it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench import _native, foreign
+from tsnbench.errors import InputError
+from tsnbench.plan.warnings.collect import warnings
+from tsnbench.plan.warnings.doubt import Places, PlanWarning
+
+if TYPE_CHECKING:
+    from tsnbench.backends.protocol import Backend
+    from tsnbench.plan.types import PlanDocument
+    from tsnbench.runs import Run
+
+
+class PlanReadError(InputError):
+    """A file that is no Plan, or one that was changed."""
+
+
+FORMAT = "tsnbench-plan/1"
+"""The only one there is so far."""
+
+
+def canonical(document: PlanDocument) -> str:
+    """JSON with sorted keys and no white space, byte for byte what ``crates/plan`` hashes."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def content_hash(document: PlanDocument) -> str:
+    """SHA-256 of the canonical JSON without the field ``hash``, as lower-case hex."""
+    content = without_hash(document)
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def without_hash(document: PlanDocument) -> PlanDocument:
+    """The content that is hashed."""
+    content = document.copy()
+    content.pop("hash", None)
+    return content
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole experiment with nothing left to decide. Plans with the same hash are the same experiment.
+
+    ``docs/reference/plan.md`` describes every field of the document.
+    """
+
+    document: PlanDocument
+    """Exactly the types of ``crates/plan``, without the hash."""
+
+    places: Places | None = field(default=None, compare=False, repr=False)
+    """The scenario that it was made from; None for one that was read from a file."""
+
+    @cached_property
+    def warnings(self) -> tuple[PlanWarning, ...]:
+        """Warnings: what to look at before you trust a result."""
+        return warnings(self.document, self.places)
+
+    @property
+    def hash(self) -> str:
+        return content_hash(self.document)
+
+    @property
+    def name(self) -> str:
+        return str(self.document["name"])
+
+    def to_json(self) -> str:
+        """The canonical content with its hash; the same scenario gives the same bytes."""
+        return canonical({**self.document, "hash": self.hash}) + "\n"
+
+    @classmethod
+    def read(cls, path: str | Path) -> Plan:
+        """Reads a Plan from its JSON file.
+
+        Raises:
+            PlanReadError: the file is missing, no Plan, of another version, changed, or contradicts itself.
+        """
+        path = Path(path)
+        try:
+            text = foreign.read_text(path, foreign.MOST_JSON)
+        except OSError as error:
+            raise PlanReadError(f"{path}: the plan cannot be read: {error.strerror}") from error
+        try:
+            document = json.loads(text)
+            check(text, document)
+        except (ValueError, RecursionError) as error:
+            raise PlanReadError(f"{path}: {error}") from error
+        return cls(without_hash(document))
+
+    def run(self, on: Backend, into: str | Path) -> Run:
+        """Runs the Plan on a backend.
+
+        Args:
+            on: for example ``Simulation()``.
+            into: the run folder; it is created.
+
+        Raises:
+            InputError: the folder has files that tsnbench has not written.
+            BackendError: the backend could not run the Plan, or the disk is full.
+        """
+        return on.execute(self, Path(into))
+
+
+def check(text: str, document: Any) -> None:
+    """Proves that a Plan's text can be obeyed.
+
+    Raises:
+        ValueError: with the first problem.
+    """
+    if not isinstance(document, dict):
+        raise ValueError("the plan cannot be read: not a JSON object")
+    _native.check_plan(text)

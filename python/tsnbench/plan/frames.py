@@ -1,0 +1,96 @@
+"""How many octets the frames of a stream have, on the wire and in between.
+
+IEEE 802.3-2022, 3.2.7 and 4.2.3.3; IEEE 802.1CB-2017, 7.8; EnGINE Fig. 8.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tsnbench.scenario.sizes import PHY_OVERHEAD, SMALLEST_FRAME
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Redundancy, Size, Stream
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The frames of one flow, in octets from destination address to FCS."""
+
+    smallest: int
+    largest: int
+    frame_bits: Fraction
+    """Mean per data unit, destination address to FCS."""
+    phy_bits: Fraction
+    """Mean per data unit, preamble to inter-frame gap."""
+
+    @property
+    def frames(self) -> Fraction:
+        """Mean per data unit."""
+        return (self.phy_bits - self.frame_bits) / (8 * PHY_OVERHEAD)
+
+    @property
+    def largest_phy(self) -> int:
+        return self.largest + PHY_OVERHEAD
+
+
+def frames_of(unit: int, most_per_frame: int, frame_overhead: int) -> list[tuple[int, int]]:
+    """(frame octets, how many) that a data unit of ``unit`` application octets is cut into."""
+    whole, rest = divmod(unit, most_per_frame)
+    frames = [(most_per_frame + frame_overhead, whole)] if whole else []
+    if rest or not whole:
+        frames.append((rest + frame_overhead, 1))
+    return [(max(SMALLEST_FRAME, octets), count) for octets, count in frames]
+
+
+def data_units(size: Size) -> list[list[int]]:
+    """The frames of every data unit, in octets, in the order of the Plan."""
+    if size["kind"] == "frame":
+        return [[size["octets"]]]
+    if size["kind"] == "list":
+        return [[octets] for octets in size["octets"]]
+    cut = (frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"])
+    return [[octets for octets, count in unit for _ in range(count)] for unit in cut]
+
+
+def sizes(size: Size) -> Sizes:
+    """The frames that a Plan's ``size`` means."""
+    if size["kind"] == "frame":
+        units = [[(size["octets"], 1)]]
+    elif size["kind"] == "list":
+        # Often a recording of many thousands.
+        units = [[(octets, count)] for octets, count in Counter(size["octets"]).items()]
+        return _of(units, len(size["octets"]))
+    else:
+        units = [frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"]]
+    return _of(units, len(units))
+
+
+def _of(units: list[list[tuple[int, int]]], data_units: int) -> Sizes:
+    every = [octets for unit in units for octets, _ in unit]
+    octets = sum(octets * count for unit in units for octets, count in unit)
+    frames = sum(count for unit in units for _, count in unit)
+    return Sizes(
+        smallest=min(every),
+        largest=max(every),
+        frame_bits=Fraction(8 * octets, data_units),
+        phy_bits=Fraction(8 * (octets + PHY_OVERHEAD * frames), data_units),
+    )
+
+
+R_TAG = 6
+"""Octets that a redundancy tag adds to a frame. IEEE 802.1CB-2017, 7.8."""
+
+
+def tag_octets(stream: Stream, place: int) -> int:
+    """What the R-TAG adds on one entry of a Plan stream's route."""
+    return tag_octets_of(stream.get("redundancy", {}), place)
+
+
+def tag_octets_of(redundancy: Redundancy, place: int) -> int:
+    """What the R-TAG adds on one entry of a route."""
+    copies = redundancy.get("copies", ())
+    return R_TAG if place < len(copies) and copies[place] else 0

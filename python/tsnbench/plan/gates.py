@@ -1,0 +1,109 @@
+"""When the gate of a traffic class is open: the one place that turns a gate control list into windows.
+
+IEEE 802.1Q-2022, 8.6.8.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import GateCycle, GateList, Gates, Port
+
+Span = tuple[int, int]
+"""Begin and end in ns."""
+Entry = tuple[int, int]
+"""Bit mask of open gates, and ns: one entry of a list."""
+
+
+def gate_lists(gates: Gates) -> list[GateList]:
+    """A port's lists, the first one first; all others have ``at_ns``."""
+    return [gates, *gates.get("changes", ())]
+
+
+def requested_ns(gates: GateList) -> int | None:
+    """When a later list is requested (``ConfigChange``); None for a port's first list."""
+    if "at_ns" in gates:
+        return gates["at_ns"]
+    return None
+
+
+def entries_of(gates: GateCycle) -> list[Entry]:
+    """The entries of a Plan's list as pairs."""
+    return [(entry["open"], entry["interval_ns"]) for entry in gates["entries"]]
+
+
+def spans_of_list(entries: Iterable[Entry], traffic_class: int) -> list[Span]:
+    """When the gate is open from the list's beginning to its end; neighbouring open entries are one span."""
+    spans: list[Span] = []
+    at = 0
+    for mask, interval in entries:
+        if mask >> traffic_class & 1:
+            begin = spans.pop()[0] if spans and spans[-1][1] == at else at
+            spans.append((begin, at + interval))
+        at += interval
+    return spans
+
+
+def open_spans(entries: Iterable[Entry], traffic_class: int) -> list[Span] | None:
+    """The windows of a cycle, counted from its beginning; None where the gate never closes.
+
+    A window that is open across the end of the cycle is one: the last span, which ends behind the cycle.
+    """
+    entries = list(entries)
+    cycle = sum(interval for _, interval in entries)
+    spans = spans_of_list(entries, traffic_class)
+    if spans == [(0, cycle)]:
+        return None
+    if len(spans) > 1 and spans[0][0] == 0 and spans[-1][1] == cycle:
+        (_, end), *spans = spans
+        spans[-1] = (spans[-1][0], cycle + end)
+    return spans
+
+
+def clock_spans(gates: GateCycle, traffic_class: int) -> list[Span]:
+    """When the gate is open within a cycle that begins at a multiple of the cycle time, ascending.
+
+    The base time is counted in. A window across the end of that cycle is two spans.
+    """
+    cycle = gates["cycle_ns"]
+    base = gates["base_time_ns"] % cycle
+    spans = spans_of_list(entries_of(gates), traffic_class)
+    return joined(part for begin, end in spans for part in folded((base + begin, base + end), cycle))
+
+
+def folded(span: Span, cycle: int) -> list[Span]:
+    """A span that begins anywhere, as spans within [0, cycle)."""
+    begin = span[0] % cycle
+    end = begin + span[1] - span[0]
+    return [(begin, end)] if end <= cycle else [(0, end - cycle), (begin, cycle)]
+
+
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """Spans in their order; those that touch or overlap are one."""
+    found: list[Span] = []
+    for begin, end in sorted(spans):
+        if found and found[-1][1] >= begin:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
+
+
+def open_windows(gates: GateCycle, traffic_class: int) -> list[int] | None:
+    """The lengths of the windows in ns; None where the gate never closes."""
+    spans = open_spans(entries_of(gates), traffic_class)
+    return None if spans is None else [end - begin for begin, end in spans]
+
+
+def open_ns(gates: GateCycle, traffic_class: int) -> int:
+    """How much of a cycle the gate is open, in ns."""
+    return sum(end - begin for begin, end in spans_of_list(entries_of(gates), traffic_class))
+
+
+def open_share(port: Port, traffic_class: int) -> Fraction:
+    """The share of time in which a class of a port may send; 1 without gates."""
+    gates = port.get("gates")
+    return Fraction(1) if gates is None else Fraction(open_ns(gates, traffic_class), gates["cycle_ns"])

@@ -1,0 +1,72 @@
+"""How much of every port its flows ask for, per traffic class.
+
+Load counts PHY bits: preamble to inter-frame gap, as a link's rate does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tsnbench.plan.frames import R_TAG, sizes, tag_octets
+from tsnbench.plan.regeneration import priorities_of
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Pattern, PlanDocument, Size
+
+
+@dataclass
+class ClassLoad:
+    """What crosses one traffic class of a port; saturating flows take what is left and have no rate."""
+
+    flows: list[tuple[str, Fraction]] = field(default_factory=list)
+    """(flow, bit/s)."""
+    saturating: list[str] = field(default_factory=list)
+
+    @property
+    def rate_bps(self) -> Fraction:
+        """The sum over the flows that have a rate."""
+        return sum((rate for _, rate in self.flows), Fraction(0))
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing crosses it."""
+        return not self.flows and not self.saturating
+
+
+def flow_rate(pattern: Pattern, size: Size, tag: int = 0) -> Fraction | None:
+    """PHY bit/s that a flow offers, ``tag`` octets added per frame; None for one that takes what it gets."""
+    if pattern["kind"] == "saturating":
+        return None
+    units = sizes(size)
+    bits = units.phy_bits + 8 * tag * units.frames
+    if pattern["kind"] == "periodic":
+        return Fraction(bits * 10**9, pattern["period_ns"])
+    if pattern["kind"] == "trace":
+        return Fraction(bits * len(pattern["gaps_ns"]) * 10**9, pattern["cycle_ns"])
+    return Fraction(bits * 10**12, pattern["mean_interval_ps"])
+
+
+def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:
+    """Per port and traffic class of a Plan's document."""
+    ports = document["ports"]
+    loads = [[ClassLoad() for _ in port["classes"]] for port in ports]
+    for flow in document["streams"]:
+        rate = flow_rate(flow["pattern"], flow["size"])
+        tagged = flow_rate(flow["pattern"], flow["size"], R_TAG) if "redundancy" in flow else rate
+        pcps = priorities_of(document, flow)
+        for place, hop in enumerate(flow["route"]):
+            load = loads[hop["port"]][ports[hop["port"]]["pcp_to_class"][pcps[place]]]
+            if rate is None:
+                load.saturating.append(flow["name"])
+            else:
+                asked = tagged if tag_octets(flow, place) else rate
+                load.flows.append((flow["name"], asked or rate))
+    return loads
+
+
+def total(loads: Sequence[ClassLoad]) -> Fraction:
+    """bit/s over all classes of a port."""
+    return sum((load.rate_bps for load in loads), Fraction(0))

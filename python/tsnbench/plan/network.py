@@ -1,0 +1,150 @@
+"""A Plan as exporters ask for it: nodes, their ports, and what each bridge does with which addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Node, PlanDocument, Policing, Port, Stream
+
+
+@dataclass(frozen=True)
+class Forwarding:
+    """Where one bridge sends frames of one destination: places of egress ports, ascending."""
+
+    destination_mac: str
+    destination_ipv4: str
+    vid: int | None
+    ports: tuple[int, ...]
+    streams: tuple[str, ...]
+
+    @property
+    def group(self) -> bool:
+        """Whether the address is one of a group."""
+        return bool(int(self.destination_mac[:2], 16) & 1)
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A stream whose way an address table cannot give, because another stream's frames look the same."""
+
+    stream: str
+    node: int
+    other: str
+
+
+class Network:
+    """Look-ups in a Plan's document; nothing here decides anything."""
+
+    def __init__(self, document: PlanDocument, interfaces: Mapping[str, str] | None = None) -> None:
+        self.document = document
+        self.interfaces = interfaces or {}
+        """Names that a device has for ports, where they are known."""
+        self.nodes: list[Node] = document["nodes"]
+        self.ports: list[Port] = document["ports"]
+        self.streams: list[Stream] = document["streams"]
+
+    @cached_property
+    def _of(self) -> list[list[int]]:
+        of: list[list[int]] = [[] for _ in self.nodes]
+        for number, port in enumerate(self.ports):
+            of[port["node"]].append(number)
+        return of
+
+    def ports_of(self, node: int) -> list[int]:
+        """The ports of a node, in the order of the Plan: the p-th one is interface p."""
+        return self._of[node]
+
+    def place(self, port: int) -> int:
+        """Which of its node's ports a port is, from 0."""
+        return self._of[self.ports[port]["node"]].index(port)
+
+    def forwards(self, node: int) -> bool:
+        return self.nodes[node]["kind"] in ("bridge", "host")
+
+    def talks(self, node: int) -> bool:
+        return self.nodes[node]["kind"] in ("station", "host")
+
+    def links(self) -> Iterator[tuple[int, int]]:
+        """Every link once: the ports at its ends, the lower one first."""
+        for number, port in enumerate(self.ports):
+            if number < port["peer"]:
+                yield number, port["peer"]
+
+    def far(self, port: int) -> int:
+        """The node at the other end."""
+        return int(self.ports[self.ports[port]["peer"]]["node"])
+
+    def vids(self, port: int) -> list[int]:
+        """VLANs whose frames cross a link in either direction, ascending."""
+        return self._vids[port]
+
+    @cached_property
+    def _vids(self) -> list[list[int]]:
+        found: list[set[int]] = [set() for _ in self.ports]
+        for stream in self.streams:
+            if "vid" in stream:
+                for hop in [*stream["route"], *stream.get("flood", [])]:
+                    found[hop["port"]].add(stream["vid"])
+                    found[self.ports[hop["port"]]["peer"]].add(stream["vid"])
+        return [sorted(vids) for vids in found]
+
+    def untagged(self, port: int) -> bool:
+        """Whether some stream without a tag crosses the link of a port."""
+        peer = self.ports[port]["peer"]
+        return any(
+            hop["port"] in (port, peer)
+            for stream in self.streams
+            if "vid" not in stream
+            for hop in stream["route"]
+        )
+
+    def node_vids(self, node: int) -> list[int]:
+        return sorted({vid for port in self.ports_of(node) for vid in self.vids(port)})
+
+    def forwarding(self, node: int) -> tuple[list[Forwarding], list[Clash]]:
+        """What an address table of a bridge has to hold, and what it cannot hold."""
+        wanted: dict[tuple[str, int | None], tuple[set[int], dict[str, None], Stream]] = {}
+        clashes = []
+        for stream in self.streams:
+            ports = {
+                hop["port"]
+                for hop in stream["route"]
+                if hop.get("parent") is not None and self.ports[hop["port"]]["node"] == node
+            }
+            if not ports:
+                continue
+            key = (stream["destination_mac"], stream.get("vid"))
+            if key not in wanted:
+                wanted[key] = (ports, {stream["name"]: None}, stream)
+                continue
+            have, names, _ = wanted[key]
+            if have != ports:
+                clashes.append(Clash(stream["name"], node, next(iter(names))))
+            else:
+                names[stream["name"]] = None
+        rows = [
+            Forwarding(mac, stream["destination_ipv4"], vid, tuple(sorted(ports)), tuple(names))
+            for (mac, vid), (ports, names, stream) in wanted.items()
+        ]
+        return rows, clashes
+
+    def redundant(self) -> list[Stream]:
+        """Streams with several ways."""
+        return [stream for stream in self.streams if "redundancy" in stream]
+
+    def policing(self, node: int) -> Policing | None:
+        """What a node does with frames as they come in."""
+        for entry in self.document.get("policing", []):
+            if entry["node"] == node:
+                return entry
+        return None
+
+
+def file_name(name: str) -> str:
+    """A name as part of a path: letters, digits, dots, dashes and underscores."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".") or "_"

@@ -1,0 +1,99 @@
+"""What a format cannot express: said, never silently dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.plan.network import Network
+
+SHOWN = 3
+"""How many places a terminal shows."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """One kind of thing of the Plan that a format does not carry: which format, what, why, and where."""
+
+    to: str
+    what: str
+    why: str
+    lost: bool = True
+    """False: it is exported, but look before you use it."""
+    cure: str | None = None
+    """What to write in the scenario, or which option to give, so that the note goes."""
+    places: tuple[str, ...] = ()
+    """Ports, nodes or streams; none where it is about the whole."""
+
+    def __str__(self) -> str:
+        return self.line()
+
+    @property
+    def subject(self) -> str:
+        """What it is about, with all places."""
+        return f"{self.what}{self._where(None)}"
+
+    def line(self, shown: int | None = None) -> str:
+        """One line; with the first ``shown`` places, or with all."""
+        what = f"{self.what}{self._where(shown)}"
+        text = (
+            f"{self.to}: not exported: {what}, because {self.why}"
+            if self.lost
+            else f"{self.to}: {what}: {self.why}"
+        )
+        return text if self.cure is None else f"{text}; cure: {self.cure}"
+
+    def _where(self, shown: int | None) -> str:
+        if not self.places:
+            return ""
+        names = self.places if shown is None else self.places[:shown]
+        more = len(self.places) - len(names)
+        count = f"{len(self.places)}: " if len(self.places) > 1 else ""
+        return f" ({count}{', '.join(names)}{f' and {more} more' if more else ''})"
+
+
+class Notes:
+    """Collects notes of one format: each kind is there once, with all its places."""
+
+    def __init__(self, to: str) -> None:
+        self.to = to
+        self._kinds: dict[tuple[str, str, bool, str | None], dict[str, None]] = {}
+
+    def lost(self, what: str, why: str, place: str | None = None, cure: str | None = None) -> None:
+        """Something that is not exported."""
+        self._add((what, why, True, cure), place)
+
+    def warn(self, what: str, why: str, place: str | None = None, cure: str | None = None) -> None:
+        """Something that is exported, but needs a look before use."""
+        self._add((what, why, False, cure), place)
+
+    def _add(self, kind: tuple[str, str, bool, str | None], place: str | None) -> None:
+        places = self._kinds.setdefault(kind, {})
+        if place is not None:
+            places[place] = None
+
+    def __iter__(self) -> Iterator[Note]:
+        for (what, why, lost, cure), places in self._kinds.items():
+            yield Note(self.to, what, why, lost, cure, tuple(places))
+
+    def parts(self, network: Network, why: str, *keys: str) -> None:
+        """Whole parts of a Plan that a format leaves out; only those that the Plan has."""
+        words = {
+            "faults": "faults",
+            "clocks": "clocks and PTP",
+            "policing": "filters, meters, ATS and regenerated priorities",
+            "hosts": "the software of hosts: stages, sockets, queueing disciplines",
+            "streams": "when and what talkers send",
+            "taps": "taps",
+        }
+        has = {key: bool(network.document.get(key)) for key in words}
+        has["hosts"] = any(
+            key in one
+            for key, parts in (("host", network.nodes), ("qdisc", network.ports), ("socket", network.streams))
+            for one in parts
+        )
+        for key in keys:
+            if has[key]:
+                self.lost(words[key], why)

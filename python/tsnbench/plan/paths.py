@@ -1,0 +1,61 @@
+"""The ports that a stream's frames pass, from the talker to a listener."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tsnbench.plan.frames import tag_octets_of
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Redundancy, Route, Stream
+
+
+def way(stream: Stream, listener: int) -> tuple[int, ...]:
+    """The ports from the talker to the listener with this place in the stream's ``listeners``."""
+    return ports_to(stream, stream["listeners"][listener]["route"])
+
+
+def ports_to(stream: Stream, entry: int) -> tuple[int, ...]:
+    """The ports from the talker to the end of one entry of the stream's ``route``."""
+    return tuple(stream["route"][place]["port"] for place in entries_to(parents_of(stream), entry))
+
+
+def parents_of(stream: Stream) -> list[int | None]:
+    """Of each entry of the stream's ``route`` the one before; None at the talker."""
+    return [hop.get("parent") for hop in stream["route"]]
+
+
+def entries_to(parents: Sequence[int | None], entry: int) -> tuple[int, ...]:
+    """The entries of a tree from its root to one entry; ``parents``: of each entry the one before."""
+    found: list[int] = []
+    place: int | None = entry
+    while place is not None and len(found) <= len(parents):
+        found.append(place)
+        place = parents[place]
+    return tuple(reversed(found))
+
+
+def ways(stream: Stream, listener: int) -> list[list[tuple[int, int]]]:
+    """Every way to the listener: (port, octets that an R-TAG adds there)."""
+    redundancy = stream.get("redundancy")
+    return ways_to(stream["route"], redundancy or {}, stream["listeners"][listener]["route"])
+
+
+def ways_to(route: Sequence[Route], redundancy: Redundancy, place: int) -> list[list[tuple[int, int]]]:
+    """Every way that ends with this entry of a stream's ``route``."""
+    merges = [merge["from"] for merge in redundancy.get("merges", ())]
+
+    def back(place: int | None, passed: frozenset[int]) -> list[list[tuple[int, int]]]:
+        if place is None:
+            return [[]]
+        together = next((ends for ends in merges if place in ends), [place])
+        found: list[list[tuple[int, int]]] = []
+        # Ways that meet can go in a circle: nothing that goes around comes first.
+        for end in together if not passed & set(together) else ():
+            hop = route[end]
+            here = (hop["port"], tag_octets_of(redundancy, end))
+            found += [[*before, here] for before in back(hop.get("parent"), passed | set(together))]
+        return found
+
+    return back(place, frozenset())

@@ -1,0 +1,21 @@
+"""What follows from one stream of a Plan alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PeriodicPattern, Stream
+
+
+def periodic(stream: Stream) -> PeriodicPattern:
+    """The pattern of a periodic stream; every scheduled stream is one."""
+    pattern = stream["pattern"]
+    assert pattern["kind"] == "periodic"
+    return pattern
+
+
+def release_ns(stream: Stream) -> int:
+    """When a periodic stream is released, within its period."""
+    pattern = periodic(stream)
+    return (stream["start_ns"] + pattern["offset_ns"]) % pattern["period_ns"]

@@ -1,0 +1,254 @@
+"""A Plan as rows for people: streams with their ways, classes with their load, shapers, gate entries.
+
+Ports that no stream crosses are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tsnbench.plan import quantities
+from tsnbench.plan.delay import smallest_delay_ns, stamped_points
+from tsnbench.plan.frames import sizes
+from tsnbench.plan.gates import gate_lists, open_ns, requested_ns
+from tsnbench.plan.load import class_loads
+from tsnbench.plan.paths import ways
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Fault, GateList, Gates, Pattern, PlanDocument, Port, Stream
+
+
+@dataclass(frozen=True)
+class StreamRow:
+    """Flows of one stream that go the same way to the same listener."""
+
+    stream: str
+    flows: int
+    pcp: int
+    frame: str
+    pattern: str
+    way: tuple[str, ...]
+    """Names of nodes; ``b #2`` where the link to b is one of parallel ones."""
+    least_ns: int
+    """Delay of the largest frame in an empty network."""
+    limit_ns: int | None
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """One traffic class of a port that something crosses or that is shaped."""
+
+    port: str
+    traffic_class: int
+    pcps: tuple[int, ...]
+    flows: int
+    load: str
+    share: str
+    shapers: str
+
+
+@dataclass(frozen=True)
+class CbsRow:
+    """One credit-based shaper in both systems of units."""
+
+    port: str
+    traffic_class: int
+    linux: tuple[int, ...]
+    """idleSlope, sendSlope, hiCredit, loCredit in kbit/s and octets."""
+    standard: tuple[int, ...]
+    """The same in bit/s and bit."""
+
+
+@dataclass(frozen=True)
+class GateRow:
+    """One entry of a gate control list, at every port that has the same list."""
+
+    ports: tuple[str, ...]
+    begin_ns: int
+    length_ns: int
+    classes: tuple[int, ...]
+    mac: str = ""
+    """What it asks of the MAC: hold, release or nothing."""
+    asked_ns: int | None = None
+    """When its list is asked for; None for the first."""
+    base_ns: int = 0
+    """The list's base time, from which ``begin_ns`` counts."""
+
+
+def stream_rows(document: PlanDocument) -> list[StreamRow]:
+    """One row per stream, way and listener, in the order of the Plan."""
+    points = stamped_points(document)
+    ports = document["ports"]
+    rows: dict[tuple[str, tuple[int, ...]], StreamRow] = {}
+    for stream in document["streams"]:
+        passings = [
+            (place, tuple(port for port, _ in way))
+            for place in range(len(stream["listeners"]))
+            for way in ways(stream, place)
+        ]
+        for place, passed in passings:
+            known = rows.get((stream["group"], passed))
+            names = [document["nodes"][ports[passed[0]]["node"]]["name"]]
+            names += [ports[port]["name"].partition(" -> ")[2] for port in passed]
+            rows[stream["group"], passed] = StreamRow(
+                stream=stream["group"],
+                flows=known.flows + 1 if known else 1,
+                pcp=stream["pcp"],
+                frame=_frame(stream),
+                pattern=_pattern(stream["pattern"]),
+                way=tuple(names),
+                least_ns=smallest_delay_ns(document, stream, place, points=points),
+                limit_ns=stream["requirements"].get("delay_ns"),
+            )
+    return list(rows.values())
+
+
+def class_rows(document: PlanDocument) -> list[list[ClassRow]]:
+    """Per port that is crossed: its classes, highest first."""
+    every = []
+    for port, loads in zip(document["ports"], class_loads(document), strict=True):
+        if all(load.idle for load in loads):
+            continue
+        rows = []
+        for number in reversed(range(len(loads))):
+            load, traffic_class = loads[number], port["classes"][number]
+            if load.idle and "cbs" not in traffic_class:
+                continue
+            shapers = ["CBS"] if "cbs" in traffic_class else []
+            if "gates" in port:
+                open_share = 100 * open_ns(port["gates"], number) / port["gates"]["cycle_ns"]
+                shapers.append(f"open {open_share:.3g} %")
+            rows.append(
+                ClassRow(
+                    port=port["name"],
+                    traffic_class=number,
+                    pcps=tuple(pcp for pcp, mapped in enumerate(port["pcp_to_class"]) if mapped == number),
+                    flows=len(load.flows) + len(load.saturating),
+                    load=load_text(load.rate_bps, bool(load.saturating)),
+                    share=quantities.share(load.rate_bps, port["rate_bps"]) if load.flows else "",
+                    shapers=", ".join(shapers),
+                )
+            )
+        every.append(rows)
+    return every
+
+
+def cbs_rows(document: PlanDocument) -> list[CbsRow]:
+    """Every credit-based shaper, port by port, highest class first."""
+    rows = []
+    for port in document["ports"]:
+        for number in reversed(range(len(port["classes"]))):
+            cbs = port["classes"][number].get("cbs")
+            if cbs is None:
+                continue
+            own = cbs["linux"]
+            linux = (own["idleslope"], own["sendslope"], own["hicredit"], own["locredit"])
+            slopes, credits = (
+                (cbs["idle_slope_bps"], cbs["send_slope_bps"]),
+                (cbs["hi_credit_bits"], cbs["lo_credit_bits"]),
+            )
+            standard = (*slopes, *credits)
+            rows.append(CbsRow(port["name"], number, linux, standard))
+    return rows
+
+
+def gate_rows(document: PlanDocument) -> list[list[GateRow]]:
+    """Every different gate control list, with the ports that have it."""
+    lists: dict[str, list[Port]] = {}
+    for port in document["ports"]:
+        if "gates" in port:
+            lists.setdefault(repr((port["gates"], len(port["classes"]))), []).append(port)
+    return [list(_entries(ports, one)) for ports in lists.values() for one in gate_lists(ports[0]["gates"])]
+
+
+def _entries(ports: list[Port], gates: GateList) -> Iterator[GateRow]:
+    names = tuple(port["name"] for port in ports)
+    begin = 0
+    for entry in gates["entries"]:
+        classes = tuple(n for n in reversed(range(len(ports[0]["classes"]))) if entry["open"] >> n & 1)
+        mac, asked = entry.get("mac", ""), requested_ns(gates)
+        yield GateRow(names, begin, entry["interval_ns"], classes, mac, asked, gates["base_time_ns"])
+        begin += entry["interval_ns"]
+
+
+def fault_rows(document: PlanDocument) -> list[tuple[str, str, str, str]]:
+    """(what, where, from, for) of every fault."""
+    rows = []
+    for fault in document.get("faults", ()):
+        if fault["kind"] == "babble":
+            where = document["streams"][fault["stream"]]["name"]
+        elif fault["kind"] == "node-down":
+            where = document["nodes"][fault["node"]]["name"]
+        else:
+            where = document["ports"][fault["port"]]["name"]
+        length = fault["until_ns"] - fault["from_ns"]
+        rows.append((_fault(fault), where, quantities.time(fault["from_ns"]), quantities.time(length)))
+    return rows + list(_clock_fault_rows(document))
+
+
+def _fault(fault: Fault) -> str:
+    if fault["kind"] == "babble":
+        return f"one frame more every {quantities.time(fault['every_ns'])}"
+    if fault["kind"] == "loss":
+        numbers = ", ".join(f"{key} {value}" for key, value in fault["model"].items() if key != "kind")
+        return f"{fault['model']['kind']}: {numbers}".replace("_", " ")
+    if fault["kind"] == "delay":
+        least, most = quantities.time(fault["least_ns"]), quantities.time(fault["most_ns"])
+        order = "kept" if fault["keeps_order"] else "broken"
+        what = f"{least} later" if least == most else f"{least} to {most} later"
+        return f"{what}, {fault['share_ppm'] / 10_000:g} % of frames, order {order}"
+    if fault["kind"] == "duplicate":
+        share = f"{fault['share_ppm'] / 10_000:g} %"
+        return f"{share} of frames twice, {quantities.time(fault['after_ns'])} apart"
+    if fault["kind"] == "schedule":
+        return _wrong_schedule(fault.get("gates"))
+    return fault["kind"]
+
+
+def _clock_fault_rows(document: PlanDocument) -> Iterator[tuple[str, str, str, str]]:
+    for fault in document.get("clocks", {}).get("faults", ()):
+        where = document["nodes"][fault["node"]]["name"]
+        if fault["kind"] == "clock-step":
+            sign = "-" if fault["by_ns"] < 0 else ""
+            by = f"clock-step by {sign}{quantities.time(abs(fault['by_ns']))}"
+            yield by, where, quantities.time(fault["at_ns"]), ""
+            continue
+        what: str = fault["kind"]
+        if fault["kind"] == "frequency-jump":
+            what = f"{what} by {fault['by_ppt'] / 1e6:g} ppm"
+        length = fault["until_ns"] - fault["from_ns"]
+        yield what, where, quantities.time(fault["from_ns"]), quantities.time(length)
+
+
+def _frame(stream: Stream) -> str:
+    frames = sizes(stream["size"])
+    if frames.smallest == frames.largest:
+        return f"{frames.largest} B"
+    return f"{frames.smallest}-{frames.largest} B"
+
+
+def load_text(rate_bps: Fraction, saturating: bool) -> str:
+    """``100 Mbit/s+rest``: saturating flows take what is left."""
+    parts = [quantities.rate(rate_bps)] if rate_bps or not saturating else []
+    return "+".join([*parts, "rest"] if saturating else parts)
+
+
+def _pattern(pattern: Pattern) -> str:
+    if pattern["kind"] == "periodic":
+        return quantities.exact(pattern["period_ns"])
+    if pattern["kind"] == "poisson":
+        return f"~{quantities.time(pattern['mean_interval_ps'] // 1_000)}"
+    if pattern["kind"] == "trace":
+        passes = "" if pattern["passes"] == 1 else f", {pattern['passes']} times"
+        return f"{len(pattern['gaps_ns'])} recorded in {quantities.time(pattern['cycle_ns'])}{passes}"
+    return "saturating"
+
+
+def _wrong_schedule(gates: Gates | None) -> str:
+    if gates is None:
+        return "wrong schedule: no gates"
+    base, cycle = quantities.exact(gates["base_time_ns"]), quantities.exact(gates["cycle_ns"])
+    return f"wrong schedule: {len(gates['entries'])} entries, cycle {cycle} from {base}"

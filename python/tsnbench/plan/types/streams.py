@@ -1,0 +1,141 @@
+"""Streams: who sends what to whom, when, by which path, and what is required."""
+
+from typing import Literal, NotRequired, TypedDict
+
+from tsnbench.plan.types.hosts import Socket
+from tsnbench.plan.types.redundancy import Redundancy
+
+
+class Scheduled(TypedDict):
+    """The times that were planned for a stream."""
+
+    starts_ps: list[list[int]]
+    margin_ps: NotRequired[int]
+    behind: NotRequired[list[int]]
+
+
+class Route(TypedDict):
+    """One egress port of a stream's tree; ``parent``: the entry that leads here, absent at the talker."""
+
+    port: int
+    parent: NotRequired[int]
+
+
+class Destination(TypedDict):
+    """A listener, and the entry of the route by which its frames arrive."""
+
+    node: int
+    route: int
+
+
+class PeriodicPattern(TypedDict):
+    """A data unit every period, with uniform jitter."""
+
+    kind: Literal["periodic"]
+    period_ns: int
+    offset_ns: int
+    jitter_ns: int
+
+
+class PoissonPattern(TypedDict):
+    """Independent exponential gaps."""
+
+    kind: Literal["poisson"]
+    mean_interval_ps: int
+
+
+class SaturatingPattern(TypedDict):
+    """Always a frame ready."""
+
+    kind: Literal["saturating"]
+    backlog: int
+
+
+class TracePattern(TypedDict):
+    """Recorded releases, repeated."""
+
+    kind: Literal["trace"]
+    gaps_ns: list[int]
+    cycle_ns: int
+    passes: int
+
+
+Pattern = PeriodicPattern | PoissonPattern | SaturatingPattern | TracePattern
+"""When a talker releases its data units."""
+
+
+class FrameSize(TypedDict):
+    """Every data unit is one frame of this size."""
+
+    kind: Literal["frame"]
+    octets: int
+
+
+class UnitsSize(TypedDict):
+    """Data units that are cut into frames."""
+
+    kind: Literal["units"]
+    octets: list[int]
+    most_per_frame: int
+    overhead: int
+
+
+class ListSize(TypedDict):
+    """Every data unit is one frame, with these sizes in turn."""
+
+    kind: Literal["list"]
+    octets: list[int]
+
+
+Size = FrameSize | UnitsSize | ListSize
+"""How many octets a data unit has."""
+
+
+class Percentile(TypedDict):
+    """A limit on delay that a share of the frames must keep."""
+
+    share_ppm: int
+    delay_ns: int
+
+
+class Jitter(TypedDict):
+    """A limit of one kind of jitter."""
+
+    kind: str
+    limit_ns: int
+
+
+class Requirements(TypedDict):
+    """What a stream requires of each of its listeners."""
+
+    delay_ns: NotRequired[int]
+    release_delay_ns: NotRequired[int]
+    delay_percentiles: NotRequired[list[Percentile]]
+    jitter: NotRequired[list[Jitter]]
+    loss_ppm: NotRequired[int]
+    rate_bps: NotRequired[int]
+    worst_case: NotRequired[bool]
+
+
+class Stream(TypedDict):
+    """One stream: a talker's sequence of frames to one or more listeners."""
+
+    name: str
+    group: str
+    talker: int
+    pcp: int
+    vid: NotRequired[int]
+    destination_mac: str
+    destination_ipv4: str
+    udp_port: int
+    pattern: Pattern
+    size: Size
+    start_ns: int
+    stop_ns: int
+    route: list[Route]
+    redundancy: NotRequired[Redundancy]
+    flood: NotRequired[list[Route]]
+    socket: NotRequired[Socket]
+    listeners: list[Destination]
+    requirements: NotRequired[Requirements]
+    scheduled: NotRequired[Scheduled]

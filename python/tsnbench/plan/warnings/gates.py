@@ -1,0 +1,153 @@
+"""Classes whose gates never open, open too shortly for a frame, or let less through than is asked for.
+
+IEEE 802.1Q-2022, 8.6.8.4.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tsnbench.plan import quantities
+from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
+from tsnbench.plan.frames import sizes, tag_octets
+from tsnbench.plan.gates import gate_lists, open_ns, open_windows
+from tsnbench.plan.load import ClassLoad, class_loads
+from tsnbench.plan.policing import chosen_by_gates
+from tsnbench.plan.regeneration import priorities_of
+from tsnbench.plan.warnings.doubt import Doubt
+from tsnbench.scenario.sizes import INTER_FRAME_GAP
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import GateList, PlanDocument, Port, Stream
+
+
+def gate_doubts(document: PlanDocument) -> Iterator[Doubt]:
+    """Kinds: gate-never-open, gate-too-short, gate-overload, gate-reservation."""
+    crossing = crossing_classes(document)
+    loads = class_loads(document) if crossing else []
+    for (number, traffic_class), streams in crossing.items():
+        port = document["ports"][number]
+        if "gates" in port:
+            yield from _class(port, traffic_class, streams, loads[number][traffic_class])
+
+
+def _reservation(
+    port: Port, traffic_class: int, gates: GateList, windows: list[int], octets: int
+) -> Iterator[Doubt]:
+    """A reservation beyond what is sure to fit into the windows, each without the last frame."""
+    cbs = port["classes"][traffic_class].get("cbs")
+    if cbs is None or "runs_while_closed" in cbs:
+        return
+    changed = gates.get("idle_slopes", []) if "at_ns" in gates else []
+    slopes = {one["class"]: one["bps"] for one in changed}
+    rate, cycle = port["rate_bps"], gates["cycle_ns"]
+    # The gap behind what was there before the window counts, too.
+    lost = Fraction(needs_ps(octets + INTER_FRAME_GAP, rate), 1_000)
+    room = sum((max(Fraction(0), length - lost) for length in windows), Fraction(0))
+    own, above, beside = Fraction(0), Fraction(0), []
+    for number in range(traffic_class, len(port["classes"])):
+        shaper = port["classes"][number].get("cbs")
+        both = 1 << number | 1 << traffic_class
+        together = sum(entry["interval_ns"] for entry in gates["entries"] if entry["open"] & both == both)
+        if shaper is None or not together:
+            continue
+        part = Fraction(slopes.get(number, shaper["idle_slope_bps"]) * together, rate)
+        if number == traffic_class:
+            own = part
+        else:
+            above += part
+            beside.append(number)
+    missing = own + above - room
+    if missing > 0:
+        left = max(Fraction(0), room - above)
+        also = f" after class {', '.join(map(str, beside))}" if beside else ""
+        reserved, sure = quantities.rate(rate * own / cycle), quantities.rate(rate * left / cycle)
+        text = f"class {traffic_class} reserves {reserved}, {sure} are sure to fit into its windows{also}, "
+        text += "each without its last frame: frames may wait without end"
+        share = 1 - above / sum(windows)
+        more = -(-missing / share // 1_000) * 1_000 if share > 0 else None
+        hint = (
+            f"open it for {quantities.time(Fraction(more))} more in every cycle" if more else "reserve less"
+        )
+        if left and more:
+            hint += f", or reserve at most {sure}"
+        yield Doubt("gate-reservation", port["name"], text, "gates", port["name"], hint)
+
+
+Crossing = tuple["Stream", int]
+"""A stream, and the octets that an R-TAG adds to its frames."""
+
+
+def crossing_classes(document: PlanDocument) -> dict[tuple[int, int], list[Crossing]]:
+    """By port and class the streams whose frames gates may hold; empty where no port has any."""
+    if not any("gates" in port for port in document["ports"]):
+        return {}
+    crossing: dict[tuple[int, int], list[Crossing]] = defaultdict(list)
+    chosen = chosen_by_gates(document)
+    for number, stream in enumerate(document["streams"]):
+        pcps = priorities_of(document, stream)
+        for place, hop in enumerate(stream["route"]):
+            traffic_class = document["ports"][hop["port"]]["pcp_to_class"][pcps[place]]
+            if (number, place) in chosen:
+                continue
+            crossing[hop["port"], traffic_class].append((stream, tag_octets(stream, place)))
+    return dict(sorted(crossing.items(), key=lambda item: item[0]))
+
+
+def _class(
+    port: Port, traffic_class: int, streams: list[tuple[Stream, int]], load: ClassLoad
+) -> Iterator[Doubt]:
+    where = port["name"]
+    lists = gate_lists(port["gates"])
+    for gates in lists:
+        behind = f" in the list asked for at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
+        windows = open_windows(gates, traffic_class)
+        if windows is None:
+            continue
+        if not windows:
+            names = quantities.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
+            text = f"the gate of class {traffic_class} never opens{behind}: {names} cannot pass"
+            yield Doubt("gate-never-open", where, text, "gates", where)
+            continue
+        longest = max(windows)
+        for group, octets in sorted(_largest(streams).items()):
+            needs = needs_ps(octets, port["rate_bps"])
+            if needs > longest * 1_000 and not may_overrun(port, traffic_class):
+                text = (
+                    f"a frame of {group} ({octets} B, {quantities.time(-(-needs // 1_000))}) fits no window "
+                )
+                text += f"of class {traffic_class}{behind}, the longest is {quantities.time(longest)}"
+                yield Doubt("gate-too-short", where, text, "gates", where)
+        open_rate = port["rate_bps"] * open_ns(gates, traffic_class) // gates["cycle_ns"]
+        if load.rate_bps > open_rate:
+            asked = f"class {traffic_class} is asked for {quantities.rate(load.rate_bps)}"
+            text = f"{asked}, its gate is open for {quantities.rate(open_rate)}{behind}"
+            yield Doubt("gate-overload", where, text, "gates", where)
+        yield from _reservation(port, traffic_class, gates, windows, max(_largest(streams).values()))
+
+
+def needs_ps(octets: int, rate_bps: int) -> int:
+    """How long the gate has to be open for a frame, in ps."""
+    return transmission_ps(BEFORE_STAMP + octets, rate_bps)
+
+
+def may_overrun(port: Port, traffic_class: int) -> bool:
+    """Whether frames longer than a window may begin in it: there is no guard, or a hold cuts them."""
+    preemption = port.get("preemption")
+    holds = any(
+        entry.get("mac") == "hold" for gates in gate_lists(port["gates"]) for entry in gates["entries"]
+    )
+    held = preemption is not None and holds and not preemption["express"] >> traffic_class & 1
+    return held or port["gates"].get("unguarded", False)
+
+
+def _largest(streams: list[tuple[Stream, int]]) -> dict[str, int]:
+    """Stream to its largest frame."""
+    largest: dict[str, int] = {}
+    for stream, tag in streams:
+        if stream["group"] not in largest:
+            largest[stream["group"]] = sizes(stream["size"]).largest + tag
+    return largest

@@ -1,0 +1,49 @@
+"""Gate control lists that leave PTP's messages no window: clocks behind them run free.
+
+IEEE 802.1Q-2022, 8.6.8.4; IEEE 802.1AS-2020. Lesson L1 of the COTS lessons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tsnbench.plan import ptp_traffic, quantities
+from tsnbench.plan.gates import gate_lists, open_windows
+from tsnbench.plan.warnings.doubt import Doubt
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
+
+
+def ptp_doubts(document: PlanDocument) -> Iterator[Doubt]:
+    """Kinds: ptp-no-window, ptp-window-too-short."""
+    pcp = ptp_traffic.pcp_of(document)
+    if pcp is None:
+        return
+    for number in ptp_traffic.ports_of(document):
+        port = document["ports"][number]
+        if "gates" not in port or port["gates"].get("unguarded", False):
+            continue
+        traffic_class = port["pcp_to_class"][pcp]
+        needs = -(-ptp_traffic.longest_ps(port["rate_bps"]) // 1_000)
+        for gates in gate_lists(port["gates"]):
+            windows = open_windows(gates, traffic_class)
+            behind = (
+                f" in the list asked for at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
+            )
+            if windows is None:
+                continue
+            what = f"PTP's messages (PCP {pcp}, class {traffic_class})"
+            if not windows:
+                text = (
+                    f"{what} have no window{behind}, clocks behind this port run free: "
+                    "open their class in some entry, or give them another PCP"
+                )
+                yield Doubt("ptp-no-window", port["name"], text, "gates", port["name"])
+            elif max(windows) < needs:
+                text = (
+                    f"{what} take up to {quantities.time(needs)}, their longest window{behind} is "
+                    f"{quantities.time(max(windows))}: make it longer"
+                )
+                yield Doubt("ptp-window-too-short", port["name"], text, "gates", port["name"])

@@ -1,0 +1,1 @@
+"""The path of every stream: shortest, given, disjoint, redundant, flooded."""

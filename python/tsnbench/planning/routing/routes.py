@@ -1,0 +1,145 @@
+"""The way of every flow: explicit hops, or the fewest hops; a tree where there are several listeners.
+
+Of several shortest ways the one is taken whose nodes, compared hop by hop, the scenario names first. Flows of
+one stream take parallel links in turn. Only bridges and hosts forward.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from itertools import pairwise
+
+from tsnbench.planning.draft import Draft, Flow, Hop
+from tsnbench.planning.routing.redundancy import braid
+
+Links = dict[tuple[int, int], list[int]]
+"""(node, next node) to the ports between them, in order."""
+Tree = Mapping[int, int]
+"""Node to the node before it, away from the talker; the talker has none."""
+
+
+def route_flows(draft: Draft) -> None:
+    """Fills ``route`` and ``ends`` of every flow."""
+    links: Links = defaultdict(list)
+    for port in draft.ports:
+        links[port.node, port.to].append(port.number)
+    neighbours: list[list[int]] = [[] for _ in draft.nodes]
+    for node, to in sorted(links):
+        neighbours[node].append(to)
+    trees: dict[int, Tree] = {}
+    for flow in draft.flows:
+        if flow.stream.frer or flow.stream.failover:
+            braid(draft, flow, links)
+            continue
+        chosen: Mapping[tuple[int, int], int] = {}
+        if flow.stream.via is not None:
+            explicit = _explicit(draft, flow, links)
+            if explicit is None:
+                continue
+            tree, chosen = explicit
+        else:
+            if flow.talker not in trees:
+                trees[flow.talker] = shortest_ways(draft, neighbours, flow.talker)
+            tree = trees[flow.talker]
+            lost = [draft.nodes[node].name for node in flow.listeners if node not in tree]
+            if lost:
+                _problem(
+                    draft,
+                    flow,
+                    "",
+                    f"a way from {flow.stream.talker} to {lost[0]} over bridges or hosts",
+                    "none",
+                )
+                continue
+        _grow(flow, tree, links, chosen)
+
+
+def shortest_ways(draft: Draft, neighbours: list[list[int]], talker: int) -> Tree:
+    """The tree of shortest ways from ``talker`` to every node that can be reached."""
+    before: dict[int, int] = {}
+    waiting = deque([talker])
+    while waiting:
+        node = waiting.popleft()
+        if node != talker and not draft.nodes[node].forwards:
+            continue
+        for to in neighbours[node]:
+            if to != talker and to not in before:
+                before[to] = node
+                waiting.append(to)
+    return before
+
+
+def _explicit(draft: Draft, flow: Flow, links: Links) -> tuple[Tree, Mapping[tuple[int, int], int]] | None:
+    """The way as written, and the parallel link (from 0) of the hops that choose one."""
+    numbers = draft.node_numbers
+    via = flow.stream.via or ()
+    fault = _fault(draft, flow, [numbers.get(name) for name in via], links)
+    if fault is not None:
+        _problem(draft, flow, "via", *fault)
+        return None
+    way = [numbers[name] for name in via]
+    copies = zip(pairwise(way), flow.stream.via_links or (), strict=False)
+    return {to: node for node, to in pairwise(way)}, {
+        hop: copy - 1 for hop, copy in copies if copy is not None
+    }
+
+
+def _fault(draft: Draft, flow: Flow, hops: list[int | None], links: Links) -> tuple[str, str] | None:
+    """What is wrong with explicit hops: (expected, found)."""
+    via = flow.stream.via or ()
+    written = ", ".join(via) or "none"
+    way = [node for node in hops if node is not None]
+    names = [draft.nodes[node].name for node in way]
+    if len(way) < len(via):
+        return "nodes of the network", repr(
+            next(name for name, node in zip(via, hops, strict=True) if node is None)
+        )
+    if not way or way[0] != flow.talker or way[-1] not in flow.listeners:
+        return "hops from the talker to a listener, both included", written
+    if len(set(way)) < len(way):
+        return "every node once", written
+    for place, hop in enumerate(pairwise(way)):
+        if hop not in links:
+            return "neighbours", f"no link {names[place]} - {names[place + 1]}"
+    for node in way[1:-1]:
+        if not draft.nodes[node].forwards:
+            return "bridges or hosts on the way", f"station {draft.nodes[node].name}"
+    for node in flow.listeners:
+        if node not in way:
+            return "all listeners on the way", f"none to {draft.nodes[node].name}"
+    for hop, copy in zip(pairwise(way), flow.stream.via_links or (), strict=False):
+        if copy is not None and not 1 <= copy <= len(links[hop]):
+            return f"parallel link 1 to {len(links[hop])}", f"#{copy}"
+    return None
+
+
+def _problem(draft: Draft, flow: Flow, field: str, expected: str, found: str) -> None:
+    """Said once per stream, not once per flow."""
+    if flow.number == 0:
+        draft.problem(".".join(("streams", flow.group, field)).rstrip("."), expected, found)
+
+
+def _grow(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int], int]) -> None:
+    """Keeps what leads to listeners of the tree: the talker's ports first, parents before children."""
+    depth = {flow.talker: 0}
+    for listener in flow.listeners:
+        way = []
+        node = listener
+        while node not in depth:
+            way.append(node)
+            node = tree[node]
+        for passed in reversed(way):
+            depth[passed] = depth[tree[passed]] + 1
+    place: dict[int, int] = {}
+    route: list[Hop] = []
+    for node in sorted(depth, key=lambda node: (depth[node], node)):
+        if node == flow.talker:
+            continue
+        parent = tree[node]
+        parallel = links[parent, node]
+        port = parallel[chosen.get((parent, node), flow.number) % len(parallel)]
+        place[node] = len(route)
+        route.append(Hop(port, place.get(parent)))
+    flow.route = tuple(route)
+    flow.ends = tuple(place[listener] for listener in flow.listeners)

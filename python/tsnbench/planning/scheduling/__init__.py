@@ -1,0 +1,1 @@
+"""Scheduled streams: releases and gates that keep their frames apart, or why there are none."""

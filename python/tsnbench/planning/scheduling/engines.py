@@ -1,0 +1,138 @@
+"""Which engine looks for a schedule: the heuristic, the exact one, or that where the heuristic is stuck."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from tsnbench import _native
+from tsnbench.planning.scheduling.exact.budget import Answer
+from tsnbench.planning.scheduling.exact.engine import Outcome, solve
+from tsnbench.planning.scheduling.exact.words import impossible, unknown
+from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.planning.scheduling.problem import Found, Placed, Problem, Reason
+
+MISSING: Reason = {"kind": "engine"}
+NO_ORTOOLS = (
+    "the exact engine is not here: ortools is missing; install the extra: pip install 'tsnbench[exact]'"
+)
+CERTAIN = ("pair", "together", "link")
+"""Reasons that no search can change."""
+
+
+def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | None] = ()) -> Found:
+    """A schedule for a problem in the words of ``crates/schedule``, or reasons why there is none.
+
+    Args:
+        wanted: what the scenario asks of the engine.
+        problem: the problem.
+        earlier: by stream what an earlier plan decided; both engines keep it where they can.
+    """
+    text = json.dumps(problem)
+    found: Found = json.loads(_native.schedule(text, "{}", json.dumps(list(earlier))))
+    asked = wanted.engine == "exact" or wanted.objective is not None
+    here = find_spec("ortools") is not None
+    if asked and not here:
+        return {**found, "reasons": [MISSING], "sentences": [NO_ORTOOLS]}
+    if wanted.engine == "heuristic" or not here or not (asked or _stuck(found)) or not _open(found):
+        return _shared(text, earlier) or found if _stuck(found) and _open(found) else found
+    objective = wanted.objective
+    short_of_entries = any(_entries(reason) for reason in found["reasons"])
+    if objective is None and short_of_entries:
+        objective = "fewest-entries"
+    # Its model has no frames that wait behind others in one queue.
+    placed = [_alone(own) for own in found["outcome"]["placed"]]
+    before = {
+        number: own for number, own in enumerate(earlier) if _alone(own) is not None and own is not None
+    }
+    if not _stuck(found) and None in placed:
+        return found
+    outcome = solve(problem, placed, wanted.time / 1e9, objective, before)
+    if outcome.answer is Answer.FOUND:
+        return _taken(problem, text, outcome, found, wanted.objective)
+    if shared := _shared(text, earlier):
+        return shared
+    stuck = [number for number, _ in found["outcome"]["refused"]]
+    if outcome.answer is Answer.IMPOSSIBLE:
+        reason, sentence = impossible(outcome, stuck)
+    else:
+        reason, sentence = unknown(outcome, wanted.time)
+    said = zip(found["reasons"], found["sentences"], strict=True)
+    # What first fit could not place beside others says nothing more once a proof is there.
+    kept = [own for own in said if outcome.answer is Answer.UNKNOWN or own[0]["kind"] == "without"]
+    return {
+        **found,
+        "reasons": [reason, *(own for own, _ in kept)],
+        "sentences": [sentence, *(own for _, own in kept)],
+    }
+
+
+def _shared(text: str, earlier: Sequence[Placed | None]) -> Found | None:
+    """A schedule in which frames wait behind others in one queue, where first fit finds one."""
+    found: Found = json.loads(_native.schedule(text, json.dumps({"share": True}), json.dumps(list(earlier))))
+    return None if found["reasons"] else found
+
+
+def _alone(placed: Placed | None) -> Placed | None:
+    """A place without waits behind others."""
+    return None if placed is None or placed.get("behind") else placed
+
+
+def may_leave_more(wanted: model.Schedule) -> bool:
+    """Whether the exact engine may be asked for a schedule that leaves more to others."""
+    return wanted.engine != "heuristic" and wanted.objective is None and find_spec("ortools") is not None
+
+
+def _stuck(found: Found) -> bool:
+    """Whether the heuristic has no schedule, and another search may."""
+    return bool(found["reasons"])
+
+
+def _open(found: Found) -> bool:
+    """Whether nothing that is certain stands against a schedule."""
+    refused = all(refusal["kind"] == "no-room" for _, refusal in found["outcome"]["refused"])
+    reasons = [reason for reason in found["reasons"] if reason["kind"] in CERTAIN]
+    gates = [reason for reason in found["reasons"] if reason["kind"] == "gates" and not _entries(reason)]
+    return refused and not reasons and not gates
+
+
+def _entries(reason: Reason) -> bool:
+    return bool(reason["kind"] == "gates" and reason["refusal"]["kind"] in ("entries", "early"))
+
+
+def _taken(problem: Problem, text: str, outcome: Outcome, found: Found, objective: str | None) -> Found:
+    """What was found, looked at by the first engine; or what that found itself, where it is better."""
+    placed: list[Placed | None] = [outcome.placed[number] for number in range(len(problem["streams"]))]
+    taken = json.loads(_native.schedule_placed(text, json.dumps(placed)))
+    if taken["refused"]:
+        # Both engines have the same notion of a schedule, so this is a mistake of one of them.
+        number, refusal = taken["refused"][0]
+        raise AssertionError(f"stream {number} cannot be where it was placed: {refusal['kind']}")
+    before = found["outcome"]["placed"]
+    if not found["reasons"] and None not in before and objective is not None:
+        new, old = _cost(problem, placed, taken, objective), _cost(problem, before, found, objective)
+        if new > old or taken["reasons"]:
+            return found
+    return {
+        "outcome": {"placed": placed, "refused": []},
+        "gates": taken["gates"],
+        "reasons": taken["reasons"],
+        "sentences": taken["sentences"],
+    }
+
+
+def _cost(problem: Problem, placed: Sequence[Placed | None], found: Found, objective: str) -> float:
+    if objective == "shortest-delay":
+        return float(sum(own["delay_ps"] for own in placed if own))
+    if objective == "fewest-entries":
+        return float(sum(len(gates["entries"]) for gates in found["gates"]))
+    cost = 0.0
+    for gates in found["gates"]:
+        lost = 1542 * 8e9 / problem["links"][gates["link"]]["rate_bps"]
+        free = (max(0.0, entry["interval_ns"] - lost) for entry in gates["entries"] if entry["others"])
+        cost += 1 - sum(free) / gates["cycle_ns"]
+    return cost

@@ -1,0 +1,153 @@
+"""Places streams where the heuristic is stuck, or all of them for the best; or proves that none can be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tsnbench.planning.scheduling.exact.budget import Answer, Budget
+from tsnbench.planning.scheduling.exact.conflict import Conflict, reduced
+from tsnbench.planning.scheduling.exact.job import Job, jobs_of
+from tsnbench.planning.scheduling.exact.model import Model, same
+from tsnbench.planning.scheduling.exact.objective import make_best
+
+if TYPE_CHECKING:
+    from tsnbench.planning.scheduling.problem import Placed, Problem
+
+WAYS = 4
+"""Per stream, where they are free."""
+REGION = 48
+"""Streams that are placed anew where some are stuck."""
+MOST = 400
+"""More streams than these are not put into one model."""
+
+
+@dataclass
+class Outcome:
+    answer: Answer
+    placed: dict[int, Placed]
+    conflict: Conflict | None = None
+    """Where there is no schedule: who finds none together."""
+    all_ways: bool = True
+    """Whether every way that streams may take was looked at, not some of those that are free."""
+
+
+def solve(
+    problem: Problem,
+    before: Sequence[Placed | None],
+    seconds: float,
+    objective: str | None = None,
+    earlier: Mapping[int, Placed] | None = None,
+) -> Outcome:
+    """A schedule for all streams of a problem.
+
+    Args:
+        before: by stream, where the heuristic has it.
+        seconds: deterministic ones.
+        objective: what to make best; None: any schedule will do.
+        earlier: where streams were in an earlier plan. First those that still are there stay; where that does
+            not work out, as few as possible move. An objective is about the others.
+    """
+    earlier = earlier or {}
+    jobs = jobs_of(problem, WAYS)
+    all_ways = all("tree" in stream for stream in problem["streams"])
+    budget = Budget(seconds)
+    placed = {number: own for number, own in enumerate(before) if own is not None}
+    stuck = [job.number for job in jobs if job.number not in placed]
+    kept = {number: own for number, own in placed.items() if same(own, earlier.get(number))}
+    found: dict[int, Placed] | None = placed if not stuck else None
+    if found is None:
+        near = _near(jobs, stuck)
+        others = [number for number in near if number not in kept]
+        if kept and len(stuck) + len(others) <= MOST:
+            found = _place(problem, jobs, [*stuck, *others], placed, budget, seconds / 8)
+        region = [*stuck, *near[:REGION]]
+        if found is None and len(region) < len(jobs):
+            found = _place(problem, jobs, region, placed, budget, seconds / 4, earlier)
+        if found is None:
+            conflict = _conflict(problem, jobs, [*stuck, *near], budget)
+            if conflict is not None:
+                return Outcome(Answer.IMPOSSIBLE, placed, conflict, all_ways)
+            everybody = [job.number for job in jobs]
+            if len(everybody) <= MOST and len(near) + len(stuck) < len(everybody):
+                conflict = _conflict(problem, jobs, everybody, budget)
+                if conflict is not None:
+                    return Outcome(Answer.IMPOSSIBLE, placed, conflict, all_ways)
+            if len(everybody) <= MOST:
+                found = _place(problem, jobs, everybody, placed, budget, budget.left / 2, earlier)
+        if found is None:
+            return Outcome(Answer.UNKNOWN, placed, all_ways=all_ways)
+    if objective is not None and len(jobs) <= MOST:
+        stay = {number: own for number, own in found.items() if same(own, earlier.get(number))}
+        found = make_best(problem, jobs, found, objective, budget, stay)
+    return Outcome(Answer.FOUND, found, all_ways=all_ways)
+
+
+def _near(jobs: Sequence[Job], stuck: Sequence[int]) -> list[int]:
+    """Who shares links with those that are stuck; who shares most comes first."""
+    links = {part.link for number in stuck for way in jobs[number].ways for part in way.parts}
+    shared: Counter[int] = Counter()
+    for job in jobs:
+        if job.number not in stuck:
+            own = {part.link for way in job.ways for part in way.parts}
+            shared[job.number] = len(own & links)
+    return [number for number, count in shared.most_common() if count]
+
+
+def _place(
+    problem: Problem,
+    jobs: Sequence[Job],
+    region: Sequence[int],
+    placed: Mapping[int, Placed],
+    budget: Budget,
+    most: float,
+    earlier: Mapping[int, Placed] | None = None,
+) -> dict[int, Placed] | None:
+    """Times for a region, all others staying where they are; few leave where they were earlier."""
+    inside = set(region)
+    stay = {number: own for number, own in placed.items() if number not in inside}
+    ways = {job.number: job.ways for job in jobs}
+    # A way of the heuristic's own that is none of those that are tried cannot be written down.
+    if any(all(list(way.tree) != list(own["tree"]) for way in ways[number]) for number, own in stay.items()):
+        return None
+    waiting = any(
+        list(own["starts_ps"]) != list(way.starts)
+        for number, own in stay.items()
+        for way in ways[number]
+        if list(way.tree) == list(own["tree"])
+    )
+    near = {part.link for number in region for way in ways[number] for part in way.parts}
+    touched = [
+        job
+        for job in jobs
+        if job.number in inside or any(part.link in near for way in job.ways for part in way.parts)
+    ]
+    for waits in (True,) if waiting else (False, True):
+        model = Model(problem, touched, waits=waits, stay=stay)
+        model.hint({**placed, **(earlier or {})})
+        model.move_few(earlier or {})
+        answer, solver = budget.solve(model.model, most / 2)
+        if answer is Answer.FOUND:
+            return {**placed, **model.placed(solver)}
+    return None
+
+
+def _conflict(
+    problem: Problem, jobs: Sequence[Job], numbers: Sequence[int], budget: Budget
+) -> Conflict | None:
+    """Whether some streams are proved to have no schedule, and which of them are enough for that."""
+    if len(numbers) > MOST:
+        return None
+    some = [jobs[number] for number in numbers]
+    # Without waiting there are fewer numbers to choose: often all fit so.
+    if budget.solve(Model(problem, some, waits=False).model, budget.left / 8)[0] is Answer.FOUND:
+        return None
+    model = Model(problem, some, waits=True, assume=True)
+    answer, solver = budget.solve(model.model, budget.left / 4)
+    if answer is not Answer.IMPOSSIBLE:
+        return None
+    by_literal = {literal.index: number for number, literal in model.assumed.items()}
+    core = [by_literal[index] for index in solver.sufficient_assumptions_for_infeasibility()]
+    return reduced(problem, jobs, sorted(core) or list(numbers), budget)

@@ -1,0 +1,186 @@
+"""What the exact engine knows of streams: ways, what they take of links, and how the times of two may lie.
+
+All times in ps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING
+
+from tsnbench import _native
+
+if TYPE_CHECKING:
+    from tsnbench.planning.scheduling.problem import Problem, TreeEntry
+    from tsnbench.planning.scheduling.problem import Way as FoundWay
+
+Spans = list[tuple[int, int]]
+"""Closed intervals, ascending and apart."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One link of a way; ``wire`` and ``arrives`` by frame, from its first bit out."""
+
+    link: int
+    parent: int | None
+    processing: int
+    wire: tuple[int, ...]
+    arrives: tuple[int, ...]
+    listens: bool
+    margin: int
+    tick: int
+    silence: int
+    """Inter-frame gap, ahead of which a window opens."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What frames that go on at once take of a link, margins included, from the release."""
+
+    link: int
+    at: int
+    length: int
+    silence: int
+
+
+@dataclass(frozen=True)
+class Way:
+    tree: Sequence[TreeEntry]
+    steps: tuple[Step, ...]
+    starts: tuple[int, ...]
+    """First bits out of frames that go on at once."""
+    parts: tuple[Part, ...]
+    delay: int
+    late: int
+    spread: int
+
+
+@dataclass(frozen=True)
+class Job:
+    number: int
+    period: int
+    earliest: int
+    latest: int
+    deadline: int
+    jitter: int | None
+    queue: int | None
+    copies: int
+    ways: tuple[Way, ...]
+
+    @property
+    def waits(self) -> bool:
+        """Whether its frames may wait: a copy would go in the window of another."""
+        return self.copies == 1
+
+    def keeps(self, way: Way) -> bool:
+        """Whether a way keeps its limits, others apart."""
+        return (
+            way.delay + way.late <= self.deadline
+            and all(part.length <= self.period for part in way.parts)
+            and (self.jitter is None or way.spread + 2 * way.late <= self.jitter)
+        )
+
+
+def jobs_of(problem: Problem, most_ways: int) -> list[Job]:
+    """Every stream of a problem; those without a way that keeps their limits have none."""
+    found: list[list[FoundWay]] = json.loads(_native.schedule_ways(json.dumps(problem), most_ways))
+    jobs = []
+    for number, (stream, ways) in enumerate(zip(problem["streams"], found, strict=True)):
+        jitter = stream.get("jitter_ns")
+        made = Job(
+            number=number,
+            period=stream["period_ns"] * 1_000,
+            earliest=stream["earliest_ns"] * 1_000,
+            latest=stream["latest_ns"] * 1_000,
+            deadline=stream["deadline_ns"] * 1_000,
+            jitter=None if jitter is None else jitter * 1_000,
+            queue=stream.get("queue"),
+            copies=stream.get("copies", 1),
+            ways=tuple(_way(problem, way) for way in ways),
+        )
+        kept = tuple(way for way in made.ways if made.keeps(way))
+        jobs.append(Job(**{**made.__dict__, "ways": kept}))
+    return jobs
+
+
+def _way(problem: Problem, found: FoundWay) -> Way:
+    links = problem["links"]
+    steps = []
+    for entry, taken in zip(found["tree"], found["steps"], strict=True):
+        link = links[entry["link"]]
+        steps.append(
+            Step(
+                link=entry["link"],
+                parent=entry.get("parent"),
+                processing=taken["processing_ps"],
+                wire=tuple(taken["wire_ps"]),
+                arrives=tuple(taken["arrives_ps"]),
+                listens=taken["listens"],
+                margin=link["margin_ps"],
+                tick=link["limits"]["granularity_ns"] * 1_000,
+                silence=12 * 8 * 10**12 // link["rate_bps"],
+            )
+        )
+    arrivals: list[list[int]] = []
+    starts, parts, delay, late = [], [], 0, 0
+    ends: dict[int, list[int]] = {}
+    for step in steps:
+        ready = (
+            [0] * len(step.wire)
+            if step.parent is None
+            else [arrived + step.processing for arrived in arrivals[step.parent]]
+        )
+        free, come = ready[0], []
+        for at, wire, arrives in zip(ready, step.wire, step.arrives, strict=True):
+            begin = max(at, free)
+            free = begin + wire
+            come.append(begin + arrives)
+        arrivals.append(come)
+        starts.append(ready[0])
+        parts.append(Part(step.link, ready[0] - step.margin, free - ready[0] + 2 * step.margin, step.silence))
+        if step.listens:
+            delay, late = max(delay, come[-1]), max(late, step.margin)
+            ends.setdefault(links[step.link]["to"], []).append(come[-1])
+    spread = max((max(lasts) - min(lasts) for lasts in ends.values()), default=0)
+    return Way(found["tree"], tuple(steps), tuple(starts), tuple(parts), delay, late, spread)
+
+
+def apart(one: Way, other: Way, common: int, grain: int) -> Spans:
+    """By how much later than one stream, modulo the gcd of their periods, another may be released, in grains.
+
+    Both go on at once. All that is left over where they share no link is everything.
+    """
+    size = common // grain
+    allowed: Spans = [(0, size - 1)]
+    for mine in one.parts:
+        for theirs in other.parts:
+            if mine.link == theirs.link:
+                low = mine.length + mine.at - theirs.at
+                high = common - theirs.length + mine.at - theirs.at
+                allowed = meet(allowed, folded(low, high, grain, size))
+    return allowed
+
+
+def folded(low: int, high: int, grain: int, size: int) -> Spans:
+    """The grains whose points lie in a closed interval, modulo ``size`` of them."""
+    first, last = -(-low // grain), high // grain
+    if last < first:
+        return []
+    if last - first + 1 >= size:
+        return [(0, size - 1)]
+    first, last = first % size, last % size
+    return [(first, last)] if first <= last else [(0, last), (first, size - 1)]
+
+
+def meet(one: Spans, other: Spans) -> Spans:
+    """What is in both."""
+    both = [(max(a, c), min(b, d)) for a, b in one for c, d in other]
+    return sorted((low, high) for low, high in both if low <= high)
+
+
+def common_period(one: Job, other: Job) -> int:
+    return gcd(one.period, other.period)

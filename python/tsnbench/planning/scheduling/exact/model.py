@@ -1,0 +1,304 @@
+"""Streams as a constraint model: releases, ways, queues and waits that keep all frames apart.
+
+Two streams meet on a link if and only if their intervals do modulo the greatest common divisor of their
+periods: one number says by how many of these they are apart, so that nothing is unrolled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.planning.scheduling.exact.job import Job, Way, apart, common_period
+
+if TYPE_CHECKING:
+    from tsnbench.planning.scheduling.problem import Placed, Problem
+
+"""As ``crates/schedule`` has it."""
+
+
+@dataclass
+class Stream:
+    """One stream's variables; by way where it has several."""
+
+    job: Job
+    release: Any
+    """In grains."""
+    taken: list[Any]
+    """By way: whether it is taken."""
+    queues: list[Any]
+    """By queue: whether it is taken."""
+    starts: list[list[Any]] = field(default_factory=list)
+    """By way and entry: first bit out, ps; empty where frames go on at once."""
+    comes: list[list[Any]] = field(default_factory=list)
+    """When its time in the queue begins, margins included, ps."""
+    ends: list[list[Any]] = field(default_factory=list)
+    delays: list[Any] = field(default_factory=list)
+    fixed: bool = False
+
+
+class Model:
+    """A model of some streams of a problem beside others that stay where they are."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        jobs: Iterable[Job],
+        *,
+        waits: bool,
+        assume: bool = False,
+        stay: Mapping[int, Placed] | None = None,
+    ) -> None:
+        from ortools.sat.python import cp_model
+
+        self.cp = cp_model
+        self.model: Any = cp_model.CpModel()
+        self.grain = problem["granularity_ns"] * 1_000
+        self.queues = max((link["queues"] for link in problem["links"]), default=1)
+        self.waits = waits
+        self.together: list[tuple[Stream, Stream, int, Any]] = []
+        """Pairs that share links: how much later the second is, in grains modulo so many."""
+        self.assumed: dict[int, Any] = {}
+        stay = stay or {}
+        self.streams = [self._stream(job, stay.get(job.number)) for job in jobs]
+        if assume:
+            self.assumed = {own.job.number: self.model.new_bool_var("") for own in self.streams}
+            self.model.add_assumptions(list(self.assumed.values()))
+        for place, one in enumerate(self.streams):
+            for other in self.streams[:place]:
+                if not (one.fixed and other.fixed):
+                    self._keep_apart(other, one)
+
+    def _stream(self, job: Job, placed: Placed | None) -> Stream:
+        model = self.model
+        if placed is not None:
+            job = Job(**{**job.__dict__, "ways": tuple(way for way in job.ways if _same(way, placed))})
+        first, last = -(-job.earliest // self.grain), job.latest // self.grain
+        release = model.new_int_var(first, max(first, last), "")
+        if last < first or not job.ways:
+            model.add_bool_or([])
+        taken = [model.new_bool_var("") for _ in job.ways]
+        if taken:
+            model.add_exactly_one(taken)
+        queues = [model.new_bool_var("") for _ in range(self.queues)]
+        model.add_exactly_one(queues)
+        if job.queue is not None:
+            model.add(queues[min(job.queue, self.queues - 1)] == 1)
+        own = Stream(job, release, taken, queues, fixed=placed is not None)
+        if self.waits:
+            for way, chosen in zip(job.ways, taken, strict=True):
+                self._times(own, way, chosen, placed)
+        if placed is not None:
+            model.add(release == placed["offset_ns"] * 1_000 // self.grain)
+            model.add(queues[placed["queue"]] == 1)
+        return own
+
+    def _times(self, own: Stream, way: Way, chosen: Any, placed: Placed | None) -> None:
+        """First bits out, entry by entry: at once, or at a tick of the gates once the frame has come."""
+        model, job = self.model, own.job
+        released = own.release * self.grain
+        far = job.latest + max(job.deadline, way.delay) + 1
+        arrivals: list[list[Any]] = []
+        starts, comes, ends, lasts = [], [], [], []
+        for place, step in enumerate(way.steps):
+            ready = (
+                [released] * len(step.wire)
+                if step.parent is None
+                else [arrived + step.processing for arrived in arrivals[step.parent]]
+            )
+            start, held = ready[0], 0
+            if step.parent is not None and job.waits and (placed is None or self._held(way, placed, place)):
+                waits = model.new_bool_var("")
+                start = model.new_int_var(0, far, "")
+                ticks = model.new_int_var(0, far // step.tick, "")
+                model.add(start == ready[0]).only_enforce_if(~waits)
+                model.add(start >= ready[0] + 1).only_enforce_if(waits)
+                model.add(start == ticks * step.tick).only_enforce_if(waits)
+                held = waits * step.tick
+                if placed is not None:
+                    at = placed["offset_ns"] * 1_000 + placed["starts_ps"][place]
+                    model.add(start == at)
+            free, come = start, []
+            for number, (wire, arrives) in enumerate(zip(step.wire, step.arrives, strict=True)):
+                begin = start
+                if number:
+                    begin = free
+                    if step.parent is not None:
+                        begin = model.new_int_var(0, far + sum(step.wire), "")
+                        model.add_max_equality(begin, [free, ready[number]])
+                free = begin + wire
+                come.append(begin + arrives)
+            arrivals.append(come)
+            starts.append(start)
+            comes.append(ready[0] - step.margin - held)
+            ends.append(free + step.margin)
+            model.add(ends[-1] - comes[-1] <= job.period).only_enforce_if(chosen)
+            if step.listens:
+                lasts.append(come[-1] - released)
+        delay = model.new_int_var(0, far, "")
+        for last in lasts:
+            model.add(delay >= last)
+        model.add(delay + way.late <= job.deadline).only_enforce_if(chosen)
+        own.starts.append(starts)
+        own.comes.append(comes)
+        own.ends.append(ends)
+        own.delays.append(delay)
+
+    @staticmethod
+    def _held(way: Way, placed: Placed, place: int) -> bool:
+        return (
+            any(start != at for start, at in zip(placed["starts_ps"], way.starts, strict=True)) and place > 0
+        )
+
+    def _keep_apart(self, one: Stream, other: Stream) -> None:
+        common = common_period(one.job, other.job)
+        if self.waits:
+            return self._keep_waiting_apart(one, other, common)
+        size = common // self.grain
+        everything = [(0, size - 1)]
+        allowed = {
+            (mine, theirs): apart(way, their_way, common, self.grain)
+            for mine, way in enumerate(one.job.ways)
+            for theirs, their_way in enumerate(other.job.ways)
+        }
+        if all(spans == everything for spans in allowed.values()):
+            return None
+        later, turns = self._later(one, other, size)
+        self.together.append((one, other, size, later))
+        self.model.add(later == other.release - one.release - size * turns)
+        for (mine, theirs), spans in allowed.items():
+            if spans != everything:
+                domain = self.cp.Domain.FromIntervals([list(span) for span in spans])
+                literals = self._both(one, other, mine, theirs)
+                if spans:
+                    self.model.add_linear_expression_in_domain(later, domain).only_enforce_if(literals)
+                else:
+                    self.model.add_bool_or([~literal for literal in literals])
+        return None
+
+    def _later(self, one: Stream, other: Stream, size: int) -> tuple[Any, Any]:
+        first, last = _range(one.job, self.grain)
+        begin, end = _range(other.job, self.grain)
+        turns = self.model.new_int_var((begin - last) // size, (end - first) // size, "")
+        return self.model.new_int_var(0, size - 1, ""), turns
+
+    def _both(self, one: Stream, other: Stream, mine: int, theirs: int) -> list[Any]:
+        literals = [one.taken[mine], other.taken[theirs]]
+        numbers = (one.job.number, other.job.number)
+        return literals + [self.assumed[number] for number in numbers if number in self.assumed]
+
+    def _keep_waiting_apart(self, one: Stream, other: Stream, common: int) -> None:
+        for mine, way in enumerate(one.job.ways):
+            for theirs, their_way in enumerate(other.job.ways):
+                literals = self._both(one, other, mine, theirs)
+                for place, step in enumerate(way.steps):
+                    for their_place, their_step in enumerate(their_way.steps):
+                        if step.link != their_step.link:
+                            continue
+                        a = (one.comes[mine][place], one.ends[mine][place])
+                        b = (other.comes[theirs][their_place], other.ends[theirs][their_place])
+                        for queue in range(self.queues):
+                            same = [] if self.queues == 1 else [one.queues[queue], other.queues[queue]]
+                            self._disjoint(a, b, common, one.job, other.job, literals + same)
+                        if self.queues > 1:
+                            a = (one.starts[mine][place] - step.margin, a[1])
+                            b = (other.starts[theirs][their_place] - their_step.margin, b[1])
+                            self._disjoint(a, b, common, one.job, other.job, literals)
+
+    def _disjoint(
+        self, a: tuple[Any, Any], b: tuple[Any, Any], common: int, one: Job, other: Job, literals: list[Any]
+    ) -> None:
+        far = (one.latest + one.deadline + other.latest + other.deadline) // common + 2
+        turns = self.model.new_int_var(-far, far, "")
+        self.model.add(b[0] - a[1] - common * turns >= 0).only_enforce_if(literals)
+        self.model.add(a[0] + common - b[1] + common * turns >= 0).only_enforce_if(literals)
+
+    def hint(self, placed: Mapping[int, Placed]) -> None:
+        """Where to begin."""
+        for own in self.streams:
+            before = placed.get(own.job.number)
+            if before is None or own.fixed:
+                continue
+            self.model.add_hint(own.release, before["offset_ns"] * 1_000 // self.grain)
+            for way, chosen in zip(own.job.ways, own.taken, strict=True):
+                self.model.add_hint(chosen, _same(way, before))
+
+    def move_few(self, earlier: Mapping[int, Placed]) -> None:
+        """As few streams as can be are somewhere else than they were."""
+        moved = []
+        for own in self.streams:
+            before = earlier.get(own.job.number)
+            if before is None or own.fixed:
+                continue
+            goes = self.model.new_bool_var("")
+            moved.append(goes)
+            release = before["offset_ns"] * 1_000
+            at = next((at for at, way in enumerate(own.job.ways) if _same(way, before)), None)
+            never = at is None or release % self.grain or before["queue"] >= self.queues
+            if not never and at is not None:
+                way = own.job.ways[at]
+                never = len(way.starts) != len(before["starts_ps"])
+                never |= not self.waits and list(way.starts) != list(before["starts_ps"])
+            if never or at is None:
+                self.model.add(goes == 1)
+                continue
+            self.model.add(own.release == release // self.grain).only_enforce_if(~goes)
+            self.model.add(own.taken[at] == 1).only_enforce_if(~goes)
+            self.model.add(own.queues[before["queue"]] == 1).only_enforce_if(~goes)
+            if self.waits:
+                for start, planned in zip(own.starts[at], before["starts_ps"], strict=True):
+                    self.model.add(start == release + planned).only_enforce_if(~goes)
+        if moved:
+            self.model.minimize(sum(moved))
+
+    def placed(self, solver: Any) -> dict[int, Placed]:
+        """What a solution says."""
+        found: dict[int, Placed] = {}
+        for own in self.streams:
+            at = next(place for place, chosen in enumerate(own.taken) if solver.boolean_value(chosen))
+            way = own.job.ways[at]
+            release = solver.value(own.release) * self.grain
+            starts = list(way.starts)
+            if self.waits:
+                starts = [solver.value(start) - release for start in own.starts[at]]
+            queue = next(number for number, chosen in enumerate(own.queues) if solver.boolean_value(chosen))
+            found[own.job.number] = {
+                "offset_ns": release // 1_000,
+                "tree": list(way.tree),
+                "starts_ps": starts,
+                "queue": queue,
+                "delay_ps": _delay(way, starts),
+            }
+        return found
+
+
+def same(one: Placed, other: Placed | None) -> bool:
+    """Whether both say the same of releases, ways and times."""
+    if other is None or one["offset_ns"] != other["offset_ns"] or one["queue"] != other["queue"]:
+        return False
+    return one["tree"] == other["tree"] and one["starts_ps"] == other["starts_ps"]
+
+
+def _same(way: Way, placed: Placed) -> bool:
+    return list(way.tree) == list(placed["tree"])
+
+
+def _range(job: Job, grain: int) -> tuple[int, int]:
+    return -(-job.earliest // grain), job.latest // grain
+
+
+def _delay(way: Way, starts: list[int]) -> int:
+    """Release to the last bit in at the listener that is reached last."""
+    arrivals: list[list[int]] = []
+    delay = 0
+    for step, start in zip(way.steps, starts, strict=True):
+        free, come = start, []
+        for number, (wire, arrives) in enumerate(zip(step.wire, step.arrives, strict=True)):
+            ready = 0 if step.parent is None else arrivals[step.parent][number] + step.processing
+            begin = max(free, ready) if number else start
+            free = begin + wire
+            come.append(begin + arrives)
+        arrivals.append(come)
+        delay = max(delay, come[-1]) if step.listens else delay
+    return delay

@@ -1,0 +1,130 @@
+"""What a schedule can be best at: few gate entries, short delays, much bandwidth left to others.
+
+Windows that follow each other without a gap are one: that saves entries, and the time before a window in
+which others' frames do not fit any more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import lcm
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.planning.scheduling.exact.budget import Answer, Budget
+from tsnbench.planning.scheduling.exact.job import Job, folded
+from tsnbench.planning.scheduling.exact.model import Model
+
+if TYPE_CHECKING:
+    from tsnbench.planning.scheduling.problem import Placed, Problem
+
+LARGEST = 1542 * 8
+"""Bits of others' largest frame on the wire."""
+
+
+def make_best(
+    problem: Problem,
+    jobs: Sequence[Job],
+    placed: dict[int, Placed],
+    objective: str,
+    budget: Budget,
+    stay: Mapping[int, Placed] | None = None,
+) -> dict[int, Placed]:
+    """The best schedule that is found in time, as the model counts; the one given where none is.
+
+    Args:
+        stay: those that are not moved.
+    """
+    by_number = {job.number: job for job in jobs}
+    waiting = any(
+        list(own["starts_ps"]) != list(way.starts)
+        for number, own in placed.items()
+        for way in by_number[number].ways
+        if list(way.tree) == list(own["tree"])
+    )
+    # Who waits has longer delays and more windows: without, if that can be.
+    bound = any(
+        list(own["starts_ps"]) != list(way.starts)
+        for number, own in (stay or {}).items()
+        for way in by_number[number].ways
+        if list(way.tree) == list(own["tree"])
+    )
+    for waits in (True,) if bound else (False, True) if waiting else (False,):
+        model = Model(problem, jobs, waits=waits, stay=stay)
+        model.hint(placed)
+        if objective == "shortest-delay":
+            goal = _delays(model)
+        else:
+            goal = _gaps(model, problem, entries=objective == "fewest-entries")
+        model.model.minimize(goal)
+        answer, solver = budget.solve(model.model, budget.left / (2 if waiting and not waits else 1))
+        if answer is Answer.FOUND:
+            return model.placed(solver)
+    return placed
+
+
+def _delays(model: Model) -> Any:
+    """All streams' delays together, ns."""
+    terms: list[Any] = []
+    for own in model.streams:
+        for place, (way, chosen) in enumerate(zip(own.job.ways, own.taken, strict=True)):
+            if not model.waits:
+                terms.append(chosen * (way.delay // 1_000))
+                continue
+            delay = model.model.new_int_var(0, 1 << 50, "")
+            model.model.add(delay * 1_000 >= own.delays[place]).only_enforce_if(chosen)
+            terms.append(delay)
+    return sum(terms)
+
+
+def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
+    """Time taken from others by frames and before windows, or entries; less for windows that are one."""
+    cycles: dict[int, int] = defaultdict(lambda: 1)
+    for own in model.streams:
+        for way in own.job.ways:
+            for part in way.parts:
+                cycles[part.link] = lcm(cycles[part.link], own.job.period)
+    terms: list[Any] = []
+
+    def price(link: int, period: int, length: int) -> int:
+        """Of a window: in entries, or in parts of 10^9 of the link's time."""
+        if entries:
+            return 2 * (cycles[link] // period)
+        lost: int = LARGEST * 10**12 // problem["links"][link]["rate_bps"]
+        return (lost + length) * 10**9 // period
+
+    for own in model.streams:
+        for way, chosen in zip(own.job.ways, own.taken, strict=True):
+            terms += [chosen * price(part.link, own.job.period, part.length) for part in way.parts]
+    if model.waits:
+        return sum(terms)
+    before: dict[tuple[int, int], list[Any]] = defaultdict(list)
+    behind: dict[tuple[int, int], list[Any]] = defaultdict(list)
+    for one, other, size, later in model.together:
+        if one.job.period != other.job.period:
+            continue
+        for mine, way in enumerate(one.job.ways):
+            for theirs, their_way in enumerate(other.job.ways):
+                taken = [one.taken[mine], other.taken[theirs]]
+                for a in way.parts:
+                    for b in their_way.parts:
+                        if a.link != b.link:
+                            continue
+                        common, saved = one.job.period, price(a.link, one.job.period, 0)
+                        first = (a.length + a.at - b.at, a.length + a.at - b.at + a.silence)
+                        second = (a.at - b.at - b.length - b.silence, a.at - b.at - b.length)
+                        for (low, high), (early, late) in ((first, (one, other)), (second, (other, one))):
+                            spans = folded(low % common, low % common + high - low, model.grain, size)
+                            if not spans:
+                                continue
+                            joined = model.model.new_bool_var("")
+                            domain = model.cp.Domain.FromIntervals([list(span) for span in spans])
+                            model.model.add_linear_expression_in_domain(later, domain).only_enforce_if(joined)
+                            for literal in taken:
+                                model.model.add_implication(joined, literal)
+                            before[late.job.number, a.link].append(joined)
+                            behind[early.job.number, a.link].append(joined)
+                            terms.append(-saved * joined)
+    for joined in (*before.values(), *behind.values()):
+        model.model.add_at_most_one(joined)
+    return sum(terms)

@@ -1,0 +1,314 @@
+"""What would help where there is no schedule: each change is tried before it is said, by planning with it.
+
+Tries are few and use the first engine alone; they are counted, not timed, so that the same scenario always
+has the same hints.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from math import lcm
+from typing import TYPE_CHECKING, Literal
+
+from tsnbench import _native
+from tsnbench.planning.draft import Draft, Flow
+from tsnbench.planning.scheduling.exact.budget import Answer
+from tsnbench.planning.scheduling.exact.engine import solve
+from tsnbench.scenario import model
+from tsnbench.scenario.units import DURATION, RATE
+
+if TYPE_CHECKING:
+    from tsnbench.planning.scheduling.problem import Found, Problem, Reason
+
+TRIES = 40
+"""Of one scenario."""
+GROUPS = 12
+"""Streams of the scenario whose periods are changed."""
+LARGEST = 200
+"""Streams of a problem that is planned again."""
+SAID = 3
+"""Changes of one hint."""
+RATES = tuple(mega * 10**6 for mega in (10, 100, 1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 100_000))
+MORE_TIME = 10_000_000_000
+"""What the exact engine is given, ns, where it had less and ran out of that."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of a scenario, and of the problem that it makes."""
+
+    words: str
+    """``streams.cam.requires.delay: 300 us``."""
+    make: Callable[[Problem], None]
+    more: str = ""
+    """Of changes that are more and more of the same, the first that helps is enough."""
+
+
+@dataclass
+class Hints:
+    """Changes that were tried for the reasons of one scenario."""
+
+    draft: Draft
+    flows: Sequence[Flow]
+    queues: Sequence[int]
+    problem: Problem
+    left: int = TRIES
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def of(self, reason: Reason) -> str | None:
+        """What helps against a reason; None where nothing that was tried does."""
+        about = streams_of(reason)
+        if reason["kind"] == "unknown":
+            return self._more_time()
+        everything = range(len(self.flows))
+        whole: list[str] = []
+        part: list[str] = []
+        enough: set[str] = set()
+        for change in self._changes(reason, about):
+            if len(whole) >= SAID:
+                break
+            if change.more and change.more in enough:
+                continue
+            if self._works(change, everything):
+                whole.append(change.words)
+                enough.add(change.more)
+            elif about and len(about) < len(self.flows) and len(part) < SAID and self._works(change, about):
+                part.append(change.words)
+                enough.add(change.more)
+        if whole:
+            return f"there is a schedule with {' or with '.join(whole)}"
+        if part:
+            who = "this stream alone has" if len(about) == 1 else "these streams alone have"
+            return f"{who} a schedule with {' or with '.join(part)}"
+        return None
+
+    def _works(self, change: Change, numbers: Sequence[int]) -> bool:
+        if self.left <= 0 or len(numbers) > LARGEST:
+            return False
+        changed = deepcopy(self.problem)
+        change.make(changed)
+        changed["streams"] = [changed["streams"][number] for number in numbers]
+        text = json.dumps(changed)
+        if text not in self.known:
+            self.left -= 1
+            self.known[text] = _planned(text)
+        return self.known[text]
+
+    def _changes(self, reason: Reason, about: Sequence[int]) -> Iterator[Change]:
+        kind = reason["kind"]
+        groups = list(dict.fromkeys(self.flows[number].group for number in about))
+        if kind == "deadline":
+            yield self._deadline(groups[0], -(-reason["smallest_ps"] // 1_000))
+        if kind == "jitter":
+            limit = -(-(reason["spread_ps"] + reason["margins_ps"]) // 1_000)
+            yield self._set(f"streams.{groups[0]}.requires.jitter", limit, groups[0], "jitter_ns")
+        if kind in ("pair", "together", "period", "link", "gates"):
+            yield from self._periods(reason, groups)
+        if kind in ("conflict", "impossible", "without"):
+            yield from self._another_queue()
+            yield from self._releases(groups)
+            yield from self._deadlines(groups)
+        if kind in ("deadline", "pair", "together", "period", "link", "conflict", "impossible"):
+            yield from self._rates(reason, about)
+
+    def _numbers(self, group: str) -> list[int]:
+        return [number for number, flow in enumerate(self.flows) if flow.group == group]
+
+    def _set(self, path: str, ns: int, group: str, key: Literal["deadline_ns", "jitter_ns"]) -> Change:
+        numbers = self._numbers(group)
+
+        def make(problem: Problem) -> None:
+            for number in numbers:
+                problem["streams"][number][key] = ns
+
+        return Change(f"{path}: {DURATION.text(ns)}", make)
+
+    def _deadline(self, group: str, ns: int) -> Change:
+        return self._set(f"streams.{group}.requires.delay", ns, group, "deadline_ns")
+
+    def _deadlines(self, groups: Sequence[str]) -> Iterator[Change]:
+        """A later deadline of one of them: as late as it has to be where it may be as late as its period."""
+        for group in groups:
+            numbers = self._numbers(group)
+            own = [self.problem["streams"][number] for number in numbers]
+            if all(stream["deadline_ns"] >= stream["period_ns"] for stream in own):
+                continue
+            widest = deepcopy(self.problem)
+            for number in numbers:
+                widest["streams"][number]["deadline_ns"] = own[0]["period_ns"]
+            found = self._found(widest)
+            if found is None:
+                continue
+            margin = max(link["margin_ps"] for link in self.problem["links"])
+            every = found["outcome"]["placed"]
+            placed = [at["delay_ps"] + margin for number in numbers if (at := every[number])]
+            yield self._deadline(group, max(own[0]["deadline_ns"], -(-max(placed) // 1_000)))
+
+    def _found(self, problem: Problem) -> Found | None:
+        if self.left <= 0 or len(problem["streams"]) > LARGEST:
+            return None
+        self.left -= 1
+        return _schedule(json.dumps(problem))
+
+    def _releases(self, groups: Sequence[str]) -> Iterator[Change]:
+        """Releases that are left to plan."""
+        bound = []
+        for group in groups:
+            stream = self.flows[self._numbers(group)[0]].stream
+            assert isinstance(stream.pattern, model.Periodic)
+            if stream.release is not None or stream.pattern.offset:
+                bound.append((group, "release" if stream.release is not None else "offset"))
+
+        def free(some: Sequence[tuple[str, str]]) -> Change:
+            numbers = [number for group, _ in some for number in self._numbers(group)]
+
+            def make(problem: Problem) -> None:
+                for number in numbers:
+                    stream = problem["streams"][number]
+                    stream["earliest_ns"], stream["latest_ns"] = 0, stream["period_ns"] - 1
+
+            names = " and ".join(f"streams.{group}.{key}" for group, key in some)
+            return Change(f"{names} left out", make, "release")
+
+        for one in bound:
+            yield free([one])
+        if len(bound) > 1:
+            yield free(bound)
+
+    def _another_queue(self) -> Iterator[Change]:
+        """One more PCP whose class nobody else has."""
+        links = {hop.port for flow in self.flows for hop in flow.route}
+        taken = set(self.queues) | {f.stream.pcp for f in self.draft.flows if not f.stream.scheduled}
+        if any(flow.stream.vid is None for flow in self.flows):
+            return
+        for pcp in (7, 6, 5, 4, 3, 2, 1):
+            if pcp in taken:
+                continue
+            classes = [self.draft.ports[link].pcp_to_class for link in links]
+            if any(own[pcp] in {own[other] for other in taken} for own in classes):
+                continue
+
+            def make(problem: Problem) -> None:
+                for link in problem["links"]:
+                    link["queues"] = len(self.queues) + 1
+                for stream in problem["streams"]:
+                    stream.pop("queue", None)
+
+            offered = sorted([*self.queues, pcp], reverse=True)
+            if self.draft.scenario.schedule.pcps:
+                offered = [*self.queues, pcp]
+            yield Change(f"schedule.pcps: {offered}", make)
+            return
+
+    def _periods(self, reason: Reason, groups: Sequence[str]) -> Iterator[Change]:
+        """Longer periods that are multiples of a shorter one."""
+        if reason["kind"] == "period":
+            step = self.problem["granularity_ns"]
+            needs = -(-reason["needs_ps"] // 1_000 // step) * step
+            yield self._period({groups[0]: needs})
+            return
+        some = list(groups or dict.fromkeys(flow.group for flow in self.flows))[:GROUPS]
+        own = {group: self._period_of(group) for group in some}
+        for base in sorted(set(own.values())):
+            longer = {group: -(-period // base) * base for group, period in own.items() if period > base}
+            changed = {group: period for group, period in longer.items() if period != own[group]}
+            if changed:
+                yield self._period(changed)
+        for group, period in own.items():
+            for other in own.values():
+                if other != period and lcm(period, other) <= 10 * max(period, other):
+                    yield self._period({group: lcm(period, other)})
+
+    def _period_of(self, group: str) -> int:
+        period: int = self.problem["streams"][self._numbers(group)[0]]["period_ns"]
+        return period
+
+    def _period(self, periods: Mapping[str, int]) -> Change:
+        def make(problem: Problem) -> None:
+            for group, period in periods.items():
+                for number in self._numbers(group):
+                    stream = problem["streams"][number]
+                    flow = self.flows[number]
+                    if flow.stream.requires.least_delay is None:
+                        stream["deadline_ns"] = period
+                    if stream["latest_ns"] - stream["earliest_ns"] == stream["period_ns"] - 1:
+                        stream["latest_ns"] = stream["earliest_ns"] + period - 1
+                    elif flow.stream.release is None and isinstance(flow.stream.pattern, model.Periodic):
+                        first = (flow.start_ns + flow.stream.pattern.offset) % period
+                        stream["earliest_ns"] = stream["latest_ns"] = first
+                    stream["period_ns"] = period
+
+        words = (f"streams.{group}.period: {DURATION.text(period)}" for group, period in periods.items())
+        return Change(" and ".join(words), make)
+
+    def _rates(self, reason: Reason, about: Sequence[int]) -> Iterator[Change]:
+        """A faster link: the one that a reason names, or all on the paths of its streams that are as slow."""
+        links = (
+            {reason["link"]}
+            if "link" in reason
+            else {hop.port for number in about for hop in self.flows[number].route}
+        )
+        if not links:
+            return
+        slowest = min(self.problem["links"][link]["rate_bps"] for link in links)
+        links = {link for link in links if self.problem["links"][link]["rate_bps"] == slowest}
+        # Links are full duplex: both directions have one rate.
+        links |= {self.draft.ports[link].peer for link in links}
+        names = [self.draft.ports[link].name for link in sorted(links)]
+        forth = [
+            name
+            for name, link in zip(names, sorted(links), strict=True)
+            if link < self.draft.ports[link].peer
+        ]
+        for rate in RATES:
+            if rate <= slowest:
+                continue
+
+            def make(problem: Problem, rate: int = rate) -> None:
+                for link in links:
+                    problem["links"][link]["rate_bps"] = rate
+
+            cables = ", ".join(name.replace(" -> ", " -- ") for name in forth)
+            yield Change(f"{RATE.text(rate)} on {cables}", make, "rate")
+
+    def _more_time(self) -> str | None:
+        """More of the exact engine's time, where it had little."""
+        wanted = self.draft.scenario.schedule.time
+        if wanted >= MORE_TIME or len(self.flows) > LARGEST:
+            return None
+        found = _schedule(json.dumps(self.problem), refused=True)
+        placed = found["outcome"]["placed"] if found else [None] * len(self.flows)
+        placed = [None if own is None or own.get("behind") else own for own in placed]
+        outcome = solve(self.problem, placed, MORE_TIME / 1e9)
+        if outcome.answer is Answer.FOUND:
+            return f"there is a schedule with schedule.time: {DURATION.text(MORE_TIME)}"
+        if outcome.answer is Answer.IMPOSSIBLE:
+            return f"with schedule.time: {DURATION.text(MORE_TIME)} it is proved that there is none"
+        return None
+
+
+def streams_of(reason: Reason) -> list[int]:
+    """Who a reason is about."""
+    found = [reason["stream"]] if "stream" in reason else []
+    for one in reason.get("streams", ()):
+        found.append(one if isinstance(one, int) else one["stream"])
+    return sorted(set(found))
+
+
+def _planned(text: str) -> bool:
+    return _schedule(text) is not None
+
+
+def _schedule(text: str, *, refused: bool = False) -> Found | None:
+    """What first fit has for a problem; None where it is no whole schedule, unless that is asked for."""
+    try:
+        for effort in ({},) if refused else ({}, {"share": True}):
+            found: Found = json.loads(_native.schedule(text, json.dumps(effort)))
+            if refused or not found["reasons"]:
+                return found
+    except ValueError:
+        pass
+    return None

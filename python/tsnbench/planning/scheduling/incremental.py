@@ -1,0 +1,226 @@
+"""An earlier Plan's schedule: what of it is kept in a new one, and what became of every scheduled stream.
+
+What runs stays as it is where it can: a stream that is in both keeps its release, its way and its times on
+every link, and so its windows. Who has to move is told, and why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench import foreign
+from tsnbench.plan import quantities
+from tsnbench.plan.document import Plan, PlanReadError, check, without_hash
+from tsnbench.plan.streams import periodic, release_ns
+from tsnbench.planning.draft import Draft, Flow, Hop
+from tsnbench.planning.scheduling.member_streams import expanded, tree_of
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument, Stream
+    from tsnbench.planning.scheduling.problem import Placed
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one scheduled stream's flow."""
+
+    flow: str
+    what: str
+    """``kept``, ``moved``, ``added`` or ``removed``."""
+    why: str = ""
+    """Of those that moved."""
+    before_ns: int | None = None
+    """When it was released in its period; None for who was added."""
+    now_ns: int | None = None
+
+    def __str__(self) -> str:
+        if self.what != "moved":
+            return f"{self.flow}: {self.what}"
+        before, now = quantities.time(self.before_ns or 0), quantities.time(self.now_ns or 0)
+        released = f"released at {before} before, at {now} now"
+        return f"{self.flow}: moved, {released}: {self.why}"
+
+    def document(self) -> dict[str, str | int]:
+        """Ready for JSON."""
+        found = {"stream": self.flow, "what": self.what, "why": self.why}
+        times = {"before_ns": self.before_ns, "now_ns": self.now_ns}
+        words = {key: text for key, text in found.items() if text}
+        return words | {key: ns for key, ns in times.items() if ns is not None}
+
+
+def read_earlier(path: Path) -> Plan:
+    """A Plan's file, or what ``plan --keep --json`` printed, which has the Plan under ``plan``.
+
+    Raises:
+        PlanReadError: as :meth:`Plan.read`.
+    """
+    try:
+        found = foreign.read_json(path)
+    except OSError:
+        return Plan.read(path)
+    if not isinstance(found, dict) or not isinstance(found.get("plan"), dict):
+        return Plan.read(path)
+    try:
+        check(json.dumps(found["plan"]), found["plan"])
+    except ValueError as error:
+        raise PlanReadError(f"{path}: {error}") from error
+    return Plan(without_hash(found["plan"]))
+
+
+def placed_before(draft: Draft, flows: Sequence[Flow], queues: Sequence[int]) -> list[Placed | None]:
+    """Per flow what the earlier Plan decided, in the words of ``crates/schedule``; None where nothing.
+
+    Args:
+        draft: the new Plan so far; ``earlier`` is the old one.
+        flows: those that are scheduled.
+        queues: each queue's PCP.
+    """
+    if draft.earlier is None:
+        return []
+    scheduled = _scheduled(draft.earlier)
+    ports = {port.name: port.number for port in draft.ports}
+    return [_placed(draft, flow, draft.earlier, scheduled.get(flow.name), ports, queues) for flow in flows]
+
+
+def _placed(
+    draft: Draft,
+    flow: Flow,
+    earlier: PlanDocument,
+    before: Stream | None,
+    ports: Mapping[str, int],
+    queues: Sequence[int],
+) -> Placed | None:
+    if before is None:
+        return None
+    period = periodic(before)["period_ns"]
+    talker = earlier["nodes"][before["talker"]]["name"]
+    names = [name for name, _ in _way(earlier, before)]
+    # Another talker or period is another stream; ways that are no more cannot be kept.
+    if talker != draft.nodes[flow.talker].name or not all(name in ports for name in names):
+        return None
+    if period != _period(flow) or before["pcp"] not in queues:
+        return None
+    route = [Hop(ports[name], parent) for name, parent in _way(earlier, before)]
+    tree, starts = route, [own[0] for own in _starts(before)]
+    if flow.redundancy or any(len(own) > 1 for own in _starts(before)):
+        # Where copies meet, each entry has a time for every way: the same ways, or none is kept.
+        if route != list(flow.route):
+            return None
+        copies = expanded(flow)
+        left = [list(own) for own in _starts(before)]
+        if sorted(copies.entries) != sorted(n for n, own in enumerate(left) for _ in own):
+            return None
+        tree, starts = copies.tree, [left[entry].pop(0) for entry in copies.entries]
+    return {
+        "offset_ns": release_ns(before),
+        "tree": tree_of(tree),
+        "starts_ps": starts,
+        "queue": queues.index(before["pcp"]),
+        "behind": before["scheduled"].get("behind", []),
+    }
+
+
+def changes(earlier: PlanDocument, now: PlanDocument) -> list[Change]:
+    """What became of every scheduled flow of two Plans, in the order of the new one, removed ones last."""
+    before, after = _scheduled(earlier), _scheduled(now)
+    new = [name for name in after if name not in before]
+    other = [name for name in after if name in before and _demand(before[name], after[name])]
+    found = []
+    for name, stream in after.items():
+        old = before.get(name)
+        release = release_ns(stream)
+        if old is None:
+            found.append(Change(name, "added", now_ns=release))
+        elif _times(earlier, old) == _times(now, stream):
+            found.append(Change(name, "kept", "", release_ns(old), release))
+        else:
+            why = _demand(old, stream) or _network(earlier, old, now, stream) or _room(new, other)
+            found.append(Change(name, "moved", why, release_ns(old), release))
+    found += [
+        Change(name, "removed", "", release_ns(old)) for name, old in before.items() if name not in after
+    ]
+    return found
+
+
+def told(found: Sequence[Change]) -> Iterator[str]:
+    """For people: how many of each, then everyone who did not stay."""
+    count = {what: sum(one.what == what for one in found) for what in ("kept", "moved", "added", "removed")}
+    yield "scheduled streams: " + ", ".join(f"{number} {what}" for what, number in count.items())
+    yield from (str(one) for one in found if one.what != "kept")
+
+
+def _scheduled(document: PlanDocument) -> dict[str, Stream]:
+    return {stream["name"]: stream for stream in document["streams"] if "scheduled" in stream}
+
+
+def _starts(stream: Stream) -> list[list[int]]:
+    return stream["scheduled"]["starts_ps"]
+
+
+def _period(flow: Flow) -> int | None:
+    return flow.pattern["period_ns"] if flow.pattern["kind"] == "periodic" else None
+
+
+def _way(document: PlanDocument, stream: Stream) -> list[tuple[str, int | None]]:
+    return [(document["ports"][hop["port"]]["name"], hop.get("parent")) for hop in stream["route"]]
+
+
+def _times(document: PlanDocument, stream: Stream) -> tuple[Any, ...]:
+    """When it is where."""
+    return (
+        release_ns(stream),
+        periodic(stream)["period_ns"],
+        stream["pcp"],
+        _way(document, stream),
+        _starts(stream),
+    )
+
+
+def _demand(old: Stream, stream: Stream) -> str:
+    """What is asked for differently; empty where nothing is."""
+    periods = [periodic(one)["period_ns"] for one in (old, stream)]
+    if periods[0] != periods[1]:
+        return f"its period was {quantities.time(periods[0])} and is {quantities.time(periods[1])}"
+    if old["size"] != stream["size"]:
+        return "its frames have another size"
+    was, required = old.get("requirements", {}), stream.get("requirements", {})
+    for name, before, now in (
+        ("delay", was.get("delay_ns"), required.get("delay_ns")),
+        ("delay from release", was.get("release_delay_ns"), required.get("release_delay_ns")),
+    ):
+        if before != now:
+            texts = ["none" if ns is None else quantities.time(ns) for ns in (before, now)]
+            return f"its limit of {name} was {texts[0]} and is {texts[1]}"
+    return ""
+
+
+def _network(earlier: PlanDocument, old: Stream, now: PlanDocument, stream: Stream) -> str:
+    """What is different on its way, for the stream's own sake; empty where nothing is."""
+    ends = [[document["nodes"][one["talker"]]["name"]] for document, one in ((earlier, old), (now, stream))]
+    for own, document, one in ((ends[0], earlier, old), (ends[1], now, stream)):
+        own += [document["nodes"][listener["node"]]["name"] for listener in one["listeners"]]
+    if ends[0] != ends[1]:
+        return "it has another talker or other listeners"
+    ports = {port["name"]: port for port in now["ports"]}
+    for hop in old["route"]:
+        before = earlier["ports"][hop["port"]]
+        after = ports.get(before["name"])
+        if after is None:
+            return f"its way led over {before['name']}, which is no more"
+        if before["rate_bps"] != after["rate_bps"] or before["propagation_ps"] != after["propagation_ps"]:
+            return f"the link {before['name']} has another rate or length"
+        nodes = [earlier["nodes"][before["node"]], now["nodes"][after["node"]]]
+        if nodes[0]["processing_ns"] != nodes[1]["processing_ns"]:
+            return f"{nodes[0]['name']} takes another time"
+    if old["scheduled"].get("margin_ps", 0) != stream["scheduled"].get("margin_ps", 0):
+        return "the schedule's margin is another one"
+    return ""
+
+
+def _room(new: Sequence[str], other: Sequence[str]) -> str:
+    makers = [*new, *other]
+    return f"it made room for {quantities.some(makers)}" if makers else "other streams are elsewhere now"

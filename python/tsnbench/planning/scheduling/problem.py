@@ -1,0 +1,183 @@
+"""A scheduling problem and what came of it, as ``crates/schedule`` reads and writes them as JSON.
+
+Streams, links and nodes are named by their places in the problem's lists.
+"""
+
+from typing import NotRequired, TypedDict
+
+
+class Node(TypedDict):
+    """A node."""
+
+    processing_ps: int
+    forwards: bool
+
+
+class Limits(TypedDict):
+    """What the hardware of a port can do. IEEE 802.1Q-2022, 12.29.1."""
+
+    entries: NotRequired[int]
+    shortest_interval_ns: NotRequired[int]
+    granularity_ns: NotRequired[int]
+    longest_cycle_ns: NotRequired[int]
+    longest_frame: NotRequired[int]
+
+
+Link = TypedDict(
+    "Link",
+    {
+        "from": int,
+        "to": int,
+        "rate_bps": int,
+        "propagation_ps": int,
+        "margin_ps": int,
+        "queues": int,
+        "limits": NotRequired[Limits],
+    },
+)
+"""One direction of a link."""
+
+
+class TreeEntry(TypedDict):
+    """One link of a path; ``parent``: the entry before, absent at the talker."""
+
+    link: int
+    parent: NotRequired[int]
+
+
+class Stream(TypedDict):
+    """One time-triggered stream."""
+
+    talker: int
+    listeners: list[int]
+    period_ns: int
+    frames: list[int]
+    deadline_ns: int
+    earliest_ns: int
+    latest_ns: int
+    tree: NotRequired[list[TreeEntry]]
+    copies: NotRequired[int]
+    more_octets: NotRequired[list[int]]
+    jitter_ns: NotRequired[int]
+    queue: NotRequired[int]
+
+
+class Problem(TypedDict):
+    """A network and its streams."""
+
+    nodes: list[Node]
+    links: list[Link]
+    streams: list[Stream]
+    granularity_ns: int
+
+
+class Placed(TypedDict):
+    """What was decided for one stream."""
+
+    offset_ns: int
+    tree: list[TreeEntry]
+    starts_ps: list[int]
+    queue: int
+    behind: NotRequired[list[int]]
+    delay_ps: NotRequired[int]
+
+
+class Refusal(TypedDict):
+    """Why a stream was not placed, or a link has no list; only the kind is looked at."""
+
+    kind: str
+
+
+class Outcome(TypedDict):
+    """What came of all streams."""
+
+    placed: list[Placed | None]
+    refused: list[tuple[int, Refusal]]
+    moved: NotRequired[list[int]]
+    ejections: NotRequired[int]
+
+
+class GateEntry(TypedDict):
+    """One entry: bit n of ``queues``: queue n of the time-triggered streams is open."""
+
+    queues: int
+    others: bool
+    interval_ns: int
+
+
+class GateList(TypedDict):
+    """The gate control list of one link."""
+
+    link: int
+    base_ns: int
+    cycle_ns: int
+    entries: list[GateEntry]
+    joined: int
+
+
+class Hop(TypedDict):
+    """What one hop takes."""
+
+    link: int
+    wire_ps: int
+    propagation_ps: int
+    before_ps: int
+
+
+class Share(TypedDict):
+    """What a stream takes of a link, in parts per million."""
+
+    stream: int
+    ppm: int
+
+
+class Step(TypedDict):
+    """What one entry of a path takes."""
+
+    processing_ps: int
+    wire_ps: list[int]
+    arrives_ps: list[int]
+    listens: bool
+
+
+class Way(TypedDict):
+    """One path of a stream."""
+
+    tree: list[TreeEntry]
+    steps: list[Step]
+
+
+class Reason(TypedDict):
+    """Why there is no schedule: ``kind`` says which of the other keys there are."""
+
+    kind: str
+    stream: NotRequired[int]
+    listener: NotRequired[int]
+    streams: NotRequired[list[int] | list[Share]]
+    copies: NotRequired[int]
+    link: NotRequired[int]
+    octets: NotRequired[int]
+    most: NotRequired[int]
+    needs_ps: NotRequired[int]
+    period_ns: NotRequired[int]
+    deadline_ns: NotRequired[int]
+    smallest_ps: NotRequired[int]
+    margin_ps: NotRequired[int]
+    hops: NotRequired[list[Hop]]
+    rate_bps: NotRequired[int | None]
+    limit_ns: NotRequired[int]
+    spread_ps: NotRequired[int]
+    margins_ps: NotRequired[int]
+    common_ps: NotRequired[int]
+    ppm: NotRequired[int]
+    refusal: NotRequired[Refusal]
+    minimal: NotRequired[bool]
+
+
+class Found(TypedDict):
+    """What an engine answers: a schedule with its gates, or the reasons why there is none, also in words."""
+
+    outcome: Outcome
+    gates: list[GateList]
+    reasons: list[Reason]
+    sentences: list[str]

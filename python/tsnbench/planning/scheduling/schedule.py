@@ -1,0 +1,300 @@
+"""Scheduled streams: when they are released, which gates open for them, and the proof that they meet nobody.
+
+IEEE 802.1Q-2022, 8.6.8.4. The search is in ``crates/schedule``, the proof in ``crates/verify``; they share
+no code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tsnbench import _native
+from tsnbench.plan.frames import data_units
+from tsnbench.plan.quantities import time
+from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
+from tsnbench.planning.scheduling import reserved_bandwidth
+from tsnbench.planning.scheduling.engines import may_leave_more, search
+from tsnbench.planning.scheduling.hints import Hints, streams_of
+from tsnbench.planning.scheduling.incremental import placed_before
+from tsnbench.planning.scheduling.member_streams import expanded, gathered, tree_of
+from tsnbench.planning.scheduling.queues import give_queue, queues_of
+from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
+    from tsnbench.planning.scheduling.problem import Found, GateList, Limits, Placed, Problem, Reason
+    from tsnbench.planning.scheduling.problem import Stream as StreamToPlace
+
+
+def schedule_flows(draft: Draft) -> None:
+    """Fills offsets and ``scheduled`` of scheduled flows, their ``route`` where it is free, and ``gates``."""
+    flows = [flow for flow in draft.flows if flow.stream.scheduled]
+    if not flows:
+        return
+    for flow in flows:
+        _check(draft, flow)
+    draft.raise_problems()
+    queues = queues_of(draft, flows)
+    problem = _problem(draft, flows, queues)
+    draft.raise_problems()
+    wanted = draft.scenario.schedule
+    earlier = placed_before(draft, flows, queues)
+    try:
+        found = search(wanted, problem, earlier)
+    except ValueError as error:
+        words = _named(str(error), {"stream": [flow.name for flow in flows], "link": [], "node": []})
+        draft.problem("schedule", "periods, rates and times that can be scheduled", words)
+        return
+    hints = Hints(draft, flows, queues, problem)
+    said: set[tuple[str, ...]] = set()
+    for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
+        # Two streams that meet do so on all links that they share, and so do their flows; what one flow
+        # cannot do alone its stream's others cannot.
+        groups = set()
+        if reason["kind"] in ("pair", "together"):
+            groups = {flows[number].group for number in streams_of(reason)}
+        elif reason["kind"] in ("deadline", "jitter", "period", "frame"):
+            groups = {flows[reason["stream"]].group}
+        key = (reason["kind"], *sorted(groups)) if groups else (sentence,)
+        if key not in said:
+            said.add(key)
+            _refused(draft, flows, reason, sentence, hints)
+    draft.raise_problems()
+    _obey(draft, flows, queues, found)
+    lacking = reserved_bandwidth.shortfalls(draft)
+    # Who was there before stays, if that leaves enough; else nobody need.
+    for before in ([earlier, []] if any(earlier) else [[]]) if may_leave_more(wanted) else []:
+        if not lacking:
+            break
+        better = search(wanted.model_copy(update={"objective": "most-bandwidth-left"}), problem, before)
+        if not better["reasons"]:
+            _obey(draft, flows, queues, better)
+            lacking = reserved_bandwidth.shortfalls(draft)
+    for one in lacking:
+        draft.problem("schedule.keep", one.expected, one.found, reserved_bandwidth.HINT)
+
+
+def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) -> None:
+    """Writes what was found into flows and ports."""
+    for flow, placed in zip(flows, found["outcome"]["placed"], strict=True):
+        assert placed is not None  # there are no reasons against it
+        _release(draft, flow, placed)
+        give_queue(draft, flow, queues[placed["queue"]])
+    _open(draft, flows, queues, found["gates"])
+    draft.raise_problems()
+
+
+def prove(document: PlanDocument, text: str) -> list[str]:
+    """What would go wrong with a Plan's scheduled streams; empty where it is proved that nothing does."""
+    if not any("scheduled" in stream for stream in document["streams"]):
+        return []
+    names = {
+        "stream": [stream["name"] for stream in document["streams"]],
+        "port": [port["name"] for port in document["ports"]],
+        "node": [node["name"] for node in document["nodes"]],
+    }
+    return [_named(sentence, names) for sentence in _native.verify(text)]
+
+
+def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
+    """A sentence that calls things by their place, with their names: ``streams 1 and 0``, ``link 3``."""
+
+    def name(match: re.Match[str]) -> str:
+        known = names[match[1]]
+        return f"{match[1]}{match[2]} " + re.sub(r"\d+", lambda number: known[int(number[0])], match[3])
+
+    return re.sub(rf"\b({'|'.join(names)})(s?) (\d+(?:(?:, | and )\d+)*)\b(?! of| more)", name, sentence)
+
+
+def _check(draft: Draft, flow: Flow) -> None:
+    """What cannot be scheduled; said once per stream."""
+    if flow.number:
+        return
+    stream, path = flow.stream, f"streams.{flow.group}"
+    pattern = stream.pattern
+    if not isinstance(pattern, model.Periodic):
+        draft.problem(f"{path}.scheduled", "a period", f"a {pattern.kind} stream", "write period: 1 ms")
+    elif pattern.jitter:
+        draft.problem(f"{path}.jitter", "releases without jitter in a scheduled stream", "jitter")
+    if flow.size["kind"] != "frame" and len(set(flow.size["octets"])) != 1:
+        draft.problem(f"{path}.scheduled", "data units of one size", "several sizes", "write payload: 1000 B")
+    if flow.redundancy.get("active"):
+        hint = "write frer in place of failover: the times of all its copies are planned"
+        draft.problem(f"{path}.scheduled", "a scheduled stream without failover", "failover", hint)
+    for place, hop in enumerate(flow.route):
+        port = draft.ports[hop.port]
+        node = draft.nodes[port.node]
+        if place and (node.cut_through_octets is not None or node.further is not None):
+            how = "cuts through" if node.further is None else "takes times that differ"
+            draft.problem(
+                f"{path}.scheduled",
+                "nodes on its way that store frames for a fixed time",
+                f"{node.name} {how}",
+            )
+        if port.shaper.gates is not None:
+            hint = f"leave the gates of {port.name} out: they are planned"
+            draft.problem(
+                f"{path}.scheduled", "ports whose gates are left open to plan", f"gates at {port.name}", hint
+            )
+
+
+def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> Problem:
+    """In the words of ``crates/schedule``: every port is a link."""
+    own = draft.scenario.schedule
+    limits: Limits = {
+        "entries": own.most_entries,
+        "shortest_interval_ns": own.shortest_interval,
+        "granularity_ns": own.granularity,
+        "longest_cycle_ns": own.longest_cycle,
+    }
+    return {
+        "nodes": [
+            {"processing_ps": node.processing_ns * 1_000, "forwards": node.forwards} for node in draft.nodes
+        ],
+        "links": [
+            {
+                "from": port.node,
+                "to": port.to,
+                "rate_bps": port.rate_bps,
+                "propagation_ps": port.propagation_ps,
+                "margin_ps": own.margin * 1_000,
+                "queues": len(queues),
+                "limits": limits,
+            }
+            for port in draft.ports
+        ],
+        "streams": [_stream(draft, flow, queues) for flow in flows],
+        "granularity_ns": own.granularity,
+    }
+
+
+def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
+    pattern, required = flow.stream.pattern, flow.stream.requires.least_delay
+    assert isinstance(pattern, model.Periodic)
+    frames = data_units(flow.size)[0]
+    own = draft.scenario.schedule
+    earliest, latest = _window(flow)
+    first, step = -(-earliest // own.granularity) * own.granularity, own.granularity
+    if first > latest:
+        field = "release" if flow.stream.release else "offset"
+        found = time(latest) if earliest == latest else f"{time(earliest)} to {time(latest)}"
+        hint = f"{time(first - step)} and {time(first)} are; or another granularity"
+        draft.problem(
+            f"streams.{flow.group}.{field}", f"a release that is a multiple of {time(step)}", found, hint
+        )
+    fixed = own.ways == "shortest" or flow.stream.via is not None or bool(flow.redundancy)
+    copies = expanded(flow) if flow.redundancy else None
+    way: Sequence[Hop] = flow.route if copies is None else copies.tree
+    limits = [limit.limit for limit in flow.stream.requires.jitter]
+    made: StreamToPlace = {
+        "talker": flow.talker,
+        "listeners": list(flow.listeners),
+        "period_ns": pattern.period,
+        "frames": frames,
+        "deadline_ns": pattern.period if required is None else required,
+        "earliest_ns": earliest,
+        "latest_ns": latest,
+    }
+    if not own.pcps:
+        made["queue"] = queues.index(flow.stream.pcp)
+    if limits:
+        made["jitter_ns"] = min(limits)
+    if copies is not None:
+        made["copies"], made["more_octets"] = copies.most, copies.more_octets
+    if fixed:
+        made["tree"] = tree_of(way)
+    return made
+
+
+def _window(flow: Flow) -> tuple[int, int]:
+    """Earliest and latest release. An offset that is written is kept; otherwise any is as good."""
+    pattern, window = flow.stream.pattern, flow.stream.release
+    assert isinstance(pattern, model.Periodic)
+    if window is not None:
+        return window.earliest, pattern.period - 1 if window.latest is None else window.latest
+    if pattern.offset:
+        first = (flow.start_ns + pattern.offset) % pattern.period
+        return first, first
+    return 0, pattern.period - 1
+
+
+def _release(draft: Draft, flow: Flow, placed: Placed) -> None:
+    assert flow.pattern["kind"] == "periodic"
+    flow.pattern["offset_ns"] = (placed["offset_ns"] - flow.start_ns) % flow.pattern["period_ns"]
+    if flow.redundancy:
+        starts = gathered(flow, placed["starts_ps"])
+    else:
+        flow.route = tuple(Hop(entry["link"], entry.get("parent")) for entry in placed["tree"])
+        last = {draft.ports[hop.port].to: place for place, hop in enumerate(flow.route)}
+        flow.ends = tuple(last[listener] for listener in flow.listeners)
+        starts = [[start] for start in placed["starts_ps"]]
+    margin = draft.scenario.schedule.margin * 1_000
+    flow.scheduled = {"starts_ps": starts}
+    if margin:
+        flow.scheduled["margin_ps"] = margin
+    if placed.get("behind"):
+        flow.scheduled["behind"] = sorted(placed["behind"])
+
+
+def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[GateList]) -> None:
+    """Gates of the ports that scheduled frames take: their classes alone while they pass, else the rest."""
+    classes: dict[int, dict[int, int]] = defaultdict(dict)
+    for flow in flows:
+        queue = queues.index(flow.stream.pcp)
+        for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
+            port = draft.ports[hop.port]
+            traffic = port.pcp_to_class[pcp]
+            if classes[hop.port].setdefault(traffic, queue) != queue:
+                pcps = (
+                    f"PCP {queues[classes[hop.port][traffic]]} and PCP {queues[queue]} share class {traffic}"
+                )
+                path = f"streams.{flow.group}"
+                draft.problem(path, f"a class for each queue of scheduled streams at {port.name}", pcps)
+    by_link = {found["link"]: found for found in lists}
+    for number, own in sorted(classes.items()):
+        _gates(draft.ports[number], own, by_link[number])
+    for flow in draft.flows:
+        if flow.stream.scheduled or flow.number:
+            continue
+        for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
+            port = draft.ports[hop.port]
+            if port.pcp_to_class[pcp] in classes.get(hop.port, ()):
+                draft.problem(
+                    f"streams.{flow.group}",
+                    f"a class of its own for scheduled streams at {port.name}",
+                    f"PCP {pcp}, which shares it",
+                    "give one of them another PCP, or write scheduled: true here, too",
+                )
+                break
+
+
+def _gates(port: Port, classes: Mapping[int, int], found: GateList) -> None:
+    """``classes``: traffic class to queue."""
+    rest = ((1 << port.classes) - 1) & ~sum(1 << traffic for traffic in classes)
+    entries = (
+        (
+            sum(1 << traffic for traffic, queue in classes.items() if entry["queues"] >> queue & 1)
+            | (rest if entry["others"] else 0),
+            entry["interval_ns"],
+        )
+        for entry in found["entries"]
+    )
+    port.gates = Gates(found["base_ns"], tuple(entries))
+
+
+def _refused(draft: Draft, flows: list[Flow], reason: Reason, sentence: str, hints: Hints) -> None:
+    """A reason as a mistake at the stream that it is about."""
+    number = reason.get("stream")
+    if number is None and reason["kind"] in ("pair", "together", "without"):
+        number = min(streams_of(reason))
+    path = "schedule" if number is None else f"streams.{flows[number].group}"
+    names = {
+        "stream": [flow.name for flow in flows],
+        "link": [port.name for port in draft.ports],
+        "node": [node.name for node in draft.nodes],
+    }
+    found, _, needed = _named(sentence, names).partition("; ")
+    draft.problem(path, "a schedule", found, hints.of(reason) or needed or None)

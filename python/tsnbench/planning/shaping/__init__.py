@@ -1,0 +1,1 @@
+"""How ports and bridges treat frames: classes, gates, shapers, cyclic queues, filters, pre-emption."""

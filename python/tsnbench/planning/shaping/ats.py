@@ -1,0 +1,75 @@
+"""Asynchronous traffic shaping: a scheduler per flow and node, a group per incoming port and class.
+
+IEEE 802.1Q-2022, 8.6.5.6 and 8.6.11.
+"""
+
+from __future__ import annotations
+
+from tsnbench.plan.frames import R_TAG, data_units, sizes
+from tsnbench.planning.draft import Draft, Flow, Policing
+from tsnbench.planning.shaping.policing import overlay
+from tsnbench.scenario.sizes import PHY_OVERHEAD
+
+
+def shape_asynchronously(draft: Draft) -> None:
+    """Fills ``schedulers`` and ``groups``; adds the schedulers to the nodes' filters."""
+    groups: dict[tuple[int, int, int], int] = {}
+    done: set[tuple[int, int, int]] = set()
+    for number, flow in enumerate(draft.flows):
+        priorities = draft.priorities(flow)
+        for place, hop in enumerate(flow.route):
+            port = draft.ports[hop.port]
+            ats, pcp = port.shaper.ats, priorities[place]
+            if ats is None or pcp not in ats.pcps or hop.parent is None:
+                continue
+            ingress = draft.ports[flow.route[hop.parent].port].peer
+            # One scheduler serves all ports by which a frame goes on.
+            if (port.node, ingress, number) in done:
+                continue
+            done.add((port.node, ingress, number))
+            made = _bucket(flow, ats.rate, ats.burst)
+            if made is None:
+                draft.problem(
+                    f"streams.{flow.group}",
+                    "a periodic stream, or rate and burst with ats",
+                    flow.stream.pattern.kind,
+                    f"write rate: and burst: under shapers.{port.name}.ats",
+                )
+                continue
+            largest = 8 * (sizes(flow.size).largest_phy + (R_TAG if flow.redundancy else 0))
+            if made[1] < largest:
+                draft.problem(
+                    f"shapers.{port.name}.ats.burst",
+                    f"at least {-(-largest // 8)} B, a frame of {flow.group} on the wire",
+                    f"{made[1] // 8} B",
+                )
+                continue
+            own = draft.policing.setdefault(port.node, Policing())
+            key = (port.node, ingress, port.pcp_to_class[pcp])
+            if key not in groups:
+                groups[key] = len(own.groups)
+                name = f"{draft.ports[draft.ports[ingress].peer].name} class {key[2]}"
+                own.groups.append({"name": name, "max_residence_ns": ats.residence})
+            scheduler = len(own.schedulers)
+            own.schedulers.append({"cir_bps": made[0], "cbs_bits": made[1], "group": groups[key]})
+            overlay(own, ingress, number, pcp, flow.name, "scheduler", scheduler)
+
+
+def _bucket(flow: Flow, rate: int | None, burst: int | None) -> tuple[int, int] | None:
+    """bit/s and bit on the wire; the least that holds all a flow may release, where they are not written."""
+    pattern = flow.pattern
+    if pattern["kind"] == "periodic":
+        bits = 8 * _largest_unit(flow)
+        period = pattern["period_ns"]
+        own_rate = -(-bits * 10**9 // period)
+        own_burst = bits + -(-bits * pattern.get("jitter_ns", 0) // period)
+        return (own_rate if rate is None else rate, own_burst if burst is None else 8 * burst)
+    if rate is None or burst is None:
+        return None
+    return rate, 8 * burst
+
+
+def _largest_unit(flow: Flow) -> int:
+    """Most octets that one data unit takes on the wire, all its frames together."""
+    more = PHY_OVERHEAD + (R_TAG if flow.redundancy else 0)
+    return max(sum(octets + more for octets in unit) for unit in data_units(flow.size))

@@ -1,0 +1,180 @@
+"""Cyclic queuing and forwarding: stream gates choose queues by turns, and gates let them send by turns.
+
+IEEE 802.1Q-2022, annex T. Cycles of all nodes begin at multiples of the cycle, by their clocks. With two
+queues, what comes in one cycle is sent in the next one. What was sent in a cycle comes with the delay of link
+and bridge; where that ends in a later cycle, further queues (multi-cycle) or a pause at the end of each cycle
+keep cycles apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tsnbench.planning.draft import Draft, Gates, Policing, Port
+from tsnbench.planning.shaping.cqf_cycle import choose_cycle
+from tsnbench.planning.shaping.policing import gate_document, overlay
+from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import StreamGate
+
+FASTEST = 100_000_000_000
+"""bit/s: a frame then still takes longer than the nanosecond that times are rounded to."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How cycles pass a link between two cyclic ports."""
+
+    delay_ns: int
+    """From the last bit out to the queue behind the link, rounded up."""
+    cycles: int
+    """Whole cycles that a queue waits more than one would."""
+    pause_ns: int
+    """At the end of a cycle nothing is sent."""
+
+
+def queue_cyclically(draft: Draft) -> None:
+    """Fills ``gates`` of cyclic ports, and adds stream gates to the filters of their nodes."""
+    cyclic = [port for port in draft.ports if port.shaper.cqf is not None]
+    choose_cycle(draft, cyclic)
+    draft.raise_problems()
+    if not cyclic or not _possible(draft, cyclic):
+        return
+    shifts = {port.number: _shift(draft, port) for port in cyclic}
+    made: dict[tuple[int, int, model.Cqf, tuple[int, ...], Shift | None], int] = {}
+    for number, flow in enumerate(draft.flows):
+        priorities = draft.priorities(flow)
+        done: dict[tuple[int, int], tuple[int, ...]] = {}
+        for place, hop in enumerate(flow.route):
+            port, pcp = draft.ports[hop.port], priorities[place]
+            cqf = port.shaper.cqf
+            if cqf is None:
+                continue
+            if pcp not in cqf.pcps:
+                if port.pcp_to_class[pcp] in cqf.classes:
+                    expected = f"no other stream in the cyclic queues {_list(cqf.classes)} of {port.name}"
+                    draft.problem(f"streams.{flow.group}", expected, f"PCP {pcp}")
+                continue
+            if hop.parent is None:
+                draft.problem(
+                    f"streams.{flow.group}.from",
+                    f"a talker whose own port has no cqf: {port.name} has",
+                    draft.nodes[port.node].name,
+                    "only what comes over a link is put into a cycle; select the ports of bridges",
+                )
+                continue
+            before = draft.ports[flow.route[hop.parent].port]
+            own = draft.policing.setdefault(port.node, Policing())
+            ipvs = _ipvs(draft, port, cqf)
+            if ipvs is None:
+                continue
+            key = (port.node, before.peer)
+            if key in done:
+                if done[key] != ipvs:
+                    expected = "ports of one node with the same cyclic queues for one stream"
+                    draft.problem(f"streams.{flow.group}", expected, "different ones")
+                continue
+            done[key] = ipvs
+            upstream = before.shaper.cqf
+            follows = upstream is not None and priorities[hop.parent] in upstream.pcps
+            shift = shifts[before.number] if follows else None
+            gate_key = (port.node, before.peer, cqf, ipvs, shift)
+            if gate_key not in made:
+                made[gate_key] = len(own.gates)
+                processing = draft.nodes[port.node].processing_ns
+                own.gates.append(_stream_gate(cqf, ipvs, shift, processing))
+            clash = overlay(own, before.peer, number, pcp, flow.name, "gate", made[gate_key])
+            if clash is not None:
+                draft.problem(f"streams.{flow.group}", "one stream gate per node: cqf has one", "another one")
+    for port in cyclic:
+        _open(draft, port, shifts[port.number])
+
+
+def _possible(draft: Draft, cyclic: list[Port]) -> bool:
+    before = len(draft.problems)
+    cycles = {port.shaper.cqf.cycle for port in cyclic if port.shaper.cqf}
+    if len(cycles) > 1:
+        draft.problem("shapers", "one cqf cycle for all ports", f"{len(cycles)} different ones")
+    for port in cyclic:
+        cqf = port.shaper.cqf
+        path = f"shapers.{port.name}.cqf"
+        if cqf is None:
+            continue
+        if port.shaper.gates is not None:
+            draft.problem(path, "gates or cqf at one port", "both")
+        high = [number for number in cqf.classes if number >= port.classes]
+        if high:
+            draft.problem(f"{path}.classes", f"classes below {port.classes}", str(high[0]))
+        if port.rate_bps > FASTEST:
+            draft.problem(path, "a port of at most 100 Gbit/s", f"{port.rate_bps} bit/s")
+        clocks = draft.scenario.clocks
+        gptp = clocks.gptp if clocks is not None else None
+        if gptp is not None and not high and port.pcp_to_class[gptp.pcp] in cqf.classes:
+            draft.problem(f"{path}.classes", "cyclic queues without PTP messages", f"gPTP has PCP {gptp.pcp}")
+    return len(draft.problems) == before
+
+
+def _shift(draft: Draft, port: Port) -> Shift:
+    cqf = port.shaper.cqf
+    assert cqf is not None
+    # A nanosecond more: the last bit of a full cycle comes just then.
+    delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].processing_ns + 1
+    cycles = min(-(-delay // cqf.cycle), len(cqf.classes) - 2)
+    return Shift(delay, cycles, max(0, delay - cycles * cqf.cycle))
+
+
+def _ipvs(draft: Draft, port: Port, cqf: model.Cqf) -> tuple[int, ...] | None:
+    """Per cyclic queue a priority that leads to it."""
+    found = []
+    for traffic_class in cqf.classes:
+        pcps = [pcp for pcp in range(8) if port.pcp_to_class[pcp] == traffic_class]
+        if not pcps:
+            path = f"shapers.{port.name}.cqf.classes"
+            draft.problem(path, "classes that a priority leads to", str(traffic_class))
+            return None
+        found.append(traffic_class if traffic_class in pcps else pcps[0])
+    return tuple(found)
+
+
+def _stream_gate(cqf: model.Cqf, ipvs: tuple[int, ...], shift: Shift | None, processing: int) -> StreamGate:
+    """Which queue takes what a cycle brings; from another cyclic port, the cycle in which it was sent."""
+    count = len(ipvs)
+    later = 1 if shift is None else 1 + shift.cycles
+    entries = tuple(
+        model.StreamGateEntry(ipv=ipvs[(turn + later) % count], duration=cqf.cycle, octets=cqf.octets)
+        for turn in range(count)
+    )
+    document = gate_document(model.StreamGate(entries=entries))
+    document["base_time_ns"] = (0 if shift is None else shift.delay_ns) - processing
+    return document
+
+
+def _open(draft: Draft, port: Port, shift: Shift) -> None:
+    cqf = port.shaper.cqf
+    assert cqf is not None
+    # Behind the last cyclic port, nothing has to keep cycles apart.
+    follows = any(
+        other.shaper.cqf is not None and other.node == port.to and other.to != port.node
+        for other in draft.ports
+    )
+    pause = shift.pause_ns if follows else 0
+    if pause >= cqf.cycle:
+        draft.problem(
+            f"shapers.{port.name}.cqf",
+            f"a cycle longer than the delay of link and bridge, {shift.delay_ns} ns, or more classes",
+            f"{cqf.cycle} ns and {len(cqf.classes)} classes",
+        )
+        return
+    others = sum(1 << number for number in range(port.classes) if number not in cqf.classes)
+    entries: list[tuple[int, int]] = []
+    for traffic_class in cqf.classes:
+        entries.append((others | 1 << traffic_class, cqf.cycle - pause))
+        if pause:
+            entries.append((others, pause))
+    port.gates = Gates(0, tuple(entries))
+
+
+def _list(classes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, classes))

@@ -1,0 +1,156 @@
+"""What nodes do with frames as they come in: filters with their gates and meters, regenerated priorities.
+
+IEEE 802.1Q-2022, 6.9.4 and 8.6.5.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from tsnbench.plan.policing import matching
+from tsnbench.planning.draft import Draft, Flow, Policing
+from tsnbench.planning.selectors import select
+from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import FlowMeter, StreamFilter, StreamGate, StreamGateEntry
+
+
+def regenerate(draft: Draft) -> None:
+    """Fills ``regeneration``: where two entries meet one port, the later one counts, PCP by PCP."""
+    tables: dict[int, list[int]] = {}
+    for place, entry in enumerate(draft.scenario.policing):
+        if isinstance(entry, model.Regeneration):
+            for port in select(draft, entry.at, f"policing[{place}].at"):
+                table = tables.setdefault(port.peer, list(range(8)))
+                for pcp, to in entry.pcp.items():
+                    table[pcp] = to
+    for number, table in sorted(tables.items()):
+        own = draft.policing.setdefault(draft.ports[number].node, Policing())
+        own.regeneration.append({"port": number, "pcp": table})
+
+
+def place_filters(draft: Draft) -> None:
+    """Fills ``filters``, ``gates`` and ``meters`` of every node, in the order of the scenario."""
+    for place, entry in enumerate(draft.scenario.policing):
+        if not isinstance(entry, model.Filter):
+            continue
+        nodes: dict[int, list[int]] = {}
+        for port in select(draft, entry.at, f"policing[{place}].at"):
+            nodes.setdefault(port.to, []).append(port.peer)
+        meant = [number for number, flow in enumerate(draft.flows) if flow.group in entry.streams]
+        for node, ports in sorted(nodes.items()):
+            own = draft.policing.setdefault(node, Policing())
+            if entry.per == "stream":
+                crossing = [number for number, flow in enumerate(draft.flows) if _comes(draft, flow, ports)]
+                for number in [number for number in crossing if not meant or number in meant]:
+                    _add(own, entry, draft.flows[number].name, ports, [number])
+            else:
+                name = ", ".join(entry.streams) or "all"
+                _add(own, entry, name, ports, meant)
+
+
+def _comes(draft: Draft, flow: Flow, ports: list[int]) -> bool:
+    """Whether a flow comes in by one of these ports."""
+    return any(draft.ports[hop.port].peer in ports for hop in flow.route)
+
+
+def _add(own: Policing, entry: model.Filter, name: str, ports: list[int], streams: list[int]) -> None:
+    made: StreamFilter = {"name": name, "ports": ports}
+    if streams:
+        made["streams"] = streams
+    if entry.priority is not None:
+        made["priority"] = entry.priority
+    if entry.max_sdu is not None:
+        made["max_sdu_octets"] = entry.max_sdu
+        if entry.block_oversize:
+            made["block_oversize"] = True
+    if entry.gate is not None:
+        made["gate"] = len(own.gates)
+        own.gates.append(gate_document(entry.gate))
+    if entry.meter is not None:
+        made["meter"] = len(own.meters)
+        own.meters.append(_meter(entry.meter))
+    own.filters.append(made)
+
+
+def gate_document(gate: model.StreamGate) -> StreamGate:
+    """A stream gate as the Plan spells it."""
+    entries: list[StreamGateEntry] = []
+    for entry in gate.entries:
+        made: StreamGateEntry = {"open": entry.open, "interval_ns": entry.duration}
+        if entry.ipv is not None:
+            made["ipv"] = entry.ipv
+        if entry.octets is not None:
+            made["octets_max"] = entry.octets
+        entries.append(made)
+    document: StreamGate = {
+        "base_time_ns": gate.base_time,
+        "cycle_ns": sum(entry.duration for entry in gate.entries),
+        "entries": entries,
+    }
+    if gate.close_on_invalid:
+        document["close_on_invalid_rx"] = True
+    if gate.close_on_octets:
+        document["close_on_octets_exceeded"] = True
+    return document
+
+
+def _meter(meter: model.Meter) -> FlowMeter:
+    made: FlowMeter = {
+        "cir_bps": meter.cir,
+        "cbs_octets": meter.cbs,
+        "eir_bps": meter.eir,
+        "ebs_octets": meter.ebs,
+    }
+    if meter.coupling:
+        made["coupling"] = True
+    if meter.color_aware:
+        made["color_aware"] = True
+    if meter.drop_yellow:
+        made["drop_on_yellow"] = True
+    if meter.mark_all_red:
+        made["mark_all_frames_red"] = True
+    return made
+
+
+def overlay(
+    own: Policing,
+    port: int,
+    stream: int,
+    priority: int,
+    name: str,
+    key: Literal["gate", "scheduler"],
+    place: int,
+) -> str | None:
+    """A filter for one flow at one port that does more than what its frames met before.
+
+    Args:
+        own: the tables of the node.
+        port: by which the frames arrive.
+        stream: the number of the flow.
+        priority: of its frames.
+        name: of the filter, where there is none yet.
+        key: what the frames meet in addition.
+        place: which entry of the node's list of these.
+
+    Returns what it clashes with; None where all is well.
+    """
+    found = matching(own.filters, port, stream, priority)
+    if found is None:
+        made: StreamFilter = {"name": name, "ports": [port], "streams": [stream]}
+        made[key] = place
+        own.filters.append(made)
+        return None
+    before = own.filters[found]
+    if key in before:
+        return key
+    new = before.copy()
+    new["ports"], new["streams"] = [port], [stream]
+    new.pop("priority", None)
+    new[key] = place
+    if before.get("ports") == [port] and before.get("streams") == [stream] and "priority" not in before:
+        own.filters[found] = new
+    else:
+        own.filters.insert(found, new)
+    return None

@@ -1,0 +1,41 @@
+"""Which traffic class every priority code point has at every port, and how its queues are limited.
+
+IEEE 802.1Q-2022, 8.6.6 and table 8-5.
+"""
+
+from __future__ import annotations
+
+from tsnbench.planning.draft import Draft
+
+DEFAULT_CLASSES = (1, 0, 2, 3, 4, 5, 6, 7)
+"""PCP to class with eight classes: background (PCP 1) is below best effort (PCP 0)."""
+LOWEST_CLASS = 0
+"""The class of a PCP that the scenario's map does not name."""
+
+
+def assign_classes(draft: Draft) -> None:
+    """Fills ``pcp_to_class``, ``limits`` and ``max_sdu``.
+
+    A port has as many classes as its highest class needs.
+    """
+    for port in draft.ports:
+        queues = port.shaper.queues
+        if queues is None or queues.classes is None:
+            port.pcp_to_class = DEFAULT_CLASSES
+        else:
+            wrong = [
+                f"{pcp}: {traffic}" for pcp, traffic in queues.classes.items() if not _possible(pcp, traffic)
+            ]
+            if wrong:
+                draft.problem(f"{port.name}: classes", "PCP 0 to 7 and classes 0 to 7", wrong[0])
+                continue
+            port.pcp_to_class = tuple(queues.classes.get(pcp, LOWEST_CLASS) for pcp in range(8))
+        port.max_sdu = {}
+        for pcp, size in (queues and queues.max_sdu) or ():
+            own = port.pcp_to_class[pcp]
+            port.max_sdu[own] = min(size, port.max_sdu.get(own, size))
+        port.limits = (None, None) if queues is None else (queues.limit_frames, queues.limit_octets)
+
+
+def _possible(pcp: int, traffic_class: int) -> bool:
+    return 0 <= pcp <= 7 and 0 <= traffic_class <= 7

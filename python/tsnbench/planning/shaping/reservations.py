@@ -1,0 +1,147 @@
+"""Credit-based shapers of every port, from the streams that cross it or from a given bandwidth.
+
+IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+
+from tsnbench.plan.frames import R_TAG, sizes
+from tsnbench.plan.load import flow_rate
+from tsnbench.plan.quantities import rate as words_rate
+from tsnbench.plan.quantities import time
+from tsnbench.planning.draft import Draft, Flow, Gates, Port
+from tsnbench.planning.shaping import cbs
+from tsnbench.planning.shaping.gate_remedies import longer
+from tsnbench.planning.shaping.preemption import parts_overhead
+from tsnbench.scenario import model
+
+Crossing = tuple[Flow, bool]
+"""A flow, and whether it carries an R-TAG here."""
+Shapers = dict[int, cbs.CreditBasedShaper]
+"""By traffic class."""
+
+
+def reserve(draft: Draft) -> None:
+    """Fills ``cbs`` and ``gated_cbs``; a class with neither stream nor bandwidth gets no shaper there."""
+    for port, flows in zip(draft.ports, draft.flows_through(), strict=True):
+        if port.shaper.cbs:
+            _reserve_port(draft, port, flows)
+
+
+def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
+    path = f"shapers.{port.name}.cbs"
+    reserved: dict[int, cbs.SrClass] = {}
+    for part in port.shaper.cbs or ():
+        traffic_class = port.pcp_to_class[part.pcp]
+        if traffic_class in reserved:
+            draft.problem(path, "one shaper per traffic class", f"two for class {traffic_class}")
+            return
+        own = [each for each in flows if port.pcp_to_class[draft.priority(each[0], port)] == traffic_class]
+        bandwidth = Fraction(part.bandwidth) if part.bandwidth is not None else _rate(own)
+        if not bandwidth:
+            continue
+        rate = min(port.rate_bps, port.planned_bps)
+        if bandwidth >= rate:
+            found = f"{float(bandwidth) / 1e6:g} Mbit/s for class {traffic_class}"
+            draft.problem(path, f"a reservation below the port's {rate / 1e6:g} Mbit/s", found)
+            return
+        most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
+        reserved[traffic_class] = cbs.SrClass(bandwidth, most)
+    # Frames of classes without a shaper can be in the way of every SR class, jumbo frames too.
+    others = (
+        _largest(each) for each in flows if port.pcp_to_class[draft.priority(each[0], port)] not in reserved
+    )
+    order = sorted(reserved, reverse=True)
+    most_other = max((cbs.LARGEST_FRAME, *others))
+    shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.planned_bps, most_other)
+    port.cbs = port.gated_cbs = _in_parts(port, dict(zip(order, shapers, strict=True)))
+    written = port.shaper.gates
+    if port.gates is None or (isinstance(written, model.Gates) and written.credit_runs):
+        return
+    every: list[Shapers] = []
+    for gates in (port.gates, *(gates for _, gates, _ in port.gate_changes)):
+        gated = _gated(draft, port, gates, reserved, most_other)
+        if gated is None:
+            return
+        every.append(gated)
+    for (_, _, slopes), shapers_then in zip(port.gate_changes, every[1:], strict=True):
+        for number, shaper in shapers_then.items():
+            if shaper.standard().idle_slope != every[0][number].standard().idle_slope:
+                slopes[number] = shaper.standard().idle_slope
+    # Limits of credit that no list's slopes overstep.
+    port.gated_cbs = {
+        number: replace(
+            shaper,
+            hi_credit=max(one[number].hi_credit for one in every),
+            lo_credit=min(one[number].lo_credit for one in every),
+        )
+        for number, shaper in every[0].items()
+    }
+
+
+def _in_parts(port: Port, shapers: Shapers) -> Shapers:
+    """A preemptable frame that is cut costs more, so credit may go deeper."""
+    if port.express is None:
+        return shapers
+    made = dict(shapers)
+    for number, shaper in shapers.items():
+        if not port.express >> number & 1:
+            extra = parts_overhead(shaper.most_frame) * 8 * shaper.send_slope / shaper.rate
+            made[number] = replace(shaper, lo_credit=shaper.lo_credit + extra)
+    return made
+
+
+def _gated(
+    draft: Draft, port: Port, gates: Gates, reserved: dict[int, cbs.SrClass], most_other: int
+) -> Shapers | None:
+    """The shapers with the slopes that a list makes necessary; None where it leaves too little."""
+    order = sorted(reserved, reverse=True)
+    gated = {number: _while_open(gates, number, reserved[number]) for number in order}
+    rate = min(port.rate_bps, port.planned_bps)
+    for number, sr in gated.items():
+        if sr.bandwidth >= rate:
+            own = reserved[number]
+            # Its part of the cycle; in every window its last frame may not fit, and another be in the way.
+            lost = Fraction((own.most_frame + most_other) * 8 * 10**9, rate)
+            needs = Fraction(own.bandwidth) * gates.cycle_ns / rate + lost * _openings(gates, number)
+            cure = longer(port, number, gates.longest_ns(number) + ceil(needs) - gates.open_ns(number))
+            expected = f"class {number} open for at least {time(needs)} of {time(gates.cycle_ns)}, "
+            expected += f"for its reservation of {words_rate(own.bandwidth)}"
+            left = Fraction(own.bandwidth) * rate / Fraction(sr.bandwidth)
+            found = f"{time(gates.open_ns(number))}, which leave {words_rate(left)}"
+            draft.problem(cure.path, expected, found, cure.hint)
+            return None
+    shapers = cbs.credit_based_shapers([gated[number] for number in order], port.planned_bps, most_other)
+    return _in_parts(port, dict(zip(order, shapers, strict=True)))
+
+
+def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClass:
+    """The same bandwidth, gained only while the gate is open.
+
+    IEEE 802.1Q-2022, 8.6.8.2: ``operIdleSlope`` is ``adminIdleSlope`` times cycle over open time.
+    """
+    open_ns = gates.open_ns(traffic_class)
+    if not open_ns:
+        # Nothing passes anyway; the warning about a gate that never opens says so.
+        return sr
+    # Whole bit/s, so that what the class is sure of is no less after all rounding.
+    return replace(sr, bandwidth=Fraction(ceil(sr.bandwidth)) * gates.cycle_ns / open_ns)
+
+
+def _openings(gates: Gates, traffic_class: int) -> int:
+    """How many entries open a class."""
+    return sum(1 for mask, _ in gates.entries if mask >> traffic_class & 1)
+
+
+def _rate(flows: list[Crossing]) -> Fraction:
+    rates = (flow_rate(flow.pattern, flow.size, R_TAG if tagged else 0) for flow, tagged in flows)
+    return sum((rate or Fraction(0) for rate in rates), Fraction(0))
+
+
+def _largest(crossing: Crossing) -> int:
+    flow, tagged = crossing
+    return sizes(flow.size).largest_phy + (R_TAG if tagged else 0)

@@ -1,0 +1,1 @@
+"""Streams one by one: sizes, release patterns, recordings, identification, requirements."""

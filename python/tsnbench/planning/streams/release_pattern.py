@@ -1,0 +1,45 @@
+"""When talkers begin and how they go on: patterns and offsets as written.
+
+All flows of one stream share its offset: they are released together, one behind the other in the talker's
+queue. That is the worst phase among them, and nothing that the scenario does not say.
+"""
+
+from __future__ import annotations
+
+from tsnbench.plan.frames import sizes
+from tsnbench.planning.draft import Draft
+from tsnbench.scenario import model
+
+
+def set_phases(draft: Draft) -> None:
+    """Fills ``pattern``, ``start_ns`` and ``stop_ns``."""
+    duration = draft.scenario.duration
+    for flow in draft.flows:
+        stream = flow.stream
+        pattern = stream.pattern
+        flow.start_ns = stream.start
+        flow.stop_ns = duration if stream.stop is None else min(stream.stop, duration)
+        if isinstance(pattern, model.Periodic):
+            flow.pattern = {
+                "kind": "periodic",
+                "period_ns": pattern.period,
+                "offset_ns": pattern.offset,
+                "jitter_ns": pattern.jitter,
+            }
+            wanting = "period" if pattern.period < 1 else ""
+        elif isinstance(pattern, model.Poisson):
+            # Finer than ns, so that the rate is met.
+            gap_ps = (pattern.mean_interval or 0) * 1_000
+            if pattern.rate:
+                gap_ps = round(sizes(flow.size).frame_bits * 10**12 / pattern.rate)
+            flow.pattern = {"kind": "poisson", "mean_interval_ps": gap_ps}
+            wanting = "rate" if gap_ps < 1_000 else ""
+        elif isinstance(pattern, model.Replay):
+            wanting = ""
+        else:
+            flow.pattern = {"kind": "saturating", "backlog": pattern.backlog}
+            wanting = "backlog" if pattern.backlog < 1 else ""
+        if wanting and flow.number == 0:
+            draft.problem(
+                f"streams.{flow.group}.{wanting}", "a number that a talker can keep", "too small or large"
+            )

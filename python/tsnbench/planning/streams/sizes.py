@@ -1,0 +1,45 @@
+"""How many octets frames have, on the wire and in between.
+
+IEEE 802.3-2022, 3.2.7 and 4.2.3.3; EnGINE Fig. 8.
+"""
+
+from __future__ import annotations
+
+from tsnbench.plan.frames import sizes
+from tsnbench.planning.draft import Draft, Flow
+from tsnbench.scenario import model
+from tsnbench.scenario.sizes import SMALLEST_FRAME, header
+
+LARGEST_FRAME = 65_535
+"""What a Plan can name; scenario files are stricter."""
+
+
+def size_flows(draft: Draft) -> None:
+    """Fills ``size`` of every flow, as the Plan spells it."""
+    for flow in draft.flows:
+        size = flow.stream.size
+        if isinstance(size, model.RecordedSizes):
+            pass
+        elif isinstance(size, model.FixedSize):
+            flow.size = {"kind": "frame", "octets": size.octets}
+        elif size.octets and size.most_per_frame > 0:
+            flow.size = {
+                "kind": "units",
+                "octets": sorted(size.octets),
+                "most_per_frame": size.most_per_frame,
+                "overhead": header(flow.stream.vid is not None),
+            }
+        else:
+            draft.problem(f"streams.{flow.group}.size", "at least one octet", "none")
+            continue
+        _check(draft, flow)
+
+
+def _check(draft: Draft, flow: Flow) -> None:
+    found = sizes(flow.size)
+    if flow.number == 0 and not SMALLEST_FRAME <= found.smallest <= found.largest <= LARGEST_FRAME:
+        draft.problem(
+            f"streams.{flow.group}.size",
+            f"frames of {SMALLEST_FRAME} to {LARGEST_FRAME} octets from destination address to FCS",
+            str(found.smallest if found.smallest < SMALLEST_FRAME else found.largest),
+        )

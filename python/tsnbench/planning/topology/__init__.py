@@ -1,0 +1,1 @@
+"""Nodes, ports, addresses, clocks, hosts, taps and faults: what the network is."""

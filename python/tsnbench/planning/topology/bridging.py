@@ -1,0 +1,56 @@
+"""Nodes: what they take for a frame, and the memory that their ports share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench.planning.draft import Draft, Node
+from tsnbench.planning.streams import recording
+from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Buffer, Further, Learning, ListFurther
+
+MOST_VALUES = 1 << 16
+"""Different times that one node's table may have."""
+
+
+def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
+    """The node; what is wrong with its table of times is noted."""
+    least = node.processing
+    further: Further | None = None
+    spread = node.processing_jitter
+    if spread is not None and spread.up_to is not None:
+        further = {"kind": "uniform", "up_to_ns": spread.up_to}
+    elif spread is not None and spread.file is None:
+        further = {"kind": "list", "values_ns": sorted(spread.values)}
+    elif spread is not None and spread.file is not None:
+        try:
+            least, further = _measured(Path(spread.file))
+        except recording.RecordingError as error:
+            found = f"{Path(spread.file).name}, which {error}"
+            path = f"network.bridges.{name}.processing"
+            draft.problem(path, "a table of processing times", found)
+    buffer: Buffer | None = None
+    if node.buffer is not None:
+        buffer = {"octets": node.buffer.size}
+        if node.buffer.alpha is not None:
+            buffer["alpha_permille"] = node.buffer.alpha
+    learning: Learning | None = None if node.learning is None else {"ageing_ns": node.learning}
+    return Node(name, node.kind, least, node.cut_through, further, buffer, learning)
+
+
+def _measured(path: Path) -> tuple[int, ListFurther]:
+    """The least time, and by how much the others are longer, with their counts."""
+    counts: dict[int, int] = {}
+    for time, count in recording.read_times(path):
+        counts[time] = counts.get(time, 0) + count
+    counts = {time: count for time, count in sorted(counts.items()) if count}
+    if not 1 <= len(counts) <= MOST_VALUES:
+        raise recording.RecordingError(f"has {len(counts)} different times, not 1 to {MOST_VALUES}")
+    least = min(counts)
+    further: ListFurther = {"kind": "list", "values_ns": [time - least for time in counts]}
+    if len(set(counts.values())) > 1:
+        further["counts"] = list(counts.values())
+    return least, further

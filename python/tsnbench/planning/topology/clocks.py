@@ -1,0 +1,54 @@
+"""Clocks of all nodes, and the tree along which gPTP passes time on, in the words of ``crates/plan``.
+
+Every node that can be reached from the grandmaster over nodes that forward follows it, by the fewest hops; of
+several ways the one whose nodes the scenario names first. Where the grandmaster is elected, so are the ways.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from tsnbench.planning.draft import Draft
+from tsnbench.planning.topology.ptp import clock_faults, gptp_document
+from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Clocks, NodeClock
+
+
+def clocks_document(draft: Draft) -> Clocks | None:
+    """None where the scenario has no clocks: then all nodes share one perfect time."""
+    clocks = draft.scenario.clocks
+    if clocks is None:
+        return None
+    nodes = [_clock(draft, node.name, clocks.own.get(node.name, clocks.default)) for node in draft.nodes]
+    document: Clocks = {"nodes": nodes, "record_ns": clocks.record}
+    if clocks.gptp is not None:
+        document["gptp"] = gptp_document(draft, clocks.gptp)
+    if faults := clock_faults(draft):
+        document["faults"] = faults
+    return document
+
+
+def _clock(draft: Draft, name: str, clock: model.Clock) -> NodeClock:
+    drift = clock.drift
+    if clock.drift_within:
+        drift = _drawn(f"{draft.scenario.seed}/clock/{name}/drift", clock.drift_within)
+    document: NodeClock = {
+        "offset_ns": clock.offset,
+        "deviation_ppt": drift,
+        "granularity_ns": clock.granularity,
+        "jitter_ns": clock.jitter,
+    }
+    if clock.changes:
+        document["changes"] = [{"at_ns": it.at, "deviation_ppt": it.drift} for it in clock.changes]
+    if clock.wander is not None:
+        document["wander"] = {"most_ppt": clock.wander.step, "every_ns": clock.wander.every}
+    return document
+
+
+def _drawn(address: str, within: int) -> int:
+    """Uniform between minus and plus ``within``; the address alone decides."""
+    digest = int.from_bytes(hashlib.sha256(address.encode()).digest()[:8], "big")
+    return digest * (2 * within + 1) // (1 << 64) - within

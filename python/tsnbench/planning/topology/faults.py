@@ -1,0 +1,117 @@
+"""What goes wrong: every link, port and flow that a fault means, from when to when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tsnbench.planning.draft import Draft, Gates
+from tsnbench.planning.selectors import select
+from tsnbench.planning.shaping.gates import read_gates
+from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import LossModel, ScheduleFault, Span
+
+
+def place_faults(draft: Draft) -> None:
+    """Fills ``faults``, as the Plan spells them. One without an end lasts as long as frames may arrive."""
+    for place, fault in enumerate(draft.scenario.faults):
+        span = _span(draft, fault)
+        if span is None or isinstance(fault, model.WrongSchedule):
+            continue
+        if isinstance(fault, model.Babble):
+            flows = [number for number, flow in enumerate(draft.flows) if flow.group == fault.stream]
+            draft.faults += [
+                {"kind": "babble", "stream": number, "every_ns": fault.every, **span} for number in flows
+            ]
+            continue
+        if isinstance(fault, model.NodeDown):
+            draft.faults.append({"kind": "node-down", "node": draft.node_numbers[fault.node], **span})
+            continue
+        key = "down" if isinstance(fault, model.LinkDown) else "on"
+        ports = select(draft, fault.port, f"faults[{place}].{key}")
+        if isinstance(fault, model.LinkDown):
+            # Both directions of a link are one fault.
+            links = dict.fromkeys(min(port.number, port.peer) for port in ports)
+            draft.faults += [{"kind": "link-down", "port": number, **span} for number in links]
+        elif isinstance(fault, model.Delay):
+            for port in ports:
+                draft.faults.append(
+                    {
+                        "kind": "delay",
+                        "port": port.number,
+                        "least_ns": fault.least,
+                        "most_ns": fault.most,
+                        "share_ppm": fault.share,
+                        "keeps_order": fault.keeps_order,
+                        **span,
+                    }
+                )
+        elif isinstance(fault, model.Duplicate):
+            for port in ports:
+                draft.faults.append(
+                    {
+                        "kind": "duplicate",
+                        "port": port.number,
+                        "share_ppm": fault.share,
+                        "after_ns": fault.after,
+                        **span,
+                    }
+                )
+        else:
+            loss = _model(fault)
+            draft.faults += [{"kind": "loss", "port": port.number, "model": loss, **span} for port in ports]
+
+
+def place_wrong_schedules(draft: Draft) -> None:
+    """The faults that need to know the ports' own gate control lists."""
+    for place, fault in enumerate(draft.scenario.faults):
+        span = _span(draft, fault)
+        if span is None or not isinstance(fault, model.WrongSchedule):
+            continue
+        path = f"faults[{place}]"
+        for port in select(draft, fault.port, f"{path}.on"):
+            gates: Gates | None = None
+            if fault.shift is not None:
+                if port.gates is None:
+                    hint = "write entries, or shift another port"
+                    draft.problem(f"{path}.schedule", "a port with gates", f"{port.name} without", hint)
+                    continue
+                gates = replace(port.gates, base_time_ns=port.gates.base_time_ns + fault.shift)
+            elif fault.gates is not None:
+                gates = read_gates(draft, port, fault.gates, f"{path}.schedule")
+            wrong: ScheduleFault = {
+                "kind": "schedule",
+                "port": port.number,
+                "from_ns": span["from_ns"],
+                "until_ns": span["until_ns"],
+            }
+            if gates is not None:
+                wrong["gates"] = {
+                    "base_time_ns": gates.base_time_ns,
+                    "cycle_ns": gates.cycle_ns,
+                    "entries": [{"open": mask, "interval_ns": interval} for mask, interval in gates.entries],
+                }
+            draft.faults.append(wrong)
+
+
+def _span(draft: Draft, fault: model.Fault) -> Span | None:
+    """From when, until when; None where a run is shorter than its scenario says."""
+    end = draft.scenario.duration + draft.scenario.drain
+    until = end if fault.duration is None else min(fault.at + fault.duration, end)
+    return {"from_ns": fault.at, "until_ns": until} if fault.at < until else None
+
+
+def _model(fault: model.Loss) -> LossModel:
+    if fault.per_petabit is not None:
+        return {"kind": "bit-errors", "per_petabit": fault.per_petabit}
+    if fault.to_bad is None:
+        return {"kind": "bernoulli", "loss_ppm": fault.loss}
+    return {
+        "kind": "gilbert-elliott",
+        "to_bad_ppm": fault.to_bad,
+        "to_good_ppm": fault.to_good,
+        "loss_good_ppm": fault.in_good,
+        "loss_bad_ppm": fault.in_bad,
+    }

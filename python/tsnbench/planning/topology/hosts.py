@@ -1,0 +1,179 @@
+"""Software of hosts: latencies, sockets and queueing disciplines, in the words of ``crates/plan``.
+
+What the kernel does is taken from the hardware: gates under ``taprio`` without full offload, shapers under
+``cbs`` in software. tc-taprio(8), tc-etf(8), tc-cbs(8).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.topology.host_delays import planned_qdisc
+from tsnbench.scenario import model
+from tsnbench.scenario.units import DURATION
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import ChildQdisc, Distribution, EtfChildQdisc, HistogramDistribution, Host
+
+
+def set_hosts(draft: Draft) -> None:
+    """Fills ``host`` of nodes, ``qdisc`` of ports and ``socket`` of flows."""
+    for node in draft.nodes:
+        host = draft.scenario.hosts.get(node.name)
+        if host is not None:
+            node.host = _software(host)
+            if node.cut_through_octets is not None:
+                draft.problem(f"hosts.{node.name}", "a node that stores frames", "one that cuts through")
+    for port in draft.ports:
+        if port.shaper.qdisc is not None:
+            _set_qdisc(draft, port, port.shaper.qdisc)
+    for flow in draft.flows:
+        if flow.stream.send is not None:
+            _set_socket(draft, flow, flow.stream.send)
+
+
+def _software(host: model.Host) -> Host:
+    """The latencies that are written; another stage takes no time."""
+    made: Host = {}
+    for stage in ("wakeup", "send", "qdisc", "driver", "tx", "kernel_rx", "app_rx", "timer"):
+        latency = host.latencies.get(stage.replace("_", "-"))
+        if latency is not None:
+            made[stage] = _latency(latency)
+    return made
+
+
+def _latency(latency: model.Latency) -> Distribution:
+    if isinstance(latency, model.Constant):
+        return {"kind": "constant", "ns": latency.ns}
+    if isinstance(latency, model.Uniform):
+        return {"kind": "uniform", "from_ns": latency.low, "to_ns": latency.high}
+    table: HistogramDistribution = {
+        "kind": "histogram",
+        "ns": list(latency.values),
+        "counts": list(latency.counts),
+    }
+    if latency.width:
+        table["width_ns"] = latency.width
+    return table
+
+
+def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
+    path = f"shapers.{port.name}.qdisc"
+    qdisc = planned_qdisc(draft, port, qdisc)
+    if draft.nodes[port.node].host is None:
+        if qdisc.model_fields_set and _named_alone(draft, port):
+            hint = "give it software: hosts: {default: low-latency}"
+            draft.problem(path, "a port of a host with software", draft.nodes[port.node].name, hint)
+        return
+    children: list[ChildQdisc] = [
+        {"kind": "pfifo", "limit_frames": qdisc.limit_frames} for _ in range(port.classes)
+    ]
+    if qdisc.cbs == "software":
+        for number, shaper in port.cbs.items():
+            numbers = shaper.linux()
+            children[number] = {
+                "kind": "cbs",
+                "idleslope": numbers.idle_slope,
+                "sendslope": numbers.send_slope,
+                "hicredit": numbers.hi_credit,
+                "locredit": numbers.lo_credit,
+                "limit_frames": qdisc.limit_frames,
+            }
+        port.cbs, port.gated_cbs = {}, {}
+    for pcp, etf in qdisc.etf.items():
+        number = port.pcp_to_class[pcp]
+        if children[number]["kind"] != "pfifo":
+            draft.problem(f"{path}.etf", "one child for each class", f"etf and another one for PCP {pcp}")
+        children[number] = _etf(etf)
+    port.qdisc = {"children": children}
+    if qdisc.taprio in ("software", "txtime-assist"):
+        if port.gates is None:
+            draft.problem(f"{path}.taprio", "gates for taprio to keep", "none", "write gates: {entries: […]}")
+            return
+        if qdisc.taprio == "software" and any(child["kind"] != "pfifo" for child in children):
+            draft.problem(f"{path}.taprio", "plain queues under taprio in software", "etf or cbs")
+        _refuse_more(draft, port, path)
+        port.qdisc["taprio"] = {
+            "mode": qdisc.taprio,
+            "base_time_ns": port.gates.base_time_ns,
+            "cycle_ns": port.gates.cycle_ns,
+            "entries": [{"open": mask, "interval_ns": interval} for mask, interval in port.gates.entries],
+        }
+        if qdisc.txtime_delay:
+            port.qdisc["taprio"]["txtime_delay_ns"] = qdisc.txtime_delay
+        # To the hardware, every gate is open.
+        port.gates, port.gated_cbs = None, port.cbs
+    elif qdisc.taprio == "full-offload" and port.gates is None:
+        draft.problem(
+            f"{path}.taprio", "gates for the hardware to keep", "none", "write gates: {entries: […]}"
+        )
+
+
+def _etf(etf: model.Etf) -> EtfChildQdisc:
+    assert etf.delta is not None  # planned_qdisc has chosen it
+    made: EtfChildQdisc = {"kind": "etf", "delta_ns": etf.delta}
+    if etf.deadline:
+        made["deadline"] = True
+    if etf.offload:
+        made["offload"] = True
+    if etf.skip_sock_check:
+        made["skip_sock_check"] = True
+    return made
+
+
+def _refuse_more(draft: Draft, port: Port, path: str) -> None:
+    """The kernel keeps one list, from its base time on, and nothing that only hardware has."""
+    written = port.shaper.gates
+    plain = written if isinstance(written, model.Gates) else model.Gates(entries=())
+    more = {
+        "changes": bool(port.gate_changes),
+        "before": port.gates_before is not None,
+        "extension": port.gates is not None and port.gates.extension_ns > 0,
+        "guard": not plain.guard,
+        "mac": port.gates is not None and any(port.gates.macs),
+        "a fault of its schedule": any(
+            fault["kind"] == "schedule" and fault["port"] == port.number for fault in draft.faults
+        ),
+    }
+    for name in (name for name, given in more.items() if given):
+        hint = "write taprio: full-offload, or leave it out"
+        draft.problem(f"{path}.taprio", "one plain gate control list where the kernel keeps it", name, hint)
+
+
+def _named_alone(draft: Draft, port: Port) -> bool:
+    """Whether a selector that names the port's node, and not many at once, gives it queueing disciplines."""
+    name = draft.nodes[port.node].name
+    return any(
+        shaper.qdisc is not None and text.split("->")[0].strip() == name
+        for text, shaper in draft.scenario.shapers.items()
+    )
+
+
+def _set_socket(draft: Draft, flow: Flow, send: model.Send) -> None:
+    path = f"streams.{flow.group}.send"
+    if draft.nodes[flow.talker].host is None:
+        hint = "give it software: hosts: {default: low-latency}"
+        draft.problem(path, "a talker that is a host with software", draft.nodes[flow.talker].name, hint)
+        return
+    if flow.pattern["kind"] == "saturating":
+        draft.problem(path, "a talker with a timer", "a saturating one")
+        return
+    flow.socket = {"advance_ns": send.advance}
+    if send.txtime:
+        flow.socket["txtime"] = True
+    if send.deadline:
+        flow.socket["deadline"] = True
+    if send.clock != "tai":
+        flow.socket["other_clock"] = True
+    if flow.pattern["kind"] != "periodic":
+        return
+    offset, period = flow.pattern["offset_ns"], flow.pattern["period_ns"]
+    if send.window is not None and send.advance + send.window > period:
+        most = DURATION.text(max(period - send.window, 0))
+        draft.problem(
+            f"{path}.advance", f"at most {most}, a period without the window", DURATION.text(send.advance)
+        )
+    # alpha of Farzaneh: the first cycle whose timer is not before the start.
+    alpha = -((offset - send.advance) // period) if offset < send.advance else 0
+    flow.pattern["offset_ns"] = offset + alpha * period - send.advance

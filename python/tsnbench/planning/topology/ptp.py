@@ -1,0 +1,143 @@
+"""Along which links PTP passes time on, who tells it to whom, and who takes part in an election."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tsnbench.planning.draft import Draft, Port
+from tsnbench.planning.routing.routes import shortest_ways
+from tsnbench.planning.selectors import select
+from tsnbench.scenario import model
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import ClockFault, ClockQuality, Gptp, Servo, Span
+
+
+def gptp_document(draft: Draft, gptp: model.Gptp) -> Gptp:
+    """Everything that is as in gPTP with given roles is left out."""
+    links = _links(draft, gptp)
+    elected = gptp.bmca is not None
+    if gptp.grandmaster is not None:
+        grandmaster = draft.node_numbers[gptp.grandmaster]
+    else:
+        grandmaster = _best(draft, gptp, links)
+    document: Gptp = {
+        "grandmaster": grandmaster,
+        "slaves": [] if elected else _slaves(draft, links, grandmaster),
+        "sync_interval_ns": gptp.sync_interval,
+        "pdelay_interval_ns": gptp.pdelay_interval,
+        "pcp": gptp.pcp,
+        "wakeup_ns": gptp.wakeup,
+    }
+    if gptp.ieee_1588 is not None:
+        document["ieee_1588"] = {"delay": gptp.ieee_1588.delay}
+        if gptp.ieee_1588.transparent:
+            numbers = sorted(draft.node_numbers[name] for name in gptp.ieee_1588.transparent)
+            document["ieee_1588"]["transparent"] = numbers
+    if gptp.one_step:
+        document["one_step"] = True
+    if gptp.visible:
+        document["visible"] = True
+    if gptp.servo is not None:
+        document["servo"] = _servo(gptp.servo)
+    if gptp.bmca is not None:
+        document["bmca"] = {
+            "ports": [port.number for port in links],
+            "clocks": [_quality(gptp.bmca, node.name) for node in draft.nodes],
+            "announce_interval_ns": gptp.bmca.announce_interval,
+            "announce_receipt_timeout": gptp.bmca.announce_receipt_timeout,
+            "sync_receipt_timeout": gptp.bmca.sync_receipt_timeout,
+        }
+    return document
+
+
+def clock_faults(draft: Draft) -> list[ClockFault]:
+    """One without an end lasts as long as frames may arrive; what begins later is left out."""
+    clocks = draft.scenario.clocks
+    end = draft.scenario.duration + draft.scenario.drain
+    documents: list[ClockFault] = []
+    for fault in clocks.faults if clocks else ():
+        if fault.at >= end:
+            continue
+        node = draft.node_numbers[fault.node]
+        if isinstance(fault, model.ClockStep):
+            documents.append({"kind": "clock-step", "node": node, "at_ns": fault.at, "by_ns": fault.by})
+            continue
+        until = end if fault.duration is None else min(fault.at + fault.duration, end)
+        span: Span = {"from_ns": fault.at, "until_ns": until}
+        if isinstance(fault, model.FrequencyJump):
+            documents.append({"kind": "frequency-jump", "node": node, **span, "by_ppt": fault.by})
+        else:
+            documents.append({"kind": "ptp-down", "node": node, **span})
+    return documents
+
+
+def _links(draft: Draft, gptp: model.Gptp) -> Sequence[Port]:
+    """The ports that take part, each with its peer, in order."""
+    if not gptp.links:
+        return draft.ports
+    chosen: set[int] = set()
+    for place, text in enumerate(gptp.links):
+        kind = "gptp" if gptp.ieee_1588 is None else "ptp"
+        for port in select(draft, text, f"clocks.{kind}.links[{place}]"):
+            chosen |= {port.number, port.peer}
+    return [port for port in draft.ports if port.number in chosen]
+
+
+def _slaves(draft: Draft, links: Sequence[Port], grandmaster: int) -> list[int]:
+    towards: dict[tuple[int, int], int] = {}
+    neighbours: list[set[int]] = [set() for _ in draft.nodes]
+    for port in links:
+        towards.setdefault((port.node, port.to), port.number)
+        neighbours[port.node].add(port.to)
+    tree = shortest_ways(draft, [sorted(near) for near in neighbours], grandmaster)
+    # Parents come before children: the tree is in the order in which the search met its nodes.
+    return [towards[node, parent] for node, parent in tree.items() if node != grandmaster]
+
+
+def _best(draft: Draft, gptp: model.Gptp, links: Sequence[Port]) -> int:
+    """Who is elected as long as nothing fails and all are linked."""
+    assert gptp.bmca is not None
+    transparent = gptp.ieee_1588.transparent if gptp.ieee_1588 else ()
+    taking_part = {port.node for port in links}
+    candidates = []
+    for number, node in enumerate(draft.nodes):
+        quality = _quality(gptp.bmca, node.name)
+        if number in taking_part and node.name not in transparent and quality["priority1"] < 255:
+            candidates.append((*_rank(quality), number))
+    if not candidates:
+        draft.problem("clocks", "a node that may be grandmaster: priority1 below 255", "none")
+        return 0
+    return min(candidates)[-1]
+
+
+def _rank(quality: ClockQuality) -> tuple[int, int, int, int, int]:
+    """In the order in which clocks are compared."""
+    announced = (quality["class"], quality["accuracy"], quality["variance"])
+    return (quality["priority1"], *announced, quality["priority2"])
+
+
+def _quality(bmca: model.Bmca, name: str) -> ClockQuality:
+    quality = bmca.own.get(name, bmca.default)
+    return {
+        "priority1": quality.priority1,
+        "class": quality.clock_class,
+        "accuracy": quality.clock_accuracy,
+        "variance": quality.variance,
+        "priority2": quality.priority2,
+    }
+
+
+def _servo(servo: model.Servo) -> Servo:
+    return {
+        "pi_proportional_scale": servo.pi_proportional_scale,
+        "pi_proportional_exponent": servo.pi_proportional_exponent,
+        "pi_proportional_norm_max": servo.pi_proportional_norm_max,
+        "pi_integral_scale": servo.pi_integral_scale,
+        "pi_integral_exponent": servo.pi_integral_exponent,
+        "pi_integral_norm_max": servo.pi_integral_norm_max,
+        "first_step_threshold_ns": servo.first_step_threshold,
+        "step_threshold_ns": servo.step_threshold,
+        "max_frequency_ppb": servo.max_frequency // 1_000,
+    }

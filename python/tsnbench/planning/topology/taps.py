@@ -1,0 +1,77 @@
+"""Where frames are sighted: the ends by default, and every port that the scenario names.
+
+A tap is named after the link and the direction of its frames: ``a -> b tx`` where they leave a, ``a -> b rx``
+where they reach b. IEEE 802.3-2022, 90.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tsnbench.planning.draft import Draft, Port, Tap
+from tsnbench.planning.selectors import select
+from tsnbench.scenario import model
+from tsnbench.scenario.model.hosts import STAGES
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Stage
+
+
+def place_taps(draft: Draft) -> None:
+    """Fills ``taps``; what is asked for twice is there once."""
+    taps = draft.scenario.taps
+    wanted: dict[Tap, None] = {}
+    for flow in draft.flows:
+        first = {hop.port for hop in flow.route if hop.parent is None}
+        meeting = [merge["from"] for merge in flow.redundancy.get("merges", ())]
+        ends = {end for last in flow.ends for end in next((m for m in meeting if last in m), [last])}
+        last = {flow.route[end].port for end in ends}
+        for number in sorted(first):
+            released = flow.stream.requires.release_delay is not None
+            if taps.send or released:
+                wanted[_tap(draft.ports[number], "send", taps)] = None
+            if taps.ends:
+                wanted[_tap(draft.ports[number], "tx", taps)] = None
+        for number in sorted(last) if taps.ends else ():
+            wanted[_tap(draft.ports[number], "rx", taps)] = None
+        for number in sorted(first):
+            _host_taps(draft, draft.ports[number], taps, _SENDING, wanted)
+        for number in sorted(last):
+            _host_taps(draft, draft.ports[number], taps, _RECEIVING, wanted)
+    for place, text in enumerate(taps.ports):
+        for port in select(draft, text, f"taps[{place}]"):
+            wanted[_tap(port, "tx", taps)] = None
+            wanted[_tap(port, "rx", taps)] = None
+            _host_taps(draft, port, taps, ("qdisc", "driver", "kernel-rx"), wanted)
+    if taps.stages and not any(tap.stage in taps.stages for tap in wanted):
+        hint = "give nodes software: hosts: {default: low-latency}"
+        draft.problem("taps.stages", "stages of hosts with software", "no host has them", hint)
+    draft.taps = sorted(wanted, key=lambda tap: _order(draft, tap))
+
+
+_SENDING: tuple[Stage, ...] = ("interval-start", "wakeup", "send", "qdisc", "driver")
+_RECEIVING: tuple[Stage, ...] = ("kernel-rx", "app-rx")
+
+
+def _host_taps(
+    draft: Draft, port: Port, taps: model.Taps, stages: tuple[Stage, ...], wanted: dict[Tap, None]
+) -> None:
+    """Of these stages, those that are asked for and that the software at their end of the link has."""
+    for stage in stages:
+        node = port.to if stage in _RECEIVING else port.node
+        if stage in taps.stages and (stage == "send" or draft.nodes[node].host is not None):
+            wanted[_tap(port, stage, taps)] = None
+
+
+def _tap(port: Port, stage: Stage, taps: model.Taps) -> Tap:
+    inbound = stage == "rx" or stage in _RECEIVING
+    point = taps.rx_point if inbound else taps.tx_point
+    at = port.peer if inbound else port.number
+    return Tap(f"{port.name} {stage}", at, stage, point, taps.granularity)
+
+
+def _order(draft: Draft, tap: Tap) -> tuple[int, int]:
+    """By link and direction, in the order in which a frame passes."""
+    inbound = tap.stage == "rx" or tap.stage in _RECEIVING
+    port = draft.ports[tap.port].peer if inbound else tap.port
+    return port, STAGES.index(tap.stage)

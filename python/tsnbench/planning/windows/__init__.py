@@ -1,0 +1,1 @@
+"""Windows per class, from what streams require."""

@@ -1,0 +1,112 @@
+"""Room for windows in a cycle: several classes' windows at one port do not meet.
+
+IEEE 802.1Q-2022, 8.6.8.4. All times are ps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tsnbench.planning.windows.sizing import Coming, Window, need, passing
+
+MOST_PLACES = 48
+"""Places that are tried for one window."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """A port's cycle, and what is taken of it."""
+
+    cycle: int
+    tick: int
+    """Granularity of entries."""
+    shortest: int
+    """Of an entry, of those between two windows, too."""
+    margin: int
+    taken: tuple[Window, ...] = ()
+
+    def free(self, opens: int, length: int) -> int | None:
+        """The first instant from ``opens`` on at which a window has room; None where there is none."""
+        at = self._up(opens)
+        end = at + self.cycle
+        for _ in range(2 * len(self.taken) + 2):
+            later = max((self._behind(at, length, other) for other in self.taken), default=at)
+            if later == at:
+                return at
+            at = self._up(later)
+            if at >= end:
+                return None
+        return None
+
+    def _behind(self, at: int, length: int, other: Window) -> int:
+        """``at``, or where there is room behind another window."""
+        if length + other.length > self.cycle:
+            return at + self.cycle
+        # The other window that opens last before this one closes.
+        opens = other.opens + (at + length - other.opens) // self.cycle * self.cycle
+        closes = opens + other.length
+        if opens < at + length and at < closes:
+            return closes
+        if at + length < opens + self.cycle < at + length + self.shortest:
+            return opens + self.cycle + other.length
+        if closes < at < closes + self.shortest:
+            return closes + self.shortest
+        return at
+
+    def _up(self, instant: int) -> int:
+        return -(-instant // self.tick) * self.tick
+
+    def long(self, span: int) -> int:
+        """A window's length that entries can have."""
+        return self._up(max(span, self.shortest))
+
+
+def gathered(every: Sequence[Coming], room: Room) -> Window | None:
+    """Opens when all have come: what waited leaves without a pause, in the shortest window."""
+    places = sorted({coming.unit.last % room.cycle for coming in every if coming.unit.known})
+    places = places[:: max(1, len(places) // MOST_PLACES)] or [0]
+    places += [other.closes % room.cycle for other in room.taken]
+    found: list[tuple[tuple[int, int], Window]] = []
+    for place in places:
+        window = _gathered(every, room, place)
+        if window is not None:
+            most = max(passed.waits for passed in passing(every, window, room.cycle))
+            found.append(((window.length, most), window))
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _gathered(every: Sequence[Coming], room: Room, place: int) -> Window | None:
+    at = place
+    for _ in range(4):
+        length = room.long(need(every, room._up(at), room.cycle) + room.margin)
+        opens = room.free(at, length)
+        if opens is None or length > room.cycle:
+            return None
+        long_enough = need(every, opens, room.cycle) + room.margin
+        if long_enough <= length:
+            turn = opens // room.cycle * room.cycle
+            return Window(opens - turn, opens - turn, opens - turn + length)
+        at = opens
+    return None
+
+
+def through(every: Sequence[Coming], room: Room) -> Window | None:
+    """Open while they come: nobody waits but for who is in front."""
+    if not all(coming.unit.known for coming in every):
+        return None
+    spans = sorted((c.unit.first % room.cycle, c.unit.last - c.unit.first) for c in every)
+    # The longest pause in which nothing comes is where the window is closed.
+    reach, pause, opens = max(at + own for at, own in spans) - room.cycle, -1, spans[0][0]
+    for first, length in spans:
+        if first - reach > pause:
+            pause, opens = first - reach, first
+        reach = max(reach, first + length)
+    if pause <= 0:
+        return None
+    cut = opens + room.cycle - pause
+    begin = opens // room.tick * room.tick
+    length = room.long(cut - begin + need(every, cut, room.cycle) + room.margin)
+    if length > room.cycle or room.free(begin, length) != begin:
+        return None
+    return Window(begin, cut, begin + length)

@@ -1,0 +1,382 @@
+"""Windows of all ports for one cycle, hop by hop: those of the next hop are later by the hop's delay.
+
+IEEE 802.1Q-2022, 8.6.8.4; EnGINE, Section VI-A4 and Fig. 25.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from tsnbench.planning.draft import Draft, Flow
+from tsnbench.planning.windows.demand import Unit, Wire, gap_ps, lateness, processing, released, wire
+from tsnbench.planning.windows.placement import Room, gathered, through
+from tsnbench.planning.windows.sizing import Coming, Passed, Window, need, passing
+from tsnbench.scenario import model
+
+Queue = tuple[int, int]
+"""Port and traffic class."""
+Way = Literal["gather", "pass", "pass behind the first", "gather at the last"]
+WAYS: tuple[Way, ...] = ("gather", "pass behind the first", "gather at the last", "pass")
+"""Whether windows open when all have come, or as soon as one may: at which hops."""
+
+
+@dataclass(frozen=True)
+class Demands:
+    """Which classes get windows, and who passes which queue: the same for every cycle."""
+
+    queues: dict[Queue, list[tuple[int, int]]]
+    """Flows and their hops, at every queue of a flow with a window somewhere, or in front of such a one."""
+    inside: Set[int]
+    """The flows with a window somewhere."""
+    windowed: set[Queue]
+    wires: dict[tuple[int, int], Wire]
+    """By flow and hop."""
+    extra: dict[Queue, int]
+    """ps in every cycle for what is no stream: PTP."""
+
+
+@dataclass
+class Arrived:
+    """Of all data units of a flow: from their first bit to a listener's last one; None where not known."""
+
+    most: int | None
+    least: int
+    fastest: int
+    """Least that any windows can give."""
+    since_release: int | None = None
+    """As ``most``, with the wait in the talker's own port."""
+    since_due: tuple[int, int] | None = None
+    """Least and most from instants that are one period apart: what ``jitter interval`` goes by."""
+
+    @property
+    def varies(self) -> int | None:
+        """By how much the delays of two frames differ at most."""
+        return None if self.most is None else self.most - self.least
+
+
+@dataclass
+class Outcome:
+    """What came out for one cycle."""
+
+    cycle_ns: int
+    windows: dict[Queue, Window] = field(default_factory=dict)
+    full: dict[Queue, int] = field(default_factory=dict)
+    """Queues whose windows have no room, and how long they would be, ps."""
+    waits: dict[tuple[int, int], int | None] = field(default_factory=dict)
+    """Most from the queue to the last bit, by flow and hop; None where nothing bounds it."""
+    arrived: dict[tuple[int, int], Arrived] = field(default_factory=dict)
+    """By flow and the hop that ends at a listener."""
+    assumed: list[tuple[int, int]] = field(default_factory=list)
+    """Flows and hops of which it was assumed how late they come: they are in a circle with others."""
+
+
+def lay(draft: Draft, demands: Demands, cycle_ns: int, way: Way) -> Outcome | None:
+    """Windows for a cycle; None where it holds too many data units to look at."""
+    outcome = Outcome(cycle_ns)
+    coming: dict[tuple[int, int], list[Unit]] = {}
+    for number, flow in enumerate(draft.flows):
+        if any((number, 0) in flows for flows in demands.queues.values()):
+            first = _talker(draft, demands, number, cycle_ns)
+            if first is None:
+                return None
+            for hop, entry in enumerate(flow.route):
+                if entry.parent is None:
+                    coming[number, hop] = [replace(unit, hop=hop) for unit in first]
+    left = dict(demands.queues)
+    while left:
+        queue = _next(draft, demands, left, coming)
+        _queue(draft, demands, outcome, queue, left.pop(queue), coming, way)
+    if any(_too_late(draft, demands, outcome, *each) for each in outcome.assumed):
+        outcome.waits = dict.fromkeys(outcome.waits)
+    _sum_up(draft, demands, outcome)
+    return outcome
+
+
+def _talker(draft: Draft, demands: Demands, number: int, cycle_ns: int) -> list[Unit] | None:
+    if number not in demands.inside or not isinstance(draft.flows[number].stream.pattern, model.Periodic):
+        return [Unit(number, 0, 0, 0, known=False)]
+    return released(draft, number, cycle_ns)
+
+
+def _next(
+    draft: Draft,
+    demands: Demands,
+    left: Mapping[Queue, list[tuple[int, int]]],
+    coming: Mapping[tuple[int, int], list[Unit]],
+) -> Queue:
+    """The highest class whose frames have all been followed to here; in a circle the highest class.
+
+    Without windows those go first whose higher classes have been followed to here, too.
+    """
+    ready = {queue: all(each in coming for each in flows) for queue, flows in left.items()}
+
+    def first(queue: Queue) -> tuple[bool, bool, int, int]:
+        above = all(own for other, own in ready.items() if other[0] == queue[0] and other[1] > queue[1])
+        windowed = queue in demands.windowed
+        return windowed, windowed or above, queue[1], -queue[0]
+
+    return max([queue for queue, own in ready.items() if own] or left, key=first)
+
+
+def _queue(
+    draft: Draft,
+    demands: Demands,
+    outcome: Outcome,
+    queue: Queue,
+    flows: list[tuple[int, int]],
+    coming: dict[tuple[int, int], list[Unit]],
+    way: Way,
+) -> None:
+    cycle = outcome.cycle_ns * 1_000
+    every = [
+        Coming(unit, demands.wires[flow, hop])
+        for flow, hop in flows
+        for unit in coming.get((flow, hop)) or _any(draft, outcome, flow, hop)
+    ]
+    if queue not in demands.windowed:
+        passed = _plain(draft, demands, outcome, queue, every)
+    else:
+        extra = demands.extra.get(queue, 0)
+        if extra:
+            every.append(Coming(Unit(-1, 0, 0, 0, known=False), Wire(extra, 0, 0, 0)))
+        window = _window(draft, outcome, queue, every, way)
+        if window is None:
+            outcome.full[queue] = need(every, 0, cycle)
+            passed = [None] * len(every)
+        else:
+            outcome.windows[queue] = window
+            passed = list(passing(every, window, cycle))
+    if not all(one.unit.bounded for one in every):
+        # So many may come at once that the others wait, too.
+        passed = [None] * len(every)
+    for one, result in zip(every, passed, strict=True):
+        if one.unit.flow >= 0:
+            _go_on(draft, demands, outcome, queue, one, result, coming)
+
+
+def _any(draft: Draft, outcome: Outcome, flow: int, hop: int) -> list[Unit]:
+    """Who comes by a way that leads in a circle with others: at any time, as late as two cycles per hop."""
+    outcome.assumed.append((flow, hop))
+    pattern, cycle_ns = draft.flows[flow].stream.pattern, outcome.cycle_ns
+    period = pattern.period if isinstance(pattern, model.Periodic) else cycle_ns
+    cycles = 1 + 2 * len(_before(draft, flow, hop))
+    return [Unit(flow, hop, 0, 0, known=False, count=-(-cycles * cycle_ns // period))]
+
+
+def _before(draft: Draft, flow: int, hop: int) -> list[int]:
+    """The hops of a flow in front of one of them, the next one first."""
+    route = draft.flows[flow].route
+    found: list[int] = []
+    at = route[hop].parent
+    while at is not None:
+        found.append(at)
+        at = route[at].parent
+    return found
+
+
+def _window(draft: Draft, outcome: Outcome, queue: Queue, every: list[Coming], way: Way) -> Window | None:
+    own = draft.scenario.windows
+    room = Room(
+        cycle=outcome.cycle_ns * 1_000,
+        tick=own.granularity * 1_000,
+        shortest=own.shortest_interval * 1_000,
+        margin=own.margin * 1_000,
+        taken=tuple(window for (number, _), window in outcome.windows.items() if number == queue[0]),
+    )
+    if _passes(draft, way, every):
+        window = through(every, room)
+        if window is not None:
+            return window
+    return gathered(every, room)
+
+
+def _passes(draft: Draft, way: Way, every: list[Coming]) -> bool:
+    if way in ("gather", "pass"):
+        return way == "pass"
+    units = [one.unit for one in every if one.unit.flow >= 0]
+    if way == "pass behind the first":
+        return not any(draft.flows[unit.flow].route[unit.hop].parent is None for unit in units)
+    return not any(unit.hop in draft.flows[unit.flow].ends for unit in units)
+
+
+def _too_late(draft: Draft, demands: Demands, outcome: Outcome, flow: int, hop: int) -> bool:
+    """Whether a flow may come later than was assumed of one in a circle."""
+    late = _late(draft, demands, outcome, flow, hop)
+    return late is None or late > 2_000 * outcome.cycle_ns * len(_before(draft, flow, hop))
+
+
+def _late(draft: Draft, demands: Demands, outcome: Outcome, flow: int, hop: int) -> int | None:
+    """By how much later some of a flow's data units come to a queue than others; None where not known."""
+    route = draft.flows[flow].route
+    early, late = lateness(draft, draft.flows[flow])
+    at = hop
+    while (before := route[at].parent) is not None:
+        waits = outcome.waits.get((flow, before))
+        if waits is None:
+            return None
+        least, most = processing(draft, draft.ports[route[at].port])
+        early += demands.wires[flow, before].first + least
+        late += waits + most
+        at = before
+    return late - early
+
+
+def _plain(
+    draft: Draft, demands: Demands, outcome: Outcome, queue: Queue, every: list[Coming]
+) -> list[Passed | None]:
+    """Behind a port without windows: all above and beside it, and one frame below, may be in front."""
+    port, cycle = draft.ports[queue[0]], outcome.cycle_ns * 1_000
+    plain = port.shaper.gates is None and port.gates is None and not port.shaper.cbs
+    if not plain or port.shaper.ats is not None or port.shaper.cqf is not None or port.express is not None:
+        return [None] * len(every)
+    lower = 0
+    for flow, tagged in draft.flows_through()[port.number]:
+        if port.pcp_to_class[draft.priority(flow, port)] < queue[1]:
+            lower = max(lower, wire(flow, port, tagged).frame + gap_ps(port))
+    above: list[tuple[int, int, int]] = []
+    for (number, traffic_class), flows in demands.queues.items():
+        if number != port.number or traffic_class < queue[1]:
+            continue
+        for each in flows:
+            pattern = draft.flows[each[0]].stream.pattern
+            late = _late(draft, demands, outcome, *each)
+            if not isinstance(pattern, model.Periodic) or late is None:
+                return [None] * len(every)
+            period = pattern.period * 1_000
+            above.append((demands.wires[each].whole, period, max(period, late)))
+    wait, before = lower, -1
+    while wait != before and wait < 4 * cycle:
+        # Those that were late, one that is due, and who comes meanwhile.
+        ahead = sum(whole * (1 + (wait + late) // period) for whole, period, late in above)
+        before, wait = wait, lower + ahead
+    if wait >= 4 * cycle:
+        return [None] * len(every)
+    return [
+        Passed(one.unit.first, one.unit.last + wait, wait) if one.unit.known else Passed(0, 0, wait)
+        for one in every
+    ]
+
+
+def _go_on(
+    draft: Draft,
+    demands: Demands,
+    outcome: Outcome,
+    queue: Queue,
+    one: Coming,
+    passed: Passed | None,
+    coming: dict[tuple[int, int], list[Unit]],
+) -> None:
+    """To the queues behind this port, and to the listener."""
+    unit, times = one.unit, one.wire
+    port, windowed = draft.ports[queue[0]], queue in demands.windowed
+    flow = draft.flows[unit.flow]
+    key = (unit.flow, unit.hop)
+    waits, before = (None if passed is None else passed.waits), outcome.waits.get(key, 0)
+    outcome.waits[key] = None if waits is None or before is None else max(waits, before)
+    # Behind a window all come at one time of the cycle, whenever they came before.
+    known = passed is not None and (unit.known or windowed)
+    first = passed.starts + times.first + port.propagation_ps if passed else 0
+    last = passed.ends + port.propagation_ps if passed else 0
+    fastest = unit.fastest + times.first + port.propagation_ps
+    sent = unit.sent
+    if flow.route[unit.hop].parent is None and unit.known and passed is not None:
+        sent = (passed.starts, passed.ends - times.first)
+    unit = replace(
+        unit,
+        known=known,
+        count=_count(flow, unit, passed, windowed),
+        sent=sent,
+        fastest=fastest,
+        bounded=passed is not None,
+    )
+    if unit.hop in flow.ends and unit.flow in demands.inside:
+        _arrive(outcome, unit, first, last)
+    margin = draft.scenario.windows.margin * 1_000
+    for hop, entry in enumerate(flow.route):
+        if entry.parent != unit.hop:
+            continue
+        least, most = processing(draft, draft.ports[entry.port])
+        later = replace(
+            unit, hop=hop, first=first + least - margin, last=last + most + margin, fastest=fastest + least
+        )
+        coming.setdefault((unit.flow, hop), []).append(later)
+
+
+def _count(flow: Flow, unit: Unit, passed: Passed | None, windowed: bool) -> int:
+    """How many come together behind a port of those that come at any time before it."""
+    if unit.known or passed is None:
+        return unit.count
+    if windowed:
+        # What comes while the window is open may leave with what has come before it.
+        return 2 * unit.count
+    pattern = flow.stream.pattern
+    period = pattern.period * 1_000 if isinstance(pattern, model.Periodic) else passed.waits
+    return unit.count + -(-passed.waits // max(1, period))
+
+
+def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
+    one = Arrived(None, unit.fastest, unit.fastest)
+    if unit.known and unit.sent is not None:
+        one.most = last - unit.sent[0]
+        one.least = max(unit.fastest, first - unit.sent[1])
+    if unit.known and unit.released is not None:
+        one.since_release = last - unit.released
+        one.since_due = first - unit.released, last - unit.released
+    key = (unit.flow, unit.hop)
+    before = outcome.arrived.get(key)
+    outcome.arrived[key] = one if before is None else _both(before, one)
+
+
+def _both(one: Arrived, other: Arrived) -> Arrived:
+    """Two data units of one flow: their delays may differ by more than either's own."""
+    dues = [each.since_due for each in (one, other) if each.since_due is not None]
+    return Arrived(
+        most=_longer(one.most, other.most),
+        least=min(one.least, other.least),
+        fastest=other.fastest,
+        since_release=_longer(one.since_release, other.since_release),
+        since_due=(min(low for low, _ in dues), max(high for _, high in dues)) if len(dues) == 2 else None,
+    )
+
+
+def _longer(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else max(one, other)
+
+
+def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
+    """All waits on the way are a limit, too."""
+    for (number, hop), arrived in outcome.arrived.items():
+        route = draft.flows[number].route
+        before = [hop, *_before(draft, number, hop)]
+        total = demands.wires[number, before[-1]].frame
+        for at in before:
+            port = draft.ports[route[at].port]
+            total += port.propagation_ps
+            if at == before[-1]:
+                continue
+            waits = outcome.waits[number, at]
+            if waits is None:
+                arrived.most = arrived.since_release = arrived.since_due = None
+                break
+            total += waits + processing(draft, port)[1]
+        else:
+            arrived.most = total if arrived.most is None else min(total, arrived.most)
+            first = outcome.waits[number, before[-1]]
+            if first is not None:
+                whole = total - demands.wires[number, before[-1]].frame + first
+                known = arrived.since_release
+                arrived.since_release = whole if known is None else min(whole, known)
+                if arrived.since_due is None:
+                    early, late = lateness(draft, draft.flows[number])
+                    arrived.since_due = early + arrived.fastest, late + whole
+
+
+def ports_of(windows: Mapping[Queue, Window]) -> dict[int, dict[int, Window]]:
+    """By port and class."""
+    found: dict[int, dict[int, Window]] = defaultdict(dict)
+    for (port, traffic_class), window in windows.items():
+        found[port][traffic_class] = window
+    return found

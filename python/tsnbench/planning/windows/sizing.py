@@ -1,0 +1,150 @@
+"""One class at one port: where its window goes, and when what comes has left through it.
+
+IEEE 802.1Q-2022, 8.6.8.4. A window is long enough if it empties the queue of all that came since the
+window before, whatever came when; so no frame waits for more than one. docs/concepts/windows.md derives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tsnbench.planning.windows.demand import Unit, Wire
+
+
+@dataclass(frozen=True)
+class Window:
+    """Open in [``opens``, ``closes``) of every cycle; what has come until ``cut`` leaves through it."""
+
+    opens: int
+    cut: int
+    closes: int
+
+    @property
+    def length(self) -> int:
+        return self.closes - self.opens
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A data unit behind a window: when its first frame starts and its last bit is out."""
+
+    starts: int
+    ends: int
+    waits: int
+    """Most from the queue to the last bit."""
+
+
+@dataclass(frozen=True)
+class Coming:
+    """A data unit and how long it takes the port."""
+
+    unit: Unit
+    wire: Wire
+
+
+def turns(coming: Coming, cut: int, cycle: int) -> int:
+    """How many of a data unit's kind come between two cuts, at most."""
+    unit = coming.unit
+    if not unit.known:
+        return unit.count
+    return unit.count * (1 + _up(unit.last - cut, cycle) - _up(unit.first - cut, cycle))
+
+
+def need(every: Sequence[Coming], cut: int, cycle: int) -> int:
+    """How long the port takes for all that comes between two cuts, gaps included."""
+    return sum(turns(coming, cut, cycle) * coming.wire.whole for coming in every)
+
+
+def passing(every: Sequence[Coming], window: Window, cycle: int) -> list[Passed]:
+    """When each data unit goes, at the earliest and the latest.
+
+    The gap behind an earlier frame may reach into the window; the one behind the last frame need not
+    be in it.
+    """
+    whole = need(every, window.cut, cycle)
+    return [_passing(number, every, window, cycle, whole) for number in range(len(every))]
+
+
+def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, whole: int) -> Passed:
+    unit, wire = every[number].unit, every[number].wire
+    if not unit.known:
+        waits = cycle - (window.cut - window.opens) + whole
+        return Passed(window.opens, window.cut + whole, waits)
+    starts = _starts(number, every, window, cycle)
+    turn = _up(unit.last - window.cut, cycle)
+    opens = window.opens + turn * cycle
+    if turns(every[number], window.cut, cycle) > unit.count:
+        # It may come on either side of a cut.
+        late = max(unit.last, opens) + whole
+        worst = max(window.opens + (turn - 1) * cycle - unit.first, cycle - (window.cut - window.opens))
+        return Passed(starts, late, max(worst, 0) + whole)
+    before = window.cut + (turn - 1) * cycle
+    ahead = 0
+    for place, other in enumerate(every):
+        if place == number:
+            continue
+        if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
+            # Later ones of its own flow are behind it, whatever they waited for.
+            count = other.unit.count * (_rank(other.unit, window, cycle) < _rank(unit, window, cycle))
+        else:
+            count = min(_between(other, before, unit.last, cycle), turns(other, window.cut, cycle))
+        ahead += count * other.wire.whole
+    own = ahead + unit.count * wire.whole
+    return Passed(starts, max(unit.last, opens) + own, max(opens - unit.first, 0) + own)
+
+
+def _between(other: Coming, before: int, until: int, cycle: int) -> int:
+    """How many of a kind may come behind one instant and until another."""
+    unit = other.unit
+    if not unit.known:
+        return unit.count
+    return unit.count * max(0, (until - unit.first) // cycle - (before - unit.last) // cycle)
+
+
+def _starts(number: int, every: Sequence[Coming], window: Window, cycle: int) -> int:
+    """When a data unit's first frame may start at the earliest."""
+    unit = every[number].unit
+    last = (unit.first - window.opens) // cycle
+    closed = window.closes + last * cycle
+    if unit.first < closed:
+        return unit.first
+    opens = window.opens + (last + 1) * cycle
+    # Whatever surely came since the window before closed, and before this one, goes first.
+    ahead = 0
+    for place, other in enumerate(every):
+        if place == number or not other.unit.known or not _accompanies(other.unit, unit):
+            continue
+        if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
+            mine = turns(every[number], window.cut, cycle) == unit.count
+            if mine and _rank(other.unit, window, cycle) < _rank(unit, window, cycle):
+                # It is in the same window; and before the first cycle there is none.
+                since = _up(unit.last - window.cut, cycle) - _up(other.unit.last - window.cut, cycle)
+                if since >= 0 and other.unit.first + since * cycle >= closed:
+                    ahead += other.unit.count * other.wire.least
+            continue
+        turn = (unit.first - 1 - other.unit.last) // cycle
+        # Before its first one there is none.
+        if turn >= 0 and other.unit.first + turn * cycle >= closed:
+            ahead += other.unit.count * other.wire.least
+    return opens + ahead
+
+
+def _accompanies(other: Unit, unit: Unit) -> bool:
+    """Whether there is one of a kind in every cycle in which there is another."""
+    if other.until is None:
+        return False
+    return other.flow == unit.flow or (unit.until is not None and unit.until <= other.until)
+
+
+def _keeps_order(other: Unit, unit: Unit) -> bool:
+    return other.flow == unit.flow and other.hop == unit.hop and other.known and unit.known
+
+
+def _rank(unit: Unit, window: Window, cycle: int) -> tuple[int, int]:
+    """The order of a flow's data units in one window: those of earlier cycles first."""
+    return -_up(unit.last - window.cut, cycle), unit.turn
+
+
+def _up(span: int, cycle: int) -> int:
+    return -(-span // cycle)

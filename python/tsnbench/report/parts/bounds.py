@@ -1,0 +1,121 @@
+"""Worst-case bounds beside what was measured: what no frame may exceed, from the Plan alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.plan.bounds import BoundsError, bounds
+from tsnbench.report.facts import Bound, Flow, Measure, RunFacts
+from tsnbench.report.formatting import THIN, micros
+from tsnbench.runs.bounds import bounds_of_run
+
+if TYPE_CHECKING:
+    from tsnbench.plan.document import Plan
+
+NEAR = 3.0
+"""A bound is drawn up to so many times the greatest delay; farther, it would squash the curves."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One stream's line of the table."""
+
+    label: str
+    bound: str
+    measured: str
+    ratio: str
+    reason: str
+    """Why there is none, or where it is from."""
+    met: str
+    """``yes`` or ``no``; empty without a bound or a delay."""
+
+
+def read_bounds(folder: Path) -> tuple[dict[tuple[str, str], Bound], str]:
+    """A run's bounds by flow and listener, in ns between the stamps of its taps; without any, why."""
+    try:
+        flows = bounds_of_run(folder)["flows"]
+    except BoundsError as error:
+        return {}, f"the Plan contradicts itself ({error})"
+    return {
+        (f["stream"], f["listener"]): Bound(f["upper_ns"], f["reason"] or "", f.get("source", ""))
+        for f in flows
+    }, ""
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """One line of the table of a Plan: flows of one stream with equal bounds."""
+
+    stream: str
+    listener: str
+    lower_ns: int
+    upper_ns: int | None
+    limit_ns: int | None
+    """What is required of its delay."""
+    reason: str
+
+
+def planned_rows(plan: Plan) -> list[PlannedRow]:
+    """The bounds of a Plan before anything ran."""
+    rows: dict[tuple[Any, ...], int] = {}
+    limits = {one["name"]: one["requirements"].get("delay_ns") for one in plan.document["streams"]}
+    for flow in bounds(plan)["flows"]:
+        why = flow["reason"] or (f"from the {flow['source']}" if "source" in flow else "")
+        limit = limits.get(flow["stream"])
+        row = (flow["group"], flow["listener"], flow["lower_ns"], flow["upper_ns"], limit, why)
+        rows[row] = rows.get(row, 0) + 1
+    return [
+        PlannedRow(group if flows == 1 else f"{group} ({flows} flows)", *rest)
+        for (group, *rest), flows in rows.items()
+    ]
+
+
+def bound_of(bounds: dict[tuple[str, str], Bound], flows: Sequence[Flow], measure: Measure) -> Bound | None:
+    """That of a flow; of a stream the greatest of its flows, or the first reason why one has none."""
+    members = [flow.name for flow in flows if measure.stream in (flow.name, flow.group)]
+    own = [bounds[name, measure.listener] for name in members if (name, measure.listener) in bounds]
+    lacking = [bound for bound in own if bound.upper_ns is None]
+    return lacking[0] if lacking else max(own, key=lambda bound: bound.upper_ns or 0, default=None)
+
+
+def bound_rows(run: RunFacts) -> list[Row]:
+    """Every stream with a delay, in the order of the tables."""
+    return [_row(group, group.bound) for group in run.groups if group.bound is not None]
+
+
+def exceeded(run: RunFacts) -> list[str]:
+    """Streams with a frame that was later than the bound: either the model or the measurement is wrong."""
+    return [row.label for row in bound_rows(run) if row.met == "no"]
+
+
+def _row(measure: Measure, bound: Bound) -> Row:
+    most = measure.delay.max if measure.delay else None
+    measured = "no sample" if most is None else micros(most)
+    if bound.upper_ns is None:
+        return Row(measure.label, "no bound", measured, "", f"no bound: {bound.reason}", "")
+    if most is None:
+        return Row(measure.label, micros(bound.upper_ns), measured, "", _source(bound), "")
+    ratio = f"{bound.upper_ns / most:.3f}" if most > 0 else ""
+    met = "yes" if most <= bound.upper_ns else "no"
+    return Row(measure.label, micros(bound.upper_ns), measured, ratio, _source(bound), met)
+
+
+def _source(bound: Bound) -> str:
+    return f"from the {bound.source}" if bound.source else ""
+
+
+def in_words(bound: Bound | None) -> str:
+    """What a figure's key says of it, after the stream's name."""
+    if bound is None:
+        return ""
+    return ", no bound" if bound.upper_ns is None else f", bound {micros(bound.upper_ns)}{THIN}µs"
+
+
+def drawn(bound: Bound | None, highest: float) -> float | None:
+    """Where its line is, in µs; none where there is none, or it is too far from what was seen."""
+    if bound is None or bound.upper_ns is None or bound.upper_ns / 1e3 > NEAR * highest:
+        return None
+    return bound.upper_ns / 1e3

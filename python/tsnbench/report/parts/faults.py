@@ -1,0 +1,97 @@
+"""What went wrong in a run: every fault of its Plan with what it did, and which frames were lost when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tsnbench.foreign import table_errors
+from tsnbench.report.facts import FaultSpan, RunFacts
+from tsnbench.report.formatting import span
+
+if TYPE_CHECKING:
+    from tsnbench.foreign import Json
+    from tsnbench.plan.types import Fault, PlanDocument
+
+COLUMNS = 100
+"""Columns of lost frames: few enough that frames far apart make one bar."""
+MOST_FAULTS = 12
+"""Faults drawn; the table has all of them."""
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Frames of one priority that did not arrive: per pixel column its begin (ns) and how many."""
+
+    title: str
+    t: tuple[float, ...]
+    lost: tuple[int, ...]
+    width_ns: int
+
+
+def fault_spans(plan: PlanDocument, counters: Json) -> tuple[FaultSpan, ...]:
+    """The faults of a Plan, in words, with what the run's counters say of each."""
+    counted = counters.get("faults") or ()
+    found = []
+    for place, fault in enumerate(plan.get("faults") or ()):
+        frames = int(counted[place]["frames"]) if place < len(counted) else None
+        what, where = _words(plan, fault)
+        found.append(FaultSpan(what, where, int(fault["from_ns"]), int(fault["until_ns"]), frames))
+    return tuple(found)
+
+
+def _words(plan: PlanDocument, fault: Fault) -> tuple[str, str]:
+    if fault["kind"] == "babble":
+        return "babbling talker", plan["streams"][fault["stream"]]["name"]
+    if fault["kind"] == "node-down":
+        return "node down", plan["nodes"][fault["node"]]["name"]
+    where = plan["ports"][fault["port"]]["name"]
+    if fault["kind"] == "loss":
+        chance = {
+            "bernoulli": "loss by chance",
+            "gilbert-elliott": "loss in bursts",
+            "bit-errors": "bit errors",
+        }
+        return chance[fault["model"]["kind"]], where
+    if fault["kind"] == "delay":
+        least, most = span(fault["least_ns"]), span(fault["most_ns"])
+        late = most if least == most else f"{least} to {most}"
+        return f"delay of {late}" if fault["keeps_order"] else f"delay of {late}, out of order", where
+    words = {"link-down": "link down", "duplicate": "duplicates", "schedule": "wrong schedule"}
+    return words[fault["kind"]], where
+
+
+def losses(run: RunFacts) -> list[Losses]:
+    """Per priority, when frames were sent that did not arrive; only priorities that lost some."""
+    import polars as pl
+
+    if run.frames is None or not run.faults:
+        return []
+    paths: dict[int | None, list[int]] = {}
+    for group in run.groups:
+        if group.counts.get("lost"):
+            paths.setdefault(group.pcp, []).extend(group.paths)
+    width = max(1, -(-run.network.duration_ns // COLUMNS))
+    found = []
+    for pcp, own in paths.items():
+        with table_errors(run.frames):
+            table = (
+                pl.scan_parquet(run.frames)
+                .filter(
+                    pl.col("path").is_in(own) & pl.col("delay_ns").is_null() & pl.col("t_tx_ns").is_not_null()
+                )
+                .group_by((pl.col("t_tx_ns") // width * width).alias("t"))
+                .agg(pl.len().alias("lost"))
+                .sort("t")
+                .collect()
+            )
+        if not table.is_empty():
+            title = "Several priorities" if pcp is None else f"Priority {pcp}"
+            found.append(Losses(title, tuple(table["t"]), tuple(table["lost"]), width))
+    return found
+
+
+def drawn(faults: Sequence[FaultSpan]) -> Sequence[FaultSpan]:
+    """The first few, as figures have room for."""
+    return faults[:MOST_FAULTS]

@@ -1,0 +1,156 @@
+"""What passed each port: from the counters for all of them, from sightings over time for those with a tap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tsnbench.foreign import table_errors
+from tsnbench.report.facts import Network, Port, RunFacts, Tap
+from tsnbench.report.parts.curves import origin
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WIRE_EXTRA = 20
+"""Octets that a frame costs beside itself: preamble 7, start delimiter 1, inter-frame gap 12. IEEE
+802.3-2022, 4.2.3."""
+MOMENTS = 50
+"""Points over time."""
+MOST_PORTS = 6
+"""Ports drawn over time: those with the most octets."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a port sent, in shares of its rate."""
+
+    number: int
+    port: Port
+    by_class: Mapping[int, float]
+    """Traffic class -> share of the port's rate; classes that sent nothing are left out."""
+
+    @property
+    def total(self) -> float:
+        """Share of the port's rate."""
+        return sum(self.by_class.values())
+
+    def reserved(self, traffic_class: int) -> float | None:
+        """The class's idle slope as a share of the port's rate."""
+        slope = self.port.reserved_bps[traffic_class]
+        return None if slope is None else slope / self.port.rate_bps
+
+
+def loads(run: RunFacts) -> list[Load]:
+    """Every port that sent something, as the Plan orders them."""
+    counted = {port.port: port.classes for port in run.counters.ports} if run.counters else {}
+    seconds = talking_ns(run) / 1e9
+    found = []
+    for number, port in enumerate(run.network.ports):
+        by_class = {}
+        for own in counted.get(port.name, ()):
+            octets = own.sent_octets + WIRE_EXTRA * own.sent_frames
+            if octets and 0 <= own.traffic_class < len(port.reserved_bps):
+                by_class[own.traffic_class] = octets * 8 / seconds / port.rate_bps
+        if by_class:
+            found.append(Load(number, port, by_class))
+    return found
+
+
+def talking_ns(run: RunFacts) -> int:
+    """Over how long rates are taken: the time in which talkers talked."""
+    simulated = run.counters.simulated_ns if run.counters else 0
+    return max(1, min(simulated or run.network.duration_ns, run.network.duration_ns))
+
+
+def carried(port: Port, traffic_class: int, used: Sequence[int]) -> list[int]:
+    """Which of the priorities that streams use a class carries, highest first."""
+    return [pcp for pcp in sorted(used, reverse=True) if port.pcp_to_class[pcp] == traffic_class]
+
+
+def called(port: Port, traffic_class: int, used: Sequence[int]) -> str:
+    """``priority 3``, ``priorities 1, 0``: a class by the streams in it, the same at ports that number
+    otherwise."""
+    pcps = [str(pcp) for pcp in carried(port, traffic_class, used)]
+    if not pcps:
+        return f"class {traffic_class}"
+    return ("priority " if len(pcps) == 1 else "priorities ") + ", ".join(pcps)
+
+
+@dataclass(frozen=True)
+class Tapped:
+    """A tap that tells what left an egress port: at the port itself, or at the other end of its link."""
+
+    number: int
+    tap: Tap
+    egress: int
+
+
+def tapped_ports(network: Network) -> list[Tapped]:
+    """One tap per egress port; one at the port itself is preferred."""
+    found: dict[int, Tapped] = {}
+    for stage in ("rx", "tx"):
+        for number, tap in enumerate(network.taps):
+            if tap.stage == stage:
+                egress = tap.port if stage == "tx" else network.ports[tap.port].peer
+                found[egress] = Tapped(number, tap, egress)
+    return [found[egress] for egress in sorted(found)]
+
+
+@dataclass(frozen=True)
+class Flowed:
+    """What passed a port over time: per traffic class the rate in Mbit/s at the times ``t`` (ns since the
+    start)."""
+
+    port: Port
+    t: tuple[float, ...]
+    by_class: Mapping[int, tuple[float, ...]]
+    width_ns: int
+
+
+def over_time(run: RunFacts) -> list[Flowed]:
+    """The busiest ports with a tap."""
+    import polars as pl
+
+    taps = tapped_ports(run.network)
+    if run.observations is None or not taps:
+        return []
+    width = max(1, -(-talking_ns(run) // MOMENTS))
+    with table_errors(run.observations):
+        table = (
+            pl.scan_parquet(run.observations)
+            .filter(pl.col("tap").is_in([one.number for one in taps]) & pl.col("t_ns").is_not_null())
+            .group_by("tap", "pcp", (pl.col("t_ns") // width).alias("moment"))
+            .agg((pl.col("octets").cast(pl.Int64).sum() + WIRE_EXTRA * pl.len()).alias("octets"))
+            .collect()
+        )
+    sums = {
+        int(tap): int(octets) for tap, octets in table.group_by("tap").agg(pl.col("octets").sum()).iter_rows()
+    }
+    busiest = sorted(
+        (one for one in taps if one.number in sums), key=lambda one: (-sums[one.number], one.egress)
+    )
+    return [
+        _flowed(table.filter(pl.col("tap") == one.number), run.network.ports[one.egress], width)
+        for one in sorted(busiest[:MOST_PORTS], key=lambda one: one.egress)
+    ]
+
+
+def _flowed(table: pl.DataFrame, port: Port, width: int) -> Flowed:
+    moments = [int(moment) for moment in table["moment"]]
+    first = min(moments)
+    start = origin(first * width)
+    # What queues held when the talkers stopped comes after the last whole moment, and would look like a dip.
+    last = min(max(moments), first + MOMENTS - 1 if start else MOMENTS - 1)
+    rates: dict[int, list[float]] = {}
+    for pcp, moment, octets in table.select("pcp", "moment", "octets").iter_rows():
+        own = rates.setdefault(port.pcp_to_class[pcp], [0.0] * (last - first + 1))
+        if moment <= last:
+            own[moment - first] += octets * 8e3 / width
+    return Flowed(
+        port=port,
+        t=tuple((first + n + 0.5) * width - start for n in range(last - first + 1)),
+        by_class={own: tuple(rates[own]) for own in sorted(rates, reverse=True)},
+        width_ns=width,
+    )

@@ -1,0 +1,134 @@
+"""Gate schedules and what left under them: departures folded into one cycle, and whether any left a closed
+gate.
+
+IEEE 802.1Q-2022, 8.6.8.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tsnbench.foreign import table_errors
+from tsnbench.plan.gates import spans_of_list
+from tsnbench.report.facts import Gates, Port, RunFacts
+from tsnbench.report.parts.ports import Tapped, talking_ns, tapped_ports
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BINS = 720
+"""Columns of one cycle."""
+PREAMBLE = 8
+"""Octets on the wire before the first bit that a stamp means: preamble and start delimiter."""
+TOLERANCE_NS = 2
+"""Stamps are rounded to ns, once at each end of the link."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """One gated port: what its gates were, and how often each class was on the wire at each moment of the
+    cycle."""
+
+    port: Port
+    gates: Gates
+    """The list in force; others of the port are shown by themselves."""
+    busy: Mapping[int, tuple[float, ...]]
+    """Traffic class -> per column the share of cycles in which a frame of it was on the wire."""
+    departures: int
+    outside: int
+    """Departures that began while their gate was closed."""
+    derived: bool
+    """From stamps at the other end of the link, less the time on it."""
+    tapped: bool
+
+    @property
+    def open_spans(self) -> dict[int, list[tuple[int, int]]]:
+        """Traffic class -> (start, length) in ns of each time that its gate is open."""
+        return {
+            own: [(begin, end - begin) for begin, end in spans_of_list(self.gates.entries, own)]
+            for own in range(len(self.port.reserved_bps))
+        }
+
+
+def folded(run: RunFacts) -> list[Folded]:
+    """Every port with gates, once for every list that was in force."""
+    taps = {one.egress: one for one in tapped_ports(run.network)}
+    return [
+        _fold(run, port, gates, taps.get(number))
+        for number, port in enumerate(run.network.ports)
+        if port.gates is not None
+        for gates in port.gates_in_turn or (port.gates,)
+    ]
+
+
+def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped | None) -> Folded:
+    import polars as pl
+
+    if run.observations is None or tapped is None:
+        return Folded(port, gates, {}, 0, 0, derived=False, tapped=False)
+    derived = tapped.tap.stage == "rx"
+    octet_ns = 8e9 / port.rate_bps
+    stamped = pl.col("octets") if tapped.tap.point == "end" else pl.lit(0)
+    before = ((stamped + PREAMBLE) * octet_ns).round(0).cast(pl.Int64)
+    if derived:
+        before = before + round(port.propagation_ps / 1000)
+    left = pl.col("t_ns") - before
+    in_force = pl.lit(True)
+    if gates.from_ns is not None:
+        in_force = in_force & (left >= gates.from_ns)
+    if gates.until_ns is not None:
+        in_force = in_force & (left < gates.until_ns)
+    in_cycle = (left - gates.base_time_ns) % gates.cycle_ns
+    with table_errors(run.observations):
+        table = (
+            pl.scan_parquet(run.observations)
+            .filter((pl.col("tap") == tapped.number) & pl.col("t_ns").is_not_null() & in_force)
+            .select(pl.col("pcp"), pl.col("octets"), in_cycle.alias("at"))
+            .group_by("pcp", "octets", "at")
+            .len()
+            .collect()
+        )
+    columns: dict[int, list[float]] = {}
+    outside = 0
+    for pcp in sorted(set(table["pcp"])):
+        own = port.pcp_to_class[pcp]
+        part = table.filter(pl.col("pcp") == pcp)
+        outside += _outside(part["at"], part["len"], gates, own)
+        bins = part.group_by("octets", (pl.col("at") * BINS // gates.cycle_ns).alias("bin")).agg(
+            pl.col("len").sum()
+        )
+        busy = columns.setdefault(own, [0.0] * BINS)
+        for octets, start, frames in bins.select("octets", "bin", "len").iter_rows():
+            length = max(1, round((octets + PREAMBLE) * octet_ns * BINS / gates.cycle_ns))
+            for column in range(start, start + length):
+                busy[column % BINS] += frames
+    until = talking_ns(run) if gates.until_ns is None else min(talking_ns(run), gates.until_ns)
+    cycles = max(1.0, (until - max(0, gates.from_ns or 0)) / gates.cycle_ns)
+    return Folded(
+        port=port,
+        gates=gates,
+        busy={own: tuple(min(1.0, hits / cycles) for hits in busy) for own, busy in columns.items()},
+        departures=int(table["len"].sum()),
+        outside=outside,
+        derived=derived,
+        tapped=True,
+    )
+
+
+def _outside(at: pl.Series, frames: pl.Series, gates: Gates, own: int) -> int:
+    """Departures whose gate is closed at their start, give or take the rounding of stamps."""
+    import polars as pl
+
+    ends, end = [], 0
+    for _, length in gates.entries:
+        end += length
+        ends.append(end)
+    is_open = pl.Series([bool(mask >> own & 1) for mask, _ in gates.entries])
+    bounds = pl.Series(ends)
+    inside = pl.Series([False]).new_from_index(0, len(at))
+    for shift in (-TOLERANCE_NS, 0, TOLERANCE_NS):
+        entry = bounds.search_sorted((at + shift) % gates.cycle_ns, side="right")
+        inside = inside | is_open.gather(entry)
+    return int(frames.filter(~inside).sum())

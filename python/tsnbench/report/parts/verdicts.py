@@ -1,0 +1,132 @@
+"""Requirements as a reader wants them: streams with their worst flow, and one table per priority as
+EnGINE Table 14."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tsnbench.measure.outcome import WORST_FIRST, Outcome, worst
+from tsnbench.report.facts import Judged, RunFacts
+from tsnbench.report.formatting import count, quantity
+
+SR_LIMITS = {(2_000_000, 125_000): "SR class A", (10_000_000, 1_000_000): "SR class B"}
+"""EnGINE Table 1: (delay, jitter) in ns over seven hops; the classes whose limits tell them apart."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the verdict table, in words."""
+
+    stream: str
+    listener: str
+    requirement: str
+    limit: str
+    found: str
+    margin: str
+    worst_case: str
+    beyond: str
+    """What is left of the limit in the worst case; how far that is beyond where it is negative."""
+    note: str
+    worst: str
+    outcome: Outcome
+    flows: int
+
+
+def rows(judged: Sequence[Judged]) -> list[Row]:
+    """One row per stream, listener and requirement: that of the flow which comes closest to failing, or
+    fails most."""
+    grouped: dict[tuple[str, str, str, float | None], list[Judged]] = {}
+    for row in judged:
+        grouped.setdefault((row.group, row.listener, row.requirement, row.limit), []).append(row)
+    found = []
+    for (group, *_), members in grouped.items():
+        found.append(_row(min(members, key=rank), group, len(members)))
+    return sorted(found, key=lambda row: WORST_FIRST.index(row.outcome))
+
+
+def rank(row: Judged) -> tuple[int, float]:
+    """Failed ones first, then by what is left of the limit, in the worst case too."""
+    margins = [one for one in (row.margin, row.worst_case_margin) if one is not None]
+    return WORST_FIRST.index(row.outcome), min(margins, default=float("inf"))
+
+
+def notes(found: Sequence[Row]) -> list[str]:
+    """Why requirements have no worst case, or on which condition it holds: each reason with its streams."""
+    whose: dict[str, list[str]] = {}
+    for row in found:
+        if row.note:
+            whose.setdefault(row.note, []).append(f"{row.stream} ({row.requirement})")
+    return [f"Worst case of {_listed(names)}: {note}." for note, names in whose.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def every_flow(judged: Sequence[Judged]) -> list[Row]:
+    """One row per flow and requirement."""
+    return [_row(row, row.stream, 1) for row in judged]
+
+
+def _row(row: Judged, name: str, flows: int) -> Row:
+    frame = "" if row.worst_seq is None else f"frame {count(row.worst_seq)}"
+    if frame and row.stream != name:
+        frame += f" of {row.stream}"
+    return Row(
+        stream=name,
+        listener=row.listener,
+        requirement=row.requirement,
+        limit=quantity(row.limit, row.unit),
+        found=quantity(row.found, row.unit),
+        margin=quantity(row.margin, row.unit),
+        worst_case=quantity(row.worst_case, row.unit),
+        beyond=quantity(row.worst_case_margin, row.unit),
+        note=row.note,
+        worst=frame,
+        outcome=row.outcome,
+        flows=flows,
+    )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One priority's verdict by kind of requirement."""
+
+    priority: str
+    streams: int
+    cells: tuple[Outcome | None, ...]
+    """Per kind of :data:`KINDS` the worst outcome; None where nothing is required."""
+
+
+KINDS = ("delay", "jitter", "loss", "rate")
+
+
+def summary(run: RunFacts) -> list[Summary]:
+    """EnGINE Table 14, for each priority that has requirements."""
+    pcp_of = {flow.name: flow.pcp for flow in run.network.flows}
+    by_pcp: dict[int | None, list[Judged]] = {}
+    for row in run.judged:
+        by_pcp.setdefault(pcp_of.get(row.stream), []).append(row)
+    found = []
+    for pcp in sorted(by_pcp, key=lambda p: -1 if p is None else -p):
+        members = by_pcp[pcp]
+        cells = []
+        for kind in KINDS:
+            cells.append(worst(row.outcome for row in members if row.requirement.split(" ")[0] == kind))
+        title = "Unknown priority" if pcp is None else f"Priority {pcp}"
+        if name := _sr_class(members):
+            title += f" ({name})"
+        found.append(Summary(title, len({row.group for row in members}), tuple(cells)))
+    return found
+
+
+def _sr_class(members: Sequence[Judged]) -> str | None:
+    """The SR class whose limits all these requirements have."""
+
+    def only(kind: str) -> float | None:
+        limits = {row.limit for row in members if row.requirement.split(" ")[0] == kind}
+        return limits.pop() if len(limits) == 1 else None
+
+    delay, jitter = only("delay"), only("jitter")
+    return SR_LIMITS.get((int(delay), int(jitter))) if delay is not None and jitter is not None else None

@@ -1,0 +1,90 @@
+"""The page of several runs: verdict matrix, figures along their axis, tables run by run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tsnbench.report import formatting
+from tsnbench.report.definitions import definitions
+from tsnbench.report.facts import RunFacts
+from tsnbench.report.figures import sweep as figures
+from tsnbench.report.figures.style import Drawing
+from tsnbench.report.page import charts, environment
+from tsnbench.report.parts.losses import gaps
+from tsnbench.report.parts.provenance import commands, provenance
+from tsnbench.report.parts.sweep import Sweep
+
+
+def drawings(runs: Sequence[RunFacts]) -> list[Drawing]:
+    """Every figure of the comparison."""
+    return figures.drawings(Sweep(runs))
+
+
+def render(
+    runs: Sequence[RunFacts],
+    drawn: Sequence[Drawing],
+    template: str = "comparison.html",
+    **more: Any,
+) -> str:
+    """The whole HTML file; ``more`` is what another template says beside or instead."""
+    sweep = Sweep(runs)
+    names = list(dict.fromkeys(run.network.name for run in sweep.runs))
+    titles = list(dict.fromkeys(run.title for run in sweep.runs))
+    missing = [(label, gaps(run), run.absent) for label, run in zip(sweep.labels, sweep.runs, strict=True)]
+    parts = {
+        "kind": f"tsnbench report of {len(sweep.runs)} runs",
+        "about": titles[0] if len(titles) == 1 else "",
+        "title": " and ".join(names[:3]) + (" and others" if len(names) > 3 else ""),
+        "sweep": sweep,
+        "outcome": sweep.outcome(),
+        "overall": sweep.overall(),
+        "judged": bool(sweep.matrix),
+        "facts": headline(sweep),
+        "charts": charts(drawn),
+        "missing": [part for part in missing if part[1] or part[2]],
+        "warnings": [
+            (label, text)
+            for label, run in zip(sweep.labels, sweep.runs, strict=True)
+            for text in run.warnings
+        ],
+        "complete": [label for label, *lacks in missing if not any(lacks)],
+        "incomplete": [
+            (label, run.state)
+            for label, run in zip(sweep.labels, sweep.runs, strict=True)
+            if run.state != "complete"
+        ],
+        "definitions": definitions(sweep.runs[0]),
+        "provenance": _provenance(sweep),
+        "commands": commands(sweep.runs),
+        "quantity": formatting.quantity,
+    }
+    return environment().get_template(template).render(parts | more)
+
+
+def headline(sweep: Sweep) -> list[tuple[str, str]]:
+    """The handful of numbers beside the outcome."""
+
+    def total(kind: str) -> str:
+        return formatting.count(sum(group.counts.get(kind, 0) for run in sweep.runs for group in run.groups))
+
+    return [
+        ("runs", formatting.count(len(sweep.runs))),
+        ("streams", formatting.count(len(sweep.streams))),
+        ("frames sent", total("sent")),
+        ("received", total("received")),
+        ("lost", total("lost")),
+    ]
+
+
+def _provenance(sweep: Sweep) -> tuple[list[tuple[str, str]], list[str], list[tuple[str, list[str]]]]:
+    """(what all runs share, names of what differs, per run those values)."""
+    every = [dict(provenance(run)) for run in sweep.runs]
+    keys = list(dict.fromkeys(key for one in every for key in one))
+    shared = [key for key in keys if len({one.get(key) for one in every}) == 1]
+    differs = [key for key in keys if key not in shared]
+    rows = [
+        (label, [one.get(key, "\u2013") for key in differs])
+        for label, one in zip(sweep.labels, every, strict=True)
+    ]
+    return [(key, every[0][key]) for key in shared], differs, rows

@@ -1,0 +1,16 @@
+"""Names of the files of a run folder: the one place that knows them."""
+
+from __future__ import annotations
+
+MANIFEST = "manifest.json"
+PLAN = "plan.json"
+COUNTERS = "counters.json"
+OBSERVATIONS = "observations.parquet"
+CLOCK_ERROR = "clock_error.parquet"
+BOUNDS = "bounds.json"
+KERNEL = "kernel.json"
+MEASURES = "measures.json"
+FRAMES = "frames.parquet"
+VERDICT = "verdict.json"
+REPORT = "report.html"
+COMPARISON = "compare.html"

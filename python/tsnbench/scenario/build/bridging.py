@@ -1,0 +1,53 @@
+"""Processing times of nodes, and what bridges learn, as written -> the model's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench.scenario import model
+from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.text.reading import Reading
+
+
+def processing(reading: Reading, written: Any) -> tuple[int, model.ProcessingJitter | None]:
+    """The least time, and what may come on top of it."""
+    if not isinstance(written, Fields):
+        return written, None
+    if written.bad:
+        return 0, None
+    ways = [key for key in ("most", "values", "file") if key in written.places]
+    if len(ways) != 1 or ("least" in written.places and ways != ["most"]):
+        hint = "write {least: 1 us, most: 3 us}, {values: [1 us, 2 us]} or {file: bridge.csv}"
+        found = " and ".join(key for key in ("least", *ways) if key in written.places) or "none"
+        reading.problem(written.place, written.path, "most, values or file", found, hint)
+        return 0, None
+    if ways == ["values"]:
+        least = min(written["values"])
+        return least, model.ProcessingJitter(values=tuple(value - least for value in written["values"]))
+    if ways == ["file"]:
+        return 0, model.ProcessingJitter(file=written["file"])
+    least, most = written.get("least", 0), written["most"]
+    if most < least:
+        reading.problem(
+            written.at("most"), written.path_of("most"), "a time of at least least", "a shorter one"
+        )
+        return 0, None
+    return least, model.ProcessingJitter(up_to=most - least)
+
+
+AGEING = 300 * 10**9
+"""IEEE 802.1Q-2022, table 8-6: the default of ``ageingTime``."""
+
+
+def learning(reading: Reading, kind: str, node: Fields) -> int | None:
+    """How long a node remembers what it has learned; None where it learns nothing."""
+    forwarding = node.get("forwarding")
+    if not isinstance(forwarding, Fields) or not forwarding.get("learning"):
+        return None
+    if kind != "bridge":
+        where = forwarding.at("learning"), forwarding.path_of("learning")
+        reading.problem(*where, "a bridge", f"a {kind}", "only bridges learn")
+        return None
+    written = forwarding["learning"]
+    ageing: int = written.get("ageing", AGEING) if isinstance(written, Fields) else AGEING
+    return ageing

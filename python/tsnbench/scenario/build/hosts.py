@@ -1,0 +1,118 @@
+"""Hosts as written, with their profiles -> hosts of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from tsnbench.scenario import catalogue, model
+from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.grammar.hosts import LATENCIES
+from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.recorded.cyclictest import CyclictestError, histogram
+from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
+from tsnbench.scenario.text.source import Place
+
+
+def build(reading: Reading, net: Net, written: Fields) -> dict[str, model.Host]:
+    """By node: the default of every station and host, or what the node's own entry says."""
+    default = _host(reading, written["default"], written, "default") if "default" in written else None
+    found: dict[str, model.Host] = {}
+    if default is not None:
+        found = {name: default for name, node in net.nodes.items() if node.kind != "bridge"}
+    for key, content in written.items():
+        if key == "default" or isinstance(content, Bad):
+            continue
+        place, path = written.at(key), written.path_of(key)
+        name = net.node(Named.at(key, place, path))
+        if name is None:
+            continue
+        if net.nodes[name].kind == "bridge":
+            hint = "make it a host, which forwards, too"
+            reading.problem(place, path, "a station or host", f"{name}, a bridge", hint)
+        elif content == "none":
+            found.pop(name, None)
+        else:
+            host = _host(reading, content, written, key)
+            if host is not None:
+                found[name] = host
+    return found
+
+
+def _host(reading: Reading, content: Any, written: Fields, key: str) -> model.Host | None:
+    if isinstance(content, Bad):
+        return None
+    fields = content if isinstance(content, Fields) else Fields(written.at(key), written.path_of(key))
+    profile = fields.get("profile") if fields is content else content
+    latencies: dict[str, model.Latency] = {}
+    if profile is not None:
+        profiles = catalogue.host_profiles()
+        if profile not in profiles:
+            hint = meant(profile, profiles)
+            reading.problem(profile.place, profile.path, "the name of a profile", profile, hint)
+            return None
+        latencies.update(profiles[profile].loads[fields.get("load", "none")])
+    elif "load" in fields:
+        hint = "name a profile, or write the latencies under that load"
+        reading.problem(fields.at("load"), fields.path_of("load"), "a profile with load", "none", hint)
+    own = [name for name in LATENCIES if name in fields]
+    for name in own:
+        latency = latency_of(reading, fields[name], fields.at(name), fields.path_of(name))
+        if latency is not None:
+            latencies[name] = latency
+    if "wakeup" in latencies and ("timer" not in latencies or ("wakeup" in own and "timer" not in own)):
+        latencies["timer"] = latencies["wakeup"]
+    return model.Host(latencies=latencies)
+
+
+def latency_of(reading: Reading, content: Any, place: Place, path: str) -> model.Latency | None:
+    """A latency as written: a duration, a span, a histogram, or a file."""
+    if not isinstance(content, Fields):
+        return model.Constant(ns=content)
+    if content.bad:
+        return None
+
+    def wrong(expected: str, found: str, hint: str = "") -> None:
+        reading.problem(place, path, expected, found, hint)
+
+    ways = [key for key in ("to", "values", "cyclictest") if key in content]
+    if len(ways) != 1:
+        wrong("one of from and to, values and counts, or cyclictest", " and ".join(ways) or "none of them")
+        return None
+    if ways == ["to"]:
+        low, high = content.get("from", 0), content["to"]
+        if low > high:
+            wrong("from not above to", f"{low} ns to {high} ns")
+            return None
+        return model.Uniform(low=low, high=high)
+    if ways == ["values"]:
+        values, counts = content["values"], content.get("counts", [1] * len(content["values"]))
+        if len(values) != len(counts) or not sum(counts) or any(b <= a for a, b in pairwise(values)):
+            wrong(
+                "ascending values, and as many counts of which one is not 0",
+                f"{len(values)} and {len(counts)}",
+            )
+            return None
+        return model.Histogram(values=tuple(values), counts=tuple(counts), width=content.get("width", 0))
+    name = str(content["cyclictest"])
+    try:
+        bins = histogram(Path(reading.file).parent / name, content.get("thread"))
+    except CyclictestError as error:
+        wrong("a histogram that cyclictest -h has written", f"{name}: {error}", error.hint)
+        return None
+    return model.Histogram(values=tuple(bins), counts=tuple(bins.values()), width=1_000)
+
+
+def qdisc(net: Net, written: Fields | Bad, pcp: Callable[[Reading, Named], int | None]) -> Any:
+    """Queueing disciplines as written; ``pcp`` reads a class."""
+    if isinstance(written, Bad) or written.bad:
+        return None
+    etf: dict[int, model.Etf] = {}
+    for name, settings in written.get("etf", {}).items():
+        number = pcp(net.reading, name)
+        made = BAD if isinstance(settings, Bad) else settings.part(net)
+        if number is not None and not isinstance(made, Bad):
+            etf[number] = made
+    return written.part(net, etf=etf)

@@ -1,0 +1,78 @@
+"""gPTP and PTP as written -> the model's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench.scenario import model
+from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
+
+_SECOND = 10**9
+# IEEE 802.1AS-2020, 8.6.2, and IEEE 1588-2019, annex I: what a clock says of itself unless it knows better.
+_QUALITY = {
+    "gptp": {"priority1": 246, "variance": 0x436A, "priority2": 248},
+    "ptp": {"priority1": 128, "variance": 0xFFFF, "priority2": 128},
+}
+_PACES: dict[str, dict[str, int]] = {
+    "gptp": {"sync_interval": _SECOND // 8, "announce_interval": _SECOND},
+    "ptp": {"sync_interval": _SECOND, "announce_interval": 2 * _SECOND},
+}
+
+
+def build(reading: Reading, net: Net, written: Fields) -> model.Gptp | None:
+    """None without either, or where a mistake was noted."""
+    kinds = [key for key in ("gptp", "ptp") if key in written and not isinstance(written[key], Bad)]
+    if len(kinds) == 2:
+        reading.problem(written.at("ptp"), written.path_of("ptp"), "gptp or ptp", "both", "leave one out")
+    if len(kinds) != 1:
+        return None
+    kind, fields = kinds[0], written[kinds[0]]
+    given = {"sync_interval": _PACES[kind]["sync_interval"], **fields.given(net, model.Gptp)}
+    if kind == "ptp":
+        if "delay-interval" in fields:
+            given["pdelay_interval"] = fields["delay-interval"]
+        own = fields.given(net, model.Ieee1588)
+        given["ieee_1588"] = BAD if BAD in own.values() else model.Ieee1588(**own)
+    return _who(reading, net, kind, fields, given)
+
+
+def _who(reading: Reading, net: Net, kind: str, fields: Fields, given: dict[str, Any]) -> model.Gptp | None:
+    """The grandmaster, or the election."""
+    written = [key for key in ("grandmaster", "bmca") if key in fields.places]
+    if len(written) != 1:
+        hint = "add grandmaster: node, or bmca: {} to elect one" if not written else "leave one out"
+        found = "both" if written else "none"
+        if not fields.bad:
+            reading.problem(fields.place, fields.path, "the key grandmaster or the key bmca", found, hint)
+        return None
+    if written == ["grandmaster"]:
+        for key in ("announce-interval", "announce-receipt-timeout", "sync-receipt-timeout"):
+            if key in fields.places:
+                reading.problem(fields.at(key), fields.path_of(key), f"{key} only with bmca", "grandmaster")
+        name = given.get("grandmaster")
+        if name in getattr(given.get("ieee_1588"), "transparent", ()):
+            where = fields.at("grandmaster"), fields.path_of("grandmaster")
+            reading.problem(*where, "a node whose clock is not transparent", str(name))
+        return None if name is None or BAD in given.values() else model.Gptp(**given)
+    if "bmca" not in fields or BAD in given.values():
+        return None
+    return model.Gptp(bmca=_bmca(net, kind, fields), **given)
+
+
+def _bmca(net: Net, kind: str, fields: Fields) -> model.Bmca:
+    clocks: Fields = fields["bmca"]
+    default = _QUALITY[kind] | _quality(net, clocks.get("default"))
+    own = {}
+    for key, quality in clocks.items():
+        if key != "default":
+            name = net.node(Named.at(key, clocks.at(key), clocks.path_of(key)))
+            if name is not None:
+                own[name] = model.ClockQuality(**(default | _quality(net, quality)))
+    given = {"announce_interval": _PACES[kind]["announce_interval"], **fields.given(net, model.Bmca)}
+    return model.Bmca(default=model.ClockQuality(**default), own=own, **given)
+
+
+def _quality(net: Net, fields: Fields | Bad | None) -> dict[str, Any]:
+    return fields.given(net, model.ClockQuality) if isinstance(fields, Fields) else {}

@@ -1,0 +1,65 @@
+"""Streams with more than one way, as written -> the model's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tsnbench.scenario import model
+from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.text.reading import BAD, Named, Reading
+
+Ways = Callable[[Sequence[Named]], "model.StreamPath | None"]
+"""Hops as written to a way from talker to listener, mistakes noted."""
+
+
+def redundancy(
+    reading: Reading, net: Net, fields: Fields, listeners: list[str], way: Ways
+) -> tuple[model.Frer | None, model.Failover | None]:
+    """What ``frer`` and ``failover`` of a stream say; at most one of them."""
+    given = [key for key in ("frer", "failover") if key in fields]
+    if not given:
+        return None, None
+    key = given[0]
+    place, path = fields.at(key), fields.path_of(key)
+    if len(given) > 1:
+        hint = "copies need no way that stands by"
+        reading.problem(fields.at(given[1]), fields.path_of(given[1]), "one of them", "both", hint)
+        return None, None
+    if len(listeners) > 1 and key == "failover":
+        hint = "make one stream per listener"
+        reading.problem(place, path, f"one listener with {key}", str(len(listeners)), hint)
+        return None, None
+    if fields[key].bad:
+        return None, None
+    if key == "frer":
+        return _frer(reading, net, fields, way), None
+    return None, _failover(net, fields[key], way)
+
+
+def _frer(reading: Reading, net: Net, fields: Fields, way: Ways) -> model.Frer | None:
+    written = fields["frer"]
+    for other, why in (("via", fields), ("disjoint", written)):
+        if other in why and (other == "via" or "paths" in written):
+            hint = "paths say the ways; disjoint finds them"
+            reading.problem(why.at(other), why.path_of(other), "one way to say the ways", other, hint)
+            return None
+    ways = [way(hops) for hops in written.get("paths", ())]
+    if "history" in written and written.get("recovery") == "match":
+        at, path = written.at("history"), written.path_of("history")
+        reading.problem(at, path, "history only with vector recovery", "match")
+    settings = written.given(net, model.Frer)
+    if "identification" in written:
+        shown = written["identification"]
+        active = shown.get("active") if isinstance(shown, Fields) else None
+        settings["identification"] = active.part(net) if isinstance(active, Fields) else shown
+    if None in ways or BAD in settings.values():
+        return None
+    return model.Frer(paths=tuple(each for each in ways if each is not None), **settings)
+
+
+def _failover(net: Net, written: Fields, way: Ways) -> model.Failover | None:
+    other = way(written["path"]) if "path" in written else None
+    if "path" in written and other is None:
+        return None
+    return model.Failover(path=other, **{"back": written["after"], **written.given(net, model.Failover)})

@@ -1,0 +1,345 @@
+"""Streams as written, with their catalogue patterns -> streams of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tsnbench.scenario import catalogue, model, sizes
+from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.build.redundancy import redundancy
+from tsnbench.scenario.build.release import check_release
+from tsnbench.scenario.build.requirements import requirements, sr_class
+from tsnbench.scenario.build.selectors import numbered
+from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
+
+_WHEN = ("period", "poisson", "saturating", "replay")
+_SIZE = ("frame", "phy", "payload", "units")
+
+
+def build(
+    reading: Reading, net: Net, streams: dict[Named, Any], worst_case: bool = False
+) -> dict[str, model.Stream]:
+    """Streams by name; ``worst_case``: whether worst cases count for requirements that do not say."""
+    built: dict[str, model.Stream] = {}
+    for name, fields in streams.items():
+        if isinstance(fields, Bad):
+            continue
+        before = len(reading.problems)
+        stream = _stream(reading, net, fields, worst_case)
+        if stream is not None and len(reading.problems) == before:
+            built[str(name)] = stream
+    for name, stream in zip(streams, (built.get(name) for name in streams), strict=True):
+        if stream is not None and stream.count > 1:
+            _flows(reading, name, stream.count, streams)
+    return built
+
+
+def _flows(reading: Reading, name: Named, count: int, streams: dict[Named, Any]) -> None:
+    """The flows of a stream are called name.1, name.2, …: no other stream may be called so."""
+    for other in streams:
+        number = other.removeprefix(f"{name}.")
+        if number != other and number.isdigit() and 1 <= int(number[:9]) <= count:
+            hint = f"{name} has {count} flows, of which one is called {other}"
+            reading.problem(other.place, other.path, "a name of its own for each flow", other, hint)
+
+
+def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> model.Stream | None:
+    ends = _ends(reading, net, written)
+    fields = _with_pattern(reading, written)
+    if fields is None:
+        return None
+    vid = _vid(fields)
+    priority = sr_class(reading, fields)
+    pcp = fields.get("pcp", priority.pcp if priority else 0)
+    if priority and "pcp" in fields and fields["pcp"] != priority.pcp:
+        hint = f"leave pcp out: {fields['class']} has PCP {priority.pcp}"
+        found = f"{fields['pcp']} with class {fields['class']}"
+        reading.problem(fields.at("pcp"), fields.path_of("pcp"), f"PCP {priority.pcp}", found, hint)
+    if vid is None and pcp:
+        hint = "the PCP is a part of the VLAN tag; leave vlan: none out"
+        reading.problem(fields.at("vlan"), fields.path_of("vlan"), "a tagged frame for a PCP", "none", hint)
+    when = _when(net, fields)
+    size = _size(reading, fields, vid is not None)
+    requires = requirements(net, fields, worst_case)
+    settings = fields.given(net, model.Stream)
+    if "release" in settings and settings["release"] is not BAD:
+        check_release(reading, fields, settings["release"])
+    start, stop = fields.get("start", 0), fields.get("stop")
+    if stop is not None and stop <= start:
+        hint = "a stream stops after it starts"
+        reading.problem(
+            fields.at("stop"), fields.path_of("stop"), "a stop after the start", "an earlier one", hint
+        )
+        return None
+    if ends is None or when is None or size is None or fields.bad or BAD in settings.values():
+        return None
+    talker, listeners = ends
+    via = _via(reading, net, written, talker, listeners)
+
+    def way(hops: Sequence[Named]) -> model.StreamPath | None:
+        last = numbered(hops[-1])[0]
+        ended = last if last in listeners else listeners[0]
+        found = _hops(reading, net, hops, talker, ended)
+        return model.StreamPath(nodes=found[0], links=found[1]) if found else None
+
+    frer, failover = redundancy(reading, net, written, listeners, way) if net.whole else (None, None)
+    return model.Stream(
+        talker=talker,
+        listeners=tuple(listeners),
+        pcp=pcp,
+        sr_class=priority.letter if priority else None,
+        vid=vid,
+        pattern=when,
+        size=size,
+        via=via[0] if via else None,
+        via_links=via[1] if via else None,
+        frer=frer,
+        failover=failover,
+        requires=requires,
+        **settings,
+    )
+
+
+def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
+    """The stream's own keys over its pattern's; a size or rhythm of its own replaces the pattern's."""
+    for key, what in (("from", "the talker: from: node1"), ("to", "the listener: to: node2")):
+        if key not in written.places and key not in written.bad:
+            reading.problem(written.place, written.path, f"the key {key} in a stream", "none", f"name {what}")
+            written.bad.add(key)
+    if "pattern" in written.bad:
+        return None
+    if "pattern" not in written:
+        return written
+    name = written["pattern"]
+    patterns = catalogue.patterns()
+    if name not in patterns:
+        hint = meant(name, patterns)
+        reading.problem(name.place, name.path, "the name of a catalogue pattern", name, hint)
+        return None
+    base = patterns[name]
+    drop: set[str] = set()
+    for group in (_WHEN, _SIZE):
+        if any(key in written.places for key in group):
+            drop |= set(group)
+    if any(key in written.places for key in ("poisson", "saturating", "replay")):
+        drop |= {"offset", "jitter"}
+    if "replay" in written.places:
+        drop |= set(_SIZE)
+    if "pcp" in written.places or "class" in written.places:
+        drop |= {"pcp", "class"}
+    fields = Fields(written.place, written.path)
+    fields.update({key: value for key, value in base.items() if key not in drop})
+    fields.update(written)
+    fields.places, fields.bad = written.places, written.bad
+    return fields
+
+
+def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] | None:
+    """Talker and listeners, all of which can be reached."""
+    talker = net.node(fields["from"]) if "from" in fields else None
+    listeners: list[str] = []
+    for name in fields.get("to", ()):
+        listener = net.node(name)
+        if listener is None:
+            continue
+        if listener == talker:
+            hint = "name another node"
+            reading.problem(name.place, name.path, "a listener other than the talker", name, hint)
+        elif listener in listeners:
+            reading.problem(name.place, name.path, "each listener once", f"{name} again")
+        else:
+            listeners.append(listener)
+    for key, nodes in (("from", [talker] if talker else []), ("to", listeners)):
+        for node in nodes:
+            if net.named and net.nodes[node].kind == "bridge":
+                hint = "make it a host, which is both; or attach a station to it"
+                found = f"{node}, a bridge"
+                reading.problem(fields.at(key), fields.path_of(key), "a station or host", found, hint)
+    if talker is None or not listeners or not net.whole:
+        return None
+    if _alone(reading, net, fields["from"], talker, listeners[0], "talker"):
+        return talker, listeners
+    for name in fields["to"]:
+        listener = net.aliases.get(name, str(name)) if name not in net.nodes else str(name)
+        if listener not in listeners or _alone(reading, net, name, listener, talker, "listener"):
+            continue
+        if not net.reaches(talker, listener):
+            between = net.bridge_between(talker, listener)
+            hint = "only bridges and hosts forward, stations do not"
+            hint = f"add {' -- '.join(between)} to the links; {hint}" if between else f"add a link; {hint}"
+            found = f"{listener}, to which no path leads"
+            reading.problem(name.place, name.path, f"a listener that {talker} can reach", found, hint)
+    return talker, listeners
+
+
+def _alone(reading: Reading, net: Net, name: Named, node: str, partner: str, what: str) -> bool:
+    """Whether a node has no link at all; noted once per node."""
+    if net.neighbours[node]:
+        return False
+    if node not in net.alone:
+        net.alone.add(node)
+        hint = f"add {node} -- {net.near(node, partner)} to the links"
+        reading.problem(name.place, name.path, f"a {what} with a link", f"{node}, which has no link", hint)
+    return True
+
+
+def _via(
+    reading: Reading, net: Net, fields: Fields, talker: str, listeners: list[str]
+) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
+    """Hops with both ends, each linked to the next, and the parallel link of each where one is named."""
+    if "via" not in fields:
+        return None
+    problem = reading.problem
+    if len(listeners) > 1:
+        hint = "leave via out, or make one stream per listener"
+        problem(fields.at("via"), fields.path_of("via"), "one listener with via", f"{len(listeners)}", hint)
+        return None
+    return _hops(reading, net, fields["via"], talker, listeners[0])
+
+
+def _hops(
+    reading: Reading, net: Net, written: Sequence[Named], talker: str, listener: str
+) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
+    problem = reading.problem
+    hops: list[tuple[str, int | None, Named]] = []
+    for name in written:
+        bare, number = numbered(name)
+        node = net.node(Named.at(bare, name.place, name.path))
+        if node is None:
+            return None
+        hops.append((node, number, name))
+    if hops[0][0] != talker:
+        hops.insert(0, (talker, None, Named.at(talker, hops[0][2].place, hops[0][2].path)))
+    if hops[-1][0] != listener:
+        hops.append((listener, None, Named.at(listener, hops[-1][2].place, hops[-1][2].path)))
+    seen: set[str] = set()
+    for place, (node, number, name) in enumerate(hops):
+        if node in seen:
+            problem(name.place, name.path, "each hop once", f"{node} again")
+        seen.add(node)
+        if 0 < place < len(hops) - 1 and not net.forwards(node):
+            problem(
+                name.place, name.path, "a bridge or host between talker and listener", f"{node}, a station"
+            )
+        if place == 0:
+            continue
+        before = hops[place - 1][0]
+        parallel = net.parallel(before, node)
+        if parallel == 0:
+            near = ", ".join(net.neighbours[before][:8])
+            found = f"{before} then {node}, which are not linked"
+            problem(
+                name.place, name.path, "hops that follow each other", found, f"{before} is linked to {near}"
+            )
+        elif number is not None and not 1 <= number <= parallel:
+            problem(name.place, name.path, f"a link number from 1 to {parallel}", f"{number}")
+    return tuple(hop[0] for hop in hops), tuple(hop[1] for hop in hops[1:])
+
+
+def _vid(fields: Fields) -> int | None:
+    text = fields.get("vlan")
+    return None if text == "none" else 100 if text is None else int(text)
+
+
+def _when(
+    net: Net, fields: Fields
+) -> model.Periodic | model.Poisson | model.Saturating | model.Replay | None:
+    reading = net.reading
+    given = [key for key in _WHEN if key in fields.places or key in fields]
+    if fields.get("saturating") is False:
+        given = [key for key in given if key != "saturating"]
+    if len(given) > 1:
+        hint = f"keep one of {', '.join(given)}"
+        reading.problem(
+            fields.at(given[1]), fields.path_of(given[1]), "one rhythm", " and ".join(given), hint
+        )
+        return None
+    if not given:
+        hint = "write period: 1 ms, poisson: 10 Mbit/s or saturating: true; or name a pattern or a recording"
+        if not fields.bad - {"from", "to"}:
+            reading.problem(fields.place, fields.path, "a rhythm in which the stream sends", "none", hint)
+        return None
+    for key, only in (("offset", "period"), ("jitter", "period"), ("backlog", "saturating")):
+        if key in fields and given[0] != only:
+            found = f"{key} with {given[0]}"
+            reading.problem(fields.at(key), fields.path_of(key), f"{key} only with {only}", found)
+    if given[0] not in fields:
+        return None
+    if given[0] == "period":
+        return model.Periodic(**fields.given(net, model.Periodic))
+    if given[0] == "saturating":
+        return model.Saturating(**fields.given(net, model.Saturating))
+    when = fields[given[0]].part(net)
+    return None if isinstance(when, Bad) else when
+
+
+def _size(
+    reading: Reading, fields: Fields, tagged: bool
+) -> model.FixedSize | model.UnitSizes | model.RecordedSizes | None:
+    given = [key for key in _SIZE if key in fields.places or key in fields]
+    if len(given) > 1:
+        hint = "frame, phy and payload are three ways to say one size"
+        reading.problem(fields.at(given[1]), fields.path_of(given[1]), "one size", " and ".join(given), hint)
+        return None
+    if not given and ("replay" in fields.places or "replay" in fields):
+        return model.RecordedSizes()
+    if not given:
+        hint = "write frame: 1250 B, phy: 1270 B or payload: 1200 B; or units for sizes that vary"
+        if not fields.bad - {"from", "to"}:
+            reading.problem(fields.place, fields.path, "a size of the stream's frames", "none", hint)
+        return None
+    key = given[0]
+    if key not in fields:
+        return None
+    if key == "units":
+        return _units(reading, fields, tagged)
+    written = fields[key]
+    frame = written
+    if key == "phy":
+        frame = sizes.frame_from_phy(written)
+    elif key == "payload":
+        frame = sizes.frame_from_payload(written, tagged)
+    most = sizes.largest(tagged)
+    if frame > most:
+        units = sizes.MOST_PAYLOAD
+        limits = {"frame": most, "phy": most + sizes.PHY_OVERHEAD, "payload": units}
+        hint = f"larger data units are cut into frames: write units: [{written} B] in place of {key}"
+        expected = f"a {key} of at most {limits[key]} B{' with a VLAN tag' if tagged else ''}"
+        reading.problem(fields.at(key), fields.path_of(key), expected, f"{written} B", hint)
+        return None
+    return model.FixedSize(octets=frame)
+
+
+def _octets(units: Fields) -> str:
+    """Mean and deviation for a message."""
+    return f"{float(units['deviation']):.12g} B at a mean of {float(units['mean']):.12g} B"
+
+
+def _units(reading: Reading, fields: Fields, tagged: bool) -> model.UnitSizes | None:
+    units = fields["units"]
+    if not isinstance(units, Fields):
+        return model.UnitSizes(octets=tuple(sorted(units)))
+    if units.bad:
+        return None
+    most = units.get("most-per-frame", sizes.MOST_PAYLOAD)
+    if most > sizes.MOST_PAYLOAD:
+        expected = f"at most {sizes.MOST_PAYLOAD} B in one frame"
+        reading.problem(units.at("most-per-frame"), units.path_of("most-per-frame"), expected, f"{most} B")
+        return None
+    if "sizes" in units and ("mean" in units or "deviation" in units):
+        reading.problem(units.at("sizes"), units.path_of("sizes"), "sizes, or mean and deviation", "both")
+        return None
+    if "sizes" in units:
+        return model.UnitSizes(octets=tuple(sorted(units["sizes"])), most_per_frame=most)
+    if "mean" not in units or "deviation" not in units:
+        hint = "write units: {mean: 8000 B, deviation: 2000 B}"
+        reading.problem(units.place, units.path, "sizes, or mean and deviation", "neither", hint)
+        return None
+    try:
+        drawn = sizes.lognormal_sizes(units["mean"], units["deviation"])
+    except (ValueError, OverflowError) as error:
+        reading.problem(units.at("deviation"), units.path_of("deviation"), str(error), _octets(units))
+        return None
+    return model.UnitSizes(octets=drawn, most_per_frame=most)

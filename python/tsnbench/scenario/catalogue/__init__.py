@@ -1,0 +1,26 @@
+"""The catalogue as the scenario language reads it: classes, patterns, gate lists, hosts."""
+
+from __future__ import annotations
+
+from tsnbench.scenario.catalogue.hosts import HostProfile, host_profiles
+from tsnbench.scenario.catalogue.read import (
+    GateList,
+    SrClass,
+    gate_lists,
+    patterns,
+    pcp_to_class,
+    printed,
+    sr_classes,
+)
+
+__all__ = [
+    "GateList",
+    "HostProfile",
+    "SrClass",
+    "gate_lists",
+    "host_profiles",
+    "patterns",
+    "pcp_to_class",
+    "printed",
+    "sr_classes",
+]

@@ -1,0 +1,55 @@
+"""The catalogue for reading: one line per name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from tsnbench.scenario.catalogue.hosts import host_profiles
+from tsnbench.scenario.catalogue.read import gate_lists, patterns, pcp_to_class, printed, sr_classes
+from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.units import DURATION, RATE
+
+
+def entries() -> Iterator[tuple[str, str]]:
+    """Name and description of everything that a scenario can name instead of numbers."""
+    for name, sr in sr_classes().items():
+        limits = sr.requirements
+        words = [f"PCP {sr.pcp}"]
+        words += [f"delay {DURATION.text(limits.delay)}"] if limits.delay is not None else ["no limits"]
+        words += [f"jitter {DURATION.text(limit.limit)}" for limit in limits.jitter]
+        words += ["no frame lost"] if limits.loss_ppm == 0 else []
+        yield name, ", ".join(words)
+    for name, classes in pcp_to_class().items():
+        yield name, "class of PCP 0 to 7: " + " ".join(str(traffic) for traffic in classes)
+    rows = printed()
+    for name, fields in patterns().items():
+        note = " (see the note in its data file)" if "note" in rows[name] else ""
+        yield name, f"{rows[name]['name']}: {', '.join(_words(fields))}{note}"
+    for name, gates in gate_lists().items():
+        slots = " | ".join(" ".join(str(pcp) for pcp in slot) for slot in gates.slots)
+        guard = f", guard band {DURATION.text(gates.guard_ns)}" if gates.guard_ns is not None else ""
+        yield name, f"open PCPs {slots}; slot {DURATION.text(gates.slot_ns)}{guard}"
+    for name, profile in host_profiles().items():
+        yield name, f"software of a host: {profile.source}"
+
+
+def _words(fields: Fields) -> Iterator[str]:
+    yield str(fields["class"]) if "class" in fields else f"PCP {fields['pcp']}"
+    if "period" in fields:
+        yield f"every {DURATION.text(fields['period'])}"
+    if "poisson" in fields:
+        yield f"Poisson at {RATE.text(fields['poisson']['rate'])}"
+    for size in ("frame", "phy", "payload"):
+        if size in fields:
+            yield f"{size} {fields[size]} B"
+    if "units" in fields:
+        mean, deviation = _mean(fields["units"]["mean"]), _mean(fields["units"]["deviation"])
+        yield f"units of {mean} B, deviation {deviation} B"
+    if fields.get("count", 1) > 1:
+        yield f"{fields['count']} flows"
+
+
+def _mean(value: Any) -> str:
+    return f"{float(Fraction(value)):g}"

@@ -1,0 +1,34 @@
+"""The keys of streams over more than one path that are no value of the model's parts."""
+
+from __future__ import annotations
+
+from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, Record, fields_of, record_of
+from tsnbench.scenario.kinds.common import NODES
+from tsnbench.scenario.kinds.values import Choice
+from tsnbench.scenario.model.redundancy import ACTIVE, Failover, Frer
+
+FRER = Record(
+    "seamless redundancy (FRER)",
+    {
+        "paths": Field(
+            ListOf(NODES, "lists of hops", least=2, most=16), "[[sw1, sw2], [sw3, sw4]]: hops of each copy"
+        ),
+        **fields_of(Frer),
+        "identification": Field(
+            Either(
+                "null, source-mac, ip, or {active: …}",
+                text=Choice({"null": "null", "source-mac": "source-mac", "ip": "ip"}, "an identification"),
+                mapping=Record("an identification", {"active": Field(ACTIVE, "what copies show", "{}")}),
+            ),
+            "null, source-mac or ip, the first that tells the stream apart; or {active: {vlan: 200}}",
+        ),
+    },
+    empty=True,
+    example="{disjoint: 2}",
+)
+FAILOVER = record_of(
+    Failover,
+    "a way that stands by",
+    {"path": Field(NODES, "hops of the other way; a disjoint one unless given")},
+    example="{after: 1 s}",
+)

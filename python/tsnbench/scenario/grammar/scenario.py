@@ -1,0 +1,44 @@
+"""The keys of a scenario, all of them."""
+
+from __future__ import annotations
+
+import re
+
+from tsnbench.scenario.grammar.clocks import CLOCKS
+from tsnbench.scenario.grammar.faults import FAULTS
+from tsnbench.scenario.grammar.hosts import HOSTS
+from tsnbench.scenario.grammar.network import NETWORK
+from tsnbench.scenario.grammar.shapers import SHAPER
+from tsnbench.scenario.grammar.streams import REQUIREMENTS, STREAM
+from tsnbench.scenario.kinds.combinators import Field, MapOf, Record, fields_of
+from tsnbench.scenario.model.policing import POLICING
+from tsnbench.scenario.model.scenario import Scenario
+from tsnbench.scenario.model.schedule import SCHEDULE, WINDOWS
+from tsnbench.scenario.model.taps import TAPS
+
+SCENARIO = Record(
+    "a scenario",
+    {
+        **fields_of(Scenario),
+        "network": Field(NETWORK, "nodes and links", "{line: {hops: 3, kind: host, rate: 1 Gbit/s}}"),
+        "streams": Field(
+            MapOf("streams by name", STREAM),
+            "who sends what to whom",
+            "{s: {from: host1, to: host4, period: 1 ms, frame: 500 B}}",
+        ),
+        "requirements": Field(REQUIREMENTS, "what counts for every stream: {worst-case: true}"),
+        "shapers": Field(
+            MapOf("ports and what shapes them", SHAPER, re.compile(r".+"), "a port such as node1 -> node2"),
+            "what shapes the ports: {dut -> node0: {…}, all: {…}}; later ones override, key by key",
+        ),
+        "faults": Field(FAULTS, "what goes wrong: [{down: sw1 -> sw2, at: 2 s, for: 3 s}]"),
+        "policing": Field(
+            POLICING, "what nodes do with frames as they come in: [{at: cam -> sw1, meter: {…}}]"
+        ),
+        "schedule": Field(SCHEDULE, "how scheduled streams are planned: {margin: 500 ns}"),
+        "windows": Field(WINDOWS, "how windows are planned where gates are to plan: {cycle: 1 ms}"),
+        "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
+        "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
+        "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
+    },
+)

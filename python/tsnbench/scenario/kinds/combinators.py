@@ -1,0 +1,324 @@
+"""Lists and mappings: each shape reads its part of the tree and gives its JSON Schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Kind, Schema
+from tsnbench.scenario.part import Part
+from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
+from tsnbench.scenario.text.source import Mapping, Place, Scalar, Sequence, Value, describe, shown
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list; a single value counts as a list of one. ``least`` and ``most`` bound its length.
+
+    ``partial``: what could be read is returned, although something could not.
+    """
+
+    item: Kind
+    what: str
+    least: int = 1
+    most: int = 100_000
+    partial: bool = False
+    once: bool = False
+    """Whether what stands there again does not count."""
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> list[Any] | Bad:
+        items = self.read_all(reading, value, path)
+        return _Once(items) if self.once and not isinstance(items, Bad) else items
+
+    def read_all(self, reading: Reading, value: Value, path: str) -> list[Any] | Bad:
+        found = reading.resolve(value, path)
+        if isinstance(found, Bad):
+            return BAD
+        if not isinstance(found, Sequence):
+            alone = self.item.read(reading, found, path)
+            return BAD if isinstance(alone, Bad) else [alone]
+        if not self.least <= len(found.items) <= self.most:
+            found_here = f"{len(found.items)} of them" if found.items else "an empty list"
+            return reading.problem(found.place, path, self.what, found_here)
+        items = [self.read_item(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
+        good = [item for item in items if not isinstance(item, Bad)]
+        return good if self.partial or len(good) == len(items) else BAD
+
+    def read_item(self, reading: Reading, item: Value, path: str) -> Any:
+        """One item; a list within the list is not taken for a sweep, which it is hardly meant to be."""
+        if isinstance(item, Sequence) and not isinstance(self.item, ListOf):
+            hint = "to sweep over lists, name them under parameters: and write ${name} for the whole list"
+            return reading.problem(item.place, path, self.item.expected, "a list within a list", hint)
+        return self.item.read(reading, item, path)
+
+    def schema(self) -> Schema:
+        item = self.item.schema()
+        return {"anyOf": [{"type": "array", "items": item, "minItems": self.least}, item]}
+
+
+class _Once(list[Any]):
+    """A list of which each item counts once."""
+
+
+class Names(Protocol):
+    """What names in a scenario are resolved against; a mistake is noted where there is no such name."""
+
+    @property
+    def reading(self) -> Reading: ...
+
+    def node(self, name: Named) -> str | None: ...
+
+    def ports(self, selector: Named) -> str | None: ...
+
+
+class Fields(dict[str, Any]):
+    """What a mapping held, without what could not be read; remembers every key's place."""
+
+    def __init__(self, place: Place, path: str, record: Record | None = None) -> None:
+        super().__init__()
+        self.place = place
+        self.path = path
+        self.record = record
+        self.places: dict[str, Place] = {}
+        self.bad: set[str] = set()
+
+    def at(self, key: str) -> Place:
+        return self.places.get(key, self.place)
+
+    def path_of(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+    def given(self, names: Names, part: type[Part]) -> dict[str, Any]:
+        """The values of a part that are written, by their names there; :data:`BAD` for a wrong one."""
+        keys = part._keys.items()
+        return {name: made(names, self[key.written]) for name, key in keys if key.written in self}
+
+    def part(self, names: Names, **more: Any) -> Any:
+        """The record's part, with more values than are written; :data:`BAD` where a mistake was noted."""
+        assert self.record is not None
+        assert self.record.makes is not None
+        given = self.given(names, self.record.makes) | more
+        good = {name: value for name, value in given.items() if value is not BAD}
+        broken = self.record.rule(names.reading, self, good) if self.record.rule else None
+        return BAD if self.bad or broken is BAD or len(good) < len(given) else self.record.makes(**good)
+
+
+def made(names: Names, value: Any) -> Any:
+    """A value as a part holds it: names resolved, lists as tuples, mappings as parts."""
+    if isinstance(value, Named):
+        if value.of == "node":
+            return names.node(value) or BAD
+        if value.of == "port":
+            return names.ports(value) or BAD
+        return str(value)
+    if isinstance(value, Fields):
+        return value.part(names)
+    if isinstance(value, list):
+        every = tuple(made(names, one) for one in value)
+        if any(one is BAD for one in every):
+            return BAD
+        return tuple(dict.fromkeys(every)) if isinstance(value, _Once) else every
+    return value
+
+
+@dataclass(frozen=True)
+class Field:
+    """One key of a record; ``doc`` is for the schema, ``example`` makes the key required and shows how."""
+
+    kind: Kind
+    doc: str = ""
+    example: str = ""
+
+
+@dataclass(frozen=True)
+class KeyPattern:
+    """Keys of one shape, as ``bridge dut``: ``example`` stands for them in hints."""
+
+    pattern: str
+    field: Field
+    example: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """A mapping with known keys."""
+
+    what: str
+    fields: Map[str, Field]
+    patterns: tuple[KeyPattern, ...] = ()
+    empty: bool = False
+    """Whether nothing at all counts as no keys."""
+    common_mistakes: Map[str, str] = field(default_factory=dict)
+    """Keys that people write by mistake -> a hint."""
+    example: str = ""
+    """The whole mapping in its shortest form, for hints."""
+    makes: type[Part] | None = None
+    """The part whose values the keys are; see :func:`record_of`."""
+    rule: Callable[[Reading, Fields, dict[str, Any]], Bad | None] | None = None
+    """Notes what keys say against each other, from the mapping and the part's values that could be read;
+    adds values that no single key says."""
+
+    @property
+    def expected(self) -> str:
+        return f"{self.what} as keys and values"
+
+    def read(self, reading: Reading, value: Value, path: str) -> Fields | Bad:
+        found = reading.resolve(value, path)
+        if isinstance(found, Bad):
+            return BAD
+        if self.empty and isinstance(found, Scalar) and found.plain and not found.text.strip():
+            return Fields(found.place, path, self)
+        if not isinstance(found, Mapping):
+            how = self.example or f"{{key: value, …}} with keys such as {', '.join(list(self.fields)[:6])}"
+            hint = f"write {path.rsplit('.', 1)[-1]}: {how}"
+            return reading.problem(found.place, path, self.expected, describe(found), hint)
+        fields = Fields(found.place, path, self)
+        for key, part in keys_of(reading, found, path):
+            spec = self.fields.get(key) or self.by_pattern(key)
+            if spec is None:
+                known = [*self.fields, *(pattern.example for pattern in self.patterns)]
+                hint = self.common_mistakes.get(key) or meant(key, known)
+                reading.problem(key.place, key.path, f"a key of {self.what}", shown(key), hint)
+                fields.bad.add(hint.removeprefix("did you mean ").removesuffix("?"))
+                continue
+            fields.places[key] = part.place
+            content = spec.kind.read(reading, part, key.path)
+            if isinstance(content, Bad):
+                fields.bad.add(key)
+            else:
+                fields[key] = content
+        for name, spec in self.fields.items():
+            if spec.example and name not in fields.places and name not in fields.bad:
+                hint = f"add {name}: {spec.example}"
+                reading.problem(found.place, path, f"the key {name} in {self.what}", "none", hint)
+                fields.bad.add(name)
+        return fields
+
+    def by_pattern(self, key: str) -> Field | None:
+        return next((p.field for p in self.patterns if re.fullmatch(p.pattern, key)), None)
+
+    def schema(self) -> Schema:
+        schema: Schema = {
+            **OBJECT,
+            **({"type": ["object", "string", "null"]} if self.empty else {}),
+            "properties": {name: described(spec) for name, spec in self.fields.items()},
+            "additionalProperties": False,
+        }
+        if self.patterns:
+            schema["patternProperties"] = {f"^({p.pattern})$": described(p.field) for p in self.patterns}
+        required = [name for name, spec in self.fields.items() if spec.example]
+        if required:
+            schema["required"] = required
+        return schema
+
+
+def fields_of(part: type[Part], *names: str) -> dict[str, Field]:
+    """The keys of a part's values: of all that are written as one key, or of those with these names."""
+    keys = (key for name, key in part._keys.items() if not names or name in names)
+    return {key.written: Field(key.kind, key.doc, key.example) for key in keys}
+
+
+def record_of(part: type[Part], what: str, more: Map[str, Field] | None = None, **options: Any) -> Record:
+    """The record whose keys are the values of a part, in the part's order; ``more``: keys that are none."""
+    return Record(what, {**fields_of(part), **(more or {})}, makes=part, **options)
+
+
+def described(spec: Field) -> Schema:
+    return {**spec.kind.schema(), "description": spec.doc} if spec.doc else spec.kind.schema()
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """A mapping whose keys the writer chooses."""
+
+    what: str
+    value: Kind
+    key: re.Pattern[str] = field(default=NAME)
+    key_what: str = "a name"
+    key_hint: str = NAME_HINT
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> dict[Named, Any] | Bad:
+        found = reading.resolve(value, path)
+        if isinstance(found, Bad):
+            return BAD
+        if not isinstance(found, Mapping):
+            hint = f"write {path.rsplit('.', 1)[-1]}: {{name: …, name: …}}"
+            return reading.problem(found.place, path, self.expected, describe(found), hint)
+        read: dict[Named, Any] = {}
+        for key, part in keys_of(reading, found, path):
+            if not self.key.fullmatch(key):
+                reading.problem(key.place, key.path, self.key_what, shown(key), self.key_hint)
+            else:
+                read[key] = self.value.read(reading, part, key.path)
+        return read
+
+    def schema(self) -> Schema:
+        pattern = rf"^({self.key.pattern})$|\$\{{"
+        return {**OBJECT, "patternProperties": {pattern: self.value.schema()}, "additionalProperties": False}
+
+
+def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Named, Value]]:
+    """Keys with parameters replaced, and their values; two that become the same are a mistake."""
+    seen: set[str] = set()
+    for key, value in mapping.entries:
+        name = reading.resolve(key, path)
+        if isinstance(name, Bad):
+            continue
+        if not isinstance(name, Scalar):
+            reading.problem(key.place, path, "a plain parameter in a key", shown(key.text))
+            continue
+        text = " ".join(name.text.split())
+        own = f"{path}.{shown(text)}" if path else shown(text)
+        if text in seen:
+            reading.problem(key.place, own, "each key once", f"{shown(text)} again")
+            continue
+        seen.add(text)
+        yield Named.at(text, key.place, own), value
+
+
+@dataclass(frozen=True)
+class Either:
+    """A value with several shapes, told apart by whether it is a text, a list or a mapping."""
+
+    what: str
+    text: Kind | None = None
+    listing: Kind | None = None
+    mapping: Kind | None = None
+    short: str = ""
+    """The key of the mapping for which a text or a list alone stands."""
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        found = reading.resolve(value, path)
+        if isinstance(found, Bad):
+            return BAD
+        if isinstance(found, Mapping) and self.mapping:
+            return self.mapping.read(reading, found, path)
+        kind = self.listing if isinstance(found, Sequence) and self.listing else self.text
+        if kind is None or isinstance(found, Mapping):
+            return reading.problem(found.place, path, self.expected, describe(found))
+        read = kind.read(reading, found, path)
+        if not self.short or isinstance(read, Bad):
+            return read
+        assert isinstance(self.mapping, Record)
+        fields = Fields(found.place, path, self.mapping)
+        fields[self.short], fields.places[self.short] = read, found.place
+        return fields
+
+    def schema(self) -> Schema:
+        shapes = [kind.schema() for kind in (self.text, self.listing, self.mapping) if kind is not None]
+        return {"anyOf": [*shapes, PARAMETER], "description": self.what}

@@ -1,0 +1,276 @@
+"""Values that are one text in the file: each kind reads its text and gives its JSON Schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
+from tsnbench.scenario.text.source import Sequence, Value, describe, shown
+from tsnbench.scenario.units import Dimension, UnitError
+
+Schema = dict[str, Any]
+PARAMETER: Schema = {"type": "string", "pattern": r"\$\{"}
+OBJECT: Schema = {"type": ["object", "string"], "pattern": r"\$\{"}
+"""A mapping, or the parameter that stands for one."""
+
+
+class Kind(Protocol):
+    """Reads one value, or notes why not and returns :data:`BAD`."""
+
+    @property
+    def expected(self) -> str: ...
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any: ...
+
+    def schema(self) -> Schema: ...
+
+
+def sweepable(one: Schema) -> Schema:
+    """The schema of a value where a list makes a sweep."""
+    item = {"anyOf": [one, {"type": "string", "pattern": r"^\.\.\. "}, PARAMETER]}
+    return {"anyOf": [one, PARAMETER, {"type": "array", "items": item, "minItems": 1}]}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with a unit, as an integer in the dimension's base unit."""
+
+    dimension: Dimension
+    least: int = 0
+    most: int = 1 << 62
+    zero: bool = False
+    """Whether a bare 0 needs no unit."""
+    usual: str = ""
+    """The unit that hints name, where it is not the dimension's usual one."""
+
+    @property
+    def expected(self) -> str:
+        return self.dimension.expected
+
+    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        if self.zero and scalar.text.strip() == "0":
+            return 0
+        found = shown(scalar.text)
+        try:
+            number = self.dimension.parse(scalar.text, self.usual)
+        except UnitError as error:
+            return reading.problem(scalar.place, path, error.expected, found, error.hint)
+        if not self.least <= number <= self.most:
+            return reading.problem(scalar.place, path, f"{self.dimension.article} {self.range}", found)
+        return number
+
+    @property
+    def range(self) -> str:
+        name, least = self.dimension.name, self.dimension.text(self.least)
+        if self.most == 1 << 62:
+            return f"{name} of at least {least}"
+        return f"{name} from {least} to {self.dimension.text(self.most)}"
+
+    def schema(self) -> Schema:
+        one = self.dimension.schema()
+        return sweepable({"anyOf": [one, {"const": 0}]} if self.zero else one)
+
+
+@dataclass(frozen=True)
+class Average:
+    """A number with a unit that need not be whole, as a fraction of the dimension's base unit."""
+
+    dimension: Dimension
+
+    @property
+    def expected(self) -> str:
+        return self.dimension.expected
+
+    def read(self, reading: Reading, value: Value, path: str) -> Fraction | Bad:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        try:
+            number, unit = self.dimension.read(scalar.text)
+        except UnitError as error:
+            return reading.problem(scalar.place, path, error.expected, shown(scalar.text), error.hint)
+        return number * self.dimension.units[unit]
+
+    def schema(self) -> Schema:
+        return sweepable(self.dimension.schema())
+
+
+@dataclass(frozen=True)
+class Count:
+    """A whole number without a unit."""
+
+    least: int
+    most: int
+    what: str = "a whole number"
+
+    @property
+    def expected(self) -> str:
+        return f"{self.what} from {self.least} to {self.most}"
+
+    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        text = scalar.text.strip()
+        if not re.fullmatch(r"-?[0-9]{1,18}", text) or not self.least <= int(text) <= self.most:
+            return reading.problem(scalar.place, path, self.expected, shown(text))
+        return int(text)
+
+    def schema(self) -> Schema:
+        return sweepable({"type": "integer", "minimum": self.least, "maximum": self.most})
+
+
+@dataclass(frozen=True)
+class Thousandths:
+    """A number with at most three decimals, in thousandths."""
+
+    least: int
+    most: int
+
+    @property
+    def expected(self) -> str:
+        return f"a number from {self.least / 1000:g} to {self.most / 1000:g} with at most three decimals"
+
+    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        text = scalar.text.strip()
+        number = Fraction(text) * 1000 if re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,3})?", text) else None
+        if number is None or not self.least <= number <= self.most:
+            return reading.problem(scalar.place, path, self.expected, shown(text))
+        return int(number)
+
+    def schema(self) -> Schema:
+        return sweepable({"type": "number", "minimum": self.least / 1000, "maximum": self.most / 1000})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words; ``true`` and ``false`` are words too."""
+
+    words: Map[str, Any]
+    what: str
+    common_mistakes: Map[str, str] = field(default_factory=dict)
+    """What people write by mistake -> what they mean."""
+
+    @property
+    def expected(self) -> str:
+        listed = list(self.words)
+        return f"{self.what}: {', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        text = scalar.text.strip()
+        if text not in self.words:
+            hint = (
+                f"write {self.common_mistakes[text]}"
+                if text in self.common_mistakes
+                else meant(text, self.words)
+            )
+            hint = "" if hint.startswith("known") else hint
+            return reading.problem(scalar.place, path, self.expected, shown(text), hint)
+        return self.words[text]
+
+    def schema(self) -> Schema:
+        words = [{"true": True, "false": False}.get(word, word) for word in self.words]
+        return sweepable({"enum": words})
+
+
+_SLIPS = {"yes": "true", "on": "true", "True": "true", "no": "false", "off": "false", "False": "false"}
+YES_NO = Choice({"true": True, "false": False}, "a yes or no", _SLIPS)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that remembers its place. ``named``: it must be a name; ``swept``: a list makes a sweep.
+
+    ``number``: an editor need not ask for quotation marks around a whole number.
+    """
+
+    what: str
+    named: bool = False
+    swept: bool = True
+    pattern: str = ""
+    number: bool = False
+    listed: bool = False
+    """Whether a list may stand here: what names in a row are meant as."""
+    of: str = ""
+    """``node`` or ``port``: it is the name of one."""
+
+    @property
+    def expected(self) -> str:
+        return self.what
+
+    def read(self, reading: Reading, value: Value, path: str) -> Named | Bad:
+        if not self.swept and isinstance(value, Sequence):
+            return reading.problem(value.place, path, self.expected, describe(value))
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        text = scalar.text.strip()
+        if self.named and not NAME.fullmatch(text):
+            hint = (in_a_row(text) if self.listed else "") or NAME_HINT
+            return reading.problem(scalar.place, path, self.expected, shown(text), hint)
+        return Named.at(text, scalar.place, path, self.of)
+
+    def schema(self) -> Schema:
+        one: Schema = {"type": ["string", "integer"] if self.number else "string", "description": self.what}
+        if self.named:
+            one["pattern"] = rf"^({NAME.pattern})$|\$\{{"
+        elif self.pattern:
+            one["pattern"] = rf"({self.pattern})|\$\{{"
+        return sweepable(one) if self.swept else one
+
+
+@dataclass(frozen=True)
+class Parsed(Text):
+    """A text with a grammar of its own: ``parse`` makes the value, or raises ValueError with a hint."""
+
+    parse: Callable[[str], Any] = str
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        text = super().read(reading, value, path)
+        if isinstance(text, Bad):
+            return BAD
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            return reading.problem(text.place, text.path, self.expected, str(text), str(error))
+
+
+@dataclass(frozen=True)
+class FileBeside(Text):
+    """A file with one of these endings: where it is, as a path that is right wherever the program runs."""
+
+    endings: tuple[str, ...] = ()
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        name = super().read(reading, value, path)
+        if isinstance(name, Bad):
+            return BAD
+        if Path(name).suffix.lower() not in self.endings:
+            both = len(self.endings) == 2
+            expected = f"a file that ends in {(' or ' if both else ', ').join(self.endings)}"
+            return reading.problem(name.place, name.path, expected, str(name))
+        return str(Path(reading.file).parent / name)
+
+
+def in_a_row(text: str) -> str:
+    """A hint for names in a row without brackets around them; empty for other texts."""
+    names = [name for name in re.split(r"[\s,;]+", text.strip()) if name]
+    return f"write [{', '.join(names)}]" if len(names) > 1 and all(map(NAME.fullmatch, names)) else ""
+
+
+NAME_HINT = "a name starts with a letter; then letters, digits and _ . + - follow, 64 at most"

@@ -1,0 +1,142 @@
+"""Gate control lists of ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tsnbench.scenario.kinds.combinators import Either, ListOf, record_of
+from tsnbench.scenario.kinds.common import SELECTOR, SPAN, TIME
+from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Parsed
+from tsnbench.scenario.model.names import PortSelector
+from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.text.reading import Reading, meant
+from tsnbench.scenario.text.source import Value
+from tsnbench.scenario.units import Duration
+
+_GATES = ListOf(Count(0, 7, "a PCP or class"), "open gates", least=0, most=8)
+
+
+@dataclass(frozen=True)
+class Pcps(Either):
+    """PCPs, or classes: a list, or a word for some of them; highest first, each once."""
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        found = super().read(reading, value, path)
+        return tuple(sorted(set(found), reverse=True)) if isinstance(found, list) else found
+
+
+def pcps(what: str, closed: tuple[str, ...] = ()) -> Pcps:
+    """PCPs: ``[6, 5]``, one of them, ``all`` or ``none``; ``closed``: words that are written for none."""
+
+    def parse(text: str) -> tuple[int, ...]:
+        if text.isdigit() and len(text) == 1 and int(text) < 8:
+            return (int(text),)
+        if text not in ("all", "none"):
+            raise ValueError("write none" if text in closed else "")
+        return tuple(range(7, -1, -1)) if text == "all" else ()
+
+    words = Parsed(f"{what}: [6, 5], all or none", pattern="^([0-7]|all|none)$", parse=parse)
+    return Pcps("PCPs (or classes) whose gates are open", text=words, listing=_GATES)
+
+
+def _before(text: str) -> tuple[int, ...] | None:
+    words = {"cycles": None, "open": tuple(range(7, -1, -1)), "closed": ()}
+    if text.isdigit() and len(text) == 1 and int(text) < 8:
+        return (int(text),)
+    if text not in words:
+        raise ValueError(meant(text, words))
+    return words[text]
+
+
+class GateEntry(Part):
+    """An interval of a gate control list. ``open`` lists PCPs or class numbers as the list's ``by`` says."""
+
+    open: tuple[int, ...] = key(
+        pcps("PCPs whose gates are open", closed=("closed", "nothing", "[]", "-")),
+        "PCPs or classes whose gates are open",
+        "[6, 5]",
+    )
+    duration: Duration = key(SPAN, "how long", "45 us", written="for")
+    mac: Literal["hold", "release"] | None = key(
+        Choice({"hold": "hold", "release": "release"}, "what becomes of preemptable frames"),
+        "hold or release: preemptable frames, from here on",
+        default=None,
+    )
+
+
+class Gates(Part):
+    """A gate control list as written. ``by``: whether ``open`` counts PCPs or traffic classes."""
+
+    cycle: Duration | None = key(SPAN, "the sum of the entries, to check them against", default=None)
+    """Checked against the sum of entries where given, or what they are cut or made longer to."""
+    fit_entries: bool = key(
+        YES_NO,
+        "whether entries are cut at the end of the cycle, or the last one goes on until it",
+        default=False,
+    )
+    base_time: Duration = key(TIME, "when a cycle begins", default=0)
+    extension: Duration = key(
+        TIME, "by how much the last cycle before a change may be made longer; 0 unless given", default=0
+    )
+    by: Literal["pcp", "class"] = key(
+        Choice({"pcp": "pcp", "class": "class"}, "what open counts"), "pcp (default) or class", default="pcp"
+    )
+    entries: tuple[GateEntry, ...] = key(
+        ListOf(record_of(GateEntry, "a gate entry"), "gate entries", most=4096),
+        "[{open: [6], for: 45 us}, {open: [5, 0], for: 45 us}]",
+    )
+    before: tuple[int, ...] | None = key(
+        Pcps(
+            "cycles, open, closed or a list of PCPs",
+            text=Parsed(
+                "cycles, open, closed or a list of PCPs",
+                pattern="^([0-7]|cycles|open|closed)$",
+                parse=_before,
+            ),
+            listing=_GATES,
+        ),
+        "gates before the base time: cycles (default), open, closed or [6, 5]",
+        default=None,
+    )
+    """None: cycles reach back before the base time."""
+    guard: bool = key(
+        Choice({"length-aware": True, "none": False}, "a guard"),
+        "length-aware (default): a frame begins only where all of it fits; or none",
+        default=True,
+    )
+    credit_runs: bool = key(
+        Choice({"frozen": False, "runs": True}, "what credit does while a gate is closed"),
+        "frozen (default) or runs: credit of shapers while their gate is closed",
+        written="credit",
+        default=False,
+    )
+    most_entries: int = key(
+        Count(1, 4096, "a number of entries"), "entries of a list; 1024 unless given", default=1024
+    )
+    changes: tuple[GateChange, ...] = ()
+
+
+class GateChange(Part):
+    """Another list, requested at a time; of ``gates`` only what belongs to one list counts."""
+
+    at: Duration = key(TIME, "when it is asked for, on the node's clock", "5 ms")
+    gates: Gates
+
+
+class Follow(Part):
+    """A gate control list made from another port's: open when what leaves here finds the gate there open.
+
+    ``margin``: how much later it opens and how much earlier it closes than perfect clocks would allow.
+    """
+
+    port: PortSelector = key(SELECTOR, "the port whose list this one follows: dut -> node0", written="follow")
+    margin: Duration = key(
+        TIME, "with follow: how much later to open and earlier to close; 0 unless given", default=0
+    )
+
+
+class Planned(Part):
+    """Windows that the planner makes from what the streams require."""
+
+    kind: Literal["planned"] = "planned"

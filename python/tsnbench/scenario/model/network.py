@@ -1,0 +1,89 @@
+"""Nodes, links and queues of a network, generators already expanded."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from tsnbench.scenario.kinds.values import Parsed, Quantity
+from tsnbench.scenario.model.names import Name
+from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.units import SIZE, BitRate, Duration, Length, Size
+
+
+class ProcessingJitter(Part):
+    """Processing beyond the least: uniform up to ``up_to``, one of ``values``, or of the times in a file."""
+
+    up_to: Duration | None = None
+    values: tuple[Duration, ...] = ()
+    file: str | None = None
+
+
+def _thousandths(text: str) -> int:
+    found = re.fullmatch(r"([0-9]{1,6})(?:\.([0-9]{1,3}))?(?:/([0-9]{1,6}))?", text)
+    whole, decimals, divisor = found.groups() if found else ("0", None, None)
+    thousandths = int(whole + (decimals or "").ljust(3, "0"))
+    below = int(divisor or 1)
+    if not thousandths or not below or thousandths % below or thousandths // below > 1_000_000:
+        raise ValueError("it is kept in thousandths")
+    return thousandths // below
+
+
+class Buffer(Part):
+    """Memory that the ports of a node share; ``alpha`` in thousandths."""
+
+    size: Size = key(Quantity(SIZE, 64, 1 << 40), "memory of all ports together", "512 KiB")
+    alpha: int | None = key(
+        Parsed("a factor such as 1, 0.5 or 1/4", parse=_thousandths),
+        "each class holds at most so much of what is free",
+        default=None,
+    )
+
+
+class Node(Part):
+    """A node; ``processing`` is the time from a frame's last bit in to its place in the egress queue.
+
+    Under cut-through it counts from the octet that decides.
+    """
+
+    kind: Literal["station", "bridge", "host"]
+    processing: Duration = 0
+    cut_through: Size | None = None
+    """Longer frames go on after so many octets; None: every frame is stored whole."""
+    processing_jitter: ProcessingJitter | None = None
+    """What it takes beyond ``processing``, where that differs from frame to frame."""
+    buffer: Buffer | None = None
+    learning: Duration | None = None
+    """How long a bridge that learns remembers; None: it knows every address from the beginning."""
+
+
+class Link(Part):
+    """A full-duplex link. ``rate`` and ``cable`` count both ways unless ``back_…`` says otherwise for b -> a.
+
+    Cables are in mm; :func:`tsnbench.scenario.units.propagation_ps` says how long a signal takes.
+    """
+
+    a: Name
+    b: Name
+    rate: BitRate
+    cable: Length = 0
+    back_rate: BitRate | None = None
+    back_cable: Length | None = None
+
+
+class Queues(Part):
+    """How a port's traffic classes queue: ``classes`` maps PCP to class; limits are per class."""
+
+    classes: dict[int, int] | None = None
+    limit_frames: int | None = 1000
+    limit_octets: Size | None = None
+    max_sdu: tuple[tuple[int, Size], ...] | None = None
+    """(PCP, largest service data unit); PCPs that are not named have no limit."""
+
+
+class Network(Part):
+    """All nodes and links, generators already expanded."""
+
+    nodes: dict[Name, Node]
+    links: tuple[Link, ...]
+    queues: Queues = Queues()

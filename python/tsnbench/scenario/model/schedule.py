@@ -1,0 +1,124 @@
+"""How scheduled streams and windows are planned."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from tsnbench.scenario.kinds.combinators import Either, Field, Fields, ListOf, MapOf, record_of
+from tsnbench.scenario.kinds.common import LINK_RATE, PCP, SPAN, TIME
+from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
+from tsnbench.scenario.model.names import Pcp
+from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.text.reading import Reading
+from tsnbench.scenario.units import SHARE, BitRate, Duration
+
+_ENTRIES = Count(2, 65_536, "a number of entries")
+
+
+class Schedule(Part):
+    """How scheduled streams are planned."""
+
+    margin: Duration = key(
+        TIME, "kept free before and behind every frame, for clocks that differ; 0 unless given", default=0
+    )
+    ways: Literal["shortest", "free"] = key(
+        Choice({"shortest": "shortest", "free": "free"}, "ways"),
+        "shortest (default), or free: by which way streams go is planned, too",
+        default="shortest",
+    )
+    granularity: Duration = key(
+        SPAN, "of releases and of entries of gate control lists; 1 ns unless given", default=1
+    )
+    shortest_interval: Duration = key(
+        SPAN, "of an entry of a gate control list; 1 ns unless given", default=1
+    )
+    most_entries: int = key(_ENTRIES, "of a list; 1024 unless given", default=1024)
+    longest_cycle: Duration = key(SPAN, "of a list; 1 s unless given", default=1_000_000_000)
+    pcps: tuple[Pcp, ...] = key(
+        ListOf(PCP, "priority code points"),
+        "the queues of scheduled streams: each gets one of these PCPs in place of its own: [7, 6]",
+        default=(),
+    )
+    keep_ppm: int | None = None
+    """Of every link with planned gates, for all others together."""
+    keep_rates: dict[int, BitRate] = {}
+    """By PCP, on links that its streams take."""
+    engine: Literal["heuristic", "exact", "both"] = key(
+        Choice({"heuristic": "heuristic", "exact": "exact", "both": "both"}, "an engine"),
+        "heuristic, exact (needs ortools), or both (default): exact where the heuristic is stuck",
+        default="both",
+    )
+    time: Duration = key(
+        SPAN,
+        "of the exact engine, counted in work, not by a clock; 10 s unless given",
+        default=10_000_000_000,
+    )
+    objective: Literal["fewest-entries", "shortest-delay", "most-bandwidth-left"] | None = key(
+        Choice(
+            {word: word for word in ("fewest-entries", "shortest-delay", "most-bandwidth-left")},
+            "an objective",
+        ),
+        "what the exact engine makes best: fewest-entries, shortest-delay or most-bandwidth-left",
+        default=None,
+    )
+
+
+def _of_schedule(reading: Reading, fields: Fields, given: dict[str, Any]) -> None:
+    pcps = given.get("pcps", ())
+    if len(set(pcps)) < len(pcps):
+        again = next(str(pcp) for place, pcp in enumerate(pcps) if pcp in pcps[:place])
+        where = fields.at("pcps"), fields.path_of("pcps")
+        reading.problem(*where, "each priority code point once", f"{again} again")
+    for word in ("objective", "time"):
+        if word in fields and given.get("engine") == "heuristic":
+            hint = "leave engine: heuristic out"
+            where = fields.at(word), fields.path_of(word)
+            reading.problem(*where, f"the exact engine beside {word}", "the heuristic alone", hint)
+    keep = fields.get("keep")
+    if isinstance(keep, dict):
+        given["keep_rates"] = {int(pcp): rate for pcp, rate in keep.items()}
+    elif keep is not None:
+        given["keep_ppm"] = keep
+
+
+SCHEDULE = record_of(
+    Schedule,
+    "how scheduled streams are planned",
+    {
+        "keep": Field(
+            Either(
+                "a share of every link, or rates by PCP",
+                text=Quantity(SHARE, 0, 10**6, zero=True),
+                mapping=MapOf(
+                    "rates by PCP",
+                    LINK_RATE,
+                    re.compile("[0-7]"),
+                    "a priority code point from 0 to 7",
+                    "write keep: {0: 100 Mbit/s}, or keep: 20 % for all of them together",
+                ),
+            ),
+            "what is left to all others on links with planned gates: 20 %, {0: 100 Mbit/s}",
+        )
+    },
+    rule=_of_schedule,
+)
+
+
+class Windows(Part):
+    """How windows are planned."""
+
+    cycle: Duration | None = key(SPAN, "of all lists; chosen from the periods unless given", default=None)
+    margin: Duration = key(TIME, "by how much nodes' clocks may differ; 0 unless given", default=0)
+    guard_band: bool = key(
+        YES_NO,
+        "true: all gates close for a full frame before a window, for ports without a guard",
+        default=False,
+    )
+    granularity: Duration = key(SPAN, "of entries of gate control lists; 1 ns unless given", default=1)
+    shortest_interval: Duration = key(SPAN, "of an entry; 1 ns unless given", default=1)
+    most_entries: int = key(_ENTRIES, "of a list; 1024 unless given", default=1024)
+    longest_cycle: Duration = key(SPAN, "of a list; 1 s unless given", default=1_000_000_000)
+
+
+WINDOWS = record_of(Windows, "how windows are planned", empty=True, example="{cycle: 1 ms, margin: 1 us}")

@@ -1,0 +1,201 @@
+"""What shapes the ports: credit, gates, pre-emption, ATS, CQF, queueing disciplines of hosts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from tsnbench.scenario.kinds.combinators import Fields, ListOf, MapOf, record_of
+from tsnbench.scenario.kinds.common import LINK_RATE, SPAN, STREAM_RATE, TIME
+from tsnbench.scenario.kinds.planned import OrPlan
+from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
+from tsnbench.scenario.model.gates import Follow, Gates, Planned, pcps
+from tsnbench.scenario.model.names import Pcp
+from tsnbench.scenario.model.network import Queues
+from tsnbench.scenario.model.policing import BURST
+from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.text.reading import Bad, Reading
+from tsnbench.scenario.units import DURATION, SIZE, BitRate, Duration, Size
+
+CLASS_NAME = re.compile("(sr/)?[ABCD]|[0-7]")
+"""An SR class or a PCP."""
+_PCPS = ListOf(Count(0, 7, "a PCP"), "PCPs", most=8, once=True)
+_SECOND = Quantity(DURATION, 0, 10**9)
+
+
+class CbsClass(Part):
+    """One class under credit-based shaping. Bandwidth from the streams that cross the port unless given."""
+
+    pcp: Pcp
+    bandwidth: BitRate | None = key(STREAM_RATE, "idle slope; from the streams unless given", default=None)
+    most_frame: Size | None = key(
+        Quantity(SIZE, 84), "largest PHY frame; from the streams unless given", written="phy", default=None
+    )
+    """``MFS_X``."""
+
+
+class Preemption(Part):
+    """Frames with one of the PCPs in ``express`` interrupt all others of a port."""
+
+    express: tuple[Pcp, ...] = key(
+        pcps("PCPs that interrupt the others"), "PCPs that interrupt the others", "[7]"
+    )
+    hold_advance: Duration | None = key(
+        TIME, "how long before an entry the MAC is held; what cannot be cut unless given", default=None
+    )
+    release_advance: Duration = key(
+        TIME, "how long before an entry the MAC is released; 0 unless given", default=0
+    )
+
+
+class Ats(Part):
+    """Streams of these PCPs are shaped before they are queued at a port. IEEE 802.1Q-2022, 8.6.11."""
+
+    pcps: tuple[Pcp, ...] = key(
+        _PCPS, "the PCPs whose streams are shaped before they are queued here", "[6, 5]", written="pcp"
+    )
+    rate: BitRate | None = key(
+        LINK_RATE, "committed information rate of each stream; from its pattern unless given", default=None
+    )
+    """On the wire."""
+    burst: Size | None = key(
+        BURST, "committed burst size of each stream; from its pattern unless given", default=None
+    )
+    residence: Duration = key(
+        Quantity(DURATION, 1, (1 << 32) - 1),
+        "a frame that would wait longer is dropped; 4.29 s",
+        default=(1 << 32) - 1,
+    )
+
+
+class Cqf(Part):
+    """Streams of these PCPs are queued in ``classes`` by turns. IEEE 802.1Q-2022, annex T."""
+
+    cycle: Duration = key(OrPlan(SPAN, 0), "how long each queue sends, or plan", "125 us")
+    """0: to plan."""
+    pcps: tuple[Pcp, ...] = key(_PCPS, "the PCPs whose streams are queued cyclically", "[6]", written="pcp")
+    classes: tuple[Pcp, ...] = key(
+        ListOf(Count(0, 7, "a traffic class"), "two to eight traffic classes: [7, 6]", least=2, most=8),
+        "the queues that take turns: two, or more where links and bridges are slow",
+        "[7, 6]",
+    )
+    octets: Size | None = key(
+        Quantity(SIZE, 1, 1 << 40), "most that one link may bring in a cycle; more is dropped", default=None
+    )
+
+
+def _each_class_once(reading: Reading, fields: Fields, given: dict[str, Any]) -> Bad | None:
+    classes = given.get("classes", ())
+    if len(set(classes)) == len(classes):
+        return None
+    where = fields.at("classes"), fields.path_of("classes")
+    return reading.problem(*where, "each class once", ", ".join(map(str, classes)))
+
+
+class Etf(Part):
+    """Earliest transmission time first. tc-etf(8)."""
+
+    delta: Duration | None = key(
+        OrPlan(_SECOND),
+        "handed on so long before the transmission time; plan: what the host's timer needs",
+        "175 us",
+    )
+    """None: to plan."""
+    deadline: bool = key(YES_NO, "true: handed on as soon as possible", default=False)
+    offload: bool = key(
+        YES_NO, "true: the hardware holds the frame until its transmission time", default=False
+    )
+    skip_sock_check: bool = key(YES_NO, "true: takes frames of sockets without SO_TXTIME, too", default=False)
+
+
+class Qdisc(Part):
+    """What the kernel of a host does at a port. ``etf``: by PCP."""
+
+    taprio: Literal["software", "txtime-assist", "full-offload"] | None = key(
+        Choice({word: word for word in ("software", "txtime-assist", "full-offload")}, "who keeps the gates"),
+        "who keeps the port's gates: software, txtime-assist, full-offload (the hardware)",
+        default=None,
+    )
+    txtime_delay: Duration | None = key(
+        OrPlan(_SECOND),
+        "txtime-assist: no launch sooner than this; plan: the next microsecond above delta",
+        default=0,
+    )
+    """None: to plan."""
+    etf: dict[int, Etf] = key(
+        MapOf(
+            "etf by class",
+            record_of(Etf, "an etf"),
+            CLASS_NAME,
+            "an SR class (A, B, C, D) or a PCP from 0 to 7",
+            "write {A: {delta: 175 us}} or {6: {delta: 175 us}}",
+        ),
+        "earliest transmission time first, by class: {A: {delta: 175 us, offload: true}}",
+        default={},
+    )
+    cbs: Literal["software", "full-offload"] = key(
+        Choice({"software": "software", "full-offload": "full-offload"}, "who shapes"),
+        "who keeps the port's credit-based shapers: software or full-offload (default, the hardware)",
+        default="full-offload",
+    )
+    limit_frames: int = key(
+        Count(1, 1 << 24, "a number of frames"), "most frames in one queue; 1000", default=1000
+    )
+
+
+class Shaper(Part):
+    """What shapes the ports of one selector; later selectors override earlier ones, key by key."""
+
+    queues: Queues | None = None
+    cbs: tuple[CbsClass, ...] | None = None
+    """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
+    gates: Gates | Follow | Planned | None = None
+    preemption: Preemption | None = key(
+        record_of(Preemption, "frame pre-emption", example="{express: [7]}"),
+        "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
+        default=None,
+    )
+    planned_rate: BitRate | None = key(
+        LINK_RATE,
+        "rate for which credit-based shapers are computed, where it is not the real one",
+        default=None,
+    )
+    ats: Ats | None = key(
+        record_of(
+            Ats,
+            "asynchronous traffic shaping",
+            common_mistakes={
+                "pcps": "did you mean pcp?",
+                "cir": "did you mean rate?",
+                "cbs": "did you mean burst?",
+            },
+            example="{pcp: [6]}",
+        ),
+        "asynchronous traffic shaping: {pcp: [6]}",
+        default=None,
+    )
+    cqf: Cqf | None = key(
+        record_of(
+            Cqf,
+            "cyclic queuing and forwarding",
+            common_mistakes={"pcps": "did you mean pcp?", "queues": "did you mean classes?"},
+            example="{cycle: 125 us, pcp: [6], classes: [7, 6]}",
+            rule=_each_class_once,
+        ),
+        "cyclic queuing: {cycle: 125 us, pcp: [6], classes: [7, 6]}",
+        default=None,
+    )
+    qdisc: Qdisc | None = key(
+        record_of(
+            Qdisc,
+            "queueing disciplines",
+            empty=True,
+            example="{taprio: software}, or {etf: {6: {delta: 175 us}}}",
+        ),
+        "what the kernel of a host does: {taprio: txtime-assist, etf: {A: {delta: 175 us}}}",
+        default=None,
+    )
+    real_rate: BitRate | None = key(
+        LINK_RATE, "egress rate, where it differs from the link's nominal rate", default=None
+    )
+    """The X552 of the COTS lessons has one that differs."""

@@ -1,0 +1,1 @@
+"""Files that were measured elsewhere: histograms of cyclictest, traces of an oscillator."""

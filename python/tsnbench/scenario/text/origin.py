@@ -1,0 +1,49 @@
+"""Where in its file each part of a scenario stands, for whoever finds a mistake after reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The file's tree. Two scenarios that say the same are equal, wherever they stand."""
+
+    file: str
+    tree: Mapping
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or isinstance(other, Origin)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def where(self, path: str) -> str:
+        """``file:line:column`` of the deepest part of ``path`` (``streams.cam.via[2]``) that is written."""
+        node: Value = self.tree
+        place: Place | None = None
+        rest = path
+        while rest:
+            step = _step(node, rest)
+            if step is None:
+                break
+            place, node, rest = step
+        return self.file if place is None else f"{self.file}:{place.line}:{place.column}"
+
+
+def _step(node: Value, path: str) -> tuple[Place, Value, str] | None:
+    """One key or index further: its place, what is there, and the rest of the path."""
+    if isinstance(node, Mapping):
+        # Keys may hold dots and spaces; the longest that fits is the one that is meant.
+        for key, value in sorted(node.entries, key=lambda entry: -len(entry[0].text)):
+            after = path.removeprefix(key.text)
+            if path.startswith(key.text) and (not after or after[0] in ".[:"):
+                return key.place, value, after.removeprefix(".")
+    if isinstance(node, Sequence) and path.startswith("["):
+        number, _, after = path[1:].partition("]")
+        if number.isdecimal() and int(number) < len(node.items):
+            item = node.items[int(number)]
+            return item.place, item, after.removeprefix(".")
+    return None

@@ -1,0 +1,169 @@
+"""One pass over a scenario's tree: collects mistakes, chooses from each sweep, replaces parameters."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as Map
+from typing import Final
+
+from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
+from tsnbench.scenario.text.source import (
+    MOST_VALUES,
+    Place,
+    Scalar,
+    Sequence,
+    Value,
+    describe,
+    failure,
+    shown,
+)
+from tsnbench.scenario.text.sweep import Axes, Axis, SweepError, substitute
+
+MOST_PROBLEMS = 1000
+"""Where reading stops: whoever has mended a thousand mistakes can ask for more."""
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
+
+
+class Bad:
+    """What stands for a value that could not be read; its mistake is already noted."""
+
+    def __repr__(self) -> str:
+        return "BAD"
+
+
+BAD: Final = Bad()
+
+
+class Named(str):
+    """A text that remembers where it stands."""
+
+    place: Place
+    path: str
+    of: str
+    """``node`` or ``port`` where it is the name of one, else empty."""
+
+    @classmethod
+    def at(cls, text: str, place: Place, path: str, of: str = "") -> Named:
+        named = cls(text)
+        named.place, named.path, named.of = place, path, of
+        return named
+
+
+class Parameters(Map[str, Value]):
+    """Each parameter's value in this run; one with several becomes an axis when it is used."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.written: dict[str, Value | Axis] = {}
+        self.used: set[str] = set()
+
+    def __getitem__(self, name: str) -> Value:
+        value = self.written[name]
+        self.used.add(name)
+        return self.reading.take(value) if isinstance(value, Axis) else value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.written
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.written)
+
+    def __len__(self) -> int:
+        return len(self.written)
+
+
+class Reading:
+    """What one pass knows.
+
+    ``choices``: for each axis, by its path, which value this run takes. ``made``: what earlier passes made.
+    """
+
+    def __init__(self, file: str, choices: Map[str, int], made: Axes | None = None) -> None:
+        self.file = file
+        self.choices = choices
+        self.made = made or Axes()
+        self.problems: list[Problem] = []
+        self.doubts: list[Caution] = []
+        self.axes: dict[str, Axis] = {}
+        self.parameters = Parameters(self)
+        self.broken: set[str] = set()
+        """Parameters whose values are a mistake already noted."""
+        self.unread: tuple[str, ...] | None = ()
+        """Streams that are written, but could not be read; None where no stream is known."""
+        self.values = 0
+
+    def unknown_stream(self, name: Named, streams: Iterable[str]) -> None:
+        """Notes a name that no stream has; silent where that stream is a mistake already noted."""
+        if self.unread is not None and name not in self.unread:
+            known = [*streams, *self.unread]
+            self.problem(name.place, name.path, "the name of a stream", name, meant(name, known))
+
+    def problem(self, place: Place, path: str, expected: str, found: str, hint: str = "") -> Bad:
+        """Notes a mistake; returns :data:`BAD` for the caller to return."""
+        words = (shown(text, 240) for text in (path, expected, found, hint))
+        self.problems.append(Problem(self.file, place.line, place.column, *words))
+        if len(self.problems) >= MOST_PROBLEMS:
+            raise ScenarioErrors(self.problems)
+        return BAD
+
+    def doubt(self, kind: str, place: Place, path: str, text: str, hint: str) -> None:
+        """Notes what can be obeyed, but is hardly what was meant."""
+        self.doubts.append(Caution(f"{self.file}:{place.line}:{place.column}", kind, path, text, hint))
+
+    def resolve(self, value: Value, path: str) -> Value | Bad:
+        """The value, with ``${…}`` replaced where it is a text."""
+        self.values += 1
+        if self.values > MOST_VALUES:
+            raise failure(self.file, f"at most {MOST_VALUES} values", "more", place=value.place)
+        if not isinstance(value, Scalar) or "${" not in value.text:
+            return value
+        try:
+            return substitute(value, self.parameters)
+        except SweepError as error:
+            if any(re.search(rf"\b{re.escape(name)}\b", value.text) for name in self.broken):
+                return BAD
+            return self.problem(error.place, path, error.expected, error.found, error.hint)
+
+    def choose(self, values: Sequence, path: str) -> Value | Bad:
+        """This run's value from a list that stands where one value is expected."""
+        axis = self.axes.get(path)
+        if axis is None:
+            try:
+                axis = self.made.of(path, values)
+            except SweepError as error:
+                return self.problem(error.place, path, error.expected, error.found, error.hint)
+        return self.take(axis)
+
+    def take(self, axis: Axis) -> Value:
+        self.axes[axis.path] = axis
+        return axis.values[min(self.choices.get(axis.path, 0), len(axis.values) - 1)]
+
+    def scalar(self, value: Value, path: str, expected: str) -> Scalar | Bad:
+        """A text where one is expected; a list makes a sweep."""
+        found = self.resolve(value, path)
+        if isinstance(found, Sequence):
+            chosen = self.choose(found, path)
+            found = self.resolve(chosen, path) if not isinstance(chosen, Bad) else BAD
+        if isinstance(found, Scalar) and (found.text.strip() or not found.plain):
+            return found
+        if isinstance(found, Bad):
+            return BAD
+        return self.problem(found.place, path, expected, describe(found))
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """A hint for a word that is not known: the one that was probably meant, or all there are."""
+    words = list(known)
+    for other in words:
+        if word.lower() in (other.lower(), other.lower().rpartition("/")[2]):
+            return f"did you mean {other}?"
+    near = difflib.get_close_matches(word[:80], words, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]}?"
+    if not words:
+        return ""
+    listed = ", ".join(words[:12])
+    return f"known: {listed}{', …' if len(words) > 12 else ''}"

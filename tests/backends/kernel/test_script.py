@@ -1,0 +1,106 @@
+"""The job's script: its templates as a shell reads them, what is quoted, and what cannot get into it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.star import GATES, STAR
+from tsnbench import load
+from tsnbench.backends.kernel.device import Device
+from tsnbench.backends.kernel.environment import Environment
+from tsnbench.backends.kernel.job import files
+from tsnbench.backends.kernel.shell import after_epoch, heredoc, on_wall
+from tsnbench.backends.kernel.tsnport import TSNPORT
+from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.kernel.veth import VETH
+from tsnbench.errors import BackendError
+from tsnbench.plan.document import Plan
+
+CHANGING = GATES.replace("gates: {", "gates: {before: [6], changes: [{at: 5 ms, base-time: 8 ms, ").replace(
+    "changes: [{at: 5 ms, base-time: 8 ms, cycle",
+    "changes: [{at: 5 ms, base-time: 8 ms, entries: [{open: all, for: 1 ms}]}], cycle",
+)
+FAULTS = "faults: [{loss: 1 %, on: controller -> switch}, {down: disk -> switch, at: 5 ms, for: 1 ms}]\n"
+STAGES = "hosts: {controller: low-latency, robot: low-latency}\ntaps: {stages: [wakeup, app-rx]}\n"
+CLOCKS = "clocks: {gptp: {grandmaster: switch, pcp: 6}}\n"
+TEXTS = {
+    "veth": (VETH, STAR.replace("SHAPER", GATES) + FAULTS + STAGES),
+    "tsnport": (TSNPORT, STAR.replace("SHAPER", CHANGING) + FAULTS + STAGES),
+    "clocks": (TSNPORT, STAR.replace("SHAPER", GATES) + FAULTS + CLOCKS),
+}
+
+
+def _plan(tmp_path: Path, text: str) -> Plan:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(text)
+    return load(path).plan()
+
+
+def _script(plan: Plan, device: Device, environment: Environment | None = None) -> str:
+    assert unsupported(plan.document, device) == []
+    return files(plan.document, plan.to_json(), 1, device, environment)["job.sh"].decode()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_shell_understands_every_part_of_the_templates(tmp_path, name):
+    device, text = TEXTS[name]
+    script = _script(_plan(tmp_path, text), device)
+    whole = {
+        "veth": ("tcpdump", "--sights", "listen", "cat >/tmp/steps <<END"),
+        "tsnport": ("/initial", "p0/faults", "--sights", "cat >/tmp/steps-n3 <<END", "/lists"),
+        "clocks": ("--phc", "chrt -f 45", "clock-3/samples", " $control/clock-0/granularity_ns "),
+    }
+    for part in whole[name]:
+        assert part in script, part
+    checked = subprocess.run(["sh", "-n"], input=script.encode(), capture_output=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    if shutil.which("shellcheck"):
+        words = ["shellcheck", "-s", "sh", "-S", "warning", "-e", "SC2086,SC2046", "-"]
+        checked = subprocess.run(words, input=script.encode(), capture_output=True, check=False)
+        assert checked.returncode == 0, checked.stdout.decode()
+
+
+def test_a_path_is_one_word(tmp_path):
+    place = tmp_path / "a folder; touch $(echo struck)"
+    place.mkdir()
+    program = place / "ip"
+    program.write_text('#!/bin/sh\necho "$@" >"$(dirname "$0")/told"\n')
+    program.chmod(0o755)
+    plan = _plan(tmp_path, TEXTS["tsnport"][1])
+    script = _script(plan, TSNPORT, Environment(ip=str(program), scratch=str(place), results=str(place)))
+    head, told, _ = script.partition("ip netns add n0")
+    # The shell sets itself up and calls the program, and no more.
+    done = subprocess.run(["sh", "-c", head + told], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (place / "told").read_text() == "netns add n0\n"
+    assert not (tmp_path / "struck").exists()
+
+
+def test_lines_hold_nothing_that_a_shell_obeys_but_moments():
+    line = f"base-time {after_epoch(-5)} from {on_wall(7)}"
+    assert heredoc([line]) == "base-time $((EPOCH-5)) from $((STAMPED+7))"
+    for text in ("$(reboot)", "`reboot`", "$HOME", "a\\b", "$((EPOCH+1+$(reboot)))", "a\nEND\nreboot"):
+        with pytest.raises(BackendError, match="expected a line"):
+            heredoc([f"fdb add {text} dev p0"])
+
+
+def test_an_address_of_a_plan_is_a_mac_address(tmp_path):
+    document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
+    for device in (VETH, TSNPORT):
+        document["streams"][0]["destination_mac"] = "$(reboot)"
+        assert unsupported(document, device) == [
+            "stream loop: an address that is no MAC address: '$(reboot)'"
+        ]
+
+
+def test_the_kernel_is_told_of_changed_gates_that_a_stretched_run_lives_to_see(tmp_path):
+    plan = _plan(tmp_path, TEXTS["tsnport"][1])
+    script = files(plan.document, plan.to_json(), 10, TSNPORT)["job.sh"].decode()
+    steps = script.partition("cat >/tmp/steps-n3 <<END\n")[2].partition("END")[0].splitlines()
+    # When, in the Plan's time; the list, in the kernel's.
+    assert [line.partition("\t")[0] for line in steps] == ["5000000"]
+    assert "base-time $((EPOCH+80000000)) sched-entry S 03 10000000 cycle-time 10000000" in steps[0]

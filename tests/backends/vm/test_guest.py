@@ -1,0 +1,247 @@
+"""The same small Plans in the simulator and on a guest's kernel, against each other and closed forms.
+
+A hop through the guest takes some 10 us of its processor. What its own device does (wires, gates, launch
+times, stamps) is exact; what the kernel's timers do is some us late, and now and then some 40 us.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tsnbench import Simulation, load
+from tsnbench.backends.kernel.environment import Environment
+from tsnbench.backends.kernel.tsnport import TSNPORT
+from tsnbench.backends.vm import VirtualMachine, batch, unavailable
+from tsnbench.errors import BackendError
+from tsnbench.plan.document import Plan
+from tsnbench.runs import Run
+
+FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
+"""Runs that several tests look at; gone with the process."""
+HOP_US = 12
+"""What a hop may take beyond the simulator's."""
+STAR = """
+name: star
+duration: 40 ms
+network:
+  stations: [controller, disk, robot]
+  bridges: [switch]
+  links: {rate: RATE, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
+streams: {STREAMS}
+shapers:
+  switch -> robot:
+    queues: {classes: {6: 1, 0: 0}}
+    SHAPER
+taps: [switch -> robot]
+"""
+PRIORITY = (
+    STAR.replace("RATE", "100 Mbit/s")
+    .replace("SHAPER", "")
+    .replace(
+        "STREAMS",
+        "loop: {from: controller, to: robot, pcp: 6, period: 1 ms, offset: 100 us, payload: 100 B}, "
+        "files: {from: disk, to: robot, pcp: 0, poisson: 80 Mbit/s, payload: 1472 B}",
+    )
+)
+GATES = (
+    STAR.replace("RATE", "1 Gbit/s")
+    .replace("SHAPER", "gates: {cycle: 250 us, entries: [{open: [6], for: 40 us}, {open: [0], for: 210 us}]}")
+    .replace(
+        "STREAMS",
+        "loop: {from: controller, to: robot, pcp: 6, period: 250 us, payload: 100 B}, "
+        "files: {from: disk, to: robot, pcp: 0, poisson: 300 Mbit/s, payload: 1472 B}",
+    )
+)
+WINDOWS = GATES.replace("40 ms", "100 ms").replace("300 Mbit/s", "60 Mbit/s")
+POLICED = (
+    STAR.replace("RATE", "100 Mbit/s")
+    .replace("SHAPER", "")
+    .replace(
+        "STREAMS",
+        "loop: {from: controller, to: robot, pcp: 6, period: 1 ms, offset: 500 us, payload: 100 B}, "
+        "files: {from: disk, to: robot, pcp: 0, period: 300 us, payload: 1000 B}, "
+        "bulk: {from: disk, to: robot, pcp: 1, period: 400 us, payload: 900 B}",
+    )
+    + """
+policing:
+  - at: controller -> switch
+    streams: [loop]
+    gate: {cycle: 2 ms, entries: [{for: 1 ms}, {open: false, for: 1 ms}]}
+  - {at: disk -> switch, streams: [bulk], max-sdu: 500 B}
+"""
+)
+TOO_FAST = """
+name: too-fast
+duration: 40 ms
+network:
+  line: {hops: 1, kind: host, prefix: zgw, rate: 10 Gbit/s, cable: 2 m}
+  queues: {classes: 802.1Q/4}
+streams:
+  burst: {from: first, to: last, pcp: 0, period: 5 us, payload: 100 B}
+"""
+
+
+class WrongTime(VirtualMachine):
+    """Told lists of gates that begin 45 us late."""
+
+    def job(self, plan: Plan, environment: Environment | None = None) -> dict[str, bytes]:
+        told = super().job(plan, environment)
+        late = re.compile(rb"(?<=base-time \$\(\(EPOCH)-?\d+")
+        return {
+            name: late.sub(lambda found: b"%+d" % (int(found[0]) + 45_000), content)
+            for name, content in told.items()
+        }
+
+    def collect_results(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> dict[str, Any]:
+        """Whose word is taken for it: reading back would see it before any frame is looked at."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(TSNPORT), "read_back", lambda *_: None)
+            return super().collect_results(plan, folder, back, pcap)
+
+
+RUNS = {
+    PRIORITY: VirtualMachine(),
+    WINDOWS: VirtualMachine(),
+    WINDOWS.replace("name: star", "name: wrong"): WrongTime(),
+    POLICED: VirtualMachine(),
+    GATES: VirtualMachine(10),
+    TOO_FAST: VirtualMachine(),
+}
+"""What is run, all in one guest; the last one asks too much of it."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _guests() -> None:
+    if why := unavailable():
+        pytest.skip(f"no guests here: {why}")
+
+
+@cache
+def _guest() -> dict[str, tuple[batch.Part, Run | BackendError]]:
+    parts = {}
+    for place, (text, on) in enumerate(RUNS.items()):
+        folder = Path(FOLDER.name) / str(place)
+        folder.mkdir()
+        path = folder / "scenario.yaml"
+        path.write_text(text)
+        parts[text] = batch.Part(on, load(path).plan(), folder / "vm")
+    ended = batch.execute(list(parts.values()))
+    return {text: (part, run) for (text, part), run in zip(parts.items(), ended, strict=True)}
+
+
+@cache
+def _runs(text: str) -> tuple[Run, Run]:
+    """In the simulator and in the guest."""
+    part, real = _guest()[text]
+    if isinstance(real, BackendError):
+        raise real
+    return part.plan.run(on=Simulation(), into=part.folder.parent / "sim"), real
+
+
+def _us(run: Run, stream: str, what: str) -> float:
+    delays = run.delay(stream).frames["delay_ns"]
+    return {
+        "min": delays.min,
+        "max": delays.max,
+        "median": delays.median,
+        "most": lambda: delays.quantile(0.95),
+    }[what]() / 1e3
+
+
+def _left(run: Run, stream: str) -> pl.DataFrame:
+    """When frames leave the bridge."""
+    seen = run.observations()
+    return seen.filter((pl.col("tap") == "switch -> robot tx") & (pl.col("stream") == stream))
+
+
+def test_strict_priority_waits_for_one_frame_at_most():
+    simulated, real = _runs(PRIORITY)
+    assert (
+        _us(simulated, "loop", "min") < _us(real, "loop", "min") < _us(simulated, "loop", "min") + 2 * HOP_US
+    )
+    # 1534 octets on the wire before it, and its own way.
+    assert _us(real, "loop", "most") < 1542 * 0.08 + _us(simulated, "loop", "min") + 2 * HOP_US
+    # A first come first served queue would be longer: there was something to go past.
+    assert _us(real, "loop", "max") > _us(real, "loop", "min") + 50
+
+
+def test_the_talkers_are_the_simulators():
+    simulated, real = _runs(PRIORITY)
+    for stream in ("loop", "files"):
+        assert len(real.delay(stream)) == len(simulated.delay(stream))
+        assert real.delay(stream).missing == 0
+        released = [_left(run, stream)["seq"].to_list() for run in (simulated, real)]
+        assert released[0] == released[1]
+    assert real.counters["streams"][1]["released"] == simulated.counters["streams"][1]["released"]
+
+
+def test_nothing_overtakes_the_wire():
+    """Frames arrive as far apart, last bit to last bit, as the later one takes on the wire, to the ns."""
+    _, real = _runs(PRIORITY)
+    seen = real.observations().filter(pl.col("tap") == "switch -> robot rx").sort("t_ns")
+    stamps, octets = seen["t_ns"].to_list(), seen["octets"].to_list()
+    # With its preamble and the gap before it.
+    spare = [b - a - (size + 20) * 80 for a, b, size in zip(stamps, stamps[1:], octets[1:], strict=False)]
+    assert min(spare) >= -1
+    assert sum(gap <= 1 for gap in spare) > 15
+
+
+def _outside(run: Run) -> tuple[int, int]:
+    """Of so many frames that left the bridge how many were not wholly in their window."""
+    count = outside = 0
+    for stream, opens, closes in (("loop", 0, 40_000), ("files", 40_000, 250_000)):
+        left = _left(run, stream).select(at=pl.col("t_ns") % 250_000, octets="octets")
+        # Stamps are behind the preamble of 64 ns.
+        begins, ends = left["at"] - 64, left["at"] + left["octets"] * 8
+        outside += ((begins < opens) | (ends > closes)).sum()
+        count += left.height
+    return count, outside
+
+
+def test_no_frame_leaves_outside_its_window():
+    _, real = _runs(WINDOWS)
+    count, outside = _outside(real)
+    assert count > 800
+    assert outside == 0
+    # A gate opens when it should: whatever had waited begins at that very ns.
+    first = (_left(real, "files")["t_ns"] % 250_000 - 64).min()
+    assert first == 40_000
+
+
+def test_a_list_with_a_wrong_base_time_is_seen():
+    _, real = _runs(WINDOWS.replace("name: star", "name: wrong"))
+    count, outside = _outside(real)
+    assert outside > count / 4
+
+
+def test_filters_and_stream_gates_drop_what_the_simulators_drop():
+    simulated, real = _runs(POLICED)
+    for stream in ("loop", "files", "bulk"):
+        passed = [sorted(_left(run, stream)["seq"].to_list()) for run in (simulated, real)]
+        assert passed[0] == passed[1], stream
+    assert len(_left(real, "loop")) == 20
+    assert len(_left(real, "bulk")) == 0
+
+
+def test_a_stretched_run_reports_the_scenarios_time():
+    simulated, real = _runs(GATES)
+    assert real.manifest["dilate"] == 10
+    assert real.manifest["backend"] == "vm"
+    assert len(real.manifest["guest"]["image_sha256"]) == 64
+    for stream in ("loop", "files"):
+        later = _us(real, stream, "median") - _us(simulated, stream, "median")
+        assert 0 < later < 2 * HOP_US / 10 + 0.5
+
+
+def test_what_a_guest_cannot_keep_up_with_is_no_result():
+    part, ended = _guest()[TOO_FAST]
+    assert isinstance(ended, BackendError)
+    assert re.search(r"busy|late|dropped", str(ended))
+    assert Run.open(part.folder).state == "failed"

@@ -1,0 +1,205 @@
+"""What a guest with its own device is told, without a guest."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.kernel_text import namespaces, tsnport_port
+from support.star import GATES, STAR
+from tsnbench import load
+from tsnbench.backends.kernel.environment import Capabilities
+from tsnbench.backends.kernel.job import files
+from tsnbench.backends.kernel.returned import Returned
+from tsnbench.backends.kernel.slow_motion import dilated
+from tsnbench.backends.kernel.tsnport import TSNPORT, config
+from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.kernel.veth import VETH
+from tsnbench.backends.vm import device
+from tsnbench.errors import BackendError
+
+HOST = """
+name: host
+duration: 20 ms
+network:
+  hosts: [a, b]
+  links: {rate: 1 Gbit/s, between: [a -- b]}
+  queues: {classes: {3: 3, 2: 2, 1: 1, 0: 0}}
+hosts: {default: low-latency}
+streams:
+  loop: {from: a, to: b, class: sr/A, payload: 256 B, period: 1 ms}
+shapers:
+  a -> b:
+    qdisc: {taprio: software}
+    gates: {entries: [{open: [3], for: 300 us}, {open: [2, 1, 0], for: 700 us}]}
+"""
+
+
+def _plan(tmp_path: Path, text: str) -> Any:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(text)
+    return load(path).plan()
+
+
+def _port(document: dict[str, Any], name: str) -> int:
+    return next(n for n, port in enumerate(document["ports"]) if port["name"] == name)
+
+
+def test_a_link_is_a_line_with_a_clock_per_node(tmp_path):
+    document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
+    lines = config.links(dilated(document, 10))
+    assert len(lines) == 3
+    numbers = {end.partition("@")[0] for line in lines for end in line.split()[:2]}
+    assert numbers == {f"p{number}" for number in range(6)}
+    switch = next(n for n, node in enumerate(document["nodes"]) if node["name"] == "switch")
+    assert sum(f"@{switch} " in f"{line} " for line in lines) == 3
+    # Ten times slower, ten times longer: 5 m take 25 ns and more.
+    rate, delay = (int(word) for word in lines[0].split()[2:4])
+    assert rate == 10_000_000
+    assert delay == document["ports"][0]["propagation_ps"] * 10
+
+
+def test_a_bridges_gates_are_its_hardwares(tmp_path):
+    document = _plan(tmp_path, STAR.replace("SHAPER", GATES)).document
+    number = _port(document, "switch -> robot")
+    lines = tsnport_port(dilated(document, 10), number)
+    assert lines[0].startswith(f"qdisc replace dev p{number} parent root handle 100: taprio num_tc 2 map ")
+    assert "queues 1@0 1@1 base-time $((EPOCH-2010000000)) sched-entry S 02 2000000" in lines[0]
+    assert lines[0].endswith("cycle-time 10000000 flags 0x2")
+    assert not any("change" in line for line in lines)
+
+
+def test_a_hosts_gates_are_where_its_plan_says_and_told_twice(tmp_path):
+    document = _plan(tmp_path, HOST).document
+    number = _port(document, "a -> b")
+    lines = tsnport_port(document, number)
+    assert "flags" not in lines[0]
+    assert lines[-1].startswith(f"qdisc change dev p{number} root handle 100: taprio base-time $((EPOCH-")
+    assert lines[-1].endswith("clockid CLOCK_TAI")
+    # Whatever comes in is told before.
+    told = namespaces(document, TSNPORT)["n0"].tc
+    assert "clsact" in told[0]
+    assert told[-1] == lines[-1]
+
+
+def test_shapers_count_what_a_frame_costs_on_the_wire(tmp_path):
+    text = STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}, cbs: {6: 10 Mbit/s}}")
+    document = _plan(tmp_path, text).document
+    lines = tsnport_port(document, _port(document, "switch -> robot"))
+    shaped = [line for line in lines if " cbs " in line]
+    assert len(shaped) == 1
+    # The tag of what a bridge received is carried beside the frame.
+    assert "stab overhead 28 linklayer ethernet cbs idleslope 10000 sendslope -90000 " in shaped[0]
+    own = tsnport_port(document | {"streams": []}, _port(document, "switch -> robot"))
+    assert any("stab overhead 24 linklayer ethernet cbs " in line for line in own)
+
+
+def test_below_gates_a_limit_in_octets_is_in_those_that_a_queue_sees(tmp_path):
+    text = STAR.replace("SHAPER", GATES.replace("0: 0}", "0: 0}, limit-octets: 64 kB"))
+    document = _plan(tmp_path, text).document
+    number = _port(document, "switch -> robot")
+    lines = [line for line in tsnport_port(document, number) if " bfifo " in line]
+    assert lines
+    assert not any("stab" in line for line in lines)
+    longest = {stream["pcp"]: stream["size"]["octets"] for stream in document["streams"]}
+    # As many of the longest as the Plan lets wait: check sequence and tag are not counted.
+    for line, pcp in zip(lines, (0, 6), strict=True):
+        count = 64_000 // longest[pcp]
+        limit = int(line.rpartition(" ")[2])
+        assert count * (longest[pcp] - 8) <= limit < (count + 1) * (longest[pcp] - 8)
+
+
+def test_below_taprio_linux_takes_no_size_table(tmp_path):
+    gates = "gates: {cycle: 1 ms, entries: [{open: [6], for: 500 us}, {open: [0], for: 500 us}]}"
+    shaper = f"{{queues: {{classes: {{6: 1, 0: 0}}}}, cbs: {{6: 10 Mbit/s}}, {gates}}}"
+    document = _plan(tmp_path, STAR.replace("SHAPER", shaper)).document
+    number = _port(document, "switch -> robot")
+    lines = tsnport_port(document, number)
+    assert any(" cbs " in line for line in lines)
+    assert not any("stab" in line for line in lines)
+    assert TSNPORT.notes(document) == [
+        "switch -> robot: Linux's cbs below taprio counts frames without preamble, FCS and gap "
+        "(24 octets each), so the class may send that much more than it reserved"
+    ]
+    port = document["ports"][number]
+    classes = [one | {"limit_octets": 64_000} for one in port["classes"] if not one.get("cbs")]
+    own = port | {"classes": classes, "pcp_to_class": [0] * 8}
+    whole = document | {"ports": [*document["ports"][:number], own, *document["ports"][number + 1 :]]}
+    assert not any("limit_octets" in line for line in unsupported(whole, TSNPORT))
+
+
+def test_more_can_be_run_than_on_veth(tmp_path):
+    document = _plan(tmp_path, HOST).document
+    assert unsupported(document, TSNPORT) == []
+    assert any("qdisc" in line for line in unsupported(document, VETH))
+    socket = document | {"streams": [document["streams"][0] | {"socket": {"txtime": True}}]}
+    assert any("stream loop: SO_TXTIME" in line for line in unsupported(socket, TSNPORT))
+    both = STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}, preemption: {express: [6]}}")
+    assert "port switch -> robot: preemption" in unsupported(_plan(tmp_path, both).document, TSNPORT)
+
+
+def test_a_queue_has_the_limit_that_counts(tmp_path):
+    document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
+    number = _port(document, "switch -> robot")
+
+    def limits(**own: int) -> list[str]:
+        port = document["ports"][number] | {"classes": [own], "pcp_to_class": [0] * 8}
+        plan = document | {"ports": [*document["ports"][:number], port, *document["ports"][number + 1 :]]}
+        return [*tsnport_port(plan, number)[1:], *unsupported(plan, TSNPORT)]
+
+    assert limits()[0].endswith(" pfifo limit 100000")
+    assert limits(limit_frames=7)[0].endswith(" pfifo limit 7")
+    both = limits(limit_frames=1000, limit_octets=64_000)
+    # Its check sequence counts, and the tag that is carried beside the frame.
+    assert both[0].endswith(" stab overhead 8 linklayer ethernet bfifo limit 64000")
+    assert len(both) == 1
+    assert "reached first" in limits(limit_frames=10, limit_octets=64_000)[-1]
+
+
+def test_filters_that_no_kernel_has_are_refused(tmp_path):
+    text = (
+        STAR.replace("SHAPER", "{}")
+        + """
+policing:
+  - at: controller -> switch
+    streams: [loop]
+    gate: {cycle: 2 ms, entries: [{for: 1 ms, ipv: 3}, {open: false, for: 1 ms}]}
+"""
+    )
+    found = unsupported(_plan(tmp_path, text).document, TSNPORT)
+    assert len(found) == 1
+    assert "internal priority values" in found[0]
+    assert unsupported(_plan(tmp_path, text.replace(", ipv: 3", "")).document, TSNPORT) == []
+
+
+def test_a_job_is_a_shell_script(tmp_path):
+    for text in (STAR.replace("SHAPER", GATES), HOST):
+        plan = _plan(tmp_path, text)
+        job = files(plan.document, plan.to_json(), 1, TSNPORT)
+        script = job["job.sh"]
+        checked = subprocess.run(["sh", "-n"], input=script, capture_output=True, check=False)
+        assert checked.returncode == 0, checked.stderr
+        # Links are up before any qdisc is there.
+        lines = script.decode().splitlines()
+        up = max(n for n, line in enumerate(lines) if line.startswith("ip -n ") and line.endswith(" up"))
+        assert up < min(n for n, line in enumerate(lines) if line.endswith(" tc <<END"))
+
+
+def test_headers_are_those_of_the_kernel():
+    assert device.packages("6.12.117+deb12-amd64") == [
+        "linux-headers-6.12.117+deb12-amd64",
+        "linux-headers-6.12.117+deb12-common",
+        "linux-kbuild-6.12.117+deb12",
+    ]
+    for release, why in (("6.12.1", "not Debian's"), ("6.1.0-40-amd64", "needs Linux 6.12")):
+        with pytest.raises(BackendError, match=why):
+            device.packages(release)
+
+
+def test_a_kernel_that_reports_nothing_does_nothing(tmp_path):
+    document = _plan(tmp_path, HOST).document
+    with pytest.raises(BackendError, match="a -> b: p0: the root: meant taprio, found nothing"):
+        TSNPORT.read_back(document, Returned({"epoch": b"7\n"}), "the kernel", Capabilities())

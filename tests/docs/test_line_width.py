@@ -1,0 +1,34 @@
+"""Lines of Markdown are at most 100 characters wide, so that a change can be reviewed line by line.
+
+Headings and rows of tables cannot be broken. Pages that a program writes, and code blocks, are as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WIDEST = 100
+WRITTEN_BY_PROGRAMS = {"docs/twin.md", "docs/reference/commands.md"}
+PAGES = sorted(
+    page
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("scenarios/**/*.md")]
+    if page.name != "figures.md" and str(page.relative_to(ROOT)) not in WRITTEN_BY_PROGRAMS
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_are_not_too_wide(page: Path) -> None:
+    text = re.sub(r"^( *```+).*?^\1`*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    wide = [
+        line
+        for line in text.splitlines()
+        # One long word, such as a link, cannot be broken either.
+        if len(line) > WIDEST
+        and not line.lstrip().startswith(("|", "#"))
+        and " " in line.strip().lstrip("-*> ")[:WIDEST]
+    ]
+    assert not wide

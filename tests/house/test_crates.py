@@ -1,0 +1,162 @@
+"""No file of a crate needs another one that needs it, directly or through others.
+
+The files and what they need are read from the sources: ``use`` and paths that begin with ``crate``,
+``super``, ``self`` or a module of the file's own. A name that a module passes on with ``pub use`` counts as
+the file's that has it.
+
+Two things are not counted. Unit tests (the module ``tests``) may need anything. And a file may need the
+modules that it is inside of: to Rust it is a part of them, and sees what is private there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+CRATES = Path(__file__).resolve().parents[2] / "crates"
+Module = tuple[str, ...]
+ROOT = "the crate's root"
+
+NOISE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+TESTS = re.compile(r"^#\[cfg\(test\)\]\nmod \w+ \{\n.*?^\}", re.DOTALL | re.MULTILINE)
+USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)
+PATH = re.compile(r"(?<![\w:])\w+(?:::\w+)+")
+
+
+@dataclass
+class Source:
+    """One file: the modules it declares, the names it passes on, and the paths it names."""
+
+    children: set[str] = field(default_factory=set)
+    exports: dict[str, Module] = field(default_factory=dict)
+    paths: set[Module] = field(default_factory=set)
+
+
+def tree(text: str, before: Module = ()) -> Iterator[tuple[Module, str]]:
+    """The paths of a ``use``, each with the name by which the file knows it: ``a::{b, c as d}`` has two."""
+    depth, start, parts = 0, 0, []
+    for at, letter in enumerate(text + ","):
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    for part in filter(None, parts):
+        head, brace, rest = part.partition("{")
+        if brace:
+            yield from tree(rest.rstrip()[:-1], (*before, *head.strip().rstrip(":").split("::")))
+            continue
+        path, _, name = part.partition(" as ")
+        words = (*before, *path.strip().split("::"))
+        words = words[:-1] if words[-1] == "self" and len(words) > 1 else words
+        yield words, name.strip() or words[-1]
+
+
+def read(text: str) -> Source:
+    text = TESTS.sub("", NOISE.sub('""', text))
+    source = Source(children=set(re.findall(r"^(?:pub(?:\([^)]*\))? )?mod (\w+);", text, re.MULTILINE)))
+    for public, used in USE.findall(text):
+        for path, name in tree(" ".join(used.split())):
+            source.paths.add(path)
+            if public:
+                source.exports[name] = path
+    source.paths |= {tuple(path.split("::")) for path in PATH.findall(USE.sub("", text))}
+    return source
+
+
+class Crate:
+    """The files of one program or library, by module."""
+
+    def __init__(self, sources: dict[Module, Source]) -> None:
+        self.sources = sources
+
+    def absolute(self, at: Module, path: Module) -> Module | None:
+        """The path from the crate's root, or none for other crates and for what the file itself has."""
+        first, *rest = path
+        if first in ("crate", "self", "super"):
+            base = () if first == "crate" else at
+            while first == "super" or (rest and rest[0] == "super"):
+                base = base[:-1]
+                if rest and rest[0] == "super":
+                    rest = rest[1:]
+                else:
+                    break
+            return (*base, *rest)
+        return (*at, *path) if first in self.sources[at].children else None
+
+    def owner(self, path: Module, hops: int = 8) -> Module:
+        """The module whose file has the thing that an absolute path names."""
+        for length in range(len(path), -1, -1):
+            module = path[:length]
+            if module not in self.sources:
+                continue
+            name = path[length] if length < len(path) else None
+            exported = self.sources[module].exports.get(name or "")
+            if exported and hops:
+                further = self.absolute(module, exported)
+                if further is not None:
+                    return self.owner((*further, *path[length + 1 :]), hops - 1)
+            return module
+        raise AssertionError(path)
+
+    def needs(self) -> dict[str, set[str]]:
+        graph: dict[str, set[str]] = {}
+        for at, source in self.sources.items():
+            found = (self.absolute(at, path) for path in source.paths)
+            owners = {self.owner(path) for path in found if path is not None}
+            around = {at[:length] for length in range(len(at) + 1)}
+            graph["::".join(at) or ROOT] = {"::".join(owner) for owner in owners - around}
+        return graph
+
+
+def crate(root: Path) -> Crate:
+    sources: dict[Module, Source] = {}
+
+    def add(module: Module, file: Path, folder: Path) -> None:
+        sources[module] = read(file.read_text(encoding="utf-8"))
+        for child in sources[module].children:
+            flat, nested = folder / f"{child}.rs", folder / child / "mod.rs"
+            add((*module, child), flat if flat.exists() else nested, folder / child)
+
+    add((), root, root.parent)
+    return Crate(sources)
+
+
+def circle(graph: dict[str, set[str]]) -> str:
+    """One circle, as the files on it; empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return " needs ".join(reversed(error.args[1]))
+    return ""
+
+
+ROOTS = sorted(file for name in ("lib.rs", "main.rs") for file in CRATES.glob(f"*/src/{name}"))
+
+
+@pytest.mark.parametrize("root", ROOTS, ids=lambda root: f"{root.parts[-3]}-{root.stem}")
+def test_no_file_needs_one_that_needs_it(root: Path) -> None:
+    assert circle(crate(root).needs()) == ""
+
+
+def test_every_file_is_read() -> None:
+    files = {file for root in ROOTS for file in root.parent.rglob("*.rs")}
+    assert sum(len(crate(root).sources) for root in ROOTS) >= len(files)
+
+
+def test_a_circle_is_seen_through_what_modules_pass_on() -> None:
+    sources = {
+        (): read("mod a;\nmod b;\npub use a::One;\n"),
+        ("a",): read("use crate::b::{self, Two as Second};\npub struct One;\n"),
+        ("b",): read("use super::One;\npub struct Two;\n"),
+    }
+    graph = Crate(sources).needs()
+    assert graph == {ROOT: {"a"}, "a": {"b"}, "b": {"a"}}
+    assert circle(graph) == "a needs b needs a"
+    unit_tests = "#[cfg(test)]\nmod tests {\n    use crate::One;\n}\n"
+    sources["b",] = read("// use crate::One\nuse std::fmt;\npub struct Two;\n" + unit_tests)
+    assert circle(Crate(sources).needs()) == ""

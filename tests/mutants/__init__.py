@@ -1,0 +1,1 @@
+"""Defects put into the code one by one, and which of them no test sees."""

@@ -1,0 +1,84 @@
+"""The list of defects that no test sees, and how a run is compared with it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# A line of code and a change may have a `|` of their own. Changes of Rust begin with one of two words.
+ENTRY = re.compile(r"(\S+\.rs) \| (.+) \| ((?:replace|delete) .+)|(\S+) \| (.+) \| (.*)")
+
+
+@dataclass(frozen=True, order=True)
+class Survivor:
+    """A change that no test sees. Lines move, so it is told by its text and not by its number."""
+
+    file: str
+    line: str
+    change: str
+
+    def __str__(self) -> str:
+        return f"{self.file} | {self.line} | {self.change}"
+
+    @classmethod
+    def of_cargo(cls, missed: str, tree: Path) -> Survivor:
+        """From a line of cargo-mutants' `missed.txt`: `file:line:column: change`."""
+        place, change = missed.split(": ", 1)
+        file, line, _ = place.rsplit(":", 2)
+        return cls(file, (tree / file).read_text().splitlines()[int(line) - 1].strip(), change.strip())
+
+    @classmethod
+    def of_mutmut(cls, shown: str) -> Survivor:
+        """From what `mutmut show` prints: a difference of one function, as `diff -u` does."""
+        lines = shown.splitlines()
+        file = next(line for line in lines if line.startswith("--- ")).removeprefix("--- ").split("src/")[-1]
+        before = next(line[1:] for line in lines if line.startswith("-") and not line.startswith("---"))
+        after = next((line[1:] for line in lines if line.startswith("+") and not line.startswith("+++")), "")
+        return cls("python/" + file.strip(), before.strip(), after.strip())
+
+
+def listed(text: str) -> dict[Survivor, str]:
+    """The survivors of a list, each with its reason: the comment above it and those between."""
+    found: dict[Survivor, str] = {}
+    reason, fresh = "", True
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("#"):
+            reason = line.lstrip("# ") if fresh else f"{reason} {line.lstrip('# ')}"
+            fresh = False
+        elif line.strip():
+            entry = ENTRY.fullmatch(line)
+            if entry is None or not reason:
+                raise ValueError(
+                    f"line {number}: expected a reason above and `file | line | change`, found {line!r}"
+                )
+            found[Survivor(*(part for part in entry.groups() if part is not None))] = reason
+            fresh = True
+        else:
+            reason, fresh = "", True
+    return found
+
+
+def only(known: Iterable[Survivor], rooms: Sequence[str]) -> set[Survivor]:
+    """Those of crates, and of `planning`."""
+    folder = re.compile(r"crates/(\w+)/|python/tsnbench/(planning)/")
+    found = {survivor: folder.match(survivor.file) for survivor in known}
+    return {survivor for survivor, room in found.items() if room and (room[1] or room[2]) in rooms}
+
+
+def report(
+    found: Iterable[Survivor], known: Iterable[Survivor], expected: set[Survivor] | None
+) -> tuple[str, bool]:
+    """What a run says of the list, and whether it fails: for a survivor that is not listed.
+
+    `expected`: those that the run should have found again; none where only a part was run.
+    """
+    counted = Counter(found)
+    new = sorted(set(counted) - set(known))
+    gone = sorted((expected or set()) - set(counted))
+    lines = [f"{sum(counted.values())} survived, {len(new)} of them new"]
+    lines += [f"new: {survivor}" for survivor in new]
+    lines += [f"listed, and seen by a test now: {survivor}" for survivor in gone]
+    return "\n".join(lines), bool(new)

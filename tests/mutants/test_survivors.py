@@ -1,0 +1,59 @@
+"""The list of surviving mutants, and that `make mutants` fails with a new one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mutants.survivors import Survivor, listed, only, report
+
+LIST = Path(__file__).parent / "survivors.txt"
+TREE = Path(__file__).parents[2]
+
+ONE = Survivor("crates/bridge/src/credit.rs", "if now > self.at {", "replace > with >= in advance")
+OTHER = Survivor("python/tsnbench/planning/shaping/cbs.py", "share = a | b", "share = a & b")
+
+
+def test_a_new_survivor_makes_the_run_fail() -> None:
+    assert report([ONE, ONE], {ONE}, {ONE}) == ("2 survived, 0 of them new", False)
+    text, failed = report([ONE, OTHER], {ONE}, None)
+    assert failed
+    assert text.splitlines() == ["2 survived, 1 of them new", f"new: {OTHER}"]
+
+
+def test_what_is_seen_now_is_named_where_all_was_run() -> None:
+    text, failed = report([OTHER], {ONE, OTHER}, {ONE, OTHER})
+    assert (failed, text.splitlines()[1:]) == (False, [f"listed, and seen by a test now: {ONE}"])
+    assert report([OTHER], {ONE, OTHER}, None) == ("1 survived, 0 of them new", False)
+
+
+def test_a_list_has_a_reason_for_each() -> None:
+    text = f"# Both are the same\n# at once.\n{ONE}\n\n# Another reason.\n{OTHER}\n"
+    assert listed(text) == {ONE: "Both are the same at once.", OTHER: "Another reason."}
+    assert only(listed(text), ["bridge", "clock"]) == {ONE}
+    assert only(listed(text), ["planning"]) == {OTHER}
+    bars = Survivor(
+        "crates/bridge/src/gates.rs", "states | open << class", "replace | with ^ in GateStates::at"
+    )
+    assert listed(f"# A reason.\n{bars}\n") == {bars: "A reason."}
+    with pytest.raises(ValueError, match="line 1: expected a reason above"):
+        listed(str(ONE))
+    with pytest.raises(ValueError, match="line 2"):
+        listed("# A reason.\ncrates/bridge/src/credit.rs\n")
+
+
+def test_what_the_tools_print_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.rs").write_text("fn a() {\n    b < c\n}\n")
+    found = Survivor.of_cargo("a.rs:2:7: replace < with <= in a", tmp_path)
+    assert found == Survivor("a.rs", "b < c", "replace < with <= in a")
+    shown = "# tsnbench.planning.shaping.cbs.x_share__mutmut_1: survived\n"
+    shown += "--- src/tsnbench/planning/shaping/cbs.py\n"
+    shown += "+++ src/tsnbench/planning/shaping/cbs.py\n@@ -1,2 +1,2 @@\n def share():\n"
+    shown += "-    share = a | b\n+    share = a & b\n"
+    assert Survivor.of_mutmut(shown) == OTHER
+
+
+def test_the_list_can_be_read_and_names_files_that_exist() -> None:
+    files = {survivor.file for survivor in listed(LIST.read_text())}
+    assert [name for name in sorted(files) if not (TREE / name).is_file()] == []

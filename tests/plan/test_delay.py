@@ -1,0 +1,92 @@
+"""The closed form of the smallest delay, against sums by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.networks import line, links, network, periodic, scenario
+from tsnbench.plan.delay import cut_octets, smallest_delay_ns, smallest_delay_ps
+from tsnbench.planning import plan
+from tsnbench.scenario import model
+
+
+@pytest.mark.parametrize(
+    ("hops", "ns"),
+    # 1230 octets take 9.84 us at 1 Gbit/s; every further link adds 9.84 us and 64 ns of preamble.
+    [(1, 9_840), (2, 19_744), (7, 9_840 + 6 * 9_904)],
+)
+def test_a_line(hops: int, ns: int) -> None:
+    document = plan(line(hops)).document
+    assert smallest_delay_ns(document, document["streams"][0], 0) == ns
+
+
+def test_rates_cables_and_processing_add_up() -> None:
+    wires = (*links("t-b", rate=10**8, cable=100_000), *links("b-l", rate=10**9, cable=2_000))
+    net = network("t:station b:bridge l:station", wires)
+    nodes = net.nodes | {
+        "b": model.Node(kind="bridge", processing=1_500),
+        "t": model.Node(kind="station", processing=9),
+    }
+    made = scenario(net.model_copy(update={"nodes": nodes}), {"s": periodic("t", "l")})
+    document = plan(made).document
+    expected = 98_400_000 + 500_000 + 1_500_000 + 9_904_000 + 10_000
+    assert smallest_delay_ps(document, document["streams"][0], 0) == expected
+
+
+@pytest.mark.parametrize(
+    ("octets", "ns"),
+    # From start to start: what has to be in and its preamble, up to 337 octets; FlexTest Fig. 7.
+    [(64, 576), (336, 2_752), (337, 2_760), (338, 2_760), (1_522, 2_760)],
+)
+@pytest.mark.parametrize(("back", "cuts"), [(10**9, True), (10**8, True), (10**10, False)])
+def test_cut_through_waits_for_its_threshold(octets: int, ns: int, back: int, cuts: bool) -> None:
+    wires = (*links("t-b", rate=10**9), *links("b-l", rate=back))
+    net = network("t:station b:bridge l:station", wires)
+    nodes = net.nodes | {"b": model.Node(kind="bridge", cut_through=337, processing=500)}
+    stream = periodic("t", "l", size=model.FixedSize(octets=octets))
+    taps = model.Taps(rx_point="start")
+    document = plan(scenario(net.model_copy(update={"nodes": nodes}), {"s": stream}, taps=taps)).document
+    # The last link counts its own preamble; a faster one would run dry, and the frame is stored whole.
+    before = ns - 64 if cuts else octets * 8
+    expected = before * 1_000 + 500_000 + 8 * 8 * 10**12 // back
+    assert smallest_delay_ps(document, document["streams"][0], 0) == expected
+
+
+def test_hardware_stamps_see_one_frame_less() -> None:
+    """From start to start, one link costs its cable alone."""
+    document = plan(line(1, taps=model.Taps(rx_point="start"))).document
+    assert smallest_delay_ps(document, document["streams"][0], 0) == 0
+    document = plan(line(2, taps=model.Taps(rx_point="start"))).document
+    assert smallest_delay_ps(document, document["streams"][0], 0) == 9_904_000
+    document = plan(line(2, taps=model.Taps(tx_point="end"))).document
+    assert smallest_delay_ps(document, document["streams"][0], 0) == 9_904_000
+
+
+def test_a_smaller_frame_is_faster() -> None:
+    document = plan(line(2)).document
+    assert smallest_delay_ps(document, document["streams"][0], 0, 64) == 2 * 512_000 + 64_000
+
+
+@pytest.mark.parametrize(
+    ("after", "rate", "express", "pcp", "octets"),
+    [
+        (None, 10**9, None, 3, 0),  # stored whole
+        (337, 10**9, None, 3, 1_522 - 337),
+        (337, 10**8, None, 3, 1_522 - 337),
+        (337, 10**9 + 1, None, 3, 0),  # a faster link would run dry
+        (1_522, 10**9, None, 3, 0),
+        (2_000, 10**9, None, 3, 0),  # no more than all of it
+        (337, 10**9, 0b10, 3, 1_522 - 337),  # class 1 is express
+        (337, 10**9, 0b101, 3, 0),  # and here it may be interrupted
+        (337, 10**9, 0b101, 0, 1_522 - 337),
+    ],
+)
+def test_what_cut_through_does_not_wait_for(
+    after: int | None, rate: int, express: int | None, pcp: int, octets: int
+) -> None:
+    nodes = [{}, {} if after is None else {"cut_through_octets": after}]
+    ingress = {"node": 0, "rate_bps": 10**9, "pcp_to_class": [0, 0, 0, 1, 1, 1, 2, 2]}
+    if express is not None:
+        ingress["preemption"] = {"express": express}
+    egress = {"node": 1, "rate_bps": rate}
+    assert cut_octets({"nodes": nodes}, ingress, egress, 1_522, pcp) == octets

@@ -1,0 +1,157 @@
+"""Active stream identification: copies show another destination address, VLAN and priority.
+
+IEEE 802.1CB-2017, 6.6.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.errors import InputError
+from tsnbench.plan.bounds import bounds
+from tsnbench.plan.delay import smallest_delay_ns
+from tsnbench.plan.load import class_loads
+from tsnbench.planning import Plan, PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+from tsnbench.scenario.errors import ScenarioErrors
+
+RING = """
+name: ring
+duration: 10 ms
+network:
+  rate: 1 Gbit/s
+  ring: {nodes: 5, prefix: b}
+  stations: [t, l, x, y, z]
+  links: [t -- b1, l -- b3, x -- b1, y -- b3, z -- b2]
+streams:
+  s: {from: t, to: l, pcp: 5, period: 100 us, frame: 64 B, frer: {identification: %s}}
+"""
+BESIDE = "  o: {from: z, to: y, pcp: %s, poisson: 400 Mbit/s, frame: 900 B}\n"
+
+
+def planned(identification: str, rest: str = "", old: str = "", new: str = "") -> Plan:
+    (scenario,) = read_scenario((RING % identification).replace(old, new) + rest)
+    return plan(scenario)
+
+
+def recovery(made: Plan, number: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = made.document["streams"][number]["redundancy"]["recovery"]
+    return found
+
+
+def test_what_is_not_said_is_the_streams_own_but_the_address() -> None:
+    made = planned("{active: {}}")
+    expected = {"destination_mac": "02:cb:00:00:00:01", "vid": 100, "pcp": 5}
+    assert recovery(made)["identification"] == {"active": expected}
+    made = planned("{active: {vlan: 200, pcp: 6, destination: 03:CB:00:00:00:99}}")
+    expected = {"destination_mac": "03:cb:00:00:00:99", "vid": 200, "pcp": 6}
+    assert recovery(made)["identification"] == {"active": expected}
+    # Every flow has an address of its own.
+    made = planned("{active: {vlan: 200}}", "", "period:", "count: 2, period:")
+    macs = [recovery(made, number)["identification"]["active"]["destination_mac"] for number in (0, 1)]
+    assert macs == ["02:cb:00:00:00:01", "02:cb:00:00:00:02"]
+
+
+def test_loads_and_reservations_are_those_of_the_class_that_copies_have() -> None:
+    made = planned("{active: {pcp: 3}}", "shapers: {all: {cbs: [A]}}\n")
+    ports = {port["name"]: port for port in made.document["ports"]}
+    loads = dict(zip(ports, class_loads(made.document), strict=True))
+    found = {
+        name: {number: int(load.rate_bps) for number, load in enumerate(own) if load.flows}
+        for name, own in loads.items()
+    }
+    plain, tagged = 84 * 8 * 10_000, 90 * 8 * 10_000
+    assert (found["t -> b1"], found["b1 -> b2"], found["b3 -> l"]) == ({5: plain}, {3: tagged}, {5: plain})
+    shaped = {
+        name: {
+            number: own["cbs"]["idle_slope_bps"] for number, own in enumerate(port["classes"]) if "cbs" in own
+        }
+        for name, port in ports.items()
+    }
+    assert (shaped["b1 -> b2"], shaped["b3 -> l"]) == ({3: tagged}, {})
+
+
+@pytest.mark.parametrize("pcp", [3, 6])
+def test_no_frame_exceeds_its_bound_and_the_class_on_the_way_decides(pcp: int, tmp_path: Path) -> None:
+    made = planned(f"{{active: {{pcp: {pcp}}}}}", BESIDE % 4)
+    run = made.run(on=Simulation(), into=tmp_path / "run")
+    found = run.measures()["paths"][0]
+    least = smallest_delay_ns(made.document, made.document["streams"][0], 0)
+    assert (found["count"]["received"], found["delay"]["min"]) == (100, least)
+    periodic = planned(
+        f"{{active: {{pcp: {pcp}}}}}", (BESIDE % 4).replace("poisson: 400 Mbit/s", "count: 3, period: 40 us")
+    )
+    run = periodic.run(on=Simulation(), into=tmp_path / "periodic")
+    flow = bounds(periodic)["flows"][0]
+    assert flow["upper_ns"] is not None
+    assert flow["lower_ns"] <= run.measures()["paths"][0]["delay"]["min"]
+    assert run.measures()["paths"][0]["delay"]["max"] <= flow["upper_ns"]
+
+
+def test_a_class_below_waits_longer_for_sure() -> None:
+    other = (BESIDE % 4).replace("poisson: 400 Mbit/s", "count: 3, period: 40 us")
+    uppers = [bounds(planned(f"{{active: {{pcp: {pcp}}}}}", other))["flows"][0]["upper_ns"] for pcp in (3, 6)]
+    assert uppers[0] > uppers[1]
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_captures_have_what_is_on_the_wire(tmp_path: Path) -> None:
+    made = planned("{active: {vlan: 200, pcp: 6}}", "taps: [t -> b1, b1 -> b2, b5 -> b4, b3 -> l]\n")
+    own = made.document["streams"][0]["destination_mac"]
+    run = Simulation().execute(made, tmp_path / "run", pcap=True)
+    fields = ("eth.dst", "vlan.id", "vlan.priority", "frame.len", "ieee8021cb.seq")
+    seen = {}
+    for file in (run.folder / "captures").iterdir():
+        command = ["tshark", "-r", str(file), "-T", "fields"]
+        for name in fields:
+            command += ["-e", name]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        seen[file.stem] = [tuple(line.split("\t")) for line in done.stdout.splitlines()]
+    plain = [(own, "100", "5", "60", "")] * 100
+    # A frame of 64 octets grows by six, and is one of 64 octets again.
+    tagged = [("02:cb:00:00:00:01", "200", "6", "66", f"0x{number:04x}") for number in range(100)]
+    for name, rows in seen.items():
+        assert rows == (plain if name.startswith(("t-b1", "b3-l")) else tagged), name
+    assert len(seen) >= 2
+    rows = run.observations().group_by("tap").agg(vids=pl.col("vid").unique())
+    assert dict(rows.rows())["b1 -> b2 tx"] == [200]
+
+
+def test_streams_are_told_apart_by_what_copies_show() -> None:
+    active = "{active: {vlan: 200, destination: 02:cb:00:00:00:07}}"
+    other = "  o: {from: x, to: y, pcp: 3, period: 1 ms, frame: 200 B, frer: {identification: %s}}\n"
+    planned(active, other % "{active: {vlan: 201, destination: 02:cb:00:00:00:07}}")
+    with pytest.raises(PlanningErrors, match=r"active .* cannot tell s and o apart"):
+        planned(active, other % active)
+    with pytest.raises(PlanningErrors, match=r"active .* cannot tell s.1 and s.2 apart"):
+        planned(active, "", "period:", "count: 2, period:")
+    # One that goes by the source finds the talker's other stream in the VLAN of these copies.
+    same = (
+        "  o: {from: t, to: y, vlan: 200, period: 1 ms, frame: 200 B, frer: {identification: source-mac}}\n"
+    )
+    with pytest.raises(PlanningErrors, match=r"source-mac .* cannot tell o and s apart"):
+        planned(active, same)
+    planned(active, same.replace("vlan: 200", "vlan: 300"))
+
+
+@pytest.mark.parametrize(
+    ("active", "old", "new", "words"),
+    [
+        ("{vlan: 200}", "pcp: 5", "vlan: none", "expected tagged frames, whose VLAN and priority can change"),
+        ("{vlan: 5000}", "", "", "a VLAN identifier from 1 to 4094"),
+        ("{pcp: 8}", "", "", "a priority code point from 0 to 7"),
+        ("{destination: b3}", "", "", "a MAC address such as 02:cb:00:00:00:01"),
+        ("{mac: 02:cb:00:00:00:01}", "", "", "did you mean destination"),
+    ],
+)
+def test_slips(active: str, old: str, new: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        planned(f"{{active: {active}}}", "", old, new)
+    assert isinstance(caught.value, (ScenarioErrors, PlanningErrors))

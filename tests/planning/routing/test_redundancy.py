@@ -1,0 +1,240 @@
+"""Streams with several ways, and faults: what the Plan says of them, and what a run of it gives."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.cli.plan_tables import print_plan
+from tsnbench.errors import InputError
+from tsnbench.plan.bounds import bounds
+from tsnbench.plan.delay import smallest_delay_ns
+from tsnbench.plan.load import class_loads
+from tsnbench.plan.paths import ways as all_ways
+from tsnbench.planning import Plan, PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+from tsnbench.scenario.errors import ScenarioErrors
+
+RING = """
+name: ring
+duration: 20 ms
+network:
+  rate: 1 Gbit/s
+  ring: {nodes: 5, prefix: b}
+  stations: [t, l]
+  links: [t -- b1, l -- b3]
+"""
+DUAL = """
+name: dual
+duration: 20 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [b1, b2]
+  stations: [t, l]
+  links: [t -- b1, t -- b2, l -- b1, l -- b2]
+"""
+STREAM = "streams: {s: {from: t, to: l, pcp: 5, period: 100 us, frame: 1000 B, %s}}\n"
+
+
+def planned(network: str, stream: str, rest: str = "") -> Plan:
+    (scenario,) = read_scenario(network + STREAM % stream + rest)
+    return plan(scenario)
+
+
+def ways(made: Plan) -> list[list[str]]:
+    """Names of the ports of every way."""
+    ports = made.document["ports"]
+    found = all_ways(made.document["streams"][0], 0)
+    return [[ports[port]["name"] for port, _ in way] for way in found]
+
+
+def measured(made: Plan, folder: Path) -> dict[str, Any]:
+    run = made.run(on=Simulation(), into=folder / "run")
+    path: dict[str, Any] = run.measures()["paths"][0]
+    return path
+
+
+def test_disjoint_ways_share_only_the_ends() -> None:
+    made = planned(RING, "frer: {}")
+    assert ways(made) == [
+        ["t -> b1", "b1 -> b2", "b2 -> b3", "b3 -> l"],
+        ["t -> b1", "b1 -> b5", "b5 -> b4", "b4 -> b3", "b3 -> l"],
+    ]
+    redundancy = made.document["streams"][0]["redundancy"]
+    assert redundancy["copies"] == [0, 1, 1, 2, 2, 2, 0]
+    assert redundancy["merges"] == [{"from": [2, 5]}]
+
+
+def test_disjoint_ways_avoid_the_trap() -> None:
+    """The shortest way uses a node of each side: the two ways together must not."""
+    trap = """
+name: trap
+duration: 1 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [s, a, b, c, d, e, f, z]
+  stations: [t, l]
+  links: [t -- s, s -- a, a -- b, b -- z, s -- c, c -- d, d -- b, a -- e, e -- f, f -- z, z -- l]
+"""
+    assert ways(planned(trap, "frer: {}")) == [
+        ["t -> s", "s -> a", "a -> e", "e -> f", "f -> z", "z -> l"],
+        ["t -> s", "s -> c", "c -> d", "d -> b", "b -> z", "z -> l"],
+    ]
+    with pytest.raises(PlanningErrors, match="3 disjoint ways, found 2"):
+        planned(trap, "frer: {disjoint: 3}")
+
+
+def test_copies_count_their_tag() -> None:
+    made = planned(RING, "frer: {}")
+    loads = {
+        port["name"]: sum(load.rate_bps for load in loads)
+        for port, loads in zip(made.document["ports"], class_loads(made.document), strict=True)
+    }
+    assert (loads["t -> b1"], loads["b1 -> b2"], loads["b3 -> l"]) == (81_600_000, 82_080_000, 81_600_000)
+    stream = made.document["streams"][0]
+    assert smallest_delay_ns(made.document, stream, 0) == 8_000 + 2 * (8 + 1_006) * 8 + (8 + 1_000) * 8
+
+
+def test_the_smallest_delay_is_what_a_run_gives(tmp_path: Path) -> None:
+    for number, (network, stream) in enumerate(
+        [(RING, "frer: {}"), (DUAL, "frer: {}"), (RING, "failover: {after: 1 ms}")]
+    ):
+        made = planned(network, stream)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        found = measured(made, folder)
+        assert found["delay"]["min"] == smallest_delay_ns(made.document, made.document["streams"][0], 0)
+        assert (found["count"]["sent"], found["count"]["received"]) == (200, 200)
+        assert found["count"]["duplicate"] == found["count"]["duplicate_tx"] == found["count"]["lost"] == 0
+
+
+def test_a_dual_homed_listener_gets_each_frame_once(tmp_path: Path) -> None:
+    """Talker and listener hang on two bridges: copies leave by two ports and meet in the listener."""
+    faults = "faults: [{down: t -> b1, at: 5 ms, for: 5 ms}, {down: b2 -> l, at: 12 ms, for: 4 ms}]\n"
+    made = planned(DUAL, "frer: {}", faults)
+    assert [tap["name"] for tap in made.document["taps"]] == [
+        "t -> b1 tx",
+        "t -> b2 tx",
+        "b1 -> l rx",
+        "b2 -> l rx",
+    ]
+    count = measured(made, tmp_path)["count"]
+    assert (count["sent"], count["received"], count["duplicate"], count["lost"]) == (200, 200, 0, 0)
+
+
+def test_a_second_way_shares_no_link_where_there_is_a_choice() -> None:
+    """A talker on two bridges: its own link to the first one must not be shared either."""
+    network = """
+name: two-homes
+duration: 1 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [b1, b2, b3, b4]
+  stations: [t, l]
+  links: [t -- b1, t -- b4, b1 -- b2, b1 -- b3, b2 -- b3, b3 -- l, b4 -- b2]
+"""
+    assert ways(planned(network, "via: [b1, b3], failover: {after: 1 ms}")) == [
+        ["t -> b1", "b1 -> b3", "b3 -> l"],
+        ["t -> b4", "b4 -> b2", "b2 -> b3", "b3 -> l"],
+    ]
+
+
+def test_a_failing_way_is_left_and_taken_again() -> None:
+    faults = "faults: [{down: b1 -> b2, at: 5 ms, for: 5 ms}]\n"
+    made = planned(RING, "failover: {after: 1 ms, back: 2 ms}", faults)
+    active = made.document["streams"][0]["redundancy"]["active"]
+    ms = 1_000_000
+    assert [[(s["from_ns"] // ms, s["until_ns"] // ms) for s in each["spans"]] for each in active] == [
+        [(0, 6), (12, 120)],
+        [(6, 10)],
+    ]
+
+
+def test_a_link_that_returns_before_the_other_way_is_open_is_taken_again() -> None:
+    faults = "faults: [{down: b1 -> b2, at: 5 ms, for: 500 us}]\n"
+    made = planned(RING, "failover: {after: 1 ms, back: 2 ms}", faults)
+    active = made.document["streams"][0]["redundancy"]["active"]
+    assert [[(s["from_ns"] // 1000, s["until_ns"] // 1000) for s in each["spans"]] for each in active] == [
+        [(0, 5500), (7500, 120_000)],
+        [],
+    ]
+
+
+def test_where_frames_are_lost_is_told(tmp_path: Path) -> None:
+    rest = "faults: [{loss: 100 %, on: b2 -> b3, at: 5 ms, for: 5 ms}]\ntaps: [b1 -> b2]\n"
+    found = measured(planned(RING, "via: [b1, b2, b3]", rest), tmp_path)
+    assert found["lost_where"] == [{"after_tap": "b1 -> b2 rx", "frames": 50}]
+    assert (found["count"]["lost"], found["count"]["in_network_at_end"]) == (50, 0)
+
+
+def test_there_are_no_bounds_and_it_is_said() -> None:
+    faults = "faults: [{duplicate: 1 %, after: 20 us, on: t -> b1}]\n"
+    (flow,) = bounds(planned(RING, "count: 1", faults))["flows"]
+    assert flow["upper_ns"] is None
+    assert "delayed or doubled" in flow["reason"]
+    for made in (
+        planned(RING, "frer: {}"),
+        planned(RING, "count: 1", "faults: [{babble: s, every: 10 us}]\n"),
+        planned(RING, "count: 1", "faults: [{loss: 1 %, on: t -> b1}]\n"),
+    ):
+        (flow,) = bounds(made)["flows"]
+        assert flow["upper_ns"] is not None
+
+
+def test_a_plan_prints_every_way_and_fault() -> None:
+    console = Console(width=140, record=True, file=io.StringIO())
+    rest = "faults: [{down: b1 -> b2, at: 5 ms}, {loss: {to-bad: 1 %, to-good: 5 %}, on: b1 -> b5}]\n"
+    print_plan(planned(RING, "frer: {}", rest), console)
+    text = console.export_text()
+    assert "t > b1 > b2 > b3 > l" in text
+    assert "t > b1 > b5 > b4 > b3 > l" in text
+    assert "link-down" in text
+    assert "gilbert-elliott: to bad ppm 10000" in text
+
+
+def test_whatever_is_cut_or_changed_is_refused_or_planned() -> None:
+    rest = (
+        "faults: [{down: b1 -> b2, at: 5 ms, for: 1 ms}, {loss: {to-bad: 1 %, to-good: 5 %}, on: b1 -> b5}]\n"
+    )
+    for stream in (
+        "frer: {disjoint: 2, at: b3, latent-errors: {}}",
+        "failover: {path: [b1, b5, b4, b3], after: 1 ms}",
+    ):
+        text = RING + STREAM % stream + rest
+        draws = random.Random(stream)
+        for _ in range(300):
+            place = draws.randrange(len(RING), len(text))
+            end = place + draws.randrange(3)
+            with contextlib.suppress(InputError):
+                plan(read_scenario(text[:place] + draws.choice("0-:,{}[]#b19 ") + text[end:])[0])
+
+
+@pytest.mark.parametrize(
+    ("stream", "rest", "expected"),
+    [
+        ("frer: {paths: [[b1, b2, b3]]}", "", "lists of hops"),
+        ("frer: {paths: [[b1, b2, b3], [b1, b3]]}", "", "b1 then b3, which are not linked"),
+        ("frer: {}, via: [b1, b2, b3]", "", "via"),
+        ("frer: {}, failover: {after: 1 ms}", "", "one of them"),
+        ("frer: {recovery: match, history: 3}", "", "history only with vector"),
+        ("failover: {}", "", "the key after"),
+        ("count: 1", "faults: [{down: b1 -> b2, at: 5 s}]", "a time within the run"),
+        ("count: 1", "faults: [{down: b1 -> b3}]", "a port of the network"),
+        ("count: 1", "faults: [{loss: 1 %}]", "the key on with loss"),
+        ("count: 1", "faults: [{bit-errors: 1e-20, on: b1 -> b2}]", "a bit error rate"),
+        ("count: 1", "faults: [{babble: x, every: 1 us}]", "the name of a stream"),
+        ("count: 1", "faults: [{at: 1 ms}]", "one of down, loss, bit-errors, babble"),
+        ("count: 1", "faults: [{down: b1 -> b2, every: 1 us}]", "every only with babble"),
+    ],
+)
+def test_mistakes_name_themselves(stream: str, rest: str, expected: str) -> None:
+    with pytest.raises((ScenarioErrors, PlanningErrors)) as caught:
+        planned(RING, stream, rest + "\n")
+    assert expected in str(caught.value)

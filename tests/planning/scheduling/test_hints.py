@@ -1,0 +1,184 @@
+"""Hints of schedules that cannot be: each change that is named is made here, and then there is a schedule."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tsnbench.planning import plan
+from tsnbench.planning.errors import PlanningErrors
+from tsnbench.scenario import read_scenario
+
+STAR = "{rate: 100 Mbit/s, between: [a -- s, b -- s, s -- c]}"
+LINE = "{rate: 100 Mbit/s, between: [a -- s, b -- s, s -- t, t -- c]}"
+CASES = {
+    "deadline": (
+        LINE,
+        "",
+        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 999 B, scheduled: true, requires: {delay: 99 us}}",
+    ),
+    "deadline beyond a millisecond": (
+        LINE,
+        "",
+        "x: {from: a, to: c, pcp: 7, period: 4 ms, units: [9001 B], scheduled: true, "
+        "requires: {delay: 600 us}}",
+    ),
+    "jitter": (
+        STAR,
+        "margin: 777 ns",
+        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 200 B, scheduled: true, requires: {jitter: 1 us}}",
+    ),
+    "period": (
+        STAR,
+        "",
+        "x: {from: a, to: c, pcp: 7, period: 100 us, frame: 1500 B, scheduled: true, "
+        "requires: {delay: 1 ms}}",
+    ),
+    "pair": (
+        STAR,
+        "",
+        "x: {from: a, to: c, pcp: 7, period: 125 us, frame: 1000 B, scheduled: true, "
+        "requires: {delay: 1 ms}}",
+        "y: {from: b, to: c, pcp: 7, period: 200 us, frame: 500 B, scheduled: true, requires: {delay: 1 ms}}",
+    ),
+    "three together": (
+        STAR,
+        "",
+        "x: {from: a, to: c, pcp: 7, period: 300 us, frame: 480 B, scheduled: true}",
+        "y: {from: b, to: c, pcp: 7, period: 500 us, frame: 480 B, scheduled: true}",
+        "z: {from: b, to: c, pcp: 7, period: 700 us, frame: 480 B, scheduled: true}",
+    ),
+    "link": (
+        STAR,
+        "",
+        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 1500 B, count: 5, scheduled: true}",
+        "y: {from: b, to: c, pcp: 7, period: 1 ms, frame: 1500 B, count: 5, scheduled: true}",
+    ),
+    "queue": (
+        STAR,
+        "",
+        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, offset: 5 us}",
+        "y: {from: b, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, offset: 5 us}",
+    ),
+    "queue, by the heuristic": (
+        STAR,
+        "engine: heuristic",
+        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, offset: 5 us}",
+        "y: {from: b, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, offset: 5 us}",
+    ),
+    "releases and deadlines": (
+        STAR,
+        "",
+        *(
+            f"{name}: {{from: {talker}, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true,"
+            f" release: {{latest: {latest} us}}, requires: {{delay: 250 us}}}}"
+            for name, talker, latest in (("x", "a", 20), ("y", "b", 30), ("z", "a", 40))
+        ),
+    ),
+}
+NEEDS_ORTOOLS = {"queue", "releases and deadlines"}
+
+
+def _read(text: str) -> Any:
+    return YAML(typ="safe").load(text)
+
+
+def _text(links: str, schedule: str, *streams: str) -> str:
+    more = [f"schedule: {{{schedule}}}"] if schedule else []
+    network = (
+        f"network: {{bridges: [s{', t' if ' t' in links else ''}], stations: [a, b, c], links: {links}}}"
+    )
+    lines = ["name: hints", "duration: 10 ms", network, *more, "streams:", *(f"  {one}" for one in streams)]
+    return "\n".join(lines) + "\n"
+
+
+def _applied(scenario: dict[str, Any], change: str) -> dict[str, Any]:
+    """A scenario with one change as a hint names it."""
+    made: dict[str, Any] = copy.deepcopy(scenario)
+    if found := re.fullmatch(r"(\S+ \S+) on (.+)", change):
+        links, faster = made["network"]["links"], set(found[2].split(", "))
+        assert faster <= set(links["between"])
+        made["network"]["links"] = [
+            {"rate": found[1], "between": sorted(faster)},
+            *(
+                [{**links, "between": left}]
+                if (left := [one for one in links["between"] if one not in faster])
+                else []
+            ),
+        ]
+        return made
+    if change.endswith(" left out"):
+        for path in change.removesuffix(" left out").split(" and "):
+            _, name, key = path.split(".")
+            del made["streams"][name][key]
+        return made
+    for path, value in (part.split(": ", 1) for part in change.split(" and ")):
+        *folders, key = path.split(".")
+        there = made
+        for folder in folders:
+            there = there.setdefault(folder, {})
+        there[key] = _read(value)
+    return made
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_hint_was_tried(case: str) -> None:
+    if case in NEEDS_ORTOOLS and find_spec("ortools") is None:
+        pytest.skip("ortools is missing: the extra `exact` brings it")
+    text = _text(*CASES[case])
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(text)[0])
+    tried = 0
+    for problem in raised.value.problems:
+        words = "there is a schedule with "
+        if problem.hint is None or not problem.hint.startswith(words):
+            continue
+        for change in problem.hint.removeprefix(words).split(" or with "):
+            changed = _applied(_read(text), change)
+            plan(read_scenario(json.dumps(changed))[0])
+            tried += 1
+    assert tried, str(raised.value)
+
+
+def test_a_hint_that_helps_only_its_own_stream_says_so() -> None:
+    text = _text(
+        LINE,
+        "",
+        CASES["deadline"][2],
+        "y: {from: b, to: c, pcp: 7, period: 2 ms, frame: 1000 B, scheduled: true, requires: {delay: 50 us}}",
+    )
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(text)[0])
+    hints = [problem.hint or "" for problem in raised.value.problems]
+    assert hints[0].startswith("this stream alone has a schedule with streams.x.requires.delay: ")
+    # A link that is fast enough for the one is for both.
+    assert re.search("there is a schedule with 1 Gbit/s on b -- s, s -- t, t -- c$", hints[1]), hints
+
+
+@pytest.mark.skipif(find_spec("ortools") is None, reason="ortools is missing: the extra `exact` brings it")
+def test_more_time_is_only_offered_where_it_helps() -> None:
+    streams = CASES["queue"][2:]
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(_text(STAR, "time: 1 ns", *streams))[0])
+    assert "schedule.time: 10 s it is proved that there is none" in str(raised.value)
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(_text(STAR, "time: 600 s", *streams))[0])
+    assert "time" not in str(raised.value)
+
+
+def test_the_readme_shows_what_is_said() -> None:
+    root = Path(__file__).parents[3]
+    text = (root / "scenarios/tutorial/11-scheduled.yaml").read_text(encoding="utf-8")
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(text.replace("delay: 50 us", "delay: 5 us"), "scheduled.yaml")[0])
+    (problem,) = raised.value.problems
+    assert " ".join(str(problem).split()) in " ".join(
+        (root / "README.md").read_text(encoding="utf-8").split()
+    )

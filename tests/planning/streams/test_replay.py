@@ -1,0 +1,186 @@
+"""Recordings that talkers replay: every time and size of a capture or table, in the Plan and on the wire."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.plan.document import Plan
+from tsnbench.plan.load import flow_rate
+from tsnbench.planning import plan
+from tsnbench.planning.errors import PlanningErrors
+from tsnbench.scenario import load
+from tsnbench.scenario.errors import ScenarioErrors
+
+RECORDED = Path(__file__).parents[2] / "captures"
+NETWORK = "network: {stations: [a, b], rate: 1 Gbit/s, links: [a -- b]}"
+
+
+def planned(folder: Path, stream: str, duration: str = "1 s", network: str = NETWORK) -> Plan:
+    file = folder / "s.yaml"
+    file.write_text(
+        f"name: s\nduration: {duration}\n{network}\nstreams:\n  s: {{from: a, to: b, {stream}}}\n",
+        encoding="utf-8",
+    )
+    return plan(load(file))
+
+
+def stream(folder: Path, written: str, **more: str) -> dict[str, Any]:
+    found: dict[str, Any] = planned(folder, written, **more).document["streams"][0]
+    return found
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    packed = (RECORDED / "rtc_out_A.pcap.gz").read_bytes()
+    (tmp_path / "rtc.pcap").write_bytes(gzip.decompress(packed))
+    return tmp_path
+
+
+def records(file: Path) -> list[tuple[int, int]]:
+    """(ns, octets on the link) of a little-endian pcap, read here by hand."""
+    octets = file.read_bytes()
+    worth = {0xA1B23C4D: 1, 0xA1B2C3D4: 1_000}[struct.unpack_from("<I", octets)[0]]
+    found, at = [], 24
+    while at < len(octets):
+        seconds, fraction, captured, original = struct.unpack_from("<4I", octets, at)
+        found.append((seconds * 10**9 + fraction * worth, original))
+        at += 16 + captured
+    return found
+
+
+def test_every_frame_of_a_real_capture(capture: Path) -> None:
+    """5100 tagged frames of RTC-Testbench."""
+    frames = records(capture / "rtc.pcap")
+    times = sorted(time - frames[0][0] for time, _ in frames)
+    (size,) = {octets for _, octets in frames}
+    found = stream(capture, "replay: rtc.pcap", duration="9 s")
+    gaps = found["pattern"]["gaps_ns"]
+    assert len(gaps) == 5100
+    assert list(accumulate(gaps)) == times
+    assert found["pattern"]["cycle_ns"] == times[-1] + times[-1] // 5099
+    # Captures leave the FCS out; these show the tag.
+    assert found["size"] == {"kind": "frame", "octets": size + 4}
+    untagged = stream(capture, "vlan: none, replay: {file: rtc.pcap, only: {vlan: 100, pcp: 6}}")
+    assert untagged["size"]["octets"] == size
+    assert untagged["pattern"] == found["pattern"]
+
+
+def test_a_part_is_played_faster_and_again(capture: Path) -> None:
+    whole = stream(capture, "replay: rtc.pcap", duration="6 s")["pattern"]["gaps_ns"]
+    times = [sum(whole[: place + 1]) for place in range(200)]
+    part = stream(capture, "replay: {file: rtc.pcap, from: 50 ms, until: 100 ms, speed: 2.5, repeat: 7}")
+    expected = [(time - 50_000_000) * 2 // 5 for time in times if 50_000_000 <= time < 100_000_000]
+    gaps = part["pattern"]["gaps_ns"]
+    assert gaps == [expected[0], *(after - before for before, after in pairwise(expected))]
+    assert part["pattern"]["cycle_ns"] == 20_000_000
+    assert part["pattern"]["passes"] == 7
+    endless = stream(capture, "replay: {file: rtc.pcap, until: 50 ms, repeat: forever}, start: 100 ms")
+    assert endless["pattern"]["passes"] == 18, "900 ms are left"
+
+
+def test_tables_are_exact(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("time_us,payload\n1.5,1472\n0,10\n 4.001 ,100\n", encoding="utf-8")
+    found = stream(tmp_path, "replay: t.csv")
+    assert found["pattern"] == {"kind": "trace", "gaps_ns": [0, 1500, 2501], "cycle_ns": 6001, "passes": 1}
+    assert found["size"] == {"kind": "list", "octets": [64, 1522, 150]}
+    pl.DataFrame({"time_ns": [7, 9], "phy": [84, 1542]}).write_parquet(tmp_path / "t.parquet")
+    found = stream(tmp_path, "replay: t.parquet")
+    assert found["pattern"]["gaps_ns"] == [7, 2]
+    assert found["size"]["octets"] == [64, 1522]
+    (tmp_path / "times.csv").write_text("time_s\n0\n0.25\n", encoding="utf-8")
+    found = stream(tmp_path, "replay: {file: times.csv, repeat: 2}, frame: 500 B")
+    # 520 octets on the wire, twice per half a second.
+    assert flow_rate(found["pattern"], found["size"]) == 520 * 8 * 4
+    assert found["pattern"]["cycle_ns"] == 500_000_000
+
+
+MISTAKES = {
+    "replay: none.csv": "none.csv, which cannot be read",
+    "replay: none.pcap": "none.pcap, which cannot be read",
+    "replay: t.txt": "a file that ends in",
+    "replay: broken.pcap": "is neither pcap nor pcapng",
+    "replay: {file: rtc.pcap, only: {udp: 7}}": "no frame of this flow",
+    "replay: {file: rtc.pcap, from: 9 s}": "no frame in the part",
+    "replay: {file: rtc.pcap, from: 2 s, until: 1 s}": "a time after from",
+    "replay: {file: rtc.pcap, speed: 0}": "a factor such as",
+    "replay: {file: rtc.pcap, repeat: often}": "a number of passes, or forever",
+    "replay: {file: rtc.pcap, only: {vlan: 5000}}": "a VLAN identifier",
+    "replay: {file: rtc.pcap, only: {source: here}}": "a MAC or IP address",
+    "replay: {file: bare.csv, only: {pcp: 1}}": "a capture for only",
+    "replay: {file: rtc.pcap, period: 1 ms}": "a key of",
+    "replay: rtc.pcap, period: 1 ms": "one rhythm",
+    "replay: rtc.pcap, jitter: 1 us": "jitter only with period",
+    "replay: bare.csv": "add a column frame, phy or payload",
+    "replay: float.csv": "exactly in row 2 of time_ns",
+    "replay: part.csv, frame: 64 B": "not a whole ns",
+    "replay: two.csv": "needs one column of times",
+    "replay: big.csv": "whose replayed frame number 2 has 9000",
+    "replay: {file: once.csv, repeat: 2}, frame: 64 B": "say with until how long one pass is",
+}
+
+
+@pytest.mark.parametrize("written", MISTAKES)
+def test_mistakes_are_told(capture: Path, written: str) -> None:
+    tables = {
+        "broken.pcap": "no capture",
+        "bare.csv": "time_ns\n1\n",
+        "float.csv": "time_ns,frame\n1,64\n1e3,64\n",
+        "part.csv": "time_us\n0.0001\n",
+        "two.csv": "time_ns,time_us\n1,1\n",
+        "big.csv": "time_ns,frame\n1,64\n2,9000\n",
+        "once.csv": "time_ns\n0\n0\n",
+    }
+    for name, text in tables.items():
+        (capture / name).write_text(text, encoding="utf-8")
+    with pytest.raises((PlanningErrors, ScenarioErrors)) as problem:
+        planned(capture, written)
+    assert MISTAKES[written] in str(problem.value)
+    assert "s.yaml:5:" in str(problem.value), "where it stands"
+
+
+def sent(made: Plan, folder: Path, tap: str) -> list[tuple[int, int]]:
+    run = Simulation().execute(made, folder, pcap=True)
+    rows = run.observations().filter(pl.col("tap") == tap).sort("t_ns")
+    return list(zip(rows["t_ns"].to_list(), rows["octets"].to_list(), strict=True))
+
+
+def test_a_capture_of_ours_departs_again_at_the_same_times(tmp_path: Path) -> None:
+    """Bursts of data units in random sizes: what was sent back to back is sent back to back again."""
+    first = planned(tmp_path, "poisson: 300 Mbit/s, units: [10 B, 4000 B, 9000 B]", duration="20 ms")
+    there = sent(first, tmp_path / "first", "a -> b tx")
+    (written,) = (tmp_path / "first").glob("**/a-b-tx.pcapng")
+    (tmp_path / "again.pcapng").write_bytes(written.read_bytes())
+    again = planned(tmp_path, "replay: again.pcapng", duration="30 ms")
+    here = sent(again, tmp_path / "again", "a -> b tx")
+    assert len(here) == len(there) > 300
+    assert len({octets for _, octets in here}) > 3
+    # The first frame is at the recording's beginning: its stamp is one preamble later.
+    shift = there[0][0] - 64
+    assert here == [(time - shift, octets) for time, octets in there]
+
+
+def test_flows_of_one_capture_keep_their_distance(tmp_path: Path) -> None:
+    network = "network: {stations: [a, b], rate: 1 Gbit/s, links: [a -- b]}"
+    both = (
+        "pcp: 3, period: 1 ms, offset: 200 us, frame: 100 B}\n"
+        "  t: {from: a, to: b, pcp: 5, period: 2 ms, offset: 700 us, frame: 300 B"
+    )
+    first = planned(tmp_path, both, duration="10 ms", network=network)
+    there = sent(first, tmp_path / "first", "a -> b tx")
+    (written,) = (tmp_path / "first").glob("**/a-b-tx.pcapng")
+    (tmp_path / "again.pcapng").write_bytes(written.read_bytes())
+    parts = (
+        "pcp: 3, replay: {file: again.pcapng, only: {pcp: 3}}}\n"
+        "  t: {from: a, to: b, pcp: 5, replay: {file: again.pcapng, only: {pcp: 5}}"
+    )
+    here = sent(planned(tmp_path, parts, duration="20 ms"), tmp_path / "again", "a -> b tx")
+    shift = there[0][0] - 64
+    assert here == [(time - shift, octets) for time, octets in there]

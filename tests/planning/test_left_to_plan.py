@@ -1,0 +1,129 @@
+"""What scenarios leave to plan one by one: CQF's cycle, etf's delta, taprio's txtime-delay."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.plan.bounds import bounds
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning.topology.host_delays import chosen, quantile
+from tsnbench.scenario import model
+from tsnbench.scenario.loader import read_scenario
+
+US = 1_000
+CQF = """
+name: t
+duration: 20 ms
+network: {line: {nodes: 3, prefix: sw, stations: 2, rate: 1 Gbit/s}}
+streams:
+  x: {from: station1.1, to: station3.1, pcp: 6, period: 500 us, units: [%s], requires: {delay: %s}}
+  y: {from: station1.2, to: station3.1, pcp: 6, period: 1 ms, frame: 500 B}
+  rest: {from: station2.1, to: station3.1, saturating: true, payload: 1472 B}
+shapers:
+  sw1 -> sw2: {cqf: {cycle: plan, pcp: [6], classes: [7, 6]}}
+  sw2 -> sw3: {cqf: {cycle: plan, pcp: [6], classes: [7, 6]}}
+  sw3 -> station3.1: {cqf: {cycle: plan, pcp: [6], classes: [7, 6]}}
+"""
+
+
+def cqf(units: str, delay: str) -> model.Scenario:
+    (scenario,) = read_scenario(CQF % (units, delay))
+    return scenario
+
+
+@pytest.mark.parametrize("units", ["1000 B", "6 kB", "20 kB"])
+def test_a_cycle_holds_the_worst_load_and_not_much_more(units: str) -> None:
+    made = plan(cqf(units, "3 ms"))
+    cycles = {port["gates"]["cycle_ns"] // 2 for port in made.document["ports"] if "gates" in port}
+    assert len(cycles) == 1
+    (cycle,) = cycles
+    assert 500 * US % cycle == 0
+    with tempfile.TemporaryDirectory() as folder:
+        run = Simulation().execute(made, Path(folder) / "run")
+        seen, counters = run.observations(), run.counters
+    assert not any(port.get("late_frames") for port in counters["ports"])
+    tx = seen.filter(pl.col("stage") == "tx").group_by("stream", "seq").agg(tx=pl.col("t_ns").min())
+    rx = seen.filter(pl.col("stage") == "rx").group_by("stream", "seq").agg(rx=pl.col("t_ns").max())
+    delays = tx.join(rx, on=["stream", "seq"]).filter(pl.col("stream") != "rest")
+    greatest = (delays["rx"] - delays["tx"]).max()
+    assert greatest <= 4 * cycle + 20 * US
+    upper = [flow["upper_ns"] for flow in bounds(made)["flows"] if flow["stream"] == "x"]
+    assert upper[0] is None or greatest <= upper[0]
+
+
+def test_no_cycle_is_short_enough() -> None:
+    with pytest.raises(PlanningErrors) as error:
+        plan(cqf("20 kB", "300 us"))
+    assert "no cycle shorter than 250 us holds the load" in str(error.value)
+
+
+def test_no_cycle_is_long_enough() -> None:
+    with pytest.raises(PlanningErrors) as error:
+        plan(cqf("62 kB", "300 ms"))
+    assert "a cycle that holds the worst load of sw1 -> sw2" in str(error.value)
+
+
+HISTOGRAM = model.Histogram(values=(2 * US, 10 * US, 90 * US), counts=(9_989, 10, 1), width=US)
+
+
+@pytest.mark.parametrize(("loss", "least"), [(0, 91), (99, 91), (100, 11), (1_099, 11), (1_100, 3)])
+def test_a_quantile_is_what_all_but_the_lost_keep(loss: int, least: int) -> None:
+    assert quantile(HISTOGRAM, loss) == least * US
+
+
+def test_delta_covers_timer_driver_and_card() -> None:
+    latencies: dict[str, model.Latency] = {
+        "timer": HISTOGRAM,
+        "driver": model.Uniform(low=US, high=2_500),
+        "tx": model.Constant(ns=600),
+    }
+    assert chosen(latencies, 0).delta == 95 * US  # 91 + 2.5 + 0.6
+    assert chosen(latencies, 100).delta == 15 * US
+
+
+HOST = """
+name: t
+duration: 300 ms
+network: {stations: [a, b], bridges: [s], links: {rate: 1 Gbit/s, between: [a -- s, s -- b]}}
+streams:
+  x:
+    {from: a, to: b, pcp: 6, period: 1 ms, offset: 500 us, payload: 100 B,
+     send: {advance: 450 us, txtime: true}, requires: {loss: 0}}
+hosts:
+  a: {wakeup: {values: [2 us, 40 us, 99 us], counts: [90, 9, 1], width: 1 us}, driver: 2 us,
+      tx: {from: 1 us, to: 5 us}}
+shapers: {a -> s: {qdisc: {etf: {6: {delta: %s, offload: true}}}}}
+"""
+
+
+def _lost(delta: str) -> tuple[int, int]:
+    (scenario,) = read_scenario(HOST % delta)
+    made = plan(scenario)
+    port = next(port for port in made.document["ports"] if "qdisc" in port)
+    with tempfile.TemporaryDirectory() as folder:
+        counters = Simulation().execute(made, Path(folder) / "run").counters
+    (stream,) = counters["streams"]
+    children = port["qdisc"]["children"]
+    return stream["released"] - sum(stream["delivered"].values()), children[6]["delta_ns"]
+
+
+def test_a_planned_delta_loses_nothing_and_a_shorter_one_does() -> None:
+    assert _lost("plan") == (0, 107 * US)
+    assert _lost("60 us")[0] > 0
+
+
+def test_txtime_delay_is_above_delta() -> None:
+    text = HOST.replace(
+        "{qdisc: {etf", "{gates: plan, qdisc: {taprio: txtime-assist, txtime-delay: plan, etf"
+    )
+    text = text.replace("send: {advance: 450 us, txtime: true}, ", "").replace("loss: 0", "delay: 1 ms")
+    text = text.replace("offload: true", "offload: true, skip-sock-check: true")
+    (scenario,) = read_scenario(text % "plan")
+    port = next(port for port in plan(scenario).document["ports"] if "qdisc" in port)
+    assert port["qdisc"]["taprio"]["txtime_delay_ns"] == 108 * US
+    assert port["qdisc"]["children"][6]["delta_ns"] == 107 * US

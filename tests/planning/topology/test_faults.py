@@ -1,0 +1,193 @@
+"""Every kind of fault: what the Plan says of it, what a run of it counts, and what a slip is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.cli.plan_tables import print_plan
+from tsnbench.plan.delay import smallest_delay_ns
+from tsnbench.planning import Plan, PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+from tsnbench.scenario.errors import ScenarioErrors
+
+LINE = """
+name: faults
+duration: 20 ms
+network:
+  rate: 1 Gbit/s
+  bridges: %s
+  stations: [t, l]
+  links: [t -- b1, b1 -- b2, b2 -- l]
+streams: {s: {from: t, to: l, pcp: 5, period: 100 us, frame: 1000 B}}
+"""
+RING = """
+name: ring
+duration: 20 ms
+network:
+  rate: 1 Gbit/s
+  bridges: {b1: &own {forwarding: {mode: cut-through, after: 337 B}}, b2: *own, b3: *own, b4: *own}
+  stations: [t, l, e]
+  links: [t -- b1, e -- b1, b1 -- b2, b2 -- b3, b1 -- b4, b4 -- b3, b3 -- l]
+streams: {s: {from: t, to: l, pcp: 5, period: 100 us, frame: 1000 B, frer: {}}%s}
+"""
+
+
+def planned(faults: str, bridges: str = "[b1, b2]", rest: str = "") -> Plan:
+    return plan(read_scenario(LINE % bridges + rest + f"faults: [{faults}]\n")[0])
+
+
+def test_a_link_is_cut_as_links_are_written() -> None:
+    by_port, by_link = (planned(f"{{down: {text}, at: 2 ms}}") for text in ("b1 -> b2", "b1 -- b2"))
+    assert by_link.document["faults"] == by_port.document["faults"]
+    assert by_link.hash == by_port.hash
+
+
+def ran(made: Plan, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Counters, and the first path's measures."""
+    run = made.run(on=Simulation(), into=folder / "run")
+    counters: dict[str, Any] = json.loads((folder / "run" / "counters.json").read_text())
+    return counters, run.measures()["paths"][0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("{down: b1, at: 2 ms, for: 1 ms}", {"kind": "node-down", "node": 2}),
+        (
+            "{delay: 100 us, on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {
+                "kind": "delay",
+                "least_ns": 100_000,
+                "most_ns": 100_000,
+                "share_ppm": 10**6,
+                "keeps_order": True,
+            },
+        ),
+        (
+            "{delay: {from: 1 us, to: 9 us, share: 10 %, order: broken}, on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {
+                "kind": "delay",
+                "least_ns": 1_000,
+                "most_ns": 9_000,
+                "share_ppm": 100_000,
+                "keeps_order": False,
+            },
+        ),
+        (
+            "{reorder: 1 %, by: 250 us, on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {
+                "kind": "delay",
+                "least_ns": 250_000,
+                "most_ns": 250_000,
+                "share_ppm": 10_000,
+                "keeps_order": False,
+            },
+        ),
+        (
+            "{duplicate: 2 %, on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {"kind": "duplicate", "share_ppm": 20_000, "after_ns": 10_000},
+        ),
+        ("{schedule: open, on: b1 -> b2, at: 2 ms, for: 1 ms}", {"kind": "schedule"}),
+        (
+            "{schedule: {base-time: 5 us, entries: [{open: [5], for: 10 us}, {open: none, for: 30 us}]},"
+            " on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {
+                "kind": "schedule",
+                "gates": {
+                    "base_time_ns": 5_000,
+                    "cycle_ns": 40_000,
+                    "entries": [{"open": 32, "interval_ns": 10_000}, {"open": 0, "interval_ns": 30_000}],
+                },
+            },
+        ),
+    ],
+)
+def test_what_the_plan_says(fault: str, expected: dict[str, Any]) -> None:
+    queues = "shapers: {all: {queues: {classes: {5: 5, 0: 0}}}}\n"
+    made = planned(fault, rest=queues)
+    (found,) = made.document["faults"]
+    if expected["kind"] == "node-down":
+        expected = expected | {"node": [node["name"] for node in made.document["nodes"]].index("b1")}
+    else:
+        names = [port["name"] for port in made.document["ports"]]
+        expected = expected | {"port": names.index("b1 -> b2")}
+    assert found == expected | {"from_ns": 2_000_000, "until_ns": 3_000_000}
+    console = Console(record=True, width=200)
+    print_plan(made, console)
+    assert "Faults" in console.export_text()
+
+
+def test_a_shifted_schedule_is_the_ports_own_one_later() -> None:
+    gates = "shapers: {b1 -> b2: {gates: {entries: [{open: [5], for: 1 ms}, {open: [0], for: 1 ms}]}}}\n"
+    made = planned("{schedule: {shift: 100 us}, on: b1 -> b2, at: 2 ms}", rest=gates)
+    (fault,) = made.document["faults"]
+    own = next(port for port in made.document["ports"] if port["name"] == "b1 -> b2")["gates"]
+    assert fault["gates"] == own | {"base_time_ns": 100_000}
+    with pytest.raises(PlanningErrors, match="a port with gates, found b2 -> l without"):
+        planned("{schedule: {shift: 100 us}, on: b2 -> l}", rest=gates)
+    with pytest.raises(PlanningErrors, match="another wrong schedule lasts at the same port"):
+        planned("{schedule: open, on: b1 -> b2}, {schedule: {shift: 1 us}, on: b1 -> b2}", rest=gates)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("{down: b9}", "b9"),
+        ("{delay: 1 us}", "the key on with delay"),
+        ("{reorder: 1 %, on: b1 -> b2}", "the key by with reorder"),
+        ("{delay: 1 us, on: b1 -> b2, by: 2 us}", "by only with reorder"),
+        ("{delay: {from: 3 us, to: 2 us}, on: b1 -> b2}", "a time that is not after to"),
+        ("{delay: {from: 3 us}, on: b1 -> b2}", "the key to"),
+        ("{schedule: closed, on: b1 -> b2}", "open"),
+        ("{schedule: {shift: 1 us, entries: [{open: all, for: 1 us}]}, on: b1 -> b2}", "shift or a list"),
+    ],
+)
+def test_slips(fault: str, said: str) -> None:
+    with pytest.raises(ScenarioErrors, match=said):
+        planned(fault)
+
+
+def test_the_run_folder_counts_what_each_fault_did(tmp_path: Path) -> None:
+    faults = (
+        "{down: b2, at: 2 ms, for: 1 ms}, {delay: 10 us, on: t -> b1, at: 5 ms, for: 1 ms}, "
+        "{duplicate: 100 %, on: b1 -> b2, at: 8 ms, for: 1 ms}, "
+        "{babble: s, every: 50 us, at: 10 ms, for: 1 ms}"
+    )
+    made = planned(faults)
+    counters, path = ran(made, tmp_path)
+    frames = [(fault["kind"], fault["frames"]) for fault in counters["faults"]]
+    # Babbling repeats what the talker itself releases at its begin, and once more every 50 us.
+    assert frames == [("node-down", 10), ("delay", 10), ("duplicate", 10), ("babble", 20)]
+    assert path["count"]["lost"] == 10
+    assert path["count"]["duplicate"] == 10
+    assert (path["count"]["sent"], path["count"]["received"]) == (220, 210)
+
+
+def test_cut_through_copies_and_pre_emption_beside_faults(tmp_path: Path) -> None:
+    """A whole way is enough; its smallest delay is what a run gives."""
+    faults = "faults: [{down: b2, at: 5 ms, for: 5 ms}, {bit-errors: 1e-5, on: b1 -> b2, at: 10 ms}]\n"
+    express = "shapers: {all: {queues: {classes: 802.1Q/8}, preemption: {express: [7]}}}\n"
+    other = ", o: {from: e, to: l, pcp: 7, period: 70 us, frame: 64 B, via: [b1, b2, b3]}"
+    for number, text in enumerate([RING % "", RING % "" + faults, RING % other + faults + express]):
+        made = plan(read_scenario(text)[0])
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        counters, path = ran(made, folder)
+        assert (path["count"]["sent"], path["count"]["received"], path["count"]["duplicate"]) == (200, 200, 0)
+        assert path["delay"]["min"] == smallest_delay_ns(made.document, made.document["streams"][0], 0)
+        assert number == 0 or counters["faults"][0]["frames"] >= 50
+
+
+def test_a_bridge_that_is_down_is_gone_around(tmp_path: Path) -> None:
+    """A way that stands by is taken when a bridge of the first one fails."""
+    text = (RING % "").replace("frer: {}", "failover: {after: 1 ms}")
+    made = plan(read_scenario(text + "faults: [{down: b2, at: 5 ms, for: 5 ms}]\n")[0])
+    _, path = ran(made, tmp_path)
+    # Frames from 5 to 6 ms and, at the return, from 10 to 11 ms.
+    assert path["count"]["lost"] == 20

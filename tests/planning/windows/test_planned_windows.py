@@ -1,0 +1,311 @@
+"""Planned windows by hand: lengths and places that follow from arithmetic, and why there are none."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from support.networks import links, network, periodic, saturating
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning.windows.demand import Unit, Wire
+from tsnbench.planning.windows.sizing import Coming, Window, need, passing
+from tsnbench.scenario import model
+from tsnbench.scenario.loader import read_scenario
+
+US, MS = 1_000, 1_000_000
+LINE = "a-s1 s1-s2 s2-b"
+NODES = "a:station s1:bridge s2:bridge b:station"
+
+
+def made(
+    streams: dict[str, model.Stream], text: str = LINE, nodes: str = NODES, **changes: Any
+) -> model.Scenario:
+    windows = changes.pop("windows", model.Windows())
+    values: dict[str, Any] = {
+        "name": "windows",
+        "duration": 10 * MS,
+        "network": network(nodes, links(text)),
+        "streams": streams,
+        "shapers": {"*": model.Shaper(gates=model.Planned())},
+        "windows": windows,
+    }
+    return model.Scenario(**(values | changes))
+
+
+def lists(scenario: model.Scenario) -> dict[str, tuple[int, list[tuple[int, int]]]]:
+    """Port: base time and entries, in ns."""
+    return {
+        port["name"]: (
+            port["gates"]["base_time_ns"],
+            [(entry["open"], entry["interval_ns"]) for entry in port["gates"]["entries"]],
+        )
+        for port in plan(scenario).document["ports"]
+        if "gates" in port
+    }
+
+
+def requires(delay: int, jitter: int | None = None) -> model.Requirements:
+    limits = () if jitter is None else (model.JitterLimit(kind="delay-step-abs", limit=jitter),)
+    return model.Requirements(delay=delay, jitter=limits)
+
+
+def test_a_window_per_class_as_in_engine() -> None:
+    """EnGINE Fig. 20: a window for A, one for B, and the rest; ours are as long as what comes in a cycle."""
+    streams = {
+        "a": periodic("a", "b", pcp=3, size=model.FixedSize(octets=1230), requires=requires(2 * MS)),
+        "b": periodic("a", "b", pcp=2, size=model.FixedSize(octets=1230), requires=requires(2 * MS)),
+        "rest": saturating("a", "b"),
+    }
+    found = lists(made(streams, windows=model.Windows(cycle=MS)))
+    assert set(found) == {"a -> s1", "s1 -> s2", "s2 -> b"}
+    for _, entries in found.values():
+        by_class = dict(entries)
+        # Ten frames of 1250 octets a millisecond on the wire: 100 us for each class.
+        assert by_class[1 << 3] == by_class[1 << 2] == 100 * US
+        assert sum(length for mask, length in entries if mask & 1) == 800 * US
+
+
+def test_windows_of_the_next_hop_are_later_by_its_delay() -> None:
+    """EnGINE Fig. 25: here Delta is a frame, the cable and the bridge."""
+    own = periodic("a", "b", pattern=model.Periodic(period=MS, offset=50 * US), requires=requires(100 * US))
+    found = lists(made({"s": own}))
+    frame = 8 * (8 + 1230)
+    bases = [found[port][0] for port in ("a -> s1", "s1 -> s2", "s2 -> b")]
+    assert bases[0] == 50 * US
+    # The gap of what was sent before may reach into the window.
+    assert [later - before for before, later in pairwise(bases)] == [frame + 96] * 2
+
+
+def test_a_window_opens_when_the_latest_frame_has_come() -> None:
+    """Where a bridge takes 1 to 6 us, all leave at one time, so that only the last link can part them."""
+    nodes = {
+        "a": model.Node(kind="station"),
+        "s": model.Node(kind="bridge", processing=US, processing_jitter=model.ProcessingJitter(up_to=5 * US)),
+        "b": model.Node(kind="station"),
+    }
+    own = periodic(
+        "a",
+        "b",
+        pattern=model.Periodic(period=MS),
+        size=model.FixedSize(octets=500),
+        requires=requires(100 * US, 200),
+    )
+    net = model.Network(nodes=nodes, links=links("a-s s-b"))
+    base, entries = lists(made({"s": own, "rest": saturating("a", "b")}, network=net))["s -> b"]
+    frame = 8 * (8 + 500)
+    assert base == 96 + frame + 6 * US
+    assert entries[0] == (1 << 3, frame + 96)
+
+
+@pytest.mark.parametrize(("delay", "longer"), [(500 * US, False), (60 * US, True)])
+def test_a_short_delay_keeps_the_window_open_while_frames_come(delay: int, longer: bool) -> None:
+    streams = {
+        name: periodic("a", "b", pattern=model.Periodic(period=MS, offset=offset), requires=requires(delay))
+        for name, offset in (("early", 0), ("late", 200 * US))
+    }
+    _, entries = lists(made(streams | {"rest": saturating("a", "b")}, windows=model.Windows(cycle=MS)))[
+        "s1 -> s2"
+    ]
+    own = sum(length for mask, length in entries if mask == 1 << 3)
+    assert (own > 200 * US) is longer
+    assert longer or own == 2 * 10 * US
+
+
+def test_hardware_has_its_say() -> None:
+    own = periodic("a", "b", pattern=model.Periodic(period=MS, offset=1), requires=requires(200 * US))
+    windows = model.Windows(granularity=10 * US, shortest_interval=30 * US)
+    for base, entries in lists(made({"s": own, "rest": saturating("a", "b")}, windows=windows)).values():
+        assert base % (10 * US) == 0
+        assert [length % (10 * US) for _, length in entries] == [0, 0]
+        assert entries[0][1] == 30 * US
+
+
+def test_a_guard_band_closes_all_gates_for_a_full_frame() -> None:
+    own = periodic("a", "b", pattern=model.Periodic(period=MS), requires=requires(200 * US))
+    windows = model.Windows(guard_band=True)
+    for _, entries in lists(made({"s": own, "rest": saturating("a", "b")}, windows=windows)).values():
+        assert [mask for mask, _ in entries] == [1 << 3, 0b111, 0] or entries[-1] == (0, 8 * 1542)
+        assert entries[-1] == (0, 8 * 1542)
+
+
+def test_ptp_in_a_class_with_a_window_lengthens_it() -> None:
+    own = periodic("a", "b", pcp=7, pattern=model.Periodic(period=MS), requires=requires(2 * MS))
+    without = lists(made({"s": own}))["s1 -> s2"][1][0]
+    clocks = model.Clocks(gptp=model.Gptp(grandmaster="a"))
+    own_class = plan(made({"s": own}, clocks=clocks))
+    beside = plan(
+        made({"s": own}, clocks=clocks.model_copy(update={"gptp": model.Gptp(grandmaster="a", pcp=6)}))
+    )
+    (entry, *_) = next(port for port in own_class.document["ports"] if port["name"] == "s1 -> s2")["gates"][
+        "entries"
+    ]
+    assert entry["open"] == without[0]
+    # Sync, Follow_Up, three of Pdelay and Announce, each with a preamble and a gap.
+    assert entry["interval_ns"] - without[1] == 8 * (64 + 94 + 3 * 72 + 94 + 6 * 20)
+    for made_plan in (own_class, beside):
+        assert not [warning for warning in made_plan.warnings if warning.kind.startswith("ptp-")]
+
+
+def test_ptp_without_a_window_is_warned_of() -> None:
+    entries = (
+        model.GateEntry(open=(7,), duration=500 * US),
+        model.GateEntry(open=(6, 5, 4, 3, 2, 1, 0), duration=500 * US),
+    )
+    streams = {"s": periodic("a", "b", pcp=3)}
+    clocks = model.Clocks(gptp=model.Gptp(grandmaster="a"))
+
+    def warned(first: int, pcps: tuple[int, ...]) -> dict[str, str]:
+        own = (entries[0].model_copy(update={"open": pcps, "duration": first}), entries[1])
+        shapers = {"s1 -> s2": model.Shaper(gates=model.Gates(entries=own))}
+        found = plan(made(streams, shapers=shapers, clocks=clocks)).warnings
+        return {warning.kind: warning.text for warning in found}
+
+    assert not warned(500 * US, (7,)).keys() & {"ptp-no-window", "ptp-window-too-short"}
+    assert warned(500 * US, ())["ptp-no-window"] == (
+        "PTP's messages (PCP 7, class 7) have no window, clocks behind this port run free: "
+        "open their class in some entry, or give them another PCP"
+    )
+    # 94 octets and a preamble.
+    assert "take up to 816 ns, their longest window is 815 ns" in warned(815, (7,))["ptp-window-too-short"]
+    assert "ptp-window-too-short" not in warned(816, (7,))
+
+
+REFUSED = {
+    "a class that asks for more than the port": (
+        {f"s{n}": periodic("a", "b", requires=requires(MS)) for n in range(11)},
+        {},
+        "shapers.all.gates: expected classes with windows that ask for less than all of a -> s1, "
+        "found 110% of its time",
+    ),
+    "a delay below the way": (
+        {"s": periodic("a", "b", requires=requires(20 * US))},
+        {},
+        "streams.s.requires.delay: expected windows that bring it within 20 us, found up to 30 us",
+    ),
+    "nothing left for the rest": (
+        {
+            **{f"s{n}": periodic("a", "b", requires=requires(MS)) for n in range(9)},
+            "rest": saturating("a", "b"),
+        },
+        {"text": "a-s1 s1-b", "nodes": "a:station s1:bridge b:station"},
+        "expected 12.336 us for a frame of the other classes at a -> s1, found 10 us, with a cycle of 100 us",
+    ),
+    "a talker without a rhythm": (
+        {"s": periodic("a", "b", requires=requires(MS)), "t": saturating("a", "b", pcp=3)},
+        {},
+        "streams.t: expected periodic streams alone in class 3 of a -> s1, whose window is planned, "
+        "found a saturating one",
+    ),
+    "nobody who requires anything": ({"s": periodic("a", "b")}, {}, "found none"),
+    "no cycle": (
+        {"s": periodic("a", "b", requires=requires(MS))},
+        {"windows": model.Windows(granularity=30 * US)},
+        "windows.cycle: expected a cycle",
+    ),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_reasons_have_numbers(why: str) -> None:
+    streams, changes, sentence = REFUSED[why]
+    with pytest.raises(PlanningErrors) as error:
+        plan(made(streams, **changes))
+    assert sentence in str(error.value)
+    assert "hint" in str(error.value)
+
+
+def test_the_grammar() -> None:
+    text = """
+name: t
+duration: 5 ms
+network: {stations: [a, b], bridges: [s], links: {rate: 1 Gbit/s, between: [a -- s, s -- b]}}
+streams: {x: {from: a, to: b, pcp: 6, period: 1 ms, frame: 500 B, requires: {delay: 100 us}}}
+windows:
+  {cycle: 500 us, margin: 1 us, guard-band: true, granularity: 100 ns, shortest-interval: 1 us,
+   most-entries: 8, longest-cycle: 1 ms}
+shapers: {all: {gates: plan}}
+"""
+    (scenario,) = read_scenario(text)
+    assert scenario.shapers["*"].gates == model.Planned()
+    assert scenario.windows == model.Windows(
+        cycle=500 * US,
+        margin=US,
+        guard_band=True,
+        granularity=100,
+        shortest_interval=US,
+        most_entries=8,
+        longest_cycle=MS,
+    )
+    assert {len(entries) for _, entries in lists(scenario).values()} == {3}
+
+
+def coming(first: int, last: int, whole: int = 10, count: int = 1, flow: int = 0) -> Coming:
+    return Coming(Unit(flow, 0, first, last, count=count), Wire(whole, whole, whole, whole))
+
+
+def test_a_unit_on_a_cut_counts_twice() -> None:
+    assert need([coming(10, 20)], 20, 100) == 10
+    assert need([coming(10, 20)], 10, 100) == 20
+    assert need([coming(10, 20)], 9, 100) == 10
+    assert need([coming(10, 20)], 15, 100) == 20
+    # Later than a cycle: three of them between two cuts.
+    assert need([coming(10, 215)], 20, 100) == 30
+
+
+def test_frames_keep_their_order() -> None:
+    first, second = passing([coming(0, 5), coming(6, 8, flow=1)], Window(20, 20, 60), 100)
+    assert (first.starts, first.ends) == (20, 30)
+    # Nobody knows that the first one comes in every cycle, so the second may be alone.
+    assert (second.starts, second.ends) == (20, 40)
+
+
+@pytest.mark.parametrize("requires", ["requires: {delay: 1 ms}", "offset: 100 us"])
+def test_what_a_shaper_holds_back_without_a_bound_shares_no_window(requires: str) -> None:
+    """Whoever comes from a credit-based shaper comes at any time, and so many at once as it has gathered."""
+    text = """\
+name: held
+duration: 20 ms
+network:
+  {stations: [a, x, b], bridges: [s1, s2], links: [a -- s1, x -- s2, s1 -- s2, s2 -- b], rate: 100 Mbit/s}
+streams:
+  held: {from: a, to: b, pcp: 7, frame: 200 B, period: 500 us, REQUIRES}
+  own: {from: x, to: b, pcp: 7, frame: 200 B, period: 500 us, requires: {delay: 500 us}}
+shapers:
+  s2 -> b: {gates: plan}
+  s1 -> s2: {cbs: {7: {bandwidth: 3.4 Mbit/s}}}
+"""
+    with pytest.raises(PlanningErrors) as caught:
+        plan(read_scenario(text.replace("REQUIRES", requires))[0])
+    found = {problem.path: problem.expected for problem in caught.value.problems}
+    assert "streams.own.requires" in found
+    assert ("streams.held.requires" in found) == requires.startswith("requires")
+    assert all(text.startswith("windows at all ports on its way") for text in found.values())
+
+
+def test_frames_that_a_window_lets_go_together_count_where_there_is_none() -> None:
+    """Three windows let ten frames each go at once, and a frame waits for them in a port without gates.
+
+    Its delay was 740 us in the simulator, so that a limit of 500 us is refused.
+    """
+    text = """\
+name: together
+duration: 30 ms
+network:
+  stations: [a1, a2, a3, a4, b]
+  bridges: [p1, p2, p3, p4, m]
+  links: [a1 -- p1, a2 -- p2, a3 -- p3, a4 -- p4, p1 -- m, p2 -- m, p3 -- m, p4 -- m, m -- b]
+  rate: 100 Mbit/s
+streams:
+"""
+    for number in (1, 2, 3):
+        text += f"  s{number}: {{from: a{number}, to: b, frame: 400 B, period: 250 us, SAME}}\n"
+    text += "  rare: {from: a4, to: b, frame: 400 B, period: 2500 us, offset: 400 us, pcp: 7, REQUIRES}\n"
+    text += "windows: {cycle: 2.5 ms}\nshapers:\n"
+    text += "".join(f"  p{number} -> all: {{gates: plan}}\n" for number in (1, 2, 3, 4))
+    text = text.replace("SAME", "pcp: 7, requires: {delay: 5 ms}")
+    with pytest.raises(PlanningErrors) as caught:
+        plan(read_scenario(text.replace("REQUIRES", "requires: {delay: 500 us}"))[0])
+    assert [problem.path for problem in caught.value.problems] == ["streams.rare.requires.delay"]
+    lists(read_scenario(text.replace("REQUIRES", "requires: {delay: 2 ms}"))[0])

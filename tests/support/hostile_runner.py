@@ -1,0 +1,106 @@
+"""Runs commands given as JSON on stdin, each in a process of its own that cannot hang or take all memory.
+
+Not a test: :mod:`test_hostile_paths` starts it, so that what is slow is imported once. Prints a list of what
+became of each: exit code, both texts, seconds of processor time, KiB of memory.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+from typing import Any
+
+MOST_S = 60
+"""Of processor time; each takes less than two seconds."""
+MOST_OCTETS = 6 << 30
+"""Of addresses: threads reserve more than they use."""
+SLOW = (
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
+    "rich.progress",
+    "ruamel.yaml",
+    "tsnbench.cli.main",
+    "tsnbench.compare",
+    "tsnbench.deploy",
+    "tsnbench.planning",
+    "tsnbench.report.page",
+    "tsnbench.campaign.campaign",
+    "tsnbench.runs.documents",
+    "tsnbench.scenario",
+)
+"""What is imported once; nothing that starts threads, as polars does."""
+HANGS_S = 120
+"""Without an end, whatever it waits for."""
+
+
+def _child(arguments: list[str], folder: str, out: int, err: int) -> None:
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.chdir(folder)
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_S, MOST_S))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_OCTETS, MOST_OCTETS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.alarm(HANGS_S)
+    sys.argv = ["tsnbench", *arguments]
+    from tsnbench.cli.main import main
+
+    main()
+
+
+def run(arguments: list[str], folder: str) -> dict[str, Any]:
+    """One command."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        sys.stdout.flush()
+        process = os.fork()
+        if process == 0:
+            code = 70
+            try:
+                _child(arguments, folder, out.fileno(), err.fileno())
+                code = 0
+            except SystemExit as error:
+                code = error.code if isinstance(error.code, int) else 1 if error.code else 0
+            except BaseException:
+                import traceback
+
+                traceback.print_exc()
+            finally:
+                for stream in (sys.stdout, sys.stderr):
+                    try:
+                        stream.flush()
+                    except Exception:
+                        code = 71
+                os._exit(code)
+        _, status, used = os.wait4(process, 0)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read(1 << 20).decode("utf-8", "replace"))
+    return {
+        "code": os.waitstatus_to_exitcode(status),
+        "out": texts[0],
+        "err": texts[1],
+        "cpu_s": used.ru_utime + used.ru_stime,
+        "kib": used.ru_maxrss,
+    }
+
+
+def main() -> None:
+    for name in SLOW:
+        importlib.import_module(name)
+    # A process that forks has one.
+    assert len(os.listdir("/proc/self/task")) == 1
+    started = time.monotonic()
+    given = json.load(sys.stdin)
+    json.dump([run(one["arguments"], one["folder"]) for one in given], sys.stdout)
+    print(f"{len(given)} commands in {time.monotonic() - started:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""What a kernel is told of a Plan, as text."""
+
+from __future__ import annotations
+
+from tsnbench.backends.kernel.device import Device, Namespace, Step
+from tsnbench.backends.kernel.environment import Capabilities, Environment
+from tsnbench.backends.kernel.port_traffic import port_traffic
+from tsnbench.backends.kernel.shell import after_epoch
+from tsnbench.backends.kernel.slow_motion import dilated
+from tsnbench.backends.kernel.tsnport import shaping as tsnport_shaping
+from tsnbench.backends.kernel.veth import VETH
+from tsnbench.backends.kernel.veth import shaping as veth_shaping
+from tsnbench.linux import qdiscs
+from tsnbench.plan.types import PlanDocument
+
+ALL = Capabilities()
+
+
+def namespaces(
+    plan: PlanDocument, device: Device = VETH, dilation: int = 1, can: Capabilities = ALL
+) -> dict[str, Namespace]:
+    """Lines of each namespace."""
+    return device.setup(dilated(plan, dilation), Environment(can=can), dilation).namespaces
+
+
+def steps(plan: PlanDocument, dilation: int = 1, can: Capabilities = ALL) -> list[Step]:
+    """What is done to veth interfaces while the Plan runs, in the kernel's time."""
+    found = VETH.setup(dilated(plan, dilation), Environment(can=can), dilation).steps
+    return [step for one in found for step in one.steps]
+
+
+def veth_port(plan: PlanDocument, number: int, dilation: int = 1, can: Capabilities = ALL) -> list[str]:
+    """The qdiscs of a veth interface."""
+    slower = dilated(plan, dilation)
+    elements = veth_shaping.shape(slower["ports"][number], port_traffic(slower)[number], can)
+    return veth_shaping.lines(f"p{number}", elements)
+
+
+def tsnport_port(plan: PlanDocument, number: int) -> list[str]:
+    """The qdiscs of a port of the guest's device."""
+    how = tsnport_shaping.profile(plan)
+    root, children = tsnport_shaping.shape(plan["ports"][number], port_traffic(plan)[number], how)
+    return qdiscs.lines(root, children, f"p{number}", after_epoch)

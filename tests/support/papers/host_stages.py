@@ -1,0 +1,48 @@
+"""Delays between any two stages of hosts in a shipped scenario: what the tests of hosts share."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from support.shipped import MS, variants
+from tsnbench.backends.simulation import Simulation
+from tsnbench.planning import plan
+
+
+@dataclass(frozen=True)
+class Stages:
+    """One run: all sightings, and the counters."""
+
+    seen: pl.DataFrame
+    counters: dict[str, Any]
+
+    def delays(self, stream: str, start: str, end: str) -> pl.Series:
+        """ns between the first tap of one stage and the last one of another, in the order of frames."""
+        own = self.seen.filter(pl.col("stream") == stream)
+        first = own.filter(pl.col("stage") == start).group_by("seq").agg(pl.col("t_ns").min().alias("a"))
+        last = own.filter(pl.col("stage") == end).group_by("seq").agg(pl.col("t_ns").max().alias("b"))
+        return first.join(last, on="seq").sort("seq").select(d=pl.col("b") - pl.col("a"))["d"]
+
+    def group(self, name: str, start: str, end: str) -> pl.Series:
+        """The same of all flows of a scenario stream."""
+        flows = [flow for flow in self.seen["stream"].unique().sort() if flow.split(".")[0] == name]
+        return pl.concat([self.delays(flow, start, end) for flow in flows])
+
+    def qdisc(self, port: str) -> dict[str, int]:
+        found = next(one for one in self.counters["ports"] if one["port"] == port)
+        return dict(found["qdisc"])
+
+
+@cache
+def staged(name: str, variant: str = "", duration: int = 100 * MS, seed: int = 1) -> Stages:
+    """A run of a shipped scenario for ``duration`` ns instead of its own."""
+    scenario = variants(name)[variant].model_copy(update={"duration": duration, "seed": seed})
+    with tempfile.TemporaryDirectory() as folder:
+        run = Simulation().execute(plan(scenario), Path(folder) / "run")
+        return Stages(run.observations().select("stream", "seq", "stage", "t_ns"), run.counters)

@@ -1,0 +1,125 @@
+"""Types of JSON as Rust sources declare them: what serde reads and writes.
+
+No parser of Rust: it reads the shape in which rustfmt leaves structs and enums that derive ``Serialize``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+CRATES = Path(__file__).resolve().parents[2] / "crates"
+SOURCES = CRATES / "plan/src"
+DERIVED = re.compile(
+    r"^#\[derive\([^)]*\bSerialize\b[^)]*\)\]\n((?:#\[[^\n]*\]\n)*)pub (struct|enum) (\w+) \{\n(.*?)^\}",
+    re.MULTILINE | re.DOTALL,
+)
+FIELD = re.compile(r"((?:#\[serde\([^\n]*\)\]\s*)?)(?:pub )?(?:r#)?([a-z]\w*): ([^\n]+),\n")
+VARIANT = re.compile(
+    r"^    ([A-Z]\w*)(?: \{\n(.*?)^    \}|\((\w+)\))?,$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One key of an object: its name, its type as Rust spells it, whether it may be absent."""
+
+    name: str
+    rust: str
+    optional: bool
+
+    @property
+    def annotation(self) -> str:
+        """The annotation that says the same of a key of a ``TypedDict``."""
+        text = from_rust(self.rust)
+        if self.optional:
+            return f"NotRequired[{text}]"
+        return f"{text} | None" if self.rust.startswith("Option<") else text
+
+
+def from_rust(rust: str) -> str:
+    """A Rust type as the annotation that says the same of its JSON."""
+    rust = rust.rpartition("::")[2] if "<" not in rust else rust
+    if inner := re.fullmatch(r"(?:Option|Box)<(.*)>", rust):
+        return from_rust(inner[1])
+    if inner := re.fullmatch(r"Vec<(.*)>", rust):
+        none = " | None" if inner[1].startswith("Option<") else ""
+        return f"list[{from_rust(inner[1])}{none}]"
+    if re.fullmatch(r"\[u8; 8\]", rust):
+        return "list[int]"
+    if re.fullmatch(r"[iu](?:8|16|32|64|128|size)", rust):
+        return "int"
+    words = {
+        "String": "str",
+        "&'static str": "str",
+        "f64": "float",
+        "Tree": "list[TreeEntry]",
+        "Reason": "str",
+    }
+    maps = {"BTreeMap<String, String>": "dict[str, str]", "BTreeMap<String, u64>": "dict[str, int]"}
+    return {**words, **maps}.get(rust, rust)
+
+
+@dataclass(frozen=True)
+class Struct:
+    """An object with keys."""
+
+    name: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One case of an enum: a bare word, an object, or one value under its name (``holds``)."""
+
+    name: str
+    fields: tuple[Field, ...]
+    holds: str | None
+
+    @property
+    def word(self) -> str:
+        """As the JSON spells it."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", self.name).lower()
+
+
+@dataclass(frozen=True)
+class Enum:
+    """One of several; ``tagged``: each is an object whose ``kind`` says which."""
+
+    name: str
+    tagged: bool
+    variants: tuple[Variant, ...]
+
+
+def sources() -> list[Path]:
+    """The files that may declare parts of the Plan, without those that check one."""
+    return [
+        path for path in sorted(SOURCES.rglob("*.rs")) if "check" not in path.relative_to(SOURCES).as_posix()
+    ]
+
+
+def declared(path: Path) -> list[Struct | Enum]:
+    """What a file declares, in its order."""
+    text = re.sub(r"^\s*//.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    found: list[Struct | Enum] = []
+    for attributes, what, name, body in DERIVED.findall(text):
+        if what == "struct":
+            every = re.search(r"\bdefault\b", attributes) is not None
+            fields = (replace(one, optional=one.optional or every) for one in _fields(body))
+            found.append(Struct(name, tuple(fields)))
+        else:
+            assert 'rename_all = "kebab-case"' in attributes
+            variants = [
+                Variant(case, _fields(own), holds or None) for case, own, holds in VARIANT.findall(body)
+            ]
+            found.append(Enum(name, 'tag = "kind"' in attributes, tuple(variants)))
+    return found
+
+
+def _fields(body: str) -> tuple[Field, ...]:
+    return tuple(
+        Field(name, rust, "default" in attribute or "skip_serializing_if" in attribute)
+        for attribute, name, rust in FIELD.findall(body)
+    )

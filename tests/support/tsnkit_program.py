@@ -1,0 +1,97 @@
+"""tsnkit's own simulator, run as the separate program that it is.
+
+Its package wants commercial solvers, which its simulator does not use: so it is downloaded with the few
+packages that the simulator imports, by the hashes in ``tsnkit.lock``, into a folder of the user's cache.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCK = Path(__file__).parents[1] / "exports" / "tsnkit.lock"
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What the simulator says of one stream, in ns."""
+
+    sent: list[int]
+    """When the talker's link is done with each frame, and the next node's 2 us are over."""
+    received: list[int]
+    """When the listener's link is done with each frame."""
+
+
+@dataclass(frozen=True)
+class Tsnkit:
+    """An unpacked tsnkit."""
+
+    folder: Path
+
+    def simulate(self, files: Path, hyperperiods: int = 4) -> list[Frames]:
+        """By stream, from an export's folder; raises when the program fails or sees windows that overlap."""
+        command = [
+            *(sys.executable, "-m", "tsnkit.simulation.tas", str(files / "task.csv")),
+            *(str(files / "schedule-"), "--iter", str(hyperperiods), "--verbose", "--no-draw"),
+        ]
+        done = subprocess.run(
+            command,
+            env={**os.environ, "PYTHONPATH": str(self.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert "overlap" not in done.stdout
+        assert "[Potential Errors]: []" in done.stdout, done.stdout[-2000:]
+        sent = re.findall(r"^Send time: (\[.*\])$", done.stdout, re.MULTILINE)
+        received = re.findall(r"^Receive time: (\[.*\])$", done.stdout, re.MULTILINE)
+        return [
+            Frames(ast.literal_eval(one), ast.literal_eval(other))
+            for one, other in zip(sent, received, strict=True)
+        ]
+
+
+def tsnkit_program() -> Tsnkit | str:
+    """Where it is, after a download if need be; or why it cannot be had."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tsnbench"
+    folder = base / f"tsnkit-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"
+    if not folder.is_dir():
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            return "tsnkit's simulator needs pandas, which comes with the extra `exact`"
+        base.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=base) as scratch:
+            done = subprocess.run(
+                [
+                    *(sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"),
+                    *("--no-deps", "--require-hashes", "-r", str(LOCK), "-d", scratch),
+                ],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                return f"tsnkit cannot be downloaded: {done.stderr.strip().splitlines()[-1:]}"
+            ready = Path(scratch) / "unpacked"
+            for path in Path(scratch).glob("*.whl"):
+                with zipfile.ZipFile(path) as wheel:
+                    wheel.extractall(ready)
+            for path in Path(scratch).glob("*.tar.gz"):
+                with tarfile.open(path) as source:
+                    source.extractall(Path(scratch) / "source", filter="data")
+            for package in (Path(scratch) / "source").glob("*/tsnkit"):
+                shutil.copytree(package, ready / "tsnkit")
+            ready.rename(folder)
+    return Tsnkit(folder)

@@ -1,0 +1,212 @@
+"""Hosts: transmission times with and without the card's help, gates that the kernel keeps or assists."""
+
+from __future__ import annotations
+
+from tsnbench.runs import Run
+from twin.arithmetic import GAP, PREAMBLE, Plan, octets_of, port_of, releases_us
+from twin.case import Case, Quantity
+from twin.sightings import arrived, dropped_at_talker, left
+
+PORT = "n1 -> n2"
+TIMER = "a timer of the kernel: 3 to 5 us late, as taprio's; and the driver's path"
+DEVICE = "none but rounding: the card sends at that ns"
+
+
+def _first_bits_us(run: Run, stream: str) -> list[float]:
+    """When frames leave, preamble included; stamps are behind it."""
+    table = left(run, f"{PORT} tx")
+    early = PREAMBLE * 8e6 / port_of(run.plan.document, PORT)["rate_bps"]
+    return [at / 1e3 - early for at in table.filter(table["stream"] == stream)["t_ns"]]
+
+
+def _after_time(run: Run) -> float:
+    """Median time from the instant that was meant to the first bit."""
+    table = left(run, f"{PORT} tx")
+    numbers = table.filter(table["stream"] == "timed")["seq"]
+    meant = [500.0 + 1000.0 * number for number in numbers]
+    apart = sorted(a - b for a, b in zip(_first_bits_us(run, "timed"), meant, strict=True))
+    return apart[len(apart) // 2]
+
+
+STRICT = Case(
+    "etf",
+    tuple(
+        Quantity(
+            f"{variant}: departure after the frame's time",
+            "us",
+            lambda plan, early=early: early,  # type: ignore[misc]
+            _after_time,
+            below=0.001,
+            above=late or 0.001,
+            why=TIMER if late else DEVICE,
+            paper=paper,
+            variant=variant,
+        )
+        for variant, early, late, paper in (
+            ("software 100 us", -100.0, 7.0, "txtime - delta (COTS lessons, L2)"),
+            ("software 200 us", -200.0, 7.0, "txtime - delta (COTS lessons, L2)"),
+            ("offload 200 us", 0.0, 0.0, "txtime (COTS lessons, L2)"),
+        )
+    ),
+    "Without the card's help etf's own timer decides: the frame goes delta before its time, and some 2 "
+    "us later than that, which is the timer's and the driver's path. With it the frame is handed over "
+    "as early, and the card holds it for delta. That fits what COTS lessons saw (Fig. 3, deltas of 25 "
+    "to 300 us): delays that do not depend on delta without offload, and grow as delta does with it, as "
+    "they do when they are taken from where the kernel hands the frame over.",
+    dilate=1,
+    short=True,
+)
+
+DEADLINE = Case(
+    "etf-deadline",
+    (
+        Quantity(
+            "departure after the frame's time",
+            "us",
+            lambda plan: -400.0,
+            _after_time,
+            above=15.0,
+            why="the talker's wakeup and its way through the kernel, some 10 us as any hop",
+        ),
+    ),
+    "The talker is woken 400 us before the frame's time; what is later than that is its wakeup and its "
+    "way through the kernel. delta has no say here.",
+    dilate=1,
+    short=True,
+)
+
+
+def _told(run: Run) -> float:
+    """A socket's error queue says it; the simulator has no socket, and counts what it drops there."""
+    if "guest" in run.manifest:
+        return float(run.manifest["guest"].get("launch_times_missed", {}).get("late", 0))
+    return dropped_at_talker("late")(run)
+
+
+LATE = Case(
+    "etf-late",
+    (
+        Quantity(
+            "frames that were woken in time, and arrive",
+            "frames",
+            lambda plan: float(len(releases_us(plan, "timed"))),
+            arrived("timed"),
+            simulator=0.0,
+        ),
+        Quantity(
+            "frames that were woken at their time, and are dropped by their port's etf",
+            "frames",
+            lambda plan: float(len(releases_us(plan, "late"))),
+            dropped_at_talker("late"),
+            simulator=0.0,
+        ),
+        Quantity(
+            "of these their talker was told",
+            "frames",
+            lambda plan: float(len(releases_us(plan, "late"))),
+            _told,
+            simulator=0.0,
+        ),
+        Quantity("of these arrive", "frames", lambda plan: 0.0, arrived("late"), simulator=0.0),
+    ),
+    "etf compares a frame's time with the clock when it takes the frame: no margin helps a talker that is "
+    "woken too late. The socket's error queue has a message for each (`SO_EE_CODE_TXTIME_INVALID_PARAM`), "
+    "which the manifest counts as `launch_times_missed`.",
+    dilate=1,
+    short=True,
+)
+
+
+def _phases(run: Run, stream: str) -> list[float]:
+    cycle = 1000.0
+    return [at % cycle for at in _first_bits_us(run, stream)]
+
+
+def _behind(plan: Plan) -> float:
+    """From one frame's first bit to the next one's, with nothing between them."""
+    rate = port_of(plan, PORT)["rate_bps"]
+    return (octets_of(plan, "beat") + PREAMBLE + GAP) * 8e6 / rate
+
+
+def _second(run: Run) -> float:
+    """The least distance of a frame from the opening, without those that are at the opening itself."""
+    return min(phase for phase in _phases(run, "beat") if phase > 0.01)
+
+
+ASSISTED = Case(
+    "txtime-assist",
+    (
+        Quantity(
+            "first bit after the gate opened, least",
+            "us",
+            lambda plan: 0.0,
+            lambda run: min(_phases(run, "beat")),
+            below=0.001,
+            above=0.001,
+            why=DEVICE,
+        ),
+        Quantity(
+            "the frame behind that one",
+            "us",
+            _behind,
+            _second,
+            below=0.001,
+            above=0.001,
+            why=DEVICE,
+        ),
+        Quantity(
+            "frames outside their window",
+            "frames",
+            lambda plan: 0.0,
+            lambda run: float(sum(not 0 <= phase < 300 for phase in _phases(run, "beat"))),
+            simulator=0.0,
+        ),
+        Quantity(
+            "frames that arrive",
+            "frames",
+            lambda plan: float(len(releases_us(plan, "beat"))),
+            arrived("beat"),
+            simulator=0.0,
+        ),
+    ),
+    "taprio computes launch times (flag 0x1), etf with the card's help keeps them: the kernel's timers "
+    "have no part in when a frame leaves.",
+    dilate=1,
+    short=True,
+)
+
+SOFTWARE = Case(
+    "taprio-software",
+    tuple(
+        quantity
+        for name, opens, closes in (("beat", 0.0, 300.0), ("other", 600.0, 1000.0))
+        for quantity in (
+            Quantity(
+                f"{name}: first bit after its gate opened, least",
+                "us",
+                lambda plan: 0.0,
+                lambda run, name=name, opens=opens: min(  # type: ignore[misc]
+                    phase - opens for phase in _phases(run, name) if phase >= opens
+                ),
+                above=7.0,
+                why=TIMER,
+            ),
+            Quantity(
+                f"{name}: frames that begin outside their window",
+                "frames",
+                lambda plan: 0.0,
+                lambda run, name=name, opens=opens, closes=closes: float(  # type: ignore[misc]
+                    sum(not opens - 0.001 <= phase < closes for phase in _phases(run, name))
+                ),
+                simulator=0.0,
+            ),
+        )
+    ),
+    "A software taprio opens its gates from a timer, some 5 us late each time. The simulator opens them "
+    "when the list says. Whoever plans windows for such a host has to leave that much at the beginning of "
+    "each.",
+    dilate=1,
+    short=True,
+)
+
+CASES = (STRICT, DEADLINE, LATE, ASSISTED, SOFTWARE)

@@ -1,0 +1,280 @@
+"""Experiments of papers on a kernel, from the same files as in the simulator: shortened and slowed down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.backends.vm import VirtualMachine
+from tsnbench.compare import Comparison, compare, opened
+from tsnbench.errors import BackendError, InputError
+from tsnbench.plan.document import Plan
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario import Scenario, load_variants
+from tsnbench.scenario.model import Constant
+from tsnbench.scenario.selection import selected, shortened
+
+PAPERS = Path(__file__).parents[2] / "scenarios" / "papers"
+MS = 1_000_000
+OVERLOADED = 0.02
+"""A stream that loses more than this share of its frames stands in a full queue."""
+GUESTS_STAGES_NS = {"wakeup": 3_600, "send": 200, "qdisc": 4_000, "kernel-rx": 3_000}
+"""What the stages of a host take in the guest: medians of EX_TS, Linux 6.12.117, in the guest's time."""
+OWN = "simulator with the guest's software"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One run of a paper's scenario."""
+
+    scenario: str
+    called: str
+    only: tuple[str, ...] = ()
+    duration_ns: int = 100 * MS
+    dilate: int = 10
+    hosts: bool = False
+    """Whether hosts' software decides, which a guest has of its own: then also simulated with that."""
+    words: str = field(default="", compare=False)
+
+
+CS = (
+    "A reservation as large as the load has no credit to catch up with: what is late once stays "
+    "late, and delays rise in steps (in EX_CS2 from 31.96 to 35.8 us, by 3.2 us at once). "
+    "Software cbs counts whole octets, so each frame leaves its talker 0.08 us later than the one "
+    "before (1 octet of 1250): that is the interval's difference."
+)
+RING = (
+    "A full queue of the kernel is longer by a frame, by two while its gate is closed: those that "
+    "its card has taken already. Which frame finds room is decided by ns, so losses agree in "
+    "number and not frame by frame."
+)
+PROCESSING = (
+    "The Plan's bridges take 2 us for each frame; the guest takes its own time, some 0.4 us of this Plan's."
+)
+
+EXPERIMENTS = (
+    Experiment("engine/ex-cs1", "EnGINE EX_CS1, 7 hops", ("hops=7",), words=CS),
+    Experiment("engine/ex-cs2", "EnGINE EX_CS2, 3 hops", ("hops=3",), words=CS),
+    Experiment(
+        "engine/ex-ts",
+        "EnGINE EX_TS, strict, 2 hops",
+        ("hops=2", "mode=strict", "txtime-delay=200 us"),
+        hosts=True,
+        words=(
+            "The scenario's hosts take 60 to 176 us for a frame that they receive, as the paper's did; "
+            "the guest takes 0.3 us. So a frame that comes at the start of a window, and gets a launch "
+            "time 200 us after it was received, finds the window open still in the guest, and has to wait "
+            "for the next one in the paper's hosts. With the guest's own times the simulator does as the "
+            "kernel does: taprio and etf are alike in both, and the software in front of them makes the "
+            "difference, which is what the paper says."
+        ),
+    ),
+    Experiment(
+        "engine/ex-ucc",
+        "EnGINE EX_UCC",
+        words=(
+            "Reservations are as large as their loads, and Linux's software cbs gives a little less: "
+            "it cuts credit off to whole octets whenever it looks. So queues of shaped classes grow "
+            "for as long as the run lasts (f1-adas.1 from 25 to 48 us in 100 ms, by 0.14 us a frame). "
+            "With 1 % more idle slope for the kernel alone nothing grows, and 84 quantities agree: "
+            "f2-lidar.1 then has a median of 50.8 us and a 99th percentile of 51.7 us. What is left "
+            "is in which order frames meet that the scenario releases at one instant: the simulator's "
+            "highest class goes first, a kernel's talker hands one after the other over. EnGINE's "
+            "I210 cards shape in hardware and have no part in this."
+        ),
+    ),
+    Experiment(
+        "flextest/tas",
+        "FlexTest TAS, list 1, slots of 15 us, cross traffic",
+        ("gcl=1", "slot=15 us", "traffic=crossed"),
+        20 * MS,
+        60,
+        words=(
+            f"{RING} Here one frame passes in a slot, 60 us on average, so a frame more is 108 us "
+            "more. Talkers share the guest's one processor: theta-high leaves up to 48 us late, 0.8 "
+            "us of the Plan's time, and waits so much less for its window."
+        ),
+    ),
+    Experiment(
+        "flextest/synchronised-senders",
+        "FlexTest synchronised senders, list 1, Theta",
+        ("gcl=1", "traffic=theta"),
+        20 * MS,
+        60,
+        words=(
+            f"{RING} Here many frames pass in a window, so a frame more is 12.3 us more, and a window "
+            "(475 us) where it is the first one that finds it closed. Talkers are up to some us late, "
+            "which is 0.1 us of the Plan's time in an interval."
+        ),
+    ),
+    Experiment(
+        "farzaneh/experiment-1",
+        "Farzaneh experiment 1, 400 Mbit/s of priority 7",
+        ("priority=7", "load=400 Mbit/s"),
+        30 * MS,
+        20,
+        words=(
+            f"{PROCESSING} Frames of the notebook come back to back, so the next one of priority 7 comes "
+            "to a port at the very instant at which the one before it leaves. In the simulator what comes "
+            "at an instant takes part in that instant's choice, and the motor's frame 23 waits 211 us for "
+            "the burst to be over; in the kernel, as in a switch, the next frame is some ns late or early, "
+            "and the motor's goes in between (48 us). With the notebook's link at 999 Mbit/s, so that "
+            "frames are 12 ns apart, the simulator's maximum is 96.1 us, of frame 15, as in the kernel. "
+            "Both are lawful; the tie is the worst case."
+        ),
+    ),
+    Experiment(
+        "farzaneh/experiment-2",
+        "Farzaneh experiment 2, priority 7",
+        ("priority=7",),
+        30 * MS,
+        20,
+        words=f"{PROCESSING} {RING}",
+    ),
+    Experiment(
+        "farzaneh/experiment-3",
+        "Farzaneh experiment 3, as measured, sent 27 us early",
+        ("sender=as-measured", "delta=27 us"),
+        30 * MS,
+        20,
+        hosts=True,
+        words=(
+            "The paper's sender takes 27 us from its timer to its frame, which is why it is told to begin "
+            "so much earlier. The guest's takes 0.2 us of this Plan's time, comes early and waits for its "
+            f"window. {PROCESSING} {RING}"
+        ),
+    ),
+)
+
+
+@cache
+def planned(experiment: Experiment, *, guests_hosts: bool = False) -> Plan:
+    """The first run that fits; ``guests_hosts``: with software as fast as the guest's."""
+    scenarios = selected(load_variants(PAPERS / f"{experiment.scenario}.yaml"), experiment.only)
+    scenario = shortened(scenarios[0], experiment.duration_ns, None)
+    if guests_hosts:
+        scenario = _with_guests_hosts(scenario, experiment.dilate)
+    return make_plan(scenario)
+
+
+def _with_guests_hosts(scenario: Scenario, dilate: int) -> Scenario:
+    """The same scenario with hosts whose software takes what it takes in the guest."""
+    took = {stage: Constant(kind="constant", ns=ns // dilate) for stage, ns in GUESTS_STAGES_NS.items()}
+    own = {name: one.model_copy(update={"latencies": took}) for name, one in scenario.hosts.items()}
+    return scenario.model_copy(update={"hosts": own})
+
+
+def refused(experiment: Experiment) -> list[str]:
+    """What a kernel refuses of it; empty where it runs."""
+    with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
+        try:
+            VirtualMachine(experiment.dilate).prepare(planned(experiment), Path(folder) / "run")
+        except InputError as error:
+            return [line.strip() for line in str(error).splitlines()[1:] if not line.startswith("hint")]
+        except BackendError:
+            return []
+    return []
+
+
+def compared(experiment: Experiment, into: Path) -> list[tuple[str, Comparison]]:
+    """In the simulator and on a kernel, each comparison with the simulator's name in it.
+
+    Raises:
+        BackendError: the kernel could not do it.
+    """
+    plan = planned(experiment)
+    plan.run(on=Simulation(), into=into / "sim")
+    plan.run(on=VirtualMachine(experiment.dilate), into=into / "vm")
+    kernel = opened(into / "vm")
+    found = [("simulator", compare([opened(into / "sim"), kernel]))]
+    if experiment.hosts:
+        planned(experiment, guests_hosts=True).run(on=Simulation(), into=into / "own")
+        found.append((OWN, compare([opened(into / "own"), kernel])))
+    return found
+
+
+def section(experiment: Experiment, folder: Path) -> Iterator[str]:
+    """Lines of the page."""
+    yield f"### {experiment.called}"
+    yield ""
+    options = "".join(f' --only "{one}"' for one in experiment.only)
+    command = f"tsnbench run scenarios/papers/{experiment.scenario}.yaml{options}"
+    command += f" --duration {experiment.duration_ns // MS}ms --on vm --dilate {experiment.dilate}"
+    yield f"`{command}`"
+    yield ""
+    why = "; ".join(dict.fromkeys(line.partition(": ")[2] or line for line in refused(experiment)))
+    if not why:
+        try:
+            found = compared(experiment, folder)
+        except BackendError as error:
+            why = str(error).partition("\n")[0]
+    if why:
+        yield f"The kernel does not run this yet: {why}."
+        yield ""
+        return
+    yield "| stream | run | sent | lost | min (us) | median | p99 | max | bound |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for stream in dict.fromkeys((row.stream, row.listener) for row in found[0][1].rows):
+        yield from _rows(found, stream)
+    yield ""
+    for number, (called, one) in enumerate(found):
+        yield _agreement(called if number else "the simulator", one)
+    if experiment.words:
+        yield experiment.words
+        yield ""
+
+
+def _rows(found: list[tuple[str, Comparison]], stream: tuple[str, str]) -> Iterator[str]:
+    """A stream's row of every run; the kernel's comes last."""
+    rows = [(called, row, one) for called, one in found for row in one.rows if not row.side]
+    rows += [("kernel", row, found[0][1]) for row in found[0][1].rows if row.side]
+    first = True
+    for called, row, one in rows:
+        if (row.stream, row.listener) != stream:
+            continue
+        delay = row.delay or {}
+        figures = [f"{delay[name] / 1e3:,.3f}" if delay else "" for name in ("min", "median", "p99", "max")]
+        upper = one.bounds.get(stream, (None, ""))[0]
+        bound = "" if upper is None or row.side else f"{upper / 1e3:,.3f}"
+        cells = [row.stream if first else "", called, f"{row.sent:,}", f"{row.lost:,}", *figures, bound]
+        first = False
+        yield f"| {' | '.join(cells)} |"
+
+
+def overloaded(found: Comparison) -> set[tuple[str, str]]:
+    """Streams that lose frames in both runs: their queues are full, and a delay is the queue's length."""
+    lost: dict[tuple[str, str], list[bool]] = {}
+    for row in found.rows:
+        lost.setdefault((row.stream, row.listener), []).append(row.lost > OVERLOADED * row.sent)
+    return {stream for stream, runs in lost.items() if all(runs)}
+
+
+def _agreement(called: str, found: Comparison) -> str:
+    """How many quantities agree, and of streams in full queues what share of them arrives."""
+    full = overloaded(found)
+    counted = [one for one in found.agreements if (one.stream, one.listener) not in full]
+    agree = sum(one.agrees for one in counted)
+    text = (
+        f"Kernel and {called}: {agree} of {len(counted)} quantities agree within the tolerances of "
+        "`tsnbench compare`"
+    )
+    worst = [one for one in counted if not one.agrees and one.unit == "ns"]
+    if worst:
+        most = max(worst, key=lambda one: abs(one.difference))
+        text += f"; farthest apart is {most.stream}, {most.quantity}: {most.difference / 1e3:+,.3f} us"
+    if full:
+        arrive = []
+        for stream in sorted(full):
+            shares = [
+                f"{1 - row.lost / row.sent:.1%}" for row in found.rows if (row.stream, row.listener) == stream
+            ]
+            arrive.append(f"{stream[0]} {' and '.join(shares)}")
+        text += (
+            ". Streams in full queues are compared by the share of their frames that arrives "
+            f"({', '.join(arrive)}), not by their delay, which is the queue's length"
+        )
+    return f"{text}.\n"

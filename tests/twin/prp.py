@@ -1,0 +1,123 @@
+"""PRP in a guest of its own: Linux has no 802.1CB, and the other standard for two disjoint legs it has.
+
+IEC 62439-3: what one end sends goes out at both of its ports with a trailer, the other end lets the first of
+each pair through. Sent by the Plan's talker at the Plan's pace, over two cables that lose what the Plan's
+faults say.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import struct
+from typing import Any
+
+from tsnbench.backends.kernel import traffic
+from tsnbench.backends.vm import device, initramfs, kernel, machine
+from tsnbench.errors import BackendError
+from tsnbench.plan.document import Plan
+from twin.case import Value
+
+DILATE = 10
+HEADERS = 14 + 20 + 8
+"""Ethernet, IPv4, UDP: what is behind tells frames apart."""
+NUMBERED = 24
+"""Octets of the test payload that hold the frame's number."""
+
+SCRIPT = """
+set -u
+# The shell would take its own ones.
+ip() { /tools/ip "$@"; }
+tc() { /tools/tc "$@"; }
+fail() { echo "failed: $*"; exit 1; }
+ip netns add one; ip netns add other
+for leg in a b; do
+    ip link add ${leg}0 netns one type veth peer name ${leg}1 netns other || fail leg
+    ip -n one link set ${leg}0 address SOURCE up
+    ip -n other link set ${leg}1 address DESTINATION up
+done
+ip -n one link add prp0 type hsr slave1 a0 slave2 b0 supervision 45 proto PROTO || fail prp
+ip -n other link add prp0 type hsr slave1 a1 slave2 b1 supervision 45 proto PROTO || fail prp
+ip -n one link set prp0 up; ip -n other link set prp0 up
+tc -n one qdisc add dev a0 root netem limit 10000 loss random LOSS_A || fail loss
+tc -n one qdisc add dev b0 root netem limit 10000 loss random LOSS_B || fail loss
+for port in a1 b1 prp0; do
+    ip netns exec other tcpdump -Z root -n -i $port -Q in -s 128 -B 8192 -w /results/$port.pcap udp \\
+        2>/tmp/$port &
+done
+sleep 2
+EPOCH=$(( ($(date +%s) + 2) * 1000000000 ))
+ip netns exec one tsnbench-traffic talk /job/plan.json --node 0 --epoch $EPOCH --dilate DILATE \\
+    --port 0=prp0 --untagged --log /results/talk || fail talker
+sleep 2
+killall tcpdump; sleep 1
+"""
+
+
+def single(plan: dict[str, Any]) -> dict[str, Any]:
+    """The Plan with its first way alone: the talker has one port, and what is below that is PRP's."""
+    plain = copy.deepcopy(plan)
+    for stream in plain["streams"]:
+        stream.pop("redundancy")
+        stream["route"] = stream["route"][:2]
+    return plain
+
+
+def script(plan: dict[str, Any], proto: int = 1) -> str:
+    """What the guest does."""
+    losses = [fault["model"]["loss_ppm"] / 10_000 for fault in plan["faults"]]
+    stream = plan["streams"][0]
+    words = {
+        "SOURCE": plan["ports"][stream["route"][0]["port"]]["mac"],
+        "DESTINATION": stream["destination_mac"],
+        "LOSS_A": f"{losses[0]:.4f}%",
+        "LOSS_B": f"{losses[1]:.4f}%",
+        "DILATE": str(DILATE),
+        "PROTO": str(proto),
+    }
+    text = SCRIPT
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text
+
+
+def run(plan: Plan, told: str | None = None) -> dict[str, Value]:
+    """What a guest finds, by the names of the case's quantities.
+
+    Raises:
+        BackendError: it did not do what it was told.
+    """
+    guest = kernel.find()
+    image, _ = initramfs.bake(guest, traffic.program(), device.module(guest))
+    job = {
+        "job.sh": (told or script(plan.document)).encode(),
+        "plan.json": json.dumps(single(plan.document)).encode(),
+    }
+    back = machine.run(guest.image, image, job, plan.document["seed"] % (1 << 32), 400)
+    if back.get("job.status", b"").strip() != b"0":
+        raise BackendError(f"PRP: {back.get('job.log', b'').decode(errors='replace')[-500:]}")
+    legs = [_frames(back[f"{port}.pcap"]) for port in ("a1", "b1")]
+    through = _frames(back["prp0.pcap"])
+    sent = int(back["talk"].split()[1])
+    either = set(legs[0]) | set(legs[1])
+    return {
+        "frames sent": float(sent),
+        "lost on the first leg": float(sent - len(set(legs[0]))),
+        "lost on the second leg": float(sent - len(set(legs[1]))),
+        "lost on both, and so for the listener": float(sent - len(set(through))),
+        "came on a leg and not to the listener": float(len(either - set(through))),
+        "came to the listener twice": float(len(through) - len(set(through))),
+    }
+
+
+def _frames(capture: bytes) -> list[bytes]:
+    """By what tells them apart."""
+    if struct.unpack_from("<I", capture)[0] not in (0xA1B23C4D, 0xA1B2C3D4):
+        raise BackendError("PRP: a capture cannot be read")
+    found, at = [], 24
+    while at < len(capture):
+        kept = struct.unpack_from("<I", capture, at + 8)[0]
+        frame = capture[at + 16 : at + 16 + kept]
+        found.append(frame[HEADERS : HEADERS + NUMBERED])
+        at += 16 + kept
+    return found

@@ -1,0 +1,189 @@
+"""Runs the cases: in the simulator, and on a kernel as far as that can run them today."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.backends.vm import VirtualMachine, batch, unavailable
+from tsnbench.errors import BackendError, InputError
+from tsnbench.plan.document import Plan
+from tsnbench.planning import plan as make_plan
+from tsnbench.runs import Run
+from tsnbench.scenario import load_variants
+from twin.case import Case, Quantity, Value
+
+GUESTS = 2
+"""At most so many at a time."""
+Seen = Run | Mapping[str, Value]
+"""What a kernel left: a run folder, or the figures of an experiment in a guest of its own."""
+
+
+@cache
+def planned(case: Case) -> dict[str, Plan]:
+    """By variant: its parameters' values."""
+    return {" ".join(one.variant.values()): make_plan(one) for one in load_variants(case.path)}
+
+
+@cache
+def refused(case: Case) -> str:
+    """Why a kernel cannot run it yet; empty where it can. A kernel that can more needs no change here."""
+    if case.own:
+        return ""
+    for plan in planned(case).values():
+        try:
+            VirtualMachine(case.dilate).check_supported(plan)
+        except InputError as error:
+            return str(error).splitlines()[1].strip()
+    return ""
+
+
+def simulated(case: Case, into: Path) -> dict[str, Run]:
+    """Every variant in the simulator."""
+    return {
+        name: plan.run(on=Simulation(), into=into / f"sim-{place}") for place, (name, plan) in _each(case)
+    }
+
+
+def on_kernels(cases: Sequence[Case], folder: Path) -> dict[Case, Mapping[str, Seen] | BackendError]:
+    """Many cases, as many as possible in one guest, a guest for each core; a case that failed has its error.
+
+    Raises:
+        InputError: a kernel refuses a Plan.
+    """
+    if why := unavailable():
+        return dict.fromkeys(cases, BackendError(why))
+    found: dict[Case, dict[str, Seen] | BackendError] = {case: {} for case in cases}
+    loads: list[Callable[[], None]] = []
+
+    def alone(case: Case) -> None:
+        for name, plan in planned(case).items():
+            assert case.own is not None
+            _note(found, case, name, _attempt(case.own, plan))
+
+    shared = [
+        (case, name, batch.Part(VirtualMachine(case.dilate), plan, folder / case.name / f"vm-{place}"))
+        for case in cases
+        if not case.own
+        for place, (name, plan) in _each(case)
+    ]
+
+    def together(some: Sequence[tuple[Case, str, batch.Part]]) -> None:
+        try:
+            ended = batch.execute([part for _, _, part in some])
+        except BackendError as error:
+            ended = [error] * len(some)
+        for (case, name, _), one in zip(some, ended, strict=True):
+            _note(found, case, name, one)
+
+    loads += [partial(alone, case) for case in cases if case.own]
+    guests = min(len(os.sched_getaffinity(0)), GUESTS, len(shared))
+    loads += [partial(together, shared[place::guests]) for place in range(guests)]
+    with ThreadPoolExecutor(GUESTS) as pool:
+        for one in [pool.submit(load) for load in loads]:
+            one.result()
+    return dict(found)
+
+
+def _attempt(experiment: Callable[[Plan], Mapping[str, Value]], plan: Plan) -> Seen | BackendError:
+    try:
+        return experiment(plan)
+    except BackendError as error:
+        return error
+
+
+def _note(
+    found: dict[Case, dict[str, Seen] | BackendError], case: Case, name: str, one: Seen | BackendError
+) -> None:
+    """A case with one variant that failed has failed."""
+    before = found[case]
+    if isinstance(one, BackendError):
+        found[case] = one
+    elif not isinstance(before, BackendError):
+        before[name] = one
+
+
+def _each(case: Case) -> list[tuple[int, tuple[str, Plan]]]:
+    return list(enumerate(planned(case).items()))
+
+
+@dataclass(frozen=True)
+class Found:
+    """One quantity, everywhere."""
+
+    quantity: Quantity
+    closed: Value
+    simulator: Value
+    kernel: Value | None
+    """None where the kernel did not run it."""
+
+    @property
+    def simulator_agrees(self) -> bool:
+        """With the closed form."""
+        return self.quantity.agrees(self.closed, self.simulator, kernel=False)
+
+    @property
+    def kernel_agrees(self) -> bool | None:
+        """With the closed form; None where it did not run."""
+        if self.kernel is None:
+            return None
+        return self.quantity.agrees(self.closed, self.kernel, kernel=True)
+
+
+def found(case: Case, simulator: dict[str, Run], kernel: Mapping[str, Seen] | None) -> list[Found]:
+    """Every quantity of a case."""
+    rows = []
+    for quantity in case.quantities:
+        name = quantity.variant or next(iter(simulator))
+        rows.append(
+            Found(
+                quantity,
+                quantity.closed(planned(case)[name].document),
+                quantity.seen(simulator[name]),
+                None if kernel is None else _seen(quantity, kernel[name]),
+            )
+        )
+    return rows
+
+
+def _seen(quantity: Quantity, found: Seen) -> Value:
+    if not isinstance(found, Run):
+        return found[quantity.what]
+    try:
+        return quantity.seen(found)
+    except (IndexError, StopIteration, ValueError):
+        # No frame to look at: a disagreement, too.
+        return "nothing"
+
+
+def main() -> None:
+    """Every case's figures on stdout: for whoever writes one."""
+    from twin.cases import CASES
+
+    chosen = [case for case in CASES if not sys.argv[1:] or case.name in sys.argv[1:]]
+    with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
+        kernels = on_kernels([case for case in chosen if not refused(case)], Path(folder))
+        for case in chosen:
+            kernel = kernels.get(case, BackendError(refused(case)))
+            ran = None if isinstance(kernel, BackendError) else kernel
+            print(f"{case.name}: {kernel if ran is None else 'both'}")
+            for row in found(case, simulated(case, Path(folder) / case.name), ran):
+                print(
+                    " ",
+                    row.quantity.what,
+                    json.dumps([row.closed, row.simulator, row.kernel]),
+                    row.simulator_agrees,
+                    row.kernel_agrees,
+                )
+
+
+if __name__ == "__main__":
+    main()
