@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -12,9 +13,24 @@ settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 """How long one example takes says what else the machine does, not whether the code is right."""
 
+WALL_CLOCK = ("live", "backends/netns", "backends/vm", "twin")
+"""Tests whose frames really travel: on a machine that stops for half a second, talkers are late."""
+
+TRIES_AGAIN = 3
+PAUSE_S = 10
+"""Whoever kept the machine busy may have finished by then. A defect fails each time."""
+
 NOT_OURS = re.compile(r"\bTSNBENCH_[A-Z]+\b|^this kernel\b")
 """Reasons that hold everywhere: a variable names what is somebody else's and cannot come with the project;
 and no package changes this machine's kernel."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What depends on the wall clock is tried again; the summary lists what was (``-rR``)."""
+    for item in items:
+        room = item.path.relative_to(Path(__file__).parent).as_posix()
+        if room.startswith(tuple(f"{each}/" for each in WALL_CLOCK)):
+            item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=PAUSE_S))
 
 
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:

@@ -98,7 +98,13 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     place_taps,
 )
 
-REVISES: dict[str, frozenset[str]] = {}
+REVISES: dict[str, frozenset[str]] = {
+    # A priority for each queue of scheduled streams, and a path for each stream whose path is left free.
+    "schedule_flows": frozenset({"flows.stream", "flows.route", "flows.ends"}),
+    # A host's latencies move what it releases, and its kernel's gates open when its qdisc is told.
+    "set_hosts": frozenset({"flows.pattern", "ports.gates"}),
+}
+"""What a pass changes although an earlier one had filled it. Every other pass only fills what is empty."""
 
 
 def draft(scenario: Scenario, earlier: Plan | None = None) -> Draft:
