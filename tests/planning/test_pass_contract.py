@@ -13,7 +13,7 @@ import pytest
 from tsnbench.planning import PlanningErrors
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.passes import PASSES, REVISES
-from tsnbench.scenario import load_variants
+from tsnbench.scenario import load_variants, model
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted(
@@ -23,8 +23,41 @@ SCENARIOS = sorted(
         *ROOT.glob("tests/plans/*.yaml"),
     ]
 )
+HEAD = """\
+name: more
+duration: 4 ms
+network:
+  stations: [a, b, c, d]
+  bridges: {s1: {processing: 1 us}, s2: {processing: 1 us}, s3: {processing: 1 us}}
+  links: {rate: 100 Mbit/s, between: [a-s1, b-s1, s1-s2, s1-s3, s3-s2, s2-c, s2-d]}
+"""
+MORE = {
+    "several-queues": HEAD
+    + """\
+schedule: {pcps: [7, 6]}
+streams:
+  x: {from: a, to: c, pcp: 7, period: 400 us, frame: 900 B, scheduled: true, release: {latest: 10 us}}
+  y: {from: b, to: c, pcp: 7, period: 400 us, frame: 900 B, scheduled: true, release: {latest: 10 us}}
+""",
+    "free-paths": HEAD
+    + """\
+schedule: {ways: free}
+streams:
+  x: {from: a, to: c, pcp: 7, period: 120 us, frame: 1200 B, scheduled: true, requires: {delay: 500 us}}
+  y: {from: b, to: d, pcp: 7, period: 120 us, frame: 1200 B, scheduled: true, requires: {delay: 500 us}}
+""",
+    "real-rate": HEAD
+    + """\
+streams:
+  x: {from: a, to: c, pcp: 3, period: 1 ms, frame: 900 B}
+shapers:
+  s2 -> c: {real-rate: 99 Mbit/s}
+""",
+}
+"""What the shipped scenarios do not have."""
+
 ABSENT = object()
-EMPTY = (ABSENT, None, "", 0, (), [], {}, (None, None))
+EMPTY = (ABSENT, None, "", 0, (), [], {}, (None, None), model.Shaper())
 
 
 def changed(before: Any, after: Any, path: str) -> Iterator[str]:
@@ -36,7 +69,7 @@ def changed(before: Any, after: Any, path: str) -> Iterator[str]:
     elif isinstance(before, dict) and isinstance(after, dict):
         for key, old in before.items():
             yield from changed(old, after.get(key, ABSENT), path)
-    elif isinstance(before, list) and isinstance(after, list) and len(after) >= len(before):
+    elif isinstance(before, list | tuple) and isinstance(after, type(before)) and len(after) >= len(before):
         for old, new in zip(before, after[: len(before)], strict=True):
             yield from changed(old, new, path)
     elif before not in EMPTY and before != after:
@@ -52,16 +85,20 @@ def revised(path: Path) -> dict[str, set[str]]:
             before = copy.deepcopy(draft, {id(variant): variant})
             each(draft)
             draft.raise_problems()
-            if paths := set(changed(before, draft, "")):
+            # `ports.gates` and not what in it: the list above is for people.
+            if paths := {".".join(one.split(".")[:2]) for one in changed(before, draft, "")}:
                 found.setdefault(each.__name__, set()).update(paths)
     return found
 
 
 @pytest.fixture(scope="module")
-def everywhere() -> dict[str, set[str]]:
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     planned = 0
-    for path in SCENARIOS:
+    folder = tmp_path_factory.mktemp("more")
+    for name, text in MORE.items():
+        (folder / f"{name}.yaml").write_text(text)
+    for path in [*SCENARIOS, *sorted(folder.iterdir())]:
         try:
             each = revised(path)
         except PlanningErrors:

@@ -2,7 +2,8 @@
 
 What is finished is in the Plan's own types (``plan_types``).
 
-A pass is a function of a :class:`Draft`; it fills what earlier passes left empty and changes nothing else.
+A pass is a function of a :class:`Draft`. It fills what earlier passes left empty; ``passes.REVISES`` lists
+the few values that a pass changes although they were filled, and a test holds every pass to that list.
 Nodes, ports and flows are in the order in which the scenario names them; that order breaks every tie.
 """
 

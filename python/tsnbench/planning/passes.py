@@ -99,7 +99,11 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
 )
 
 REVISES: dict[str, frozenset[str]] = {
-    # A priority for each queue of scheduled streams, and a path for each stream whose path is left free.
+    # `real-rate` replaces the rate of the link.
+    "shape_ports": frozenset({"ports.rate_bps"}),
+    # The function that tells streams apart replaces the default one.
+    "identify": frozenset({"flows.redundancy"}),
+    # The PCP of each of several queues replaces the stream's own, and `ways: free` may take another path.
     "schedule_flows": frozenset({"flows.stream", "flows.route", "flows.ends"}),
     # A host's latencies move what it releases, and its kernel's gates open when its qdisc is told.
     "set_hosts": frozenset({"flows.pattern", "ports.gates"}),
