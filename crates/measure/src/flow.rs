@@ -1,4 +1,4 @@
-//! Streams in captures: which frames belong together, and how such a stream is called.
+//! Streams in captures: which frames belong together, and what their stream is called.
 
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
@@ -26,9 +26,9 @@ pub(crate) enum FlowKey {
     Other { source: Option<Mac>, destination: Option<Mac>, ether_type: EtherType, vid: Option<u16>, sub: u8 },
 }
 
-/// Which parts of a key both sides show: what only one side shows cannot tell streams apart.
+/// The fields of a key that both sides show: what only one side shows cannot tell streams apart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct VisibleFields {
     pub(crate) source: bool,
     pub(crate) destination: bool,
     pub(crate) tag: bool,
@@ -36,13 +36,13 @@ pub(crate) struct Shown {
 
 impl FlowKey {
     #[inline]
-    pub(crate) fn of(frame: &Dissected<'_>, shown: Shown) -> Self {
+    pub(crate) fn of(frame: &Dissected<'_>, visible: VisibleFields) -> Self {
         if frame.ports.is_some()
             && let Ok(payload) = tsnbench::Repr::parse(frame.payload)
         {
             return Self::Tsnbench(payload.stream);
         }
-        let mac = frame.source().filter(|_| shown.source);
+        let mac = frame.source().filter(|_| visible.source);
         match frame.network {
             Network::Ipv4 { source, destination, protocol, .. } => {
                 Self::Ipv4 { mac, source, destination, protocol, ports: frame.ports }
@@ -52,9 +52,9 @@ impl FlowKey {
             }
             Network::Other => Self::Other {
                 source: mac,
-                destination: frame.destination().filter(|_| shown.destination),
+                destination: frame.destination().filter(|_| visible.destination),
                 ether_type: frame.ether_type,
-                vid: frame.tag.filter(|_| shown.tag).map(|tag| tag.vid),
+                vid: frame.tag.filter(|_| visible.tag).map(|tag| tag.vid),
                 sub: match frame.ether_type {
                     EtherType::NETLATENCY => {
                         netlatency::Repr::parse(frame.payload).map_or(0, |found| found.stream)

@@ -3,8 +3,8 @@
 //! One engine for run folders ([`run`]) and for captures that anybody made ([`captures`]):
 //!
 //! * [`pair`]: one path, from a talker's tap to a listener's; sightings in, whole frames out, in order of their numbers;
-//! * [`tally`]: what is added up of every frame;
-//! * [`stat`]: what people read of it.
+//! * [`path_statistics`]: what is counted and measured of every frame;
+//! * [`distribution`]: extremes, mean, deviation and quantiles of it.
 //!
 //! # Definitions
 //!
@@ -18,17 +18,19 @@
 //! * A frame is given up as lost once a frame 4096 numbers later has arrived, or 2^18 numbers later was sent.
 
 pub mod captures;
-mod count;
+pub mod distribution;
 mod error;
 mod flow;
-mod frames;
-mod gather;
+pub mod frame;
+mod frame_table;
+mod histogram;
 pub mod observe;
 pub mod offset;
 pub mod pair;
+pub mod path_statistics;
 pub mod report;
 pub mod run;
-pub mod stat;
-pub mod tally;
+mod summarise;
+pub mod throughput;
 
 pub use error::Error;

@@ -1,6 +1,6 @@
 //! A constant whole-second offset between two clocks, recognised and named, never silently applied.
 
-use crate::stat::Distribution;
+use crate::distribution::Distribution;
 use serde::Serialize;
 
 const SECOND: i64 = 1_000_000_000;

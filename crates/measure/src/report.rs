@@ -1,7 +1,7 @@
 //! The measures as they are written: `tsnbench-measures/1`.
 
+use crate::distribution::Stat;
 use crate::offset::Offset;
-use crate::stat::Stat;
 use serde::Serialize;
 
 /// The format that this version writes.

@@ -1,17 +1,17 @@
 //! Two sides of captures to measures: reads both in step, so that only what is under way is in memory.
 
-mod event;
+mod captured_frame;
+mod probe;
 mod side;
 mod streams;
-mod survey;
 
 use crate::Error;
-use crate::frames::FrameTable;
-use crate::gather::{self, Facts};
+use crate::frame_table::FrameTable;
 use crate::offset;
-use crate::pair::{Frames, Path};
+use crate::pair::{FrameSink, Path};
+use crate::path_statistics::PathOptions;
 use crate::report::{FORMAT, Measures, Source};
-use crate::tally::Against;
+use crate::summarise::{self, PathInfo};
 use serde::Deserialize;
 use side::Side;
 use std::path::PathBuf;
@@ -49,17 +49,17 @@ pub fn measure(
             "a capture of each side is needed: at the sender and at the receiver".into(),
         ));
     }
-    let surveyed = survey::survey(tx, rx)?;
-    let against = Against {
+    let formats = probe::probe(tx, rx)?;
+    let path_options = PathOptions {
         path: 0,
         offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
         deadline_ns: options.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
     };
-    let mut streams = Streams::new(surveyed.shown, surveyed.formats, surveyed.hash_octets, against);
+    let mut streams = Streams::new(formats.visible, formats.formats, formats.hash_octets, path_options);
     let mut table = frames.map(FrameTable::create).transpose()?;
     let mut sides =
-        Sides { tx: Side::open(tx, End::Tx)?, rx: Side::open(rx, End::Rx)?, ahead_ns: surveyed.ahead_ns };
-    sides.walk(&mut streams, &mut table)?;
+        Sides { tx: Side::open(tx, End::Tx)?, rx: Side::open(rx, End::Rx)?, ahead_ns: formats.ahead_ns };
+    sides.read_in_step(&mut streams, &mut table)?;
     streams.finish(&mut table);
     finish(&sides, streams, table, options)
 }
@@ -74,7 +74,7 @@ struct Sides {
 impl Sides {
     /// Reads both sides to their ends, always the one that lags: stamps are compared as the last whole frame's
     /// delay suggests, so that neither a clock offset nor a late start fills the window.
-    fn walk(&mut self, streams: &mut Streams, out: &mut impl Frames) -> Result<(), Error> {
+    fn read_in_step(&mut self, streams: &mut Streams, out: &mut impl FrameSink) -> Result<(), Error> {
         let mut sent = self.tx.next(streams)?;
         let mut arrived = self.rx.next(streams)?;
         loop {
@@ -111,11 +111,11 @@ fn finish(
     source.formats = streams.formats();
     source.ignored.unreadable_frames = sides.tx.unreadable() + sides.rx.unreadable();
     let (tx_clock, rx_clock) = (sides.tx.clock(), sides.rx.clock());
-    let mut paths: Vec<(Facts, Path)> = Vec::new();
+    let mut paths: Vec<(PathInfo, Path)> = Vec::new();
     for (name, format, path) in streams.into_paths(&mut source.ignored) {
         let is_sequence = format.is_sequence();
         let before_first = path.first_seq.filter(|_| is_sequence).unwrap_or(0);
-        let facts = Facts {
+        let info = PathInfo {
             group: name.clone(),
             stream: name,
             listener: "rx".into(),
@@ -131,15 +131,15 @@ fn finish(
             before_first,
             in_network_at_end: 0,
         };
-        paths.push((facts, path));
+        paths.push((info, path));
     }
     if let Some(table) = table {
-        table.finish(&paths.iter().map(|(facts, _)| facts.name()).collect::<Vec<_>>())?;
+        table.finish(&paths.iter().map(|(info, _)| info.name()).collect::<Vec<_>>())?;
     }
     if paths.is_empty() {
         return Err(Error::Nothing("no frame in the captures of the sending side".into()));
     }
-    let offset = offset::find(paths.iter().map(|(_, path)| &path.tally.delay), options.offset_s);
-    let (single, groups) = gather::reports(&paths);
+    let offset = offset::find(paths.iter().map(|(_, path)| &path.statistics.delay), options.offset_s);
+    let (single, groups) = summarise::reports(&paths);
     Ok(Measures { format: FORMAT, source, offset, paths: single, groups })
 }

@@ -1,7 +1,7 @@
 //! One side's files, read as one in order of their stamps.
 
 use super::End;
-use super::event::Event;
+use super::captured_frame::CapturedFrame;
 use super::streams::Streams;
 use crate::Error;
 use crate::report::{Source, SourceFile};
@@ -13,7 +13,7 @@ struct Capture {
     path: PathBuf,
     reader: Reader,
     /// The next sighting of this file, when there are several.
-    head: Option<Event>,
+    head: Option<CapturedFrame>,
     last_at: i64,
     unreadable: u64,
 }
@@ -21,7 +21,7 @@ struct Capture {
 impl Capture {
     /// The file's next frame that can be told apart.
     #[inline]
-    fn next(&mut self, end: End, streams: &mut Streams) -> Result<Option<Event>, Error> {
+    fn next(&mut self, end: End, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
         loop {
             let packet = match self.reader.read() {
                 Ok(Some(packet)) => packet,
@@ -34,7 +34,7 @@ impl Capture {
             };
             self.last_at = packet.t_ns.unwrap_or(self.last_at);
             let (stream, number) = streams.identify(&frame, end);
-            return Ok(Some(Event {
+            return Ok(Some(CapturedFrame {
                 t_ns: packet.t_ns,
                 at: self.last_at,
                 stream,
@@ -64,14 +64,14 @@ impl Side {
 
     /// The side's next sighting.
     #[inline]
-    pub(super) fn next(&mut self, streams: &mut Streams) -> Result<Option<Event>, Error> {
+    pub(super) fn next(&mut self, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
         if let [only] = self.captures.as_mut_slice() {
             return only.next(self.end, streams);
         }
         self.next_of_many(streams)
     }
 
-    fn next_of_many(&mut self, streams: &mut Streams) -> Result<Option<Event>, Error> {
+    fn next_of_many(&mut self, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
         if !self.begun {
             self.begun = true;
             for capture in &mut self.captures {

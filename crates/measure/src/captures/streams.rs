@@ -1,30 +1,30 @@
 //! The streams that captures hold: tells a frame's stream and number, and pairs its sightings.
 
 use super::End;
-use super::event::Event;
-use crate::flow::{FlowKey, Shown};
-use crate::pair::{Frames, Path, SPAN};
+use super::captured_frame::CapturedFrame;
+use crate::flow::{FlowKey, VisibleFields};
+use crate::pair::{FrameSink, Path, WINDOW};
+use crate::path_statistics::PathOptions;
 use crate::report::Ignored;
-use crate::tally::Against;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use tsn_wire::dissect::Dissected;
 use tsn_wire::payload::tsnbench;
 use tsn_wire::recognise::{self, Format};
 
-/// Streams of our own payload with numbers below this are found without hashing.
-const MOST_OWN: usize = 1 << 16;
+/// Streams of our own payload with numbers below this are looked up in a table.
+const SMALL_STREAMS: usize = 1 << 16;
 
-/// Whose frames a stream has, and what it takes to number them.
+/// The format of a stream's frames, and what is needed to number them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct Numbering {
     pub(super) format: Format,
     pub(super) frames_per_cycle: u32,
 }
 
 struct Stream {
     name: String,
-    known: Known,
+    numbering: Numbering,
     path: Path,
     /// The last whole number of each side, for numbers of few bits.
     last: [Option<u64>; 2],
@@ -49,10 +49,10 @@ struct Hashed {
 
 /// All streams of both sides.
 pub(super) struct Streams {
-    shown: Shown,
-    surveyed: FxHashMap<FlowKey, Known>,
+    visible: VisibleFields,
+    formats: FxHashMap<FlowKey, Numbering>,
     hash_octets: usize,
-    against: Against,
+    path_options: PathOptions,
     by_key: FxHashMap<FlowKey, u32>,
     /// Streams of our own payload by their numbers, where those are small.
     own: Vec<Option<u32>>,
@@ -65,17 +65,17 @@ pub(super) struct Streams {
 
 impl Streams {
     pub(super) fn new(
-        shown: Shown,
-        surveyed: FxHashMap<FlowKey, Known>,
+        visible: VisibleFields,
+        formats: FxHashMap<FlowKey, Numbering>,
         hash_octets: usize,
-        against: Against,
+        path_options: PathOptions,
     ) -> Self {
         let by_key = FxHashMap::default();
         Self {
-            shown,
-            surveyed,
+            visible,
+            formats,
             hash_octets,
-            against,
+            path_options,
             by_key,
             own: Vec::new(),
             all: Vec::new(),
@@ -94,13 +94,13 @@ impl Streams {
             let place = known.unwrap_or_else(|| self.look_up_own(own.stream, frame, end));
             return (place, self.all[place as usize].whole(own.seq, Format::Tsnbench.number_bits(), end));
         }
-        let key = FlowKey::of(frame, self.shown);
+        let key = FlowKey::of(frame, self.visible);
         let place = match &self.last[end as usize] {
             Some((last, place)) if *last == key => *place,
             _ => self.look_up(key, frame, end),
         };
         let stream = &mut self.all[place as usize];
-        let Known { format, frames_per_cycle } = stream.known;
+        let Numbering { format, frames_per_cycle } = stream.numbering;
         if format == Format::Unknown {
             return (place, Some(frame.invariant_hash(self.hash_octets)));
         }
@@ -112,7 +112,7 @@ impl Streams {
     #[cold]
     fn look_up_own(&mut self, stream: u32, frame: &Dissected<'_>, end: End) -> u32 {
         let place = self.look_up(FlowKey::Tsnbench(stream), frame, end);
-        if (stream as usize) < MOST_OWN {
+        if (stream as usize) < SMALL_STREAMS {
             if self.own.len() <= stream as usize {
                 self.own.resize(stream as usize + 1, None);
             }
@@ -133,8 +133,9 @@ impl Streams {
     #[cold]
     fn begin(&mut self, key: FlowKey, frame: &Dissected<'_>) -> u32 {
         let marked = recognise::marked(frame).unwrap_or(Format::Unknown);
-        let known = self.surveyed.get(&key).copied().unwrap_or(Known { format: marked, frames_per_cycle: 1 });
-        let mut name = key.name(known.format, frame.tag, frame.source());
+        let numbering =
+            self.formats.get(&key).copied().unwrap_or(Numbering { format: marked, frames_per_cycle: 1 });
+        let mut name = key.name(numbering.format, frame.tag, frame.source());
         let namesakes =
             self.all.iter().filter(|stream| stream.name.split(" #").next() == Some(&name)).count();
         if namesakes > 0 {
@@ -142,10 +143,10 @@ impl Streams {
         }
         #[expect(clippy::cast_possible_truncation, reason = "four billion streams do not fit memory")]
         let place = self.all.len() as u32;
-        let path = Path::from_first(self.against);
+        let path = Path::from_first(self.path_options);
         self.all.push(Stream {
             name,
-            known,
+            numbering,
             path,
             last: [None; 2],
             hashed: Hashed::default(),
@@ -158,16 +159,16 @@ impl Streams {
 
     /// A sighting at the sending side.
     #[inline]
-    pub(super) fn tx(&mut self, event: &Event, out: &mut impl Frames) {
+    pub(super) fn tx(&mut self, event: &CapturedFrame, out: &mut impl FrameSink) {
         let stream = &mut self.all[event.stream as usize];
         if !stream.sent {
             // Only streams that were sent have a place in the report.
             stream.sent = true;
-            stream.path.against.path = self.paths;
+            stream.path.options.path = self.paths;
             self.paths += 1;
         }
         match event.number {
-            Some(hash) if stream.known.format == Format::Unknown => stream.tx_hashed(hash, event, out),
+            Some(hash) if stream.numbering.format == Format::Unknown => stream.tx_hashed(hash, event, out),
             Some(number) => stream.path.tx(number, event.t_ns, event.octets, out),
             None => {}
         }
@@ -175,23 +176,23 @@ impl Streams {
 
     /// A sighting at the receiving side; returns `t_rx − t_tx` when it completes a frame.
     #[inline]
-    pub(super) fn rx(&mut self, event: &Event, out: &mut impl Frames) -> Option<i64> {
+    pub(super) fn rx(&mut self, event: &CapturedFrame, out: &mut impl FrameSink) -> Option<i64> {
         let stream = &mut self.all[event.stream as usize];
         stream.rx_only += u64::from(!stream.sent);
         match event.number {
-            Some(hash) if stream.known.format == Format::Unknown => stream.rx_hashed(hash, event, out),
+            Some(hash) if stream.numbering.format == Format::Unknown => stream.rx_hashed(hash, event, out),
             Some(number) => stream.path.rx(number, event.t_ns, event.octets, out),
             None => {
-                stream.path.tally.unmatched_rx += 1;
+                stream.path.statistics.unmatched_rx += 1;
                 None
             }
         }
     }
 
     /// Nothing more comes.
-    pub(super) fn finish(&mut self, out: &mut impl Frames) {
+    pub(super) fn finish(&mut self, out: &mut impl FrameSink) {
         for stream in &mut self.all {
-            stream.path.tally.unmatched_rx += stream.hashed.arrived_by_age.len() as u64;
+            stream.path.statistics.unmatched_rx += stream.hashed.arrived_by_age.len() as u64;
             stream.path.finish(out);
         }
     }
@@ -200,7 +201,7 @@ impl Streams {
     pub(super) fn formats(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for stream in &self.all {
-            let name = stream.known.format.name();
+            let name = stream.numbering.format.name();
             if !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
@@ -217,9 +218,9 @@ impl Streams {
                 ignored.rx_only_frames += stream.rx_only;
                 continue;
             }
-            paths.push((stream.name, stream.known.format, stream.path));
+            paths.push((stream.name, stream.numbering.format, stream.path));
         }
-        paths.sort_by_key(|(_, _, path)| path.against.path);
+        paths.sort_by_key(|(_, _, path)| path.options.path);
         paths
     }
 }
@@ -244,7 +245,7 @@ impl Stream {
         Some(whole)
     }
 
-    fn tx_hashed(&mut self, hash: u64, event: &Event, out: &mut impl Frames) {
+    fn tx_hashed(&mut self, hash: u64, event: &CapturedFrame, out: &mut impl FrameSink) {
         let hashed = &mut self.hashed;
         let number = hashed.next;
         hashed.next += 1;
@@ -262,7 +263,7 @@ impl Stream {
         while let Some((oldest, hash)) = hashed.sent_by_age.front().copied() {
             // Gone already, or beyond what the window holds.
             let waits = hashed.sent.get(&hash).is_some_and(|queue| queue.front() == Some(&oldest));
-            if waits && number - oldest < SPAN {
+            if waits && number - oldest < WINDOW {
                 break;
             }
             hashed.sent_by_age.pop_front();
@@ -272,18 +273,18 @@ impl Stream {
         }
     }
 
-    fn rx_hashed(&mut self, hash: u64, event: &Event, out: &mut impl Frames) -> Option<i64> {
+    fn rx_hashed(&mut self, hash: u64, event: &CapturedFrame, out: &mut impl FrameSink) -> Option<i64> {
         let hashed = &mut self.hashed;
         if let Some(number) = take(&mut hashed.sent, hash) {
             return self.path.rx(number, event.t_ns, event.octets, out);
         }
         hashed.arrived.entry(hash).or_default().push_back((event.t_ns, event.octets));
         hashed.arrived_by_age.push_back(hash);
-        if hashed.arrived_by_age.len() as u64 > SPAN
+        if hashed.arrived_by_age.len() as u64 > WINDOW
             && let Some(oldest) = hashed.arrived_by_age.pop_front()
         {
             take(&mut hashed.arrived, oldest);
-            self.path.tally.unmatched_rx += 1;
+            self.path.statistics.unmatched_rx += 1;
         }
         None
     }

@@ -4,7 +4,7 @@
 //! wire, or gets it from there whole; the Plan's taps may mean another point, which is so many octets away.
 
 use crate::Error;
-use crate::observe::{Captures, Sighted, logs};
+use crate::observe::{Captures, FrameCounts, logs};
 use std::path::Path;
 use tsn_capture::Reader;
 use tsn_observation::parquet::Writer;
@@ -20,8 +20,8 @@ const BEFORE_FRAME: i128 = 8;
 ///
 /// # Errors
 /// When a capture or the file cannot be read or written.
-pub fn observe(plan: &Plan, legend: &Legend, captures: &Captures, into: &Path) -> Result<Sighted, Error> {
-    let mut found = Sighted { frames: vec![vec![0; plan.streams.len()]; plan.taps.len()], foreign: 0 };
+pub fn observe(plan: &Plan, legend: &Legend, captures: &Captures, into: &Path) -> Result<FrameCounts, Error> {
+    let mut found = FrameCounts { frames: vec![vec![0; plan.streams.len()]; plan.taps.len()], foreign: 0 };
     let mut all: Vec<Sighting> = Vec::new();
     for (tap, path) in &captures.files {
         read(plan, *tap, path, captures, &mut all, &mut found)?;
@@ -45,7 +45,7 @@ fn read(
     path: &Path,
     captures: &Captures,
     all: &mut Vec<Sighting>,
-    found: &mut Sighted,
+    found: &mut FrameCounts,
 ) -> Result<(), Error> {
     let failed = |error| Error::Capture { path: path.to_owned(), error };
     let nothing = |what: &str| Error::Nothing(format!("{}: {what}", path.display()));

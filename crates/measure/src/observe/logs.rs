@@ -1,7 +1,7 @@
 //! Logs of live talkers and listeners to observations: beside a run's captures, or alone.
 
 use crate::Error;
-use crate::observe::{Captures, Sighted};
+use crate::observe::{Captures, FrameCounts};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use tsn_capture::file::open_regular;
@@ -13,7 +13,7 @@ pub(crate) fn read_live(
     captures: &Captures,
     legend: &mut Legend,
     all: &mut Vec<Sighting>,
-    found: &mut Sighted,
+    found: &mut FrameCounts,
 ) -> Result<(), Error> {
     let captured = |tap: u16| captures.files.iter().any(|(number, _)| *number == tap);
     for path in &captures.logs {

@@ -32,10 +32,10 @@ impl Captures {
     }
 }
 
-/// What captures and logs of a run held.
+/// How many frames the captures and logs of a run hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Sighted {
-    /// By tap, then by stream of the Plan: frames.
+pub struct FrameCounts {
+    /// Frames by tap, then by stream of the Plan.
     pub frames: Vec<Vec<u64>>,
     /// Frames that are not of the Plan.
     pub foreign: u64,

@@ -1,8 +1,8 @@
 //! What a simulator counted explains what taps cannot see: frames that never left, frames still under way.
 
 use crate::Error;
-use crate::gather::Facts;
 use crate::pair::Path;
+use crate::summarise::PathInfo;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::path::Path as FilePath;
@@ -34,7 +34,7 @@ struct StreamCounters {
 impl Counters {
     /// Reads the run's counters, if it has any.
     pub(super) fn read(path: &FilePath) -> Result<Option<Self>, Error> {
-        match read_regular(path, super::MOST_TEXT) {
+        match read_regular(path, super::MAX_TEXT_OCTETS) {
             Ok(text) => serde_json::from_str(&text)
                 .map(Some)
                 .map_err(|error| Error::Json { what: path.display().to_string(), error }),
@@ -48,7 +48,7 @@ impl Counters {
     /// `left`: whether the first tap sees frames only once the talker's queues have let them go.
     pub(super) fn explain(
         &self,
-        paths: &mut [(Facts, Path)],
+        paths: &mut [(PathInfo, Path)],
         plan: &Plan,
         left: bool,
         warnings: &mut Vec<String>,
@@ -57,27 +57,27 @@ impl Counters {
             warnings.push("the run was interrupted: it measures a shorter time than planned".into());
         }
         let mut listeners: HashMap<String, u32> = HashMap::new();
-        for (facts, _) in paths.iter() {
-            *listeners.entry(facts.stream.clone()).or_default() += 1;
+        for (info, _) in paths.iter() {
+            *listeners.entry(info.stream.clone()).or_default() += 1;
         }
         let redundant = plan.streams.iter().filter(|stream| stream.redundancy.is_some());
         let redundant: HashSet<&str> = redundant.map(|stream| stream.name.as_str()).collect();
         let counted: HashMap<&str, &StreamCounters> =
             self.streams.iter().map(|stream| (stream.name.as_str(), stream)).collect();
-        for (facts, path) in paths {
-            let Some(counted) = counted.get(facts.stream.as_str()) else { continue };
+        for (info, path) in paths {
+            let Some(counted) = counted.get(info.stream.as_str()) else { continue };
             if left {
-                path.tally.never_sent = path.tally.never_sent.max(counted.dropped_at_talker);
+                path.statistics.never_sent = path.statistics.never_sent.max(counted.dropped_at_talker);
             }
-            if facts.rx_tap.is_some() && listeners.get(&facts.stream) == Some(&1) {
+            if info.rx_tap.is_some() && listeners.get(&info.stream) == Some(&1) {
                 let early = if left { 0 } else { counted.dropped_at_talker };
                 let gone =
                     counted.dropped_in_network.saturating_add(counted.lost_to_faults).saturating_add(early);
-                // Of a stream with copies, a lost copy is not yet a lost frame: what is under way is counted.
-                facts.in_network_at_end = if redundant.contains(facts.stream.as_str()) {
-                    path.tally.lost.min(counted.in_network_at_end)
+                // Of a stream with member streams, a lost copy is not yet a lost frame: the simulator has counted what is under way.
+                info.in_network_at_end = if redundant.contains(info.stream.as_str()) {
+                    path.statistics.lost.min(counted.in_network_at_end)
                 } else {
-                    path.tally.lost.saturating_sub(gone)
+                    path.statistics.lost.saturating_sub(gone)
                 };
             }
         }

@@ -1,20 +1,20 @@
-//! A run folder to measures: the Plan says what was meant, the observations say what was sighted.
+//! A run folder to measures: the Plan says what was intended, the observations say what was sighted.
 
 mod counters;
-mod route;
+mod tap_path;
 
 use crate::Error;
-use crate::frames::FrameTable;
-use crate::gather::{self, Facts};
+use crate::frame_table::FrameTable;
 use crate::offset;
-use crate::pair::{Frames, Path};
+use crate::pair::{FrameSink, Path};
+use crate::path_statistics::PathOptions;
 use crate::report::{FORMAT, Measures, Source, SourceFile};
-use crate::tally::Against;
+use crate::summarise::{self, PathInfo};
 use counters::Counters;
-use route::Role;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::Path as FilePath;
+use tap_path::Role;
 use tsn_capture::file::{open_regular, read_regular};
 use tsn_observation::parquet::Reader;
 use tsn_observation::{ELIMINATED, Legend, Sighting};
@@ -26,7 +26,7 @@ const OBSERVATIONS: &str = "observations.parquet";
 const FRAMES: &str = "frames";
 const COUNTERS: &str = "counters.json";
 /// Octets of a Plan or of counters.
-const MOST_TEXT: u64 = 1 << 30;
+const MAX_TEXT_OCTETS: u64 = 1 << 30;
 
 /// What the caller may choose.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -61,7 +61,7 @@ impl Options {
 /// When the folder is none of a run, or half-written.
 pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> {
     let plan_file = folder.join(PLAN);
-    let text = read_regular(&plan_file, MOST_TEXT)
+    let text = read_regular(&plan_file, MAX_TEXT_OCTETS)
         .map_err(|error| Error::File { path: plan_file.clone(), error })?;
     let plan = Plan::read(&text).map_err(|error| Error::Plan { path: plan_file, error })?;
     let observations = folder.join(OBSERVATIONS);
@@ -79,21 +79,21 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
         }
     }
     let mut paths = paths.finish(&mut table);
-    table.finish(&paths.iter().map(|(facts, _)| facts.name()).collect::<Vec<_>>())?;
+    table.finish(&paths.iter().map(|(info, _)| info.name()).collect::<Vec<_>>())?;
     let mut source = Source { kind: "run", ..Source::default() };
     source.files.push(SourceFile { path: OBSERVATIONS.into(), side: "observations", frames: rows });
     if let Some(counters) = Counters::read(&folder.join(COUNTERS))? {
         let left = options.between().0 >= Stage::Driver;
         counters.explain(&mut paths, &plan, left, &mut source.warnings);
     }
-    let offset = offset::find(paths.iter().map(|(_, path)| &path.tally.delay), options.offset_s);
-    let (single, groups) = gather::reports(&paths);
+    let offset = offset::find(paths.iter().map(|(_, path)| &path.statistics.delay), options.offset_s);
+    let (single, groups) = summarise::reports(&paths);
     Ok(Measures { format: FORMAT, source, offset, paths: single, groups })
 }
 
-/// Every stream and listener, and which taps are whose.
+/// The path of every stream to every listener, and what each tap is to each path.
 struct Paths {
-    all: Vec<(Facts, Path)>,
+    all: Vec<(PathInfo, Path)>,
     /// By the observations' stream number: at which tap a sighting is what to which path.
     roles: Vec<Vec<(u16, u32, Role)>>,
 }
@@ -115,25 +115,25 @@ impl Paths {
                 return Err(Error::Nothing(problem));
             };
             for listener in &stream.listeners {
-                let way = route::way(plan, stream, listener.route, &taps, options.between());
+                let tap_path = tap_path::tap_path(plan, stream, listener.route, &taps, options.between());
                 #[expect(
                     clippy::cast_possible_truncation,
                     reason = "a Plan of four billion streams does not fit"
                 )]
                 let path = found.all.len() as u32;
-                found.roles[*number].extend(way.roles.iter().map(|(tap, role)| (*tap, path, *role)));
+                found.roles[*number].extend(tap_path.roles.iter().map(|(tap, role)| (*tap, path, *role)));
                 let clock = |tap: Option<u16>| Some(legend.taps.get(usize::from(tap?))?.clock.clone());
                 let name = |tap: Option<u16>| Some(legend.taps.get(usize::from(tap?))?.name.clone());
                 let node = plan.nodes.get(listener.node as usize);
-                let facts = Facts {
+                let info = PathInfo {
                     stream: stream.name.clone(),
                     group: stream.group.clone(),
                     listener: node.map(|node| node.name.clone()).unwrap_or_default(),
-                    tx_tap: name(way.first),
-                    rx_tap: name(way.last),
-                    tx_clock: clock(way.first),
-                    rx_clock: clock(way.last),
-                    taps: way.names,
+                    tx_tap: name(tap_path.first),
+                    rx_tap: name(tap_path.last),
+                    tx_clock: clock(tap_path.first),
+                    rx_clock: clock(tap_path.last),
+                    taps: tap_path.names,
                     period_ns: period(stream),
                     deadline_ns: stream.requirements.delay_ns,
                     shares_ppm: stream
@@ -146,19 +146,19 @@ impl Paths {
                     before_first: 0,
                     in_network_at_end: 0,
                 };
-                let against = Against {
+                let path_options = PathOptions {
                     path,
                     offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
-                    deadline_ns: facts.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
+                    deadline_ns: info.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
                 };
-                found.all.push((facts, Path::from_zero(against)));
+                found.all.push((info, Path::from_zero(path_options)));
             }
         }
         Ok(found)
     }
 
     #[inline]
-    fn sight(&mut self, sighting: &Sighting, out: &mut impl Frames) {
+    fn sight(&mut self, sighting: &Sighting, out: &mut impl FrameSink) {
         let Some(roles) = self.roles.get(sighting.stream as usize) else { return };
         for (tap, path, role) in roles {
             if *tap != sighting.tap {
@@ -167,7 +167,7 @@ impl Paths {
             let path = &mut self.all[*path as usize].1;
             match role {
                 Role::Send => path.send(sighting.seq, sighting.t_ns, out),
-                // Copies leave side by side; the frame has left when the first one has.
+                // Member streams leave by several ports; the frame has left when its first copy has.
                 Role::First if sighting.copy > 0 && path.has_left(sighting.seq) => {}
                 Role::First => path.tx(sighting.seq, sighting.t_ns, sighting.octets, out),
                 Role::Between(place) => path.between(sighting.seq, *place, out),
@@ -180,7 +180,7 @@ impl Paths {
         }
     }
 
-    fn finish(mut self, out: &mut impl Frames) -> Vec<(Facts, Path)> {
+    fn finish(mut self, out: &mut impl FrameSink) -> Vec<(PathInfo, Path)> {
         for (_, path) in &mut self.all {
             path.finish(out);
         }

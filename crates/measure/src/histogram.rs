@@ -8,18 +8,18 @@ const FREE: i64 = i64::MIN;
 
 /// How often each value occurred.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct Histogram {
     /// Open addressing: page number and its place in `pages`; a power of two long, at most half full.
     index: Vec<(i64, u32)>,
     pages: Vec<[u32; PAGE]>,
-    /// Values whose counter was full, by how many times.
-    spilled: Vec<(i64, u64)>,
+    /// Values whose counter was full, and how many occurrences it had by then.
+    carried_over: Vec<(i64, u64)>,
     /// The page of the last value.
     last: (i64, u32),
     total: u64,
 }
 
-impl Counts {
+impl Histogram {
     /// How many values there are.
     pub(crate) fn total(&self) -> u64 {
         self.total
@@ -34,7 +34,7 @@ impl Counts {
         self.total += 1;
         let counter = &mut self.pages[page as usize][(value & (PAGE as i64 - 1)) as usize];
         if *counter == u32::MAX {
-            self.spill(value);
+            self.carry_over(value);
         } else {
             *counter += 1;
         }
@@ -51,13 +51,13 @@ impl Counts {
         let counter = &mut self.pages[self.last.1 as usize][(value & (PAGE as i64 - 1)) as usize];
         match u32::try_from(rest).ok().and_then(|rest| counter.checked_add(rest)) {
             Some(sum) => *counter = sum,
-            None => self.spilled.push((value, rest)),
+            None => self.carried_over.push((value, rest)),
         }
     }
 
     #[cold]
-    fn spill(&mut self, value: i64) {
-        self.spilled.push((value, u64::from(u32::MAX)));
+    fn carry_over(&mut self, value: i64) {
+        self.carried_over.push((value, u64::from(u32::MAX)));
         let page = self.last.1 as usize;
         self.pages[page][(value & (PAGE as i64 - 1)) as usize] = 1;
     }
@@ -98,7 +98,7 @@ impl Counts {
                 values.push(((number << SHIFT) + place as i64, u64::from(*count)));
             }
         }
-        for (value, count) in &self.spilled {
+        for (value, count) in &self.carried_over {
             if let Ok(place) = values.binary_search_by_key(value, |(value, _)| *value) {
                 values[place].1 += count;
             }
@@ -133,7 +133,7 @@ mod tests {
             ),
             times in 1_u64..5,
         ) {
-            let mut counts = Counts::default();
+            let mut counts = Histogram::default();
             let mut expected = BTreeMap::new();
             for (place, value) in values.iter().enumerate() {
                 if place % 3 == 0 {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_is_full_goes_on() {
-        let mut counts = Counts::default();
+        let mut counts = Histogram::default();
         counts.add_many(5, u64::from(u32::MAX));
         counts.add(5);
         counts.add(5);

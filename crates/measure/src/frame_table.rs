@@ -1,8 +1,9 @@
 //! The table of frames: one row per sent frame and listener, as Parquet.
 
 use crate::Error;
-use crate::pair::Frames;
-use crate::tally::{Against, Frame, Marks};
+use crate::frame::{Frame, FrameFlags};
+use crate::pair::FrameSink;
+use crate::path_statistics::PathOptions;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -28,7 +29,7 @@ const SCHEMA: &str = "message frames {
     REQUIRED INT32 octets (INTEGER(32,false));
 }";
 
-/// Whose frames a path has.
+/// What the number of a path stands for.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PathName<'a> {
     pub(crate) stream: &'a str,
@@ -36,22 +37,22 @@ pub(crate) struct PathName<'a> {
     pub(crate) listener: &'a str,
 }
 
-/// A column that may have holes.
+/// A column of which some rows have no value.
 #[derive(Default)]
-struct Holed {
+struct NullableColumn {
     values: Vec<i64>,
-    there: Vec<i16>,
+    present: Vec<i16>,
 }
 
-impl Holed {
+impl NullableColumn {
     fn push(&mut self, value: Option<i64>) {
-        self.there.push(i16::from(value.is_some()));
+        self.present.push(i16::from(value.is_some()));
         self.values.extend(value);
     }
 
     fn clear(&mut self) {
         self.values.clear();
-        self.there.clear();
+        self.present.clear();
     }
 }
 
@@ -62,9 +63,9 @@ pub(crate) struct FrameTable {
     failure: Option<ParquetError>,
     paths: Vec<i32>,
     seqs: Vec<i64>,
-    tx: Holed,
-    rx: Holed,
-    delay: Holed,
+    tx: NullableColumn,
+    rx: NullableColumn,
+    delay: NullableColumn,
     octets: Vec<i32>,
 }
 
@@ -92,9 +93,9 @@ impl FrameTable {
             failure: None,
             paths: Vec::new(),
             seqs: Vec::new(),
-            tx: Holed::default(),
-            rx: Holed::default(),
-            delay: Holed::default(),
+            tx: NullableColumn::default(),
+            rx: NullableColumn::default(),
+            delay: NullableColumn::default(),
             octets: Vec::new(),
         })
     }
@@ -120,22 +121,22 @@ impl FrameTable {
         let mut group = self.file.next_row_group()?;
         column::<Int32Type>(&mut group, &self.paths, None)?;
         column::<Int64Type>(&mut group, &self.seqs, None)?;
-        for holed in [&self.tx, &self.rx, &self.delay] {
-            column::<Int64Type>(&mut group, &holed.values, Some(&holed.there))?;
+        for nullable in [&self.tx, &self.rx, &self.delay] {
+            column::<Int64Type>(&mut group, &nullable.values, Some(&nullable.present))?;
         }
         column::<Int32Type>(&mut group, &self.octets, None)?;
         group.close()?;
         self.paths.clear();
         self.seqs.clear();
         self.octets.clear();
-        for holed in [&mut self.tx, &mut self.rx, &mut self.delay] {
-            holed.clear();
+        for nullable in [&mut self.tx, &mut self.rx, &mut self.delay] {
+            nullable.clear();
         }
         Ok(())
     }
 }
 
-/// What the disk said is told as it is.
+/// An error of the disk is reported as such, not as one of Parquet.
 fn failed(path: PathBuf, error: ParquetError) -> Error {
     match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {
@@ -149,25 +150,25 @@ fn failed(path: PathBuf, error: ParquetError) -> Error {
 fn column<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: &[T::T],
-    there: Option<&[i16]>,
+    present: Option<&[i16]>,
 ) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
         return Err(ParquetError::General("fewer columns than values".into()));
     };
-    column.typed::<T>().write_batch(values, there, None)?;
+    column.typed::<T>().write_batch(values, present, None)?;
     column.close()
 }
 
-impl Frames for FrameTable {
-    fn frame(&mut self, seq: u64, frame: &Frame, against: &Against) {
-        if !frame.marks.has(Marks::TX) || self.failure.is_some() {
+impl FrameSink for FrameTable {
+    fn frame(&mut self, seq: u64, frame: &Frame, options: &PathOptions) {
+        if !frame.flags.has(FrameFlags::TX) || self.failure.is_some() {
             return;
         }
-        self.paths.push(against.path.cast_signed());
+        self.paths.push(options.path.cast_signed());
         self.seqs.push(seq.cast_signed());
         self.tx.push(frame.tx());
         self.rx.push(frame.rx());
-        self.delay.push(frame.delay(against.offset_ns));
+        self.delay.push(frame.delay(options.offset_ns));
         self.octets.push(frame.octets.cast_signed());
         if self.paths.len() >= ROWS {
             self.failure = self.flush().err();
@@ -176,11 +177,11 @@ impl Frames for FrameTable {
 }
 
 /// A table, or none wanted.
-impl<F: Frames> Frames for Option<F> {
+impl<F: FrameSink> FrameSink for Option<F> {
     #[inline]
-    fn frame(&mut self, seq: u64, frame: &Frame, against: &Against) {
+    fn frame(&mut self, seq: u64, frame: &Frame, options: &PathOptions) {
         if let Some(table) = self {
-            table.frame(seq, frame, against);
+            table.frame(seq, frame, options);
         }
     }
 }

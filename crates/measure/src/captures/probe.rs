@@ -1,11 +1,12 @@
-//! A look at the beginning of both sides: whose frames they are, what both sides show of them, how the clocks lie.
+//! Reads the beginning of both sides: which formats the frames have, which fields both sides show, and how far their
+//! clocks are apart.
 
-use super::event::Event;
-use super::streams::{Known, Streams};
+use super::captured_frame::CapturedFrame;
+use super::streams::{Numbering, Streams};
 use super::{End, side::Side};
 use crate::Error;
-use crate::flow::{FlowKey, Shown};
-use crate::tally::Against;
+use crate::flow::{FlowKey, VisibleFields};
+use crate::path_statistics::PathOptions;
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use tsn_capture::Reader;
@@ -13,42 +14,42 @@ use tsn_wire::dissect::dissect;
 use tsn_wire::payload::rtc_testbench;
 use tsn_wire::recognise::{Evidence, Format, marked};
 
-/// Frames per file that are looked at.
-const LOOK: usize = 20_000;
+/// Frames per file that are probed.
+const PROBE_FRAMES: usize = 20_000;
 /// Clocks whose first stamps are further apart than this, in ns, are taken to have other epochs.
 const SAME_EPOCH_NS: u64 = 3_600_000_000_000;
 
-/// What the look found.
-pub(super) struct Surveyed {
-    pub(super) shown: Shown,
-    pub(super) formats: FxHashMap<FlowKey, Known>,
+/// What the beginning of both sides says.
+pub(super) struct Probed {
+    pub(super) visible: VisibleFields,
+    pub(super) formats: FxHashMap<FlowKey, Numbering>,
     /// How many octets of a packet both sides have captured.
     pub(super) hash_octets: usize,
     /// The receiving side's stamp minus the sending side's, for the same frame.
     pub(super) ahead_ns: i64,
 }
 
-/// What one stream's frames said.
+/// What tells the format of one stream's frames.
 #[derive(Default)]
-struct Notes {
+struct StreamEvidence {
     marked: Option<Format>,
     evidence: [Evidence; 2],
     highest_in_cycle: u32,
 }
 
-/// What is shown on one side.
+/// The fields that every frame of one side shows.
 #[derive(Copy, Clone)]
-struct Showing {
+struct SideFields {
     source: bool,
     destination: bool,
     tag: bool,
 }
 
-pub(super) fn survey(tx: &[PathBuf], rx: &[PathBuf]) -> Result<Surveyed, Error> {
+pub(super) fn probe(tx: &[PathBuf], rx: &[PathBuf]) -> Result<Probed, Error> {
     let mut hash_octets = usize::MAX;
-    let mut sides = [Showing { source: true, destination: true, tag: false }; 2];
+    let mut sides = [SideFields { source: true, destination: true, tag: false }; 2];
     for (paths, side) in [tx, rx].into_iter().zip(&mut sides) {
-        look(paths, |frame, cut| {
+        read_beginning(paths, |frame, cut| {
             side.source &= frame.source().is_some();
             side.destination &= frame.destination().is_some();
             side.tag |= frame.tag.is_some();
@@ -57,15 +58,15 @@ pub(super) fn survey(tx: &[PathBuf], rx: &[PathBuf]) -> Result<Surveyed, Error> 
             }
         })?;
     }
-    let shown = Shown {
+    let visible = VisibleFields {
         source: sides.iter().all(|side| side.source),
         destination: sides.iter().all(|side| side.destination),
         tag: sides.iter().all(|side| side.tag),
     };
-    let mut notes: FxHashMap<FlowKey, Notes> = FxHashMap::default();
+    let mut notes: FxHashMap<FlowKey, StreamEvidence> = FxHashMap::default();
     for (paths, side) in [(tx, 0), (rx, 1)] {
-        look(paths, |frame, _| {
-            let note = notes.entry(FlowKey::of(frame, shown)).or_default();
+        read_beginning(paths, |frame, _| {
+            let note = notes.entry(FlowKey::of(frame, visible)).or_default();
             note.marked = note.marked.or_else(|| marked(frame));
             match note.marked {
                 None => note.evidence[side].see(frame),
@@ -77,31 +78,31 @@ pub(super) fn survey(tx: &[PathBuf], rx: &[PathBuf]) -> Result<Surveyed, Error> 
             }
         })?;
     }
-    let formats: FxHashMap<FlowKey, Known> =
-        notes.into_iter().map(|(key, notes)| (key, notes.known())).collect();
-    let ahead_ns = clocks(tx, rx, shown, &formats, hash_octets)?;
-    Ok(Surveyed { shown, formats, hash_octets, ahead_ns })
+    let formats: FxHashMap<FlowKey, Numbering> =
+        notes.into_iter().map(|(key, notes)| (key, notes.numbering())).collect();
+    let ahead_ns = clocks(tx, rx, visible, &formats, hash_octets)?;
+    Ok(Probed { visible, formats, hash_octets, ahead_ns })
 }
 
-impl Notes {
-    fn known(&self) -> Known {
-        let told = self.evidence.iter().map(Evidence::format).find(|format| *format != Format::Unknown);
-        Known {
-            format: self.marked.or(told).unwrap_or(Format::Unknown),
+impl StreamEvidence {
+    fn numbering(&self) -> Numbering {
+        let recognised = self.evidence.iter().map(Evidence::format).find(|format| *format != Format::Unknown);
+        Numbering {
+            format: self.marked.or(recognised).unwrap_or(Format::Unknown),
             frames_per_cycle: self.highest_in_cycle.saturating_add(1),
         }
     }
 }
 
-/// Shows `see` the first frames of each file, and whether the capture cut them.
-fn look(
+/// Calls `see` for the first frames of each file, with whether the capture cut them.
+fn read_beginning(
     paths: &[PathBuf],
     mut see: impl FnMut(&tsn_wire::dissect::Dissected<'_>, bool),
 ) -> Result<(), Error> {
     for path in paths {
         let failed = |error| Error::Capture { path: path.clone(), error };
         let mut reader = Reader::open(path).map_err(failed)?;
-        for _ in 0..LOOK {
+        for _ in 0..PROBE_FRAMES {
             let Some(packet) = reader.read().map_err(failed)? else { break };
             let cut = (packet.octets.len() as u64) < u64::from(packet.original);
             if let Ok(frame) = dissect(packet.link, packet.octets, packet.original) {
@@ -116,26 +117,26 @@ fn look(
 fn clocks(
     tx: &[PathBuf],
     rx: &[PathBuf],
-    shown: Shown,
-    formats: &FxHashMap<FlowKey, Known>,
+    visible: VisibleFields,
+    formats: &FxHashMap<FlowKey, Numbering>,
     hash_octets: usize,
 ) -> Result<i64, Error> {
-    let mut streams = Streams::new(shown, formats.clone(), hash_octets, Against::default());
-    let mut first_events = |paths: &[PathBuf], end: End| -> Result<Vec<Event>, Error> {
+    let mut streams = Streams::new(visible, formats.clone(), hash_octets, PathOptions::default());
+    let mut first_frames = |paths: &[PathBuf], end: End| -> Result<Vec<CapturedFrame>, Error> {
         let mut side = Side::open(paths, end)?;
         let mut events = Vec::new();
-        while events.len() < LOOK
+        while events.len() < PROBE_FRAMES
             && let Some(event) = side.next(&mut streams)?
         {
             events.push(event);
         }
         Ok(events)
     };
-    let sent = first_events(tx, End::Tx)?;
-    let arrived = first_events(rx, End::Rx)?;
+    let sent = first_frames(tx, End::Tx)?;
+    let arrived = first_frames(rx, End::Rx)?;
     let stamps: FxHashMap<(u32, u64), i64> =
         sent.iter().rev().filter_map(|event| Some(((event.stream, event.number?), event.t_ns?))).collect();
-    let delay = |event: &Event| -> Option<i64> {
+    let delay = |event: &CapturedFrame| -> Option<i64> {
         event.t_ns?.checked_sub(*stamps.get(&(event.stream, event.number?))?)
     };
     let mut delays: Vec<i64> = arrived.iter().filter_map(delay).collect();

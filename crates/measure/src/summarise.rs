@@ -1,14 +1,14 @@
-//! Paths to reports, one by one and pooled by group and listener.
+//! The statistics of paths to reports, one by one and pooled by group and listener.
 
-use crate::frames::PathName;
+use crate::distribution::{Distribution, Extreme, Stat};
+use crate::frame_table::PathName;
 use crate::pair::Path;
+use crate::path_statistics::PathStatistics;
 use crate::report::{Count, DelayPercentile, Jitter, LostAfter, PathReport, Rate};
-use crate::stat::{Distribution, Extreme, Stat};
-use crate::tally::Tally;
 
-/// What is known of a path besides its frames.
+/// What a report says of a path besides its frames.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct PathInfo {
     pub(crate) stream: String,
     pub(crate) group: String,
     pub(crate) listener: String,
@@ -28,87 +28,87 @@ pub(crate) struct Facts {
     pub(crate) in_network_at_end: u64,
 }
 
-impl Facts {
+impl PathInfo {
     pub(crate) fn name(&self) -> PathName<'_> {
         PathName { stream: &self.stream, group: &self.group, listener: &self.listener }
     }
 }
 
 /// One report per path, then one per group and listener.
-pub(crate) fn reports(paths: &[(Facts, Path)]) -> (Vec<PathReport>, Vec<PathReport>) {
+pub(crate) fn reports(paths: &[(PathInfo, Path)]) -> (Vec<PathReport>, Vec<PathReport>) {
     let mut single = Vec::with_capacity(paths.len());
-    let mut groups: Vec<(&Facts, Vec<usize>)> = Vec::new();
-    for (place, (facts, path)) in paths.iter().enumerate() {
-        let intervals = intervals(&path.tally, facts.period_ns);
-        single.push(report(facts, &path.tally, &intervals, &|_| None));
-        let member = |group: &&mut (&Facts, Vec<usize>)| {
-            group.0.group == facts.group && group.0.listener == facts.listener
+    let mut groups: Vec<(&PathInfo, Vec<usize>)> = Vec::new();
+    for (place, (info, path)) in paths.iter().enumerate() {
+        let intervals = intervals(&path.statistics, info.period_ns);
+        single.push(report(info, &path.statistics, &intervals, &|_| None));
+        let member = |group: &&mut (&PathInfo, Vec<usize>)| {
+            group.0.group == info.group && group.0.listener == info.listener
         };
         match groups.iter_mut().find(member) {
             Some(group) => group.1.push(place),
-            None => groups.push((facts, vec![place])),
+            None => groups.push((info, vec![place])),
         }
     }
-    let pooled = groups.into_iter().map(|(facts, members)| pool(paths, facts, &members)).collect();
+    let pooled = groups.into_iter().map(|(info, members)| pool(paths, info, &members)).collect();
     (single, pooled)
 }
 
 /// The paths of one group at one listener together.
-fn pool(paths: &[(Facts, Path)], facts: &Facts, members: &[usize]) -> PathReport {
-    let mut tally = Tally::default();
+fn pool(paths: &[(PathInfo, Path)], info: &PathInfo, members: &[usize]) -> PathReport {
+    let mut statistics = PathStatistics::default();
     let mut gaps = Distribution::default();
-    let mut facts =
-        Facts { stream: facts.group.clone(), before_first: 0, in_network_at_end: 0, ..facts.clone() };
+    let mut info =
+        PathInfo { stream: info.group.clone(), before_first: 0, in_network_at_end: 0, ..info.clone() };
     for place in members {
         let (member, path) = &paths[*place];
-        tally.merge(&path.tally);
-        gaps.merge(&intervals(&path.tally, member.period_ns));
-        facts.is_sequence &= member.is_sequence;
-        facts.before_first += member.before_first;
-        facts.in_network_at_end += member.in_network_at_end;
+        statistics.merge(&path.statistics);
+        gaps.merge(&intervals(&path.statistics, member.period_ns));
+        info.is_sequence &= member.is_sequence;
+        info.before_first += member.before_first;
+        info.in_network_at_end += member.in_network_at_end;
         // What the flows do not share, the group does not have.
         for (kept, theirs) in [
-            (&mut facts.tx_tap, &member.tx_tap),
-            (&mut facts.rx_tap, &member.rx_tap),
-            (&mut facts.tx_clock, &member.tx_clock),
-            (&mut facts.rx_clock, &member.rx_clock),
+            (&mut info.tx_tap, &member.tx_tap),
+            (&mut info.rx_tap, &member.rx_tap),
+            (&mut info.tx_clock, &member.tx_clock),
+            (&mut info.rx_clock, &member.rx_clock),
         ] {
             if kept != theirs {
                 *kept = None;
             }
         }
-        if facts.taps != member.taps {
-            facts.taps.clear();
-            tally.lost_after.clear();
+        if info.taps != member.taps {
+            info.taps.clear();
+            statistics.lost_after.clear();
         }
-        facts.period_ns = facts.period_ns.filter(|period| member.period_ns == Some(*period));
+        info.period_ns = info.period_ns.filter(|period| member.period_ns == Some(*period));
     }
     let only = if let [only] = members { Some(*only) } else { None };
     let stream = |extreme: Extreme| {
-        paths.get(only.unwrap_or(extreme.path as usize)).map(|(facts, _)| facts.stream.clone())
+        paths.get(only.unwrap_or(extreme.path as usize)).map(|(info, _)| info.stream.clone())
     };
-    let mut pooled = report(&facts, &tally, &gaps, &stream);
+    let mut pooled = report(&info, &statistics, &gaps, &stream);
     pooled.flows = Some(members.len());
     pooled
 }
 
 /// Distances of the gaps between arrivals from the period, or from the mean gap.
-fn intervals(tally: &Tally, period_ns: Option<u64>) -> Distribution {
+fn intervals(statistics: &PathStatistics, period_ns: Option<u64>) -> Distribution {
     let period = period_ns.and_then(|period| i64::try_from(period).ok());
     period
-        .or_else(|| tally.arrivals.mean_rounded())
-        .map(|centre| tally.arrivals.distances(centre))
+        .or_else(|| statistics.arrivals.mean_rounded())
+        .map(|centre| statistics.arrivals.distances(centre))
         .unwrap_or_default()
 }
 
-fn percentile(tally: &Tally, share_ppm: u32) -> Option<DelayPercentile> {
-    let delay_ns = tally.delay.quantile(u64::from(share_ppm), 1_000_000)?;
+fn percentile(statistics: &PathStatistics, share_ppm: u32) -> Option<DelayPercentile> {
+    let delay_ns = statistics.delay.quantile(u64::from(share_ppm), 1_000_000)?;
     Some(DelayPercentile { share_ppm, delay_ns })
 }
 
 fn report(
-    facts: &Facts,
-    tally: &Tally,
+    info: &PathInfo,
+    statistics: &PathStatistics,
     intervals: &Distribution,
     stream: &dyn Fn(Extreme) -> Option<String>,
 ) -> PathReport {
@@ -118,65 +118,73 @@ fn report(
         stat.max_stream = of.max().and_then(stream);
         Some(stat)
     };
-    let delay = stat(&tally.delay);
-    let deviation = tally.delay.mean_rounded().map(|mean| tally.delay.distances(mean)).unwrap_or_default();
-    let lost_where = tally.lost_after.iter().enumerate().filter(|(_, frames)| **frames > 0);
+    let delay = stat(&statistics.delay);
+    let deviation =
+        statistics.delay.mean_rounded().map(|mean| statistics.delay.distances(mean)).unwrap_or_default();
+    let lost_where = statistics.lost_after.iter().enumerate().filter(|(_, frames)| **frames > 0);
     let lost_where = lost_where.filter_map(|(tap, frames)| {
-        Some(LostAfter { after_tap: facts.taps.get(tap)?.clone(), frames: *frames })
+        Some(LostAfter { after_tap: info.taps.get(tap)?.clone(), frames: *frames })
     });
     PathReport {
-        stream: facts.stream.clone(),
-        group: facts.group.clone(),
-        listener: facts.listener.clone(),
-        tx_tap: facts.tx_tap.clone(),
-        rx_tap: facts.rx_tap.clone(),
-        tx_clock: facts.tx_clock.clone(),
-        rx_clock: facts.rx_clock.clone(),
+        stream: info.stream.clone(),
+        group: info.group.clone(),
+        listener: info.listener.clone(),
+        tx_tap: info.tx_tap.clone(),
+        rx_tap: info.rx_tap.clone(),
+        tx_clock: info.tx_clock.clone(),
+        rx_clock: info.rx_clock.clone(),
         flows: None,
         count: Count {
-            never_sent: facts.is_sequence.then_some(tally.never_sent),
-            sent: tally.sent,
-            received: tally.received,
-            lost: tally.lost.saturating_sub(facts.in_network_at_end),
-            late: facts.deadline_ns.map(|_| tally.late),
-            duplicate: tally.duplicate,
-            reordered: tally.reordered,
-            unmatched_rx: tally.unmatched_rx,
-            missing_timestamp: tally.missing_timestamp,
-            duplicate_tx: tally.duplicate_tx,
-            before_first: facts.before_first,
-            in_network_at_end: facts.in_network_at_end,
-            restarts: tally.restarts,
+            never_sent: info.is_sequence.then_some(statistics.never_sent),
+            sent: statistics.sent,
+            received: statistics.received,
+            lost: statistics.lost.saturating_sub(info.in_network_at_end),
+            late: info.deadline_ns.map(|_| statistics.late),
+            duplicate: statistics.duplicate,
+            reordered: statistics.reordered,
+            unmatched_rx: statistics.unmatched_rx,
+            missing_timestamp: statistics.missing_timestamp,
+            duplicate_tx: statistics.duplicate_tx,
+            before_first: info.before_first,
+            in_network_at_end: info.in_network_at_end,
+            restarts: statistics.restarts,
         },
         lost_where: lost_where.collect(),
         spread: delay.as_ref().map(|delay| delay.std),
         delay,
-        delay_percentiles: facts.shares_ppm.iter().filter_map(|share| percentile(tally, *share)).collect(),
+        delay_percentiles: info
+            .shares_ppm
+            .iter()
+            .filter_map(|share| percentile(statistics, *share))
+            .collect(),
         jitter: Jitter {
-            delay_step: stat(&tally.step),
-            delay_step_abs: stat(&tally.step_abs),
+            delay_step: stat(&statistics.step),
+            delay_step_abs: stat(&statistics.step_abs),
             deviation: stat(&deviation),
             interval: stat(intervals),
         },
-        period_ns: facts.period_ns,
-        deadline_ns: facts.deadline_ns,
-        rate: Rate { sent_bps: tally.sent_flow.rate_bps(), received_bps: tally.received_flow.rate_bps() },
-        send_to_tx: stat(&tally.send_to_tx),
-        release_delay: stat(&tally.release_delay),
-        departures: stat(&tally.departures),
-        arrivals: stat(&tally.arrivals),
+        period_ns: info.period_ns,
+        deadline_ns: info.deadline_ns,
+        rate: Rate {
+            sent_bps: statistics.sent_rate.rate_bps(),
+            received_bps: statistics.received_rate.rate_bps(),
+        },
+        send_to_tx: stat(&statistics.send_to_tx),
+        release_delay: stat(&statistics.release_delay),
+        departures: stat(&statistics.departures),
+        arrivals: stat(&statistics.arrivals),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::Against;
+    use crate::path_statistics::PathOptions;
 
     /// A path of flow `place` of group "g" from its own tap "t0", "t1" to tap "r". Frames leave 1,000 ns apart and arrive
     /// this much later, or never.
-    fn path(place: u32, delays: &[Option<i64>]) -> (Facts, Path) {
-        let facts = Facts {
+    fn path(place: u32, delays: &[Option<i64>]) -> (PathInfo, Path) {
+        let info = PathInfo {
             stream: format!("g/{place}"),
             group: "g".into(),
             listener: "l".into(),
@@ -192,7 +200,7 @@ mod tests {
             before_first: u64::from(place) + 2,
             in_network_at_end: 1,
         };
-        let mut path = Path::from_zero(Against { path: place, ..Against::default() });
+        let mut path = Path::from_zero(PathOptions { path: place, ..PathOptions::default() });
         for (seq, delay) in delays.iter().enumerate() {
             let sent = seq as i64 * 1_000;
             path.tx(seq as u64, Some(sent), 64, &mut ());
@@ -201,7 +209,7 @@ mod tests {
             }
         }
         path.finish(&mut ());
-        (facts, path)
+        (info, path)
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! What pairing needs of a frame that a capture has.
+//! A frame of a capture, as far as pairing needs it.
 
-/// A sighting, as far as pairing needs it.
+/// One captured frame.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct CapturedFrame {
     /// The stamp.
     pub(super) t_ns: Option<i64>,
     /// The stamp, or where it is missing the last one before: to read the sides in step.

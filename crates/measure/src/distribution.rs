@@ -1,6 +1,6 @@
 //! What people read of many integers: extremes, exact mean and deviation, nearest-rank quantiles.
 
-use crate::count::Counts;
+use crate::histogram::Histogram;
 use serde::Serialize;
 
 /// One sample that stands out: its value, the frame's number, and whose frame it is.
@@ -17,7 +17,7 @@ pub struct Extreme {
 /// Samples as counted, with their extremes.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    counts: Counts,
+    counts: Histogram,
     min: Option<Extreme>,
     max: Option<Extreme>,
 }
@@ -152,7 +152,7 @@ fn nearest_rank(ascending: &[(i64, u64)], count: u64, share: u64, of: u64) -> i6
 struct Squares {
     exact: Option<u128>,
     begun: bool,
-    rough: f64,
+    approximate: f64,
 }
 
 impl Squares {
@@ -164,7 +164,7 @@ impl Squares {
             .and_then(|sum| square.checked_mul(u128::from(times)).and_then(|part| sum.checked_add(part)));
         #[expect(clippy::cast_precision_loss, reason = "the fallback")]
         {
-            self.rough += square as f64 * times as f64;
+            self.approximate += square as f64 * times as f64;
         }
     }
 
@@ -179,7 +179,7 @@ impl Squares {
             Some(scaled) => (scaled as f64).sqrt() / count as f64,
             None => {
                 let mean = sum as f64 / count as f64;
-                (self.rough / count as f64 - mean * mean).max(0.0).sqrt()
+                (self.approximate / count as f64 - mean * mean).max(0.0).sqrt()
             }
         }
     }

@@ -1,0 +1,249 @@
+//! What is counted and measured of the frames of one path.
+
+use crate::distribution::Distribution;
+use crate::frame::{Frame, FrameFlags};
+use crate::throughput::Throughput;
+
+/// Counts and distributions of one path, or of several paths together.
+#[derive(Clone, Debug, Default)]
+pub struct PathStatistics {
+    /// Numbers missing at the first tap.
+    pub never_sent: u64,
+    /// Sighted at the first tap.
+    pub sent: u64,
+    /// Sighted at both taps.
+    pub received: u64,
+    /// Sighted at the first tap only.
+    pub lost: u64,
+    /// Received, but later than the deadline.
+    pub late: u64,
+    /// A number that arrived again.
+    pub duplicate: u64,
+    /// A number that the first tap sighted again.
+    pub duplicate_tx: u64,
+    /// Arrived after a higher number.
+    pub reordered: u64,
+    /// Sighted at the last tap only.
+    pub unmatched_rx: u64,
+    /// Received, but a stamp is missing.
+    pub missing_timestamp: u64,
+    /// Jumps in the numbers so large that they mean a new beginning.
+    pub restarts: u64,
+    /// Lost frames, by the position of the last tap that sighted them.
+    pub lost_after: Vec<u64>,
+    /// Delays.
+    pub delay: Distribution,
+    /// Signed steps of delay.
+    pub step: Distribution,
+    /// Magnitudes of the steps of delay.
+    pub step_abs: Distribution,
+    /// Gaps between departures.
+    pub departures: Distribution,
+    /// Gaps between arrivals.
+    pub arrivals: Distribution,
+    /// From handing over to the first tap.
+    pub send_to_tx: Distribution,
+    /// From handing over to the last tap.
+    pub release_delay: Distribution,
+    /// Rate at the first tap.
+    pub sent_rate: Throughput,
+    /// Rate at the last tap.
+    pub received_rate: Throughput,
+    previous_delay: Option<i64>,
+    previous_tx: Option<i64>,
+}
+
+/// Which path it is, and what its delays are measured with.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct PathOptions {
+    /// The index of the path in the report.
+    pub path: u32,
+    /// Taken off every delay, in ns.
+    pub offset_ns: i64,
+    /// Delay above which a frame is late.
+    pub deadline_ns: Option<i64>,
+}
+
+impl PathStatistics {
+    /// Adds a frame that will not be sighted again. Frames come in order of their numbers.
+    #[inline]
+    pub fn add(&mut self, seq: u64, frame: &Frame, options: &PathOptions) {
+        if !frame.flags.has(FrameFlags::TX) {
+            if frame.flags.has(FrameFlags::RX) {
+                self.unmatched_rx += 1;
+            } else {
+                self.never_sent += 1;
+            }
+            return;
+        }
+        self.sent += 1;
+        self.sent_rate.pass(frame.tx(), frame.octets);
+        if let Some(tx) = frame.tx() {
+            if let Some(gap) = self.previous_tx.and_then(|previous| tx.checked_sub(previous)) {
+                self.departures.add(gap, seq, options.path);
+            }
+            self.previous_tx = Some(tx);
+            if let Some(wait) = frame.send().and_then(|send| tx.checked_sub(send)) {
+                self.send_to_tx.add(wait, seq, options.path);
+            }
+        }
+        if !frame.flags.has(FrameFlags::RX) {
+            self.lost += 1;
+            let tap = usize::from(frame.last_tap);
+            if self.lost_after.len() <= tap {
+                self.lost_after.resize(tap + 1, 0);
+            }
+            self.lost_after[tap] += 1;
+            return;
+        }
+        self.received += 1;
+        self.received_rate.pass(frame.rx(), frame.octets);
+        if let (Some(send), Some(rx)) = (frame.send(), frame.rx())
+            && let Some(delay) = rx.checked_sub(send).and_then(|delay| delay.checked_sub(options.offset_ns))
+        {
+            self.release_delay.add(delay, seq, options.path);
+        }
+        let Some(delay) = frame.delay(options.offset_ns) else {
+            self.missing_timestamp += 1;
+            return;
+        };
+        self.delay.add(delay, seq, options.path);
+        if options.deadline_ns.is_some_and(|deadline| delay > deadline) {
+            self.late += 1;
+        }
+        if let Some(step) = self.previous_delay.and_then(|previous| delay.checked_sub(previous)) {
+            self.step.add(step, seq, options.path);
+            self.step_abs.add(step.saturating_abs(), seq, options.path);
+        }
+        self.previous_delay = Some(delay);
+    }
+
+    /// Adds another path's counts and samples.
+    pub fn merge(&mut self, other: &Self) {
+        for (sum, part) in [
+            (&mut self.never_sent, other.never_sent),
+            (&mut self.sent, other.sent),
+            (&mut self.received, other.received),
+            (&mut self.lost, other.lost),
+            (&mut self.late, other.late),
+            (&mut self.duplicate, other.duplicate),
+            (&mut self.duplicate_tx, other.duplicate_tx),
+            (&mut self.reordered, other.reordered),
+            (&mut self.unmatched_rx, other.unmatched_rx),
+            (&mut self.missing_timestamp, other.missing_timestamp),
+            (&mut self.restarts, other.restarts),
+        ] {
+            *sum += part;
+        }
+        self.lost_after.resize(self.lost_after.len().max(other.lost_after.len()), 0);
+        for (sum, part) in self.lost_after.iter_mut().zip(&other.lost_after) {
+            *sum += part;
+        }
+        self.delay.merge(&other.delay);
+        self.step.merge(&other.step);
+        self.step_abs.merge(&other.step_abs);
+        self.departures.merge(&other.departures);
+        self.arrivals.merge(&other.arrivals);
+        self.send_to_tx.merge(&other.send_to_tx);
+        self.release_delay.merge(&other.release_delay);
+        self.sent_rate.merge(&other.sent_rate);
+        self.received_rate.merge(&other.received_rate);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame of 100 octets that left at 1,000 ns and arrived `delay` later, handed over 50 ns before it left.
+    fn arrived(delay: i64) -> Frame {
+        let mut frame = Frame::default();
+        frame.observe_send(Some(950));
+        frame.observe_tx(Some(1_000), 100);
+        frame.observe_rx(Some(1_000 + delay), 104);
+        frame
+    }
+
+    #[test]
+    fn a_frame_is_late_above_its_deadline() {
+        let options = PathOptions { path: 0, offset_ns: 10, deadline_ns: Some(300) };
+        let mut statistics = PathStatistics::default();
+        for (seq, delay) in [(0, 309), (1, 310), (2, 311)] {
+            statistics.add(seq, &arrived(delay), &options);
+        }
+        assert_eq!((statistics.received, statistics.late), (3, 1));
+        let delay = statistics.delay.stat().unwrap();
+        assert_eq!((delay.min, delay.max, delay.max_seq), (299, 301, Some(2)));
+        let wait = statistics.send_to_tx.stat().unwrap();
+        assert_eq!((wait.count, wait.min, wait.max), (3, 50, 50));
+    }
+
+    #[test]
+    fn steps_and_gaps_are_from_one_frame_to_the_next() {
+        let mut statistics = PathStatistics::default();
+        for (seq, tx, rx) in
+            [(0, 0, Some(100)), (1, 1_000, Some(1_130)), (2, 2_100, None), (3, 2_900, Some(2_990))]
+        {
+            let mut frame = Frame::default();
+            frame.observe_tx(Some(tx), 64);
+            if let Some(rx) = rx {
+                frame.observe_rx(Some(rx), 64);
+            }
+            statistics.add(seq, &frame, &PathOptions::default());
+        }
+        // Delays 100, 130, lost, 90: steps of 30 and -40. Departures 1,000, 1,100 and 800 apart.
+        let step = statistics.step.stat().unwrap();
+        assert_eq!((step.count, step.min, step.max), (2, -40, 30));
+        let step = statistics.step_abs.stat().unwrap();
+        assert_eq!((step.count, step.min, step.max, step.max_seq), (2, 30, 40, Some(3)));
+        let gaps = statistics.departures.stat().unwrap();
+        assert_eq!((gaps.count, gaps.min, gaps.max, gaps.sum), (3, 800, 1_100, 2_900));
+        assert_eq!(statistics.lost_after, [1]);
+    }
+
+    /// Every count has its own number, so that none can stand for another.
+    #[test]
+    fn counts_of_two_paths_are_added_up() {
+        let statistics = |base: u64, lost_after: &[u64]| PathStatistics {
+            never_sent: base + 1,
+            sent: base + 2,
+            received: base + 3,
+            lost: base + 4,
+            late: base + 5,
+            duplicate: base + 6,
+            duplicate_tx: base + 7,
+            reordered: base + 8,
+            unmatched_rx: base + 9,
+            missing_timestamp: base + 10,
+            restarts: base + 11,
+            lost_after: lost_after.to_vec(),
+            ..PathStatistics::default()
+        };
+        for (one, other) in [(&[1_u64][..], &[10_u64, 20][..]), (&[10, 20], &[1])] {
+            let mut sum = statistics(100, one);
+            sum.merge(&statistics(1_000, other));
+            let counts = [sum.never_sent, sum.sent, sum.received, sum.lost, sum.late, sum.duplicate];
+            assert_eq!(counts, [1_102, 1_104, 1_106, 1_108, 1_110, 1_112]);
+            let counts =
+                [sum.duplicate_tx, sum.reordered, sum.unmatched_rx, sum.missing_timestamp, sum.restarts];
+            assert_eq!(counts, [1_114, 1_116, 1_118, 1_120, 1_122]);
+            assert_eq!(sum.lost_after, [11, 20]);
+        }
+    }
+
+    #[test]
+    fn every_distribution_of_two_paths_is_merged() {
+        let mut sum = PathStatistics::default();
+        for path in 0..2 {
+            let mut statistics = PathStatistics::default();
+            let of = |statistics: &mut PathStatistics, value: i64| statistics.arrivals.add(value, 0, path);
+            of(&mut statistics, 7);
+            for seq in 0..3 {
+                statistics.add(seq, &arrived(100), &PathOptions { path, ..PathOptions::default() });
+            }
+            sum.merge(&statistics);
+        }
+        let counts = [&sum.delay, &sum.step, &sum.step_abs, &sum.departures, &sum.arrivals, &sum.send_to_tx];
+        assert_eq!(counts.map(|of| of.count()), [6, 4, 4, 4, 2, 6]);
+    }
+}
