@@ -87,25 +87,37 @@ def shown(text: str, most: int = 60) -> str:
     return safe if len(safe) <= most else safe[: most - 3] + "..."
 
 
-def read_file(path: Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The kind of file that messages are about."""
+
+    name: str
+    start: str
+    """How such a file can begin."""
+    smaller: str = ""
+    """How a file says the same in fewer octets."""
+
+
+SCENARIO = Subject(
+    "a scenario", "name: my-first-network", "generators, sweeps and count say much in few lines"
+)
+
+
+def read_file(path: Path, subject: Subject = SCENARIO) -> str:
     """The file's text; raises :class:`ScenarioErrors` where it cannot be read as text."""
     name = str(path)
     try:
         raw = foreign.read_bytes(path, LARGEST_FILE)
     except foreign.UnusableFileError as error:
-        hint = (
-            "generators, sweeps and count say much in few lines"
-            if error.expected.startswith("at most")
-            else ""
-        )
+        hint = subject.smaller if error.expected.startswith("at most") else ""
         raise failure(name, error.expected, error.found, hint) from None
     except FileNotFoundError:
-        raise failure(name, "a scenario file", "no such file", "check the path") from None
+        raise failure(name, f"{subject.name} file", "no such file", "check the path") from None
     except IsADirectoryError:
-        raise failure(name, "a scenario file", "a folder", "name the .yaml file in it") from None
+        raise failure(name, f"{subject.name} file", "a folder", "name the .yaml file in it") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "a path that cannot be opened"
-        raise failure(name, "a scenario file", str(reason).lower()) from None
+        raise failure(name, f"{subject.name} file", str(reason).lower()) from None
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -122,7 +134,7 @@ def failure(
     return ScenarioErrors([Problem(file, place.line, place.column, "", expected, found, hint)])
 
 
-def parse(text: str, file: str) -> Mapping:
+def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
     """The tree of a YAML text, whose top is a mapping.
 
     Raises :class:`ScenarioErrors` with the first mistake of spelling, or with every key that is given twice.
@@ -131,7 +143,7 @@ def parse(text: str, file: str) -> Mapping:
     from ruamel.yaml.error import YAMLError
 
     if not text.strip():
-        raise failure(file, "a scenario", "an empty file", "start with: name: my-first-network")
+        raise failure(file, subject.name, "an empty file", f"start with: {subject.start}")
     marked = _PARAMETER.sub(lambda found: f"${_OPEN}{found[1]}{_CLOSE}", text)
     builder = _Builder(file)
     try:
@@ -149,7 +161,7 @@ def parse(text: str, file: str) -> Mapping:
     top = builder.top
     if not isinstance(top, Mapping):
         place = top.place if top else Place(1, 1)
-        hint = "start with: name: my-first-network"
+        hint = f"start with: {subject.start}"
         raise failure(file, "a mapping of keys to values", describe(top), hint, place)
     return top
 
@@ -169,13 +181,13 @@ class _Builder:
         kind = type(event).__name__
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
         if getattr(event, "tag", None) is not None:
-            hint = "leave the tag out; the scenario's grammar says what each value is"
+            hint = "leave the tag out; the key says what the value is"
             tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
             raise failure(self.file, "a value without a tag", f"the tag {shown(tag)}", hint, place)
         if kind == "DocumentStartEvent":
             self.documents += 1
             if self.documents > 1:
-                hint = "one scenario, one file: put the second one into its own"
+                hint = "one document, one file: put the second one into its own"
                 raise failure(self.file, "one document", "a second one after ---", hint, place)
         elif kind == "ScalarEvent":
             text = event.value.replace(_OPEN, "{").replace(_CLOSE, "}")
