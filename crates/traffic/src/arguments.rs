@@ -8,11 +8,11 @@ use std::str::FromStr;
 
 /// How it is called.
 pub const USAGE: &str = "expected
-  talk PLAN --node N --port N=INTERFACE… --log FILE [--epoch NS] [--dilate D] [--sights FILE] [--untagged]
-       [--udp ADDRESS] [--txtime strict|deadline] [--absolute] [--hardware] [--phc DEVICE] [--cpu N]
-       [--priority N]
-  listen [PLAN] --port N=INTERFACE… --log FILE [--epoch NS] [--dilate D] [--until NS] [--count N] [--sights FILE]
-       [--ring KIB] [--wake] [--hardware] [--cpu N] [--priority N]
+  talk PLAN --node N --port N=INTERFACE… --log FILE [--epoch NS | --epoch-from FILE] [--dilate D]
+       [--sights FILE] [--untagged] [--udp ADDRESS] [--txtime strict|deadline] [--absolute] [--hardware]
+       [--phc DEVICE] [--cpu N] [--priority N]
+  listen [PLAN] --port N=INTERFACE… --log FILE [--epoch NS | --epoch-from FILE] [--dilate D]
+       [--until NS] [--for NS] [--count N] [--sights FILE] [--ring KIB] [--wake] [--hardware] [--cpu N] [--priority N]
   replay CAPTURE --port 0=INTERFACE --log FILE [--epoch NS] [--dilate D] [--cpu N] [--priority N]";
 
 /// What to do.
@@ -37,6 +37,8 @@ pub struct Arguments {
     pub node: Option<u32>,
     /// The Plan's zero on TAI; in a moment unless given.
     pub epoch_ns: Option<i64>,
+    /// Where the Plan's zero will be written once all programs are ready.
+    pub epoch_from: Option<PathBuf>,
     /// How many ns pass for one of the Plan.
     pub dilate: i64,
     /// Port of the Plan, and its interface.
@@ -63,6 +65,8 @@ pub struct Arguments {
     pub priority: i32,
     /// Listen until then, on TAI.
     pub until_ns: Option<i64>,
+    /// Listen for so long from the Plan's zero on.
+    pub for_ns: Option<i64>,
     /// Listen for so many frames of talkers.
     pub count: Option<u64>,
     /// KiB of the ring.
@@ -92,6 +96,7 @@ impl Arguments {
             file: words.next_if(|word| !word.starts_with("--")).map(PathBuf::from),
             node: None,
             epoch_ns: None,
+            epoch_from: None,
             dilate: 1,
             ports: Vec::new(),
             log: PathBuf::new(),
@@ -105,6 +110,7 @@ impl Arguments {
             cpu: None,
             priority: PRIORITY,
             until_ns: None,
+            for_ns: None,
             count: None,
             ring_kib: RING_KIB,
             wake: false,
@@ -129,10 +135,12 @@ impl Arguments {
         match option {
             "--node" => self.node = Some(number(option, value)?),
             "--epoch" => self.epoch_ns = Some(number(option, value)?),
+            "--epoch-from" => self.epoch_from = Some(value.into()),
             "--dilate" => self.dilate = number::<i64>(option, value)?.max(1),
             "--cpu" => self.cpu = Some(number(option, value)?),
             "--priority" => self.priority = number(option, value)?,
             "--until" => self.until_ns = Some(number(option, value)?),
+            "--for" => self.for_ns = Some(number(option, value)?),
             "--count" => self.count = Some(number(option, value)?),
             "--ring" => self.ring_kib = number(option, value)?,
             "--udp" => {
@@ -197,5 +205,7 @@ mod tests {
         assert!(read(&format!("{good} --txtime late")).is_none());
         assert_eq!(read("listen --port 0=p0 --log out --ring 8 --wake").unwrap().file, None);
         assert!(read("replay --port 0=p0 --log out").is_none());
+        let found = read("listen --port 0=p0 --log out --epoch-from zero --for 7").unwrap();
+        assert_eq!((found.epoch_from, found.for_ns), (Some("zero".into()), Some(7)));
     }
 }

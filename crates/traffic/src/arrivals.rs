@@ -87,7 +87,13 @@ struct DelayReport {
 
 impl Arrivals {
     /// Nothing yet.
-    pub fn new(plan: Option<&Plan>, sights: Option<Sights>, ahead_ns: i64, arguments: &Arguments) -> Self {
+    pub fn new(
+        plan: Option<&Plan>,
+        sights: Option<Sights>,
+        ahead_ns: i64,
+        epoch_ns: Option<i64>,
+        dilate: i64,
+    ) -> Self {
         let heard = plan.map(|plan| {
             let of = |stream: &tsn_plan::Stream, number: u32| {
                 let last =
@@ -97,16 +103,7 @@ impl Arrivals {
             };
             plan.streams.iter().zip(0..).flat_map(|(stream, number)| of(stream, number)).collect()
         });
-        Self {
-            streams: BTreeMap::new(),
-            heard,
-            sights,
-            ahead_ns,
-            epoch_ns: arguments.epoch_ns,
-            dilate: arguments.dilate,
-            frames: 0,
-            foreign: 0,
-        }
+        Self { streams: BTreeMap::new(), heard, sights, ahead_ns, epoch_ns, dilate, frames: 0, foreign: 0 }
     }
 
     /// Frames of talkers.

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::arrivals::Arrivals;
+use crate::epoch;
 use crate::system::receive::Statistics;
 use crate::system::ring::Ring;
 use crate::system::socket::Socket;
@@ -62,17 +63,19 @@ pub fn listen(arguments: &Arguments) -> Result<(), Error> {
         }
     }
     let ahead_ns = clock::tai_ahead_ns().map_err(|error| Error::System("CLOCK_TAI", error))?;
-    let mut arrivals = Arrivals::new(plan.as_ref(), sights, ahead_ns, arguments);
     if arguments.priority > 0 {
         process::become_punctual(arguments.priority)
             .map_err(|error| Error::System("real-time scheduling", error))?;
     }
+    let epoch_ns = epoch::given(arguments)?;
+    let until_ns = arguments.until_ns.or_else(|| Some(epoch_ns?.saturating_add(arguments.for_ns?)));
+    let mut arrivals = Arrivals::new(plan.as_ref(), sights, ahead_ns, epoch_ns, arguments.dilate);
     // A frame that came before belongs to nobody.
     for (_, _, source, _) in &sources {
         let _ = source.socket().statistics();
     }
     let mut octets = vec![0; HEAD];
-    while !over(arguments, &arrivals)? {
+    while !over(arguments.count, until_ns, &arrivals)? {
         let mut idle = true;
         for (port, interface, source, counted) in &mut sources {
             let told = |error| Error::Interface(interface.clone(), error);
@@ -114,11 +117,11 @@ fn take(source: &mut Source, port: u32, octets: &mut [u8], arrivals: &mut Arriva
     }
 }
 
-fn over(arguments: &Arguments, arrivals: &Arrivals) -> Result<bool, Error> {
+fn over(count: Option<u64>, until_ns: Option<i64>, arrivals: &Arrivals) -> Result<bool, Error> {
     let now = clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error))?;
     Ok(process::asked_to_end()
-        || arguments.until_ns.is_some_and(|until| now >= until)
-        || arguments.count.is_some_and(|count| arrivals.frames() >= count))
+        || until_ns.is_some_and(|until| now >= until)
+        || count.is_some_and(|count| arrivals.frames() >= count))
 }
 
 /// Switches hardware stamps on where they are asked for; why there are none.

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod arrivals;
+mod epoch;
 mod frames;
 mod listen;
 mod log;
@@ -19,11 +20,8 @@ use arguments::{Arguments, Task};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use system::{clock, process};
+use system::process;
 use tsn_plan::Plan;
-
-/// From the start of the program to the Plan's zero, where nobody says when that is.
-const LEAD_NS: i64 = 100_000_000;
 
 /// Why a talker cannot talk, or a listener cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -73,12 +71,4 @@ fn plan(arguments: &Arguments) -> Result<Option<Plan>, Error> {
     let Some(path) = &arguments.file else { return Ok(None) };
     let text = std::fs::read_to_string(path).map_err(|error| Error::File(path.clone(), error))?;
     Ok(Some(Plan::read(&text)?))
-}
-
-/// The Plan's zero on TAI.
-fn epoch(arguments: &Arguments) -> Result<i64, Error> {
-    match arguments.epoch_ns {
-        Some(epoch_ns) => Ok(epoch_ns),
-        None => Ok(clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error))? + LEAD_NS),
-    }
 }

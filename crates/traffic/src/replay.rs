@@ -1,10 +1,11 @@
 //! Sends a capture's frames as they are, at the pace at which they were captured.
 
+use crate::Error;
 use crate::arguments::Arguments;
+use crate::epoch;
 use crate::log::Log;
 use crate::system::socket::Socket;
 use crate::system::{clock, process};
-use crate::{Error, epoch};
 use tsn_capture::Reader;
 use tsn_wire::link::Link;
 
@@ -26,7 +27,7 @@ pub fn replay(arguments: &Arguments) -> Result<(), Error> {
     if let Some(cpu) = arguments.cpu {
         process::pin(cpu).map_err(|error| Error::System("the processor", error))?;
     }
-    let epoch_ns = epoch(arguments)?;
+    let epoch_ns = epoch::epoch(arguments)?;
     if arguments.priority > 0 {
         process::become_punctual(arguments.priority)
             .map_err(|error| Error::System("real-time scheduling", error))?;

@@ -1,6 +1,8 @@
 //! Sends what a Plan's node sends.
 
+use crate::Error;
 use crate::arguments::Arguments;
+use crate::epoch;
 use crate::frames::{build, open};
 use crate::log::Log;
 use crate::saturate;
@@ -9,7 +11,6 @@ use crate::system::error_queue::Fate;
 use crate::system::socket::{Socket, TxTime};
 use crate::system::{clock, process};
 use crate::timestamps::{Frame, Sights};
-use crate::{Error, epoch};
 use std::collections::BTreeMap;
 use tsn_plan::{Plan, Stage};
 use tsn_sim::live::{Release, Releases, Saturating};
@@ -36,7 +37,7 @@ pub fn talk(arguments: &Arguments) -> Result<(), Error> {
     let addresses = |error| Error::System("the Plan's addresses", error);
     let releases = Releases::new(&plan, node).map_err(addresses)?;
     let saturating = Saturating::all(&plan, node).map_err(addresses)?;
-    let epoch_ns = epoch(arguments)?;
+    let epoch_ns = epoch::epoch(arguments)?;
     talking.epoch_ns = epoch_ns;
     // Before this thread becomes more important than what fills queues.
     let filling = saturate::begin(saturating, arguments, epoch_ns)?;

@@ -1,21 +1,31 @@
 //! Lines at their moments, to a program that waits for them: what a Plan does to its network while it runs.
 //!
-//! `tsnbench-traffic steps FILE --epoch NS --dilate D --log FILE -- tc -n wires -batch -`; a line of the file is
-//! `moment-ns<TAB>line`. To start a program takes ms, which would be too late.
+//! `tsnbench-traffic steps FILE --epoch-from FILE --dilate D --log FILE -- tc -n wires -batch -`; a line of the file
+//! is `moment-ns<TAB>line`. To start a program takes ms, which would be too late.
 
 use crate::Error;
 use crate::arguments::PRIORITY;
+use crate::epoch;
 use crate::system::{clock, process};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+/// The Plan's zero on TAI.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Epoch {
+    /// It is given.
+    At(i64),
+    /// It will be written to a file once all programs are ready.
+    From(PathBuf),
+}
+
 /// What to do, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Arguments {
     steps: PathBuf,
-    epoch_ns: i64,
+    epoch: Epoch,
     dilate: i64,
     log: PathBuf,
     program: Vec<String>,
@@ -23,27 +33,31 @@ struct Arguments {
 
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Error> {
-        let usage =
-            || Error::Usage("expected steps FILE --epoch NS [--dilate D] --log FILE -- PROGRAM…".into());
+        let usage = || {
+            Error::Usage(
+                "expected steps FILE --epoch NS|--epoch-from FILE [--dilate D] --log FILE -- PROGRAM…".into(),
+            )
+        };
         let steps = words.next().ok_or_else(usage)?.into();
-        let (mut epoch_ns, mut dilate, mut log) = (None, 1, None);
+        let (mut epoch, mut dilate, mut log) = (None, 1, None);
         while let Some(option) = words.next() {
             if option == "--" {
                 break;
             }
             let value = words.next().ok_or_else(usage)?;
             match option.as_str() {
-                "--epoch" => epoch_ns = Some(value.parse().map_err(|_| usage())?),
+                "--epoch" => epoch = Some(Epoch::At(value.parse().map_err(|_| usage())?)),
+                "--epoch-from" => epoch = Some(Epoch::From(value.into())),
                 "--dilate" => dilate = value.parse::<i64>().map_err(|_| usage())?.max(1),
                 "--log" => log = Some(value.into()),
                 _ => return Err(usage()),
             }
         }
         let program: Vec<_> = words.collect();
-        let (Some(epoch_ns), Some(log), false) = (epoch_ns, log, program.is_empty()) else {
+        let (Some(epoch), Some(log), false) = (epoch, log, program.is_empty()) else {
             return Err(usage());
         };
-        Ok(Self { steps, epoch_ns, dilate, log, program })
+        Ok(Self { steps, epoch, dilate, log, program })
     }
 }
 
@@ -71,9 +85,13 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     let failed = |error| Error::System("the program of the steps", error);
     let (name, rest) = arguments.program.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
     let mut program = Command::new(name).args(rest).stdin(Stdio::piped()).spawn().map_err(failed)?;
+    let epoch_ns = match &arguments.epoch {
+        Epoch::At(epoch_ns) => *epoch_ns,
+        Epoch::From(path) => epoch::wait(path)?,
+    };
     let mut log = String::new();
     for (at_ns, line) in steps {
-        let due = arguments.epoch_ns.saturating_add(at_ns.saturating_mul(arguments.dilate));
+        let due = epoch_ns.saturating_add(at_ns.saturating_mul(arguments.dilate));
         let tai = |error| Error::System("CLOCK_TAI", error);
         clock::sleep_until(due).map_err(tai)?;
         let began = clock::now_ns().map_err(tai)?;
@@ -106,8 +124,9 @@ mod tests {
     fn the_command_line() {
         let read = |text: &str| Arguments::read(text.split(' ').map(str::to_owned)).ok();
         let found = read("file --epoch -5 --dilate 10 --log out -- tc -batch -").unwrap();
-        assert_eq!((found.epoch_ns, found.dilate), (-5, 10));
+        assert_eq!((found.epoch, found.dilate), (Epoch::At(-5), 10));
         assert_eq!(found.program, ["tc", "-batch", "-"]);
+        assert_eq!(read("file --epoch-from e --log out -- tc").unwrap().epoch, Epoch::From("e".into()));
         for bad in [
             "file --epoch 5 -- tc",
             "file --log out -- tc",

@@ -88,6 +88,33 @@ def test_lines_hold_nothing_that_a_shell_obeys_but_moments():
             heredoc([f"fdb add {text} dev p0"])
 
 
+def _in_order(script: str, *parts: str) -> None:
+    places = [script.index(f"\n{part}") for part in parts]
+    assert places == sorted(places)
+    assert script.count("\nchoose ") == 1
+
+
+def test_the_zero_is_chosen_once_captures_and_talkers_are_ready(tmp_path):
+    script = _script(_plan(tmp_path, STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}")), VETH)
+    _in_order(
+        script, "say captures begin", "say talkers begin", "while set -- ", "choose 2\n", "say measuring"
+    )
+    assert " --epoch-from /tmp/epoch " in script
+    # Two stations of three talk; a fault's steps and a listener with stages are programs, too.
+    assert "[ $# -lt 2 ]" in script
+    assert "[ $# -lt 4 ]" in _script(_plan(tmp_path, TEXTS["veth"][1]), VETH)
+
+
+def test_what_names_a_moment_is_told_after_the_zero_is_chosen(tmp_path):
+    script = _script(_plan(tmp_path, TEXTS["veth"][1]), VETH)
+    head, _, told = script.partition("\nchoose $took\n")
+    assert "base-time $((EPOCH-2000000000))" in told
+    assert "$((EPOCH" not in head.partition("say captures begin")[0]
+    # The device's own set-up names moments from the beginning on: its zero is chosen first.
+    script = _script(_plan(tmp_path, TEXTS["tsnport"][1]), TSNPORT)
+    _in_order(script, "choose 2\n", "ip netns add n0", "say talkers begin", "say measuring")
+
+
 def test_an_address_of_a_plan_is_a_mac_address(tmp_path):
     document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
     for device in (VETH, TSNPORT):

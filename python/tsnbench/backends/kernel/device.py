@@ -70,8 +70,6 @@ class Setup:
     namespaces: dict[str, Namespace]
     """By name, in the order in which they are made."""
     steps: list[Steps] = field(default_factory=list)
-    lead_s: int = 0
-    """How much longer the set-up takes."""
     links: list[str] = field(default_factory=list)
     """Pairs of ports that the device makes."""
     writes: list[Write] = field(default_factory=list)
@@ -101,6 +99,8 @@ class Device(Protocol):
     """How the manifest calls it."""
     template: str
     """Of the job's script."""
+    zero_last: bool
+    """The Plan's zero is chosen when all is ready; else before the set-up, which has to know it."""
     most_frame: int
     """Octets of an untagged frame: what fits the interfaces."""
     more: Mapping[str, frozenset[str]]

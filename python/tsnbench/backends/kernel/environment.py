@@ -50,7 +50,7 @@ class Environment:
     micros: bool = True
     """The shell has ``usleep``; else its ``sleep`` takes fractions of a second."""
     lead_s: int = 2
-    """From the beginning of the set-up to the Plan's zero; more where there are many ports."""
+    """From the beginning of a set-up that names moments to the Plan's zero; more for many ports."""
     tai_s: int = 0
     """How far TAI is ahead of the clock that stamps captures, in s."""
     can: Capabilities = GUEST

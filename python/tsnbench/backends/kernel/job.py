@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.kernel import stages
 from tsnbench.backends.kernel.device import space
 from tsnbench.backends.kernel.environment import Environment
-from tsnbench.backends.kernel.shell import Shell, templates
+from tsnbench.backends.kernel.shell import Shell, names_a_moment, templates
 from tsnbench.backends.kernel.slow_motion import dilated
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.device import Device
     from tsnbench.plan.types import PlanDocument
 
+LEAST_LEAD_S = 2
+"""From the moment when all programs are ready to the Plan's zero; a part of a second of it may be lost."""
+PATIENCE_S = 60
+"""So long captures may take to begin, and then talkers and listeners to be ready."""
 SNAP_OCTETS = 80
 """Of each frame: all headers, and the test payload with its number."""
 
@@ -37,21 +41,29 @@ def files(
     environment = environment or Environment()
     slower = dilated(plan, dilation)
     setup = device.setup(slower, environment, dilation)
+    batches = [(name, *batch) for name, own in setup.namespaces.items() for batch in own.batches()]
+    timed = [batch for batch in batches if device.zero_last and names_a_moment(batch[-1])]
+    listeners, talkers = stages.listeners(slower), stages.talkers(slower)
     script = templates().get_template(device.template)
     told = script.render(
         environment=environment,
         setup=setup,
         dilation=dilation,
-        # Setting up takes the guest some 10 ms a port, and programs that capture have to begin, too.
-        lead_s=environment.lead_s + len(slower["ports"]) // 20 + setup.lead_s,
+        batches=[batch for batch in batches if batch not in timed],
+        timed=timed,
+        # Setting up takes the guest some 10 ms a port, and programs have to begin, too.
+        lead_s=environment.lead_s + len(slower["ports"]) // 20,
         whole_us=(slower["duration_ns"] + slower["drain_ns"]) // 1000 + 10_000,
         nodes=[port["node"] for port in slower["ports"]],
         captures=_captures(slower),
         snap_octets=SNAP_OCTETS,
-        listeners=stages.listeners(slower),
+        least_lead_s=LEAST_LEAD_S,
+        patience_s=PATIENCE_S,
+        listeners=listeners,
         listening=stages.LISTENING,
         ptp4l_priority=stages.PTP4L,
-        talkers=stages.talkers(slower),
+        talkers=talkers,
+        programs=len(listeners) + len(talkers) + len(setup.steps),
         facts=json.dumps({"dilate": dilation}),
         space=lambda node: Shell(space(node)),
     )

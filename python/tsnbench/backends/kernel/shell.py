@@ -13,7 +13,8 @@ from tsnbench.errors import BackendError
 if TYPE_CHECKING:
     from jinja2 import Environment as Templates
 
-_READ_BY_SHELLS = re.compile(r"[`\\]|\$(?!\(\((?:EPOCH|STAMPED)[+-]\d+\)\))")
+_MOMENT = re.compile(r"\$\(\((?:EPOCH|STAMPED)[+-]\d+\)\)")
+_READ_BY_SHELLS = re.compile(rf"[`\\]|\$(?!{_MOMENT.pattern[2:]})")
 
 
 class Shell(str):
@@ -30,6 +31,11 @@ def after_epoch(at_ns: int) -> Shell:
 def on_wall(at_ns: int) -> Shell:
     """A moment of the Plan by the clock that stamps captures."""
     return Shell(f"$((STAMPED{at_ns:+d}))")
+
+
+def names_a_moment(lines: Iterable[str]) -> bool:
+    """Whether a shell has to know when the Plan's zero is before it reads these lines."""
+    return any(_MOMENT.search(line) for line in lines)
 
 
 def quoted(value: object) -> str:

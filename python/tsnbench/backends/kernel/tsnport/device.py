@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 class _Tsnport(Device):
     name = "tsnport"
     template = "tsnport/job.sh.j2"
+    zero_last = False
     most_frame = 1518
     more: Mapping[str, frozenset[str]] = {
         "plan": frozenset({"policing", "clocks"}),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class _Veth(Device):
     name = "veth"
     template = "veth/job.sh.j2"
+    zero_last = True
     most_frame = 9018
     more: Mapping[str, frozenset[str]] = {}
 
@@ -51,7 +52,7 @@ class _Veth(Device):
             own.ip += [f"link set p{number} up"]
             own.tc += shaping.lines(f"p{number}", shaping.shape(port, frames, can))
         steps = faults.steps(plan, wires, can)
-        return Setup(spaces, [Steps("steps", cables.WIRES, steps)] if steps else [], lead_s=1)
+        return Setup(spaces, [Steps("steps", cables.WIRES, steps)] if steps else [])
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
         """Every qdisc that decides when a frame leaves.
