@@ -40,7 +40,7 @@ PLANNING_TESTS = [
     "tests/planning/routing/test_routes.py",
     "tests/plan/test_warnings.py",
     "tests/planning/windows/test_planned_windows.py",
-    "tests/plan/test_quantities.py",
+    "tests/quantities/test_quantities.py",
     "tests/planning/windows/test_by_hand.py",
 ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import quantities
+from tsnbench import quantities
 from tsnbench.plan.document import Plan
 from tsnbench.plan.load import class_loads, total
 from tsnbench.plan.summary import (
@@ -168,12 +168,11 @@ def _clock_table(document: PlanDocument) -> Table:
     clocks = document["clocks"]["nodes"]
     for number, (node, clock) in enumerate(zip(document["nodes"], clocks, strict=True)):
         changing = " *" if "changes" in clock or "wander" in clock else ""
-        offset = clock["offset_ns"]
         table.add_row(
             node["name"],
             follows.get(number, ""),
             f"{clock['deviation_ppt'] / 1e6:.3f} ppm{changing}",
-            ("-" if offset < 0 else "") + quantities.time(abs(offset)),
+            quantities.time(clock["offset_ns"]),
             quantities.time(clock["granularity_ns"]),
             quantities.time(clock["jitter_ns"]),
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.output import print_json, print_table, talk, told
+from tsnbench.quantities import micros
 
 if TYPE_CHECKING:
     from tsnbench.live.receiving import Received
@@ -89,9 +90,7 @@ def _table(found: Received) -> None:
         table.add_column(column, justify="left" if column == "stream" else "right")
     for one in found["streams"]:
         delay = one["delay_ns"]
-        shown = (
-            ["-"] * 3 if delay is None else [f"{delay[key] / 1e3:.1f}" for key in ("least", "mean", "most")]
-        )
+        shown = ["-"] * 3 if delay is None else [micros(delay[key], 1) for key in ("least", "mean", "most")]
         numbers = [str(one[key]) for key in ("frames", "lost", "duplicates", "reordered")]
         table.add_row(str(one["stream"]), *numbers, *shown)
     print_table(table)

@@ -10,6 +10,7 @@ import typer
 from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, say, talk, told
 from tsnbench.cli.console.progress import busy, progress
 from tsnbench.cli.console.strict import HELP, refuse_warnings
+from tsnbench.quantities import some
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend
@@ -153,7 +154,7 @@ def run(
 
 def _tell_earlier(into: Path, earlier: list[str]) -> None:
     """Runs of values that the sweep has no longer."""
-    names = ", ".join(earlier[:5]) + (f" and {len(earlier) - 5} more" if len(earlier) > 5 else "")
+    names = some(earlier, 5)
     said = f"note: {into} also holds runs of an earlier sweep, which are not part of this report: {names}"
     talk.print(f"{said}\nhint: --force removes them", markup=False, soft_wrap=True)
 

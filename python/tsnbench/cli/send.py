@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from tsnbench.cli.console.output import Exit, fail, print_json, print_table, told
+from tsnbench.quantities import micros
 
 if TYPE_CHECKING:
     from tsnbench.live.sending import Sending, Sent
@@ -203,7 +204,7 @@ def _table(found: Sent) -> None:
     for one in found["streams"]:
         table.add_row(
             one["stream"], str(one["frames"]), str(one["refused"]),
-            f"{one['late_mean_ns'] / 1e3:.1f}", f"{one['late_most_ns'] / 1e3:.1f}",
+            micros(one["late_mean_ns"], 1), micros(one["late_most_ns"], 1),
             str(one["launch_times_missed"]), str(one["launch_times_invalid"]),
         )  # fmt: skip
     print_table(table)

@@ -13,6 +13,7 @@ from tsnbench.compare.gates import Conformance, conformance
 from tsnbench.compare.plans import differences
 from tsnbench.compare.runs import Side, told_apart
 from tsnbench.errors import InputError
+from tsnbench.quantities import some
 from tsnbench.runs.bounds import bounds_of_run
 
 if TYPE_CHECKING:
@@ -199,8 +200,7 @@ def compare(sides: Sequence[Side], within_ns: float | None = None) -> Comparison
 
 
 def _few(names: set[str]) -> str:
-    listed = sorted(names)
-    return ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
+    return some(sorted(names), 8)
 
 
 def _bounds(sides: Sequence[Side]) -> dict[tuple[str, str], tuple[int | None, str]]:

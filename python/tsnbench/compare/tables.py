@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tsnbench.compare.agreement import Agreement
 from tsnbench.compare.comparison import Comparison, letter
 from tsnbench.measure.stat import figures
+from tsnbench.quantities import micros
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,19 +22,19 @@ def side_table(found: Comparison) -> Table:
             if (row.stream, row.listener) != key:
                 continue
             named = figures(row.delay) if row.delay else {}
-            delay = [_us(named.get(name)) for name in ("min", "median", "p99", "max")]
+            delay = [micros(named.get(name)) for name in ("min", "median", "p99", "max")]
             table.add_row(
                 row.stream,
                 found.sides[row.side].label,
                 f"{row.sent:,}",
                 f"{row.lost:,}",
                 *delay,
-                _us(row.spread_ns),
-                _us(row.interval.median if row.interval else None),
+                micros(row.spread_ns),
+                micros(row.interval.median if row.interval else None),
             )
         upper, reason = found.bounds.get(key, (None, ""))
         if upper is not None:
-            table.add_row(key[0], "worst-case bound", "", "", "", "", "", _us(upper), "", "")
+            table.add_row(key[0], "worst-case bound", "", "", "", "", "", micros(upper), "", "")
         elif reason:
             table.add_row(key[0], f"no bound: {reason}")
     return table
@@ -50,7 +51,7 @@ def gate_table(found: Comparison) -> Table:
             found.sides[one.side].label,
             f"{one.frames:,}",
             f"{one.outside:,}",
-            *(_us(value) for value in (one.early_ns, one.late_ns, one.opening_ns)),
+            *(micros(value) for value in (one.early_ns, one.late_ns, one.opening_ns)),
         )
     return table
 
@@ -88,7 +89,3 @@ def _table(title: str, left: list[str], right: list[str]) -> Table:
 
 def _amount(one: Agreement, value: float) -> str:
     return f"{value / 1000:+,.3f} us" if one.unit == "ns" else f"{value:+,.0f} {one.unit}"
-
-
-def _us(ns: float | None) -> str:
-    return "\u2013" if ns is None else f"{ns / 1000:,.3f}"

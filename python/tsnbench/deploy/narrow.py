@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tsnbench.deploy.changes import words
 from tsnbench.deploy.tree import Node, Path
+from tsnbench.quantities import some
 from tsnbench.yang import xml
 
 MODULES = {
@@ -36,16 +37,12 @@ class Missing:
     modules: dict[str, list[str]] = field(default_factory=dict)
 
     def words(self) -> list[str]:
-        return [f"{name}: {', '.join(_few(places))}" for name, places in self.modules.items()]
+        return [f"{name}: {some(places, 3)}" for name, places in self.modules.items()]
 
     def __str__(self) -> str:
         lines = [f"it lacks {len(self.modules)} of the modules that the Plan needs"]
-        lines += [f"  {name}, for {', '.join(_few(places))}" for name, places in self.modules.items()]
+        lines += [f"  {name}, for {some(places, 3)}" for name, places in self.modules.items()]
         return "\n".join(lines)
-
-
-def _few(places: list[str]) -> list[str]:
-    return places if len(places) <= 3 else [*places[:2], f"{len(places) - 2} more"]
 
 
 def narrowed(meant: Node, has: set[str]) -> tuple[Node, Missing]:

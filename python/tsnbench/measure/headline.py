@@ -5,31 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.measure.outcome import Outcome, outcome, urgency, worst
-from tsnbench.measure.quantity import quantity
+from tsnbench.measure.outcome import Outcome, badge, outcome, urgency, worst
 from tsnbench.measure.tables import verdict_rows, worst_of_flows
+from tsnbench.quantities import quantity
 
 if TYPE_CHECKING:
     from tsnbench.measure.types import Verdict, VerdictRow, WorstCaseRow
 
-BADGES = {
-    None: "NO REQUIREMENT",
-    Outcome.BEYOND: "MET IN THIS RUN, WORST CASE BEYOND A LIMIT",
-    Outcome.IN_RUN: "ALL MET IN THIS RUN",
-    Outcome.PROVED: "ALL MET (PROVED)",
-}
-NOT_ALL_MET = "NOT ALL MET"
 NO_REQUIREMENT = "write requires: {delay: 1 ms, loss: 0}"
 
 
 def overall(verdict: Verdict) -> Outcome | None:
     """The worst of all requirements; None where nothing is required."""
     return worst(outcome(row) for row in verdict["rows"])
-
-
-def badge(found: Outcome | None) -> str:
-    """The words that stand for a whole run."""
-    return BADGES.get(found, NOT_ALL_MET)
 
 
 def headline(verdict: Verdict) -> str:
@@ -74,7 +62,7 @@ def worst_case_line(rows: Sequence[WorstCaseRow]) -> str:
     """Of a Plan before anything has run: ``WORST CASE BEYOND A LIMIT: 2 of 19 requirements, worst …``."""
     found = worst_of_flows(rows)
     if not found:
-        return f"{BADGES[None]}: {NO_REQUIREMENT}"
+        return f"{badge(None)}: {NO_REQUIREMENT}"
     many = f"{len(found)} requirement{'s' if len(found) != 1 else ''}"
     row = found[0]
     unit = row["limit_unit"]

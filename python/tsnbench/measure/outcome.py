@@ -56,6 +56,19 @@ LEGEND = {
     Outcome.IN_RUN: "every frame of this run kept the limit; the worst case is not known.",
     Outcome.PROVED: "every frame kept the limit, and the worst case keeps it, too.",
 }
+_OF_A_RUN = {
+    None: "NO REQUIREMENT",
+    Outcome.BEYOND: "MET IN THIS RUN, WORST CASE BEYOND A LIMIT",
+    Outcome.IN_RUN: "ALL MET IN THIS RUN",
+    Outcome.PROVED: "ALL MET (PROVED)",
+}
+WORST_CASES = {"proved": "kept", "beyond": "BEYOND", "none": "no bound"}
+"""What the worst case does to a limit: the words for ``proof`` in a verdict."""
+
+
+def badge(found: Outcome | None) -> str:
+    """The words for a whole run, by the worst of its requirements."""
+    return _OF_A_RUN.get(found, "NOT ALL MET")
 
 
 def outcome(row: VerdictRow) -> Outcome:

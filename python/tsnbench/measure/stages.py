@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
+from tsnbench.quantities import micros
 from tsnbench.runs import Run, documents, file_names
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def stages_table(one: StreamStages) -> Table:
         if mean is None or jitter is None:
             continue
         numbers = (mean, jitter, min(stage.latencies), max(stage.latencies))
-        shown = [f"{number / 1e3:.1f}" for number in numbers]
+        shown = [micros(number, 1) for number in numbers]
         table.add_row(stage.name, stage.tap, *shown, str(len(stage.latencies)))
     lines = [f"{stage.name}: no stamps: {stage.missing}" for stage in one.stages if stage.missing]
     table.caption, table.caption_justify = "\n".join(lines) or None, "left"

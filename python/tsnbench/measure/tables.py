@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.measure.outcome import LEGEND, WORDS, Outcome, outcome, urgency
-from tsnbench.measure.quantity import quantity
+from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, outcome, urgency
 from tsnbench.measure.stat import figures as figures_of
 from tsnbench.measure.stat import kinds
+from tsnbench.quantities import UNKNOWN, count, micros, quantity
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[st
         most=most,
     )
     for row in rows:
-        counted = [_whole(row[name]) for name in counts]
-        delays = [_micros(row[f"delay {name}"]) for name in figures]
+        counted = [count(row[name]) for name in counts]
+        delays = [micros(row[f"delay {name}"]) for name in figures]
         sheet.rows.append([row["stream"], row["listener"], *counted, *delays])
     return sheet
 
@@ -129,7 +129,7 @@ def _frames(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     spare = {"received": 2, "reordered": 3, "duplicate": 4}
     sheet = _sheet("frames", [Column(COUNTS[name], spare=spare.get(name, 0)) for name in shown], most)
     for row in rows:
-        sheet.rows.append([row["stream"], row["listener"], *(_whole(row[name]) for name in shown)])
+        sheet.rows.append([row["stream"], row["listener"], *(count(row[name]) for name in shown)])
     return sheet
 
 
@@ -142,9 +142,9 @@ def _delays(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     frames = [Column("frame of min", spare=9), Column("frame of max", spare=6)]
     sheet = _sheet("delay, us", [*figures, Column("spread", spare=8), *frames], most)
     for row in rows:
-        stats = [_micros(row[f"delay {name}"]) for name in STATS]
-        ends = [_whole(row["delay min_seq"]), _whole(row["delay max_seq"])]
-        sheet.rows.append([row["stream"], row["listener"], *stats, _micros(row["spread"]), *ends])
+        stats = [micros(row[f"delay {name}"]) for name in STATS]
+        ends = [count(row["delay min_seq"]), count(row["delay max_seq"])]
+        sheet.rows.append([row["stream"], row["listener"], *stats, micros(row["spread"]), *ends])
     return sheet
 
 
@@ -156,8 +156,8 @@ def _jitters(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     for row in rows:
         stream = f"{row['stream']} to {row['listener']}" if heard[row["stream"]] > 1 else row["stream"]
         for kind in KINDS:
-            stats = [_micros(row[f"{kind} {name}"]) for name in STATS]
-            sheet.rows.append([stream, kind, *stats, _whole(row[f"{kind} max_seq"])])
+            stats = [micros(row[f"{kind} {name}"]) for name in STATS]
+            sheet.rows.append([stream, kind, *stats, count(row[f"{kind} max_seq"])])
     return sheet
 
 
@@ -253,14 +253,11 @@ def worst_cases_table(rows: Sequence[WorstCaseRow], most: int | None = None) -> 
     for row in worst_of_flows(rows):
         values = (row["limit"], row["worst_case"], row["worst_case_margin"])
         figures = [quantity(value, row["limit_unit"]) for value in values]
-        sheet.rows.append([row["group"], row["listener"], row["requirement"], *figures, PROOFS[row["proof"]]])
+        names = (row["group"], row["listener"], row["requirement"])
+        sheet.rows.append([*names, *figures, WORST_CASES[row["proof"]]])
     reasons = dict.fromkeys(row["worst_case_reason"] for row in rows if row["worst_case_reason"])
     sheet.captions += [f"no bound: {reason}" for reason in reasons]
     return sheet
-
-
-PROOFS = {"proved": "kept", "beyond": "BEYOND", "none": "no bound"}
-"""What the worst case does to a limit."""
 
 
 def worst_of_flows(rows: Sequence[WorstCaseRow]) -> list[WorstCaseRow]:
@@ -304,9 +301,9 @@ def runs_table(labels: Sequence[str], runs: Sequence[tuple[Verdict, bool]]) -> S
     )
     for label, (verdict, again) in zip(labels, runs, strict=True):
         rows = verdict_rows(verdict)
-        met = f"{sum(outcome(row).met for row in rows)} of {len(rows)}" if rows else "\u2013"
-        lost = _whole(sum(one["lost"] for one in verdict.get("lost") or ()))
-        cells = ["\u2013"] * 5
+        met = f"{sum(outcome(row).met for row in rows)} of {len(rows)}" if rows else UNKNOWN
+        lost = count(sum(one["lost"] for one in verdict.get("lost") or ()))
+        cells = [UNKNOWN] * 5
         word = "no requirement"
         if rows:
             row = rows[0]
@@ -324,11 +321,3 @@ def _conditions(rows: Sequence[VerdictRow]) -> list[str]:
     """Under which conditions a worst case holds, where that is no proof."""
     held = [row["proof_condition"] for row in rows if row.get("proof_condition") and row["met"] == "yes"]
     return [f"† if {condition}" for condition in dict.fromkeys(held)]
-
-
-def _whole(value: int | None) -> str:
-    return "\u2013" if value is None else f"{value:,}"
-
-
-def _micros(ns: float | None) -> str:
-    return "\u2013" if ns is None else f"{ns / 1000:,.3f}"

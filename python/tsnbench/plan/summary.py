@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import quantities
+from tsnbench import quantities
 from tsnbench.plan.delay import smallest_delay_ns, stamped_points
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists, open_ns, requested_ns
@@ -212,8 +212,7 @@ def _clock_fault_rows(document: PlanDocument) -> Iterator[tuple[str, str, str, s
     for fault in document.get("clocks", {}).get("faults", ()):
         where = document["nodes"][fault["node"]]["name"]
         if fault["kind"] == "clock-step":
-            sign = "-" if fault["by_ns"] < 0 else ""
-            by = f"clock-step by {sign}{quantities.time(abs(fault['by_ns']))}"
+            by = f"clock-step by {quantities.time(fault['by_ns'])}"
             yield by, where, quantities.time(fault["at_ns"]), ""
             continue
         what: str = fault["kind"]

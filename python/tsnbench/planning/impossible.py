@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import quantities
+from tsnbench import quantities
 from tsnbench.plan.delay import since_release, smallest_delay_ns, stamped_points
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists, open_windows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tsnbench.measure.outcome import LEGEND, WORDS, Outcome
 from tsnbench.report.facts import RunFacts
 
 JITTER = {
@@ -51,9 +52,7 @@ GENERAL = (
     ),
     (
         "verdict",
-        "YES: every frame keeps the limit. YES*: the maximum breaks the limit, but mean and median keep "
-        "it (EnGINE "
-        "Table 14); it does not count as met. NO: neither. NO DATA: nothing was measured to judge by.",
+        " ".join(f"{WORDS[one]}: {LEGEND[one]}" for one in reversed(Outcome)),
     ),
     ("margin", "limit \u2212 found, or found \u2212 limit for a least rate: negative means broken."),
     (

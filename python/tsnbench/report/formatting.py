@@ -1,9 +1,10 @@
-"""Numbers and outcomes in words: the one place of reports that decides on units and digits."""
+"""Quantities, names and outcomes as pages and figures print them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tsnbench import quantities
 from tsnbench.measure.outcome import Outcome, worst
 from tsnbench.report.facts import Judged, Measure
 
@@ -12,67 +13,41 @@ THIN = "\u202f"
 MINUS = "\u2212"
 
 
+def typeset(words: str) -> str:
+    """Words of :mod:`tsnbench.quantities` as pages print them: narrow blanks, a true minus, µs."""
+    if words == quantities.UNKNOWN:
+        return words
+    return words.replace("-", MINUS).replace(",", THIN).replace(" ", THIN).replace("us", "µs")
+
+
 def count(number: int | None) -> str:
     """``1 234 567`` with narrow spaces; a dash for what is not known."""
-    return "\u2013" if number is None else f"{number:,}".replace(",", THIN)
+    return typeset(quantities.count(number))
 
 
 def span(ns: float | None, digits: int = 3) -> str:
-    """A time in the unit that reads best."""
-    if ns is None:
-        return "\u2013"
-    sign, size = (MINUS, -ns) if ns < 0 else ("", ns)
-    for limit, unit, scale in ((1e3, "ns", 1), (1e6, "µs", 1e3), (1e9, "ms", 1e6)):
-        if size < limit:
-            text = (
-                f"{size / scale:.{digits}f}"
-                if unit != "ns"
-                else f"{size:.10g}"
-                if size == int(size)
-                else f"{size:.1f}"
-            )
-            return f"{sign}{_trimmed(text)}{THIN}{unit}"
-    return f"{sign}{_trimmed(f'{size / 1e9:.{digits}f}')}{THIN}s"
+    """A duration, rounded for reading."""
+    return quantities.UNKNOWN if ns is None else typeset(quantities.time(ns, digits))
 
 
 def rate(bps: float | None) -> str:
     """A rate in bit/s with the prefix that reads best."""
-    if bps is None:
-        return "\u2013"
-    for limit, unit, scale in ((1e3, "bit/s", 1.0), (1e6, "kbit/s", 1e3), (1e9, "Mbit/s", 1e6)):
-        if abs(bps) < limit:
-            return f"{_trimmed(f'{bps / scale:.3f}')}{THIN}{unit}".replace("-", MINUS)
-    return f"{_trimmed(f'{bps / 1e9:.3f}')}{THIN}Gbit/s".replace("-", MINUS)
+    return quantities.UNKNOWN if bps is None else typeset(quantities.rate(bps))
 
 
 def micros(ns: float | None) -> str:
-    """A time in µs with the ns in its digits, for columns."""
-    if ns is None:
-        return "\u2013"
-    return f"{ns / 1e3:,.3f}".replace(",", THIN).replace("-", MINUS)
+    """A duration in µs with the ns in its digits, for columns."""
+    return typeset(quantities.micros(ns))
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A limit, a finding or a margin in its own unit, with the digits of a terminal."""
+    return typeset(quantities.quantity(value, unit))
 
 
 def signed(number: float) -> str:
     """A mark on an axis that has both signs, in plain text, not as a formula."""
-    return f"{number:,.10g}".replace(",", THIN).replace("-", MINUS)
-
-
-def quantity(value: float | None, unit: str) -> str:
-    """A limit, a finding or a margin in its own unit."""
-    if value is None:
-        return "\u2013"
-    if unit == "ns":
-        return span(value)
-    if unit in ("bps", "bit/s"):
-        return rate(value)
-    if unit == "ppm" and (not value or abs(value) >= 10_000):
-        value, unit = value / 10_000, "%"
-    text = _trimmed(f"{value:.3f}").replace("-", MINUS)
-    return f"{text}{THIN}{unit}" if unit else text
-
-
-def _trimmed(text: str) -> str:
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return typeset(f"{number:,.10g}")
 
 
 def seconds_or_millis(span_ns: float) -> tuple[str, float]:

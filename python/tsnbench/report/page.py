@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.measure.headline import badge
-from tsnbench.measure.outcome import LEGEND, WORDS, worst
+from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, badge, worst
 from tsnbench.report import formatting
 from tsnbench.report.definitions import definitions
 from tsnbench.report.facts import FaultSpan, Measure, RunFacts, Stat
@@ -54,7 +53,7 @@ def environment() -> Environment:
         "span": formatting.span,
         "rate": formatting.rate,
     }
-    found.globals |= {"WORDS": WORDS, "LEGEND": LEGEND, "badge": badge}
+    found.globals |= {"WORDS": WORDS, "LEGEND": LEGEND, "WORST_CASES": WORST_CASES, "badge": badge}
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import quantities as plan_words
+from tsnbench import quantities as plan_words
 from tsnbench.plan.summary import cbs_rows, gate_rows
 from tsnbench.report import formatting
 from tsnbench.report.data import network_of

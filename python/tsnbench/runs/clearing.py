@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from tsnbench.quantities import some
 from tsnbench.runs import file_names, lock, manifest, sweep
 from tsnbench.runs.errors import FolderError, unwritable
 
@@ -54,9 +55,8 @@ def clear(folder: Path) -> None:
     found = _Found()
     found.look(folder, "")
     if found.strange:
-        listed = ", ".join(sorted(found.strange)[:5])
-        more = f" and {len(found.strange) - 5} more" if len(found.strange) > 5 else ""
-        raise FolderError(folder, f"holds files that no run has written: {listed}{more}", HINT)
+        listed = some(sorted(found.strange), 5)
+        raise FolderError(folder, f"holds files that no run has written: {listed}", HINT)
     for one in found.runs:
         lock.refuse_busy(one)
     for path in found.order:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tsnbench.errors import BackendError
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.load import flow_rate
+from tsnbench.quantities import size as size_of
 from tsnbench.runs import clearing
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def refuse_too_large(plan: PlanDocument, folder: Path, scratch: Path, backend: s
     largest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if largest != resource.RLIM_INFINITY and wanted.observations > largest:
         raise BackendError(
-            f"{folder}: this run writes a file of about {_words(wanted.observations)}, and files may have "
-            f"{_words(largest)}\nhint: ulimit -f raises that; a shorter --duration or fewer taps need less"
+            f"{folder}: this run writes a file of about {size_of(wanted.observations)}, and files may have "
+            f"{size_of(largest)}\nhint: ulimit -f raises that; a shorter --duration or fewer taps need less"
         )
     places: dict[int, tuple[Path, int]] = {}
     for path, octets in ((folder, wanted.folder), (scratch, wanted.scratch)):
@@ -122,8 +123,8 @@ def refuse_too_large(plan: PlanDocument, folder: Path, scratch: Path, backend: s
         free = shutil.disk_usage(path).free + (replaced if path == _existing(folder) else 0)
         if octets > free:
             raise BackendError(
-                f"{folder}: this run writes about {_words(octets)}, and the disk of {path} has "
-                f"{_words(free)} left\nhint: {_less(pcap)}--into names a folder on another disk"
+                f"{folder}: this run writes about {size_of(octets)}, and the disk of {path} has "
+                f"{size_of(free)} left\nhint: {_less(pcap)}--into names a folder on another disk"
             )
 
 
@@ -165,11 +166,3 @@ def _existing(path: Path) -> Path:
     while not path.exists() and path != path.parent:
         path = path.parent
     return path
-
-
-def _words(octets: float) -> str:
-    """``3.4 GB``."""
-    for unit, worth in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if octets >= worth:
-            return f"{octets / worth:.3g} {unit}"
-    return f"{octets:.0f} B"

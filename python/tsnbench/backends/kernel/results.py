@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench import quantities
 from tsnbench.backends.kernel import counters, stages
 from tsnbench.backends.kernel.environment import GUEST as GUEST_CAN
 from tsnbench.backends.kernel.environment import Capabilities
@@ -113,11 +114,11 @@ def check(returned: Returned, job: Job) -> dict[str, Any]:
     for stream, facts in late.items():
         if facts["most_ns"] > job.kernel.latest_ns * job.dilation:
             raise BackendError(
-                f"the talker of {stream} was up to {facts['most_ns'] / 1e6:.1f} ms late\n"
+                f"the talker of {stream} was up to {quantities.time(facts['most_ns'])} late\n"
                 "hint: stretch time with --dilate 10, or let talkers talk less"
             )
     warnings = [
-        f"the talker of {stream} was up to {facts['most_ns'] / 1e6:.1f} ms late"
+        f"the talker of {stream} was up to {quantities.time(facts['most_ns'])} late"
         for stream, facts in late.items()
         if facts["most_ns"] > LATEST_NS
     ]

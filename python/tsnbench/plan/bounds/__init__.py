@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tsnbench import _native
+from tsnbench import _native, quantities
 from tsnbench.errors import InputError
-from tsnbench.plan import quantities
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import quantities
+from tsnbench import quantities
 from tsnbench.plan.warnings.addresses import address_doubts
 from tsnbench.plan.warnings.doubt import Doubt, Places, PlanWarning
 from tsnbench.plan.warnings.gates import gate_doubts

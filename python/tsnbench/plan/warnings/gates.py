@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import quantities
+from tsnbench import quantities
 from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes, tag_octets
 from tsnbench.plan.gates import gate_lists, open_ns, open_windows

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import quantities
+from tsnbench import quantities
 from tsnbench.plan.frames import tag_octets
 from tsnbench.plan.gates import gate_lists, open_share
 from tsnbench.plan.load import ClassLoad, class_loads, flow_rate, total

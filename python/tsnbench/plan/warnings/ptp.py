@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import ptp_traffic, quantities
+from tsnbench import quantities
+from tsnbench.plan import ptp_traffic
 from tsnbench.plan.gates import gate_lists, open_windows
 from tsnbench.plan.warnings.doubt import Doubt
 

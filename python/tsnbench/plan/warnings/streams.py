@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from tsnbench.plan import quantities
+from tsnbench import quantities
 from tsnbench.plan.delay import since_release, smallest_delay_ns, stamped_points
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.load import flow_rate

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench import foreign
-from tsnbench.plan import quantities
+from tsnbench import foreign, quantities
 from tsnbench.plan.document import Plan, PlanReadError, check, without_hash
 from tsnbench.plan.streams import periodic, release_ns
 from tsnbench.planning.draft import Draft, Flow, Hop

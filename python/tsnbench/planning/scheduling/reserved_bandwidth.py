@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tsnbench.plan.frames import sizes
-from tsnbench.plan.quantities import rate, share
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
+from tsnbench.quantities import rate, share
 from tsnbench.scenario.sizes import PHY_OVERHEAD
 
 LARGEST = 1522 + PHY_OVERHEAD

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native
 from tsnbench.plan.frames import data_units
-from tsnbench.plan.quantities import time
 from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
 from tsnbench.planning.scheduling import reserved_bandwidth
 from tsnbench.planning.scheduling.engines import may_leave_more, search
@@ -21,6 +20,7 @@ from tsnbench.planning.scheduling.hints import Hints, streams_of
 from tsnbench.planning.scheduling.incremental import placed_before
 from tsnbench.planning.scheduling.member_streams import expanded, gathered, tree_of
 from tsnbench.planning.scheduling.queues import give_queue, queues_of
+from tsnbench.quantities import time
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:

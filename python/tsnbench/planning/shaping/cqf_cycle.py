@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd
 
-from tsnbench.plan import quantities
+from tsnbench import quantities
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.windows.demand import gap_ps, wire
 from tsnbench.scenario import model

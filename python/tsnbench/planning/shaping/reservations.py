@@ -9,10 +9,9 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
+from tsnbench import quantities
 from tsnbench.plan.frames import R_TAG, sizes
 from tsnbench.plan.load import flow_rate
-from tsnbench.plan.quantities import rate as words_rate
-from tsnbench.plan.quantities import time
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.shaping import cbs
 from tsnbench.planning.shaping.gate_remedies import longer
@@ -46,8 +45,8 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
             continue
         rate = min(port.rate_bps, port.planned_bps)
         if bandwidth >= rate:
-            found = f"{float(bandwidth) / 1e6:g} Mbit/s for class {traffic_class}"
-            draft.problem(path, f"a reservation below the port's {rate / 1e6:g} Mbit/s", found)
+            found = f"{quantities.rate(bandwidth)} for class {traffic_class}"
+            draft.problem(path, f"a reservation below the port's {quantities.rate(rate)}", found)
             return
         most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
         reserved[traffic_class] = cbs.SrClass(bandwidth, most)
@@ -109,10 +108,11 @@ def _gated(
             lost = Fraction((own.most_frame + most_other) * 8 * 10**9, rate)
             needs = Fraction(own.bandwidth) * gates.cycle_ns / rate + lost * _openings(gates, number)
             cure = longer(port, number, gates.longest_ns(number) + ceil(needs) - gates.open_ns(number))
-            expected = f"class {number} open for at least {time(needs)} of {time(gates.cycle_ns)}, "
-            expected += f"for its reservation of {words_rate(own.bandwidth)}"
+            least, cycle = quantities.time(needs), quantities.time(gates.cycle_ns)
+            expected = f"class {number} open for at least {least} of {cycle}, "
+            expected += f"for its reservation of {quantities.rate(own.bandwidth)}"
             left = Fraction(own.bandwidth) * rate / Fraction(sr.bandwidth)
-            found = f"{time(gates.open_ns(number))}, which leave {words_rate(left)}"
+            found = f"{quantities.time(gates.open_ns(number))}, which leave {quantities.rate(left)}"
             draft.problem(cure.path, expected, found, cure.hint)
             return None
     shapers = cbs.credit_based_shapers([gated[number] for number in order], port.planned_bps, most_other)

@@ -6,7 +6,8 @@ from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tsnbench.plan import ptp_traffic, quantities
+from tsnbench import quantities
+from tsnbench.plan import ptp_traffic
 from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import data_units, sizes
 from tsnbench.plan.load import flow_rate

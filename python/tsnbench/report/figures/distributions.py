@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, key
-from tsnbench.report.formatting import THIN, count, micros, shortened
+from tsnbench.report.formatting import count, micros, shortened, signed
 from tsnbench.report.parts.bounds import drawn, in_words
 from tsnbench.report.parts.curves import Curve, Panel
 
@@ -225,7 +225,7 @@ def delay_axis(at: Axes, which: Literal["x", "y"], low: float, high: float) -> b
 
 def plain(value: float, _place: float = 0) -> str:
     """A number on a log axis as a person writes it."""
-    return f"{value:,.10g}".replace(",", THIN)
+    return signed(value)
 
 
 def hops(number: int | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.report.figures.style import GRID, INK, Drawing, Size, colour_of
-from tsnbench.report.formatting import count, printable
+from tsnbench.report.formatting import count, printable, span
 from tsnbench.report.parts.ports import called, carried
 from tsnbench.report.parts.schedule import BINS, Folded
 
@@ -65,8 +65,8 @@ def _name(one: Folded) -> str:
     name, gates = printable(one.port.name), one.gates
     if not gates.called:
         return name
-    begins = "" if gates.from_ns is None else f" from {gates.from_ns / 1e6:g} ms"
-    ends = "" if gates.until_ns is None else f" until {gates.until_ns / 1e6:g} ms"
+    begins = "" if gates.from_ns is None else f" from {span(gates.from_ns)}"
+    ends = "" if gates.until_ns is None else f" until {span(gates.until_ns)}"
     return f"{name}, {gates.called}{begins}{ends}"
 
 

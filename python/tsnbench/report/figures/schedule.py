@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tsnbench import quantities
 from tsnbench.report.axis import Axis, axis
 from tsnbench.report.figures.style import COLOURS, INK, LIMIT, PAPER, Drawing, Size
-from tsnbench.report.formatting import THIN, count, micros, printable, shortened, span
+from tsnbench.report.formatting import THIN, count, micros, printable, shortened, span, typeset
 from tsnbench.report.parts.planned import Lane, Planned, PlannedPort, PlannedStream
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def _times(scale: Axis, size: Size) -> list[tuple[float, str]]:
     letter = 0.62 * size.letters / 72 / size.width
     last = -1.0
     for time in (time for mark in scale.marks for time in mark):
-        text = f"{time / 1e3:,.2f}".rstrip("0").rstrip(".").replace(",", THIN)
+        text = typeset(quantities.trimmed(quantities.micros(time, 2)))
         place, half = scale.at(time), letter * (len(text) + 1) / 2
         if place - half > last:
             found.append((place, text))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.figures.style import COLOURS, INK, PAGE, Drawing, Size, bytes_of
+from tsnbench.report.formatting import span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,7 +100,7 @@ def stages(streams: Sequence[StreamStages]) -> Drawing:
         "Latency by stage",
         "Box: the middle half, line: median, cross: mean, whiskers: at most 1.5 times the box, dots: beyond.",
         "; ".join(
-            f"{one.stream}, {stage.name}: mean {stage.mean_ns / 1e3:.1f} µs"
+            f"{one.stream}, {stage.name}: mean {span(stage.mean_ns)}"
             for one in streams
             for stage in one.stages
             if stage.mean_ns is not None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tsnbench.quantities import share
 from tsnbench.report.facts import Network
 from tsnbench.report.figures.style import COLOURS, DASHES, GRID, INK, PAPER, Drawing, Size
 from tsnbench.report.formatting import shortened
@@ -220,7 +221,7 @@ def _load(axes: Axes, a: Point, b: Point, loads: Sequence[float], routes: int) -
     where = _between(a, b, min(0.42, 0.52 / length), 0.16 + routes * LANE / 2)
     axes.text(
         *where,
-        ", ".join(f"{load * 100:.1f} %" for load in loads),
+        ", ".join(share(load) for load in loads),
         ha="center",
         va="center",
         fontsize="small",

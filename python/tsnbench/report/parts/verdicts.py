@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tsnbench.measure.outcome import WORST_FIRST, Outcome, worst
+from tsnbench.quantities import some
 from tsnbench.report.facts import Judged, RunFacts
 from tsnbench.report.formatting import count, quantity
 
@@ -57,11 +58,7 @@ def notes(found: Sequence[Row]) -> list[str]:
     for row in found:
         if row.note:
             whose.setdefault(row.note, []).append(f"{row.stream} ({row.requirement})")
-    return [f"Worst case of {_listed(names)}: {note}." for note, names in whose.items()]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    return [f"Worst case of {some(names)}: {note}." for note, names in whose.items()]
 
 
 def every_flow(judged: Sequence[Judged]) -> list[Row]:

@@ -12,6 +12,7 @@ from tsnbench.backends.kernel.device import Step
 from tsnbench.backends.kernel.shell import after_epoch
 from tsnbench.errors import BackendError
 from tsnbench.linux import qdiscs
+from tsnbench.quantities import exact
 
 if TYPE_CHECKING:
     from tsnbench.linux.profile import Profile
@@ -70,9 +71,9 @@ def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilat
     there = [start - epoch_ns for _, start, _ in (rows if late else rows[1:])]
     for place, at in enumerate([*first, *due]):
         if place >= len(there) or there[place] != at * dilation:
-            what = f"at {there[place] / dilation / 1e6:.6f} ms" if place < len(there) else "never"
+            what = f"at {exact(there[place] / dilation)}" if place < len(there) else "never"
             raise BackendError(
-                f"port {port['name']}: a gate control list came into force {what}, not at {at / 1e6:.6f} ms\n"
+                f"port {port['name']}: a gate control list came into force {what}, not at {exact(at)}\n"
                 "hint: it was asked for too late: ask earlier, or stretch time with --dilate 10"
             )
     for place, at in enumerate(due):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from tsnbench.plan.quantities import time
 from tsnbench.planning.scheduling.exact.engine import Outcome
+from tsnbench.quantities import time
 
 if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Reason
