@@ -19,9 +19,9 @@ _LONGEST = 40
 
 
 class UnitError(ValueError):
-    """A text that is no quantity of the dimension: what was expected, and how to write it."""
+    """A text that is no value of its kind: what was expected, and how to write it."""
 
-    def __init__(self, expected: str, hint: str) -> None:
+    def __init__(self, expected: str, hint: str = "") -> None:
         super().__init__(f"expected {expected} ({hint})")
         self.expected = expected
         self.hint = hint

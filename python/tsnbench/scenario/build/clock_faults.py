@@ -6,7 +6,7 @@ from tsnbench.scenario import model
 from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.kinds.common import LONGEST
-from tsnbench.scenario.kinds.signed import Signed
+from tsnbench.scenario.kinds.values import Signed
 from tsnbench.scenario.text.reading import Bad, Reading
 from tsnbench.scenario.text.source import Scalar
 from tsnbench.scenario.units import DRIFT, DURATION

@@ -37,11 +37,54 @@ def sweepable(one: Schema) -> Schema:
     return {"anyOf": [one, PARAMETER, {"type": "array", "items": item, "minItems": 1}]}
 
 
+class OneText:
+    """A value that is one text."""
+
+    @property
+    def expected(self) -> str:
+        raise NotImplementedError
+
+    def of(self, text: str) -> Any:
+        """What the text means.
+
+        Raises:
+            UnitError: it means nothing here.
+        """
+        raise NotImplementedError
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        scalar = reading.scalar(value, path, self.expected)
+        if isinstance(scalar, Bad):
+            return BAD
+        text = scalar.text.strip()
+        try:
+            return self.of(text)
+        except UnitError as error:
+            return reading.problem(scalar.place, path, error.expected, shown(text), error.hint)
+
+
 @dataclass(frozen=True)
-class Quantity:
-    """A number with a unit, as an integer in the dimension's base unit."""
+class Average(OneText):
+    """A number with a unit that need not be whole, as a fraction of the dimension's base unit."""
 
     dimension: Dimension
+
+    @property
+    def expected(self) -> str:
+        return self.dimension.expected
+
+    def of(self, text: str) -> Any:
+        number, unit = self.dimension.read(text)
+        return number * self.dimension.units[unit]
+
+    def schema(self) -> Schema:
+        return sweepable(self.dimension.schema())
+
+
+@dataclass(frozen=True)
+class Quantity(Average):
+    """A number with a unit, as an integer in the dimension's base unit."""
+
     least: int = 0
     most: int = 1 << 62
     zero: bool = False
@@ -49,23 +92,12 @@ class Quantity:
     usual: str = ""
     """The unit that hints name, where it is not the dimension's usual one."""
 
-    @property
-    def expected(self) -> str:
-        return self.dimension.expected
-
-    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
-        scalar = reading.scalar(value, path, self.expected)
-        if isinstance(scalar, Bad):
-            return BAD
-        if self.zero and scalar.text.strip() == "0":
+    def of(self, text: str) -> int:
+        if self.zero and text == "0":
             return 0
-        found = shown(scalar.text)
-        try:
-            number = self.dimension.parse(scalar.text, self.usual)
-        except UnitError as error:
-            return reading.problem(scalar.place, path, error.expected, found, error.hint)
+        number = self.dimension.parse(text, self.usual)
         if not self.least <= number <= self.most:
-            return reading.problem(scalar.place, path, f"{self.dimension.article} {self.range}", found)
+            raise UnitError(f"{self.dimension.article} {self.range}")
         return number
 
     @property
@@ -81,31 +113,44 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Average:
-    """A number with a unit that need not be whole, as a fraction of the dimension's base unit."""
+class Signed(Average):
+    """A number with a unit that may be negative, as an integer in the dimension's base unit."""
 
-    dimension: Dimension
+    most: int
 
-    @property
-    def expected(self) -> str:
-        return self.dimension.expected
-
-    def read(self, reading: Reading, value: Value, path: str) -> Fraction | Bad:
-        scalar = reading.scalar(value, path, self.expected)
-        if isinstance(scalar, Bad):
-            return BAD
-        try:
-            number, unit = self.dimension.read(scalar.text)
-        except UnitError as error:
-            return reading.problem(scalar.place, path, error.expected, shown(scalar.text), error.hint)
-        return number * self.dimension.units[unit]
+    def of(self, text: str) -> int:
+        sign = -1 if text.startswith("-") else 1
+        number = sign * self.dimension.parse(text.removeprefix("-" if sign < 0 else "+"))
+        if abs(number) > self.most:
+            most = self.dimension.text(self.most)
+            raise UnitError(f"{self.dimension.article} {self.dimension.name} from -{most} to {most}")
+        return number
 
     def schema(self) -> Schema:
-        return sweepable(self.dimension.schema())
+        one = self.dimension.schema()
+        return sweepable({**one, "pattern": one["pattern"].replace(r"^\s*", r"^\s*[+-]?", 1)})
 
 
 @dataclass(frozen=True)
-class Count:
+class OrPlan(OneText):
+    """The quantity, or ``planned`` where ``plan`` is written in its place."""
+
+    quantity: Quantity
+    planned: int | None = None
+
+    @property
+    def expected(self) -> str:
+        return f"{self.quantity.expected}, or plan"
+
+    def of(self, text: str) -> int | None:
+        return self.planned if text == "plan" else self.quantity.of(text)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [self.quantity.schema(), {"const": "plan"}]}
+
+
+@dataclass(frozen=True)
+class Count(OneText):
     """A whole number without a unit."""
 
     least: int
@@ -116,13 +161,9 @@ class Count:
     def expected(self) -> str:
         return f"{self.what} from {self.least} to {self.most}"
 
-    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
-        scalar = reading.scalar(value, path, self.expected)
-        if isinstance(scalar, Bad):
-            return BAD
-        text = scalar.text.strip()
+    def of(self, text: str) -> int:
         if not re.fullmatch(r"-?[0-9]{1,18}", text) or not self.least <= int(text) <= self.most:
-            return reading.problem(scalar.place, path, self.expected, shown(text))
+            raise UnitError(self.expected)
         return int(text)
 
     def schema(self) -> Schema:
@@ -130,7 +171,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Thousandths:
+class Thousandths(OneText):
     """A number with at most three decimals, in thousandths."""
 
     least: int
@@ -140,14 +181,10 @@ class Thousandths:
     def expected(self) -> str:
         return f"a number from {self.least / 1000:g} to {self.most / 1000:g} with at most three decimals"
 
-    def read(self, reading: Reading, value: Value, path: str) -> int | Bad:
-        scalar = reading.scalar(value, path, self.expected)
-        if isinstance(scalar, Bad):
-            return BAD
-        text = scalar.text.strip()
+    def of(self, text: str) -> int:
         number = Fraction(text) * 1000 if re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,3})?", text) else None
         if number is None or not self.least <= number <= self.most:
-            return reading.problem(scalar.place, path, self.expected, shown(text))
+            raise UnitError(self.expected)
         return int(number)
 
     def schema(self) -> Schema:
@@ -155,7 +192,7 @@ class Thousandths:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(OneText):
     """One of a few words; ``true`` and ``false`` are words too."""
 
     words: Map[str, Any]
@@ -168,20 +205,13 @@ class Choice:
         listed = list(self.words)
         return f"{self.what}: {', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
 
-    def read(self, reading: Reading, value: Value, path: str) -> Any:
-        scalar = reading.scalar(value, path, self.expected)
-        if isinstance(scalar, Bad):
-            return BAD
-        text = scalar.text.strip()
-        if text not in self.words:
-            hint = (
-                f"write {self.common_mistakes[text]}"
-                if text in self.common_mistakes
-                else meant(text, self.words)
-            )
-            hint = "" if hint.startswith("known") else hint
-            return reading.problem(scalar.place, path, self.expected, shown(text), hint)
-        return self.words[text]
+    def of(self, text: str) -> Any:
+        if text in self.words:
+            return self.words[text]
+        if text in self.common_mistakes:
+            raise UnitError(self.expected, f"write {self.common_mistakes[text]}")
+        hint = meant(text, self.words)
+        raise UnitError(self.expected, "" if hint.startswith("known") else hint)
 
     def schema(self) -> Schema:
         words = [{"true": True, "false": False}.get(word, word) for word in self.words]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tsnbench.scenario.kinds.combinators import ListOf, record_of
 from tsnbench.scenario.kinds.common import LONGEST, SPAN, TIME
-from tsnbench.scenario.kinds.signed import Signed
-from tsnbench.scenario.kinds.values import Quantity
+from tsnbench.scenario.kinds.values import Quantity, Signed
 from tsnbench.scenario.model.names import Name
 from tsnbench.scenario.model.ptp import Gptp
 from tsnbench.scenario.part import Part, key

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from tsnbench.scenario.kinds.combinators import Fields, ListOf, MapOf, record_of
 from tsnbench.scenario.kinds.common import LINK_RATE, SPAN, STREAM_RATE, TIME
-from tsnbench.scenario.kinds.planned import OrPlan
-from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
+from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, OrPlan, Quantity
 from tsnbench.scenario.model.gates import Follow, Gates, Planned, pcps
 from tsnbench.scenario.model.names import Pcp
 from tsnbench.scenario.model.network import Queues
