@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tsnbench.cli.console.options import argument
 from tsnbench.cli.console.output import Exit, data, fail, print_json, talk, told
 from tsnbench.cli.console.strict import HELP
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Scenario files.", show_default=False)],
+    files: Annotated[list[Path], argument("FILE", "Scenario files.")],
     as_json: Annotated[bool, typer.Option("--json", help="Problems and warnings as JSON on stdout.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
@@ -72,12 +73,7 @@ def schema() -> None:
 
 
 def catalogue(
-    prefix: Annotated[
-        str,
-        typer.Argument(
-            metavar="PREFIX", help="Only names that start so: engine/, flextest/gcl.", show_default=False
-        ),
-    ] = "",
+    prefix: Annotated[str, argument("PREFIX", "Only names that start so: engine/, flextest/gcl.")] = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Names and their meaning as JSON on stdout.")
     ] = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, talk, told
 
 if TYPE_CHECKING:
@@ -15,49 +16,24 @@ if TYPE_CHECKING:
 
 def compare(
     folders: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FOLDER",
-            help="Run folders; the first is what others are held against.",
-            show_default=False,
-        ),
+        list[Path], argument("FOLDER", "Run folders; the first is what others are held against.")
     ],
-    to: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write compare.html into this folder.", show_default=False),
-    ] = None,
+    to: Annotated[Path | None, option("DIR", "Write compare.html into this folder.")] = None,
     figures: Annotated[
         str, typer.Option(metavar="KINDS", help="With --to, also write figures: svg,pdf,png.")
     ] = "",
     tx: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Capture at the talker, as one more run; may be repeated.",
-            show_default=False,
-        ),
+        list[Path] | None, option("FILE", "Capture at the talker, as one more run; may be repeated.")
     ] = None,
     rx: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Capture at the listener, as one more run; may be repeated.",
-            show_default=False,
-        ),
+        list[Path] | None, option("FILE", "Capture at the listener, as one more run; may be repeated.")
     ] = None,
     rename: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="THEIRS=OURS",
-            help="Name of a stream in the captures, and in the runs: theirs=ours.",
-            show_default=False,
-        ),
+        option("THEIRS=OURS", "Name of a stream in the captures, and in the runs: theirs=ours."),
     ] = None,
     within: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="Tolerance for times instead of the derived one: 20us.", show_default=False
-        ),
+        str | None, option("TIME", "Tolerance for times instead of the derived one: 20us.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON on stdout.")] = False,
 ) -> None:

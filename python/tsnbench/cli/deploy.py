@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, fail, print_json, say, talk, told
 
 if TYPE_CHECKING:
@@ -19,52 +20,28 @@ PASSWORD = "TSNBENCH_NETCONF_PASSWORD"
 
 
 def deploy(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="Plan (JSON) or scenario file.", show_default=False),
-    ] = None,
+    file: Annotated[Path | None, argument("FILE", "Plan (JSON) or scenario file.")] = None,
     netconf: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST[:PORT]", help="The device: HOST[:PORT], port 830 unless given.", show_default=False
-        ),
+        str | None, option("HOST[:PORT]", "The device: HOST[:PORT], port 830 unless given.")
     ] = None,
     node: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NODE=HOST[:PORT]",
-            help="The device of a node: sw1=HOST[:PORT]; may be repeated. With --restore: only these.",
-            show_default=False,
+        option(
+            "NODE=HOST[:PORT]",
+            "The device of a node: sw1=HOST[:PORT]; may be repeated. With --restore: only these.",
         ),
     ] = None,
-    user: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="User name on the device; default: yours.", show_default=False),
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of a private key.", show_default=False)
-    ] = None,
-    known_hosts: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keys of hosts; default ~/.ssh/known_hosts.", show_default=False),
-    ] = None,
+    user: Annotated[str | None, option("NAME", "User name on the device; default: yours.")] = None,
+    key: Annotated[Path | None, option("FILE", "File of a private key.")] = None,
+    known_hosts: Annotated[Path | None, option("FILE", "Keys of hosts; default ~/.ssh/known_hosts.")] = None,
     interface: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PORT=NAME", help="The device's name for a port: 'sw1 -> sw2=port3'.", show_default=False
-        ),
+        list[str] | None, option("PORT=NAME", "The device's name for a port: 'sw1 -> sw2=port3'.")
     ] = None,
     yang: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Check the data against the modules in this folder first.", show_default=False
-        ),
+        Path | None, option("DIR", "Check the data against the modules in this folder first.")
     ] = None,
     only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PARAMETER=VALUE", help="Only the run with this parameter: hops=3.", show_default=False
-        ),
+        list[str] | None, option("PARAMETER=VALUE", "Only the run with this parameter: hops=3.")
     ] = None,
     partial: Annotated[
         bool, typer.Option("--partial", help="Leave out what a device's modules cannot express.")
@@ -73,18 +50,10 @@ def deploy(
         bool, typer.Option("--dry-run", help="Report what would change; change nothing.")
     ] = False,
     record: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File for the earlier state; default NAME.deploy.json.",
-            show_default=False,
-        ),
+        Path | None, option("FILE", "File for the earlier state; default NAME.deploy.json.")
     ] = None,
     restore: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RECORD", help="Bring devices back to the state in this record.", show_default=False
-        ),
+        Path | None, option("RECORD", "Bring devices back to the state in this record.")
     ] = None,
     confirm_within: Annotated[
         int,

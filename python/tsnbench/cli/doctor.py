@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import Exit, data, fail, print_json, told
 
 if TYPE_CHECKING:
@@ -17,14 +18,9 @@ if TYPE_CHECKING:
 
 def doctor(
     scenario: Annotated[
-        Path | None,
-        typer.Option(
-            "--for", metavar="FILE", help="Tell whether this scenario can run here.", show_default=False
-        ),
+        Path | None, option("FILE", "Tell whether this scenario can run here.", "--for")
     ] = None,
-    on: Annotated[
-        str | None, typer.Option(metavar="HOST", help="Examine another host, over ssh.", show_default=False)
-    ] = None,
+    on: Annotated[str | None, option("HOST", "Examine another host, over ssh.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
 ) -> None:
     """Report what this machine's kernel, interfaces, clocks and processors support, and why not."""

@@ -6,21 +6,14 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from tsnbench.cli.console.options import argument
 from tsnbench.cli.console.output import Exit, data, fail, talk, told
 
 
 def init(
-    template: Annotated[
-        str,
-        typer.Argument(metavar="TEMPLATE", help="zonal, ring, line, star or train.", show_default=False),
-    ],
+    template: Annotated[str, argument("TEMPLATE", "zonal, ring, line, star or train.")],
     file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE", help="Where to; TEMPLATE.yaml unless given; - for stdout.", show_default=False
-        ),
+        Path | None, argument("FILE", "Where to; TEMPLATE.yaml unless given; - for stdout.")
     ] = None,
 ) -> None:
     """Write a scenario with comments to begin with: a zonal car, a ring, a line of drives, a star or a train.

@@ -7,45 +7,23 @@ from typing import Annotated
 
 import typer
 
+from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say, talk, told
 
 
 def measure(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="FOLDER", help="Run folder.", show_default=False)
-    ] = None,
-    tx: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Capture at the talker; may be repeated.", show_default=False),
-    ] = None,
-    rx: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Capture at the listener; may be repeated.", show_default=False),
-    ] = None,
+    folder: Annotated[Path | None, argument("FOLDER", "Run folder.")] = None,
+    tx: Annotated[list[Path] | None, option("FILE", "Capture at the talker; may be repeated.")] = None,
+    rx: Annotated[list[Path] | None, option("FILE", "Capture at the listener; may be repeated.")] = None,
     offset: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Subtract from every delay: 37s for TAI against UTC, or auto for the detected offset.",
-            show_default=False,
+        option(
+            "TIME", "Subtract from every delay: 37s for TAI against UTC, or auto for the detected offset."
         ),
     ] = None,
-    frames: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write one row per frame (Parquet).", show_default=False),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="STAGE", help="Stage to measure from: tx unless given.", show_default=False
-        ),
-    ] = None,
-    end: Annotated[
-        str | None,
-        typer.Option(
-            "--to", metavar="STAGE", help="Stage to measure to: rx unless given.", show_default=False
-        ),
-    ] = None,
+    frames: Annotated[Path | None, option("FILE", "Also write one row per frame (Parquet).")] = None,
+    start: Annotated[str | None, option("STAGE", "Stage to measure from: tx unless given.", "--from")] = None,
+    end: Annotated[str | None, option("STAGE", "Stage to measure to: rx unless given.", "--to")] = None,
     stages: Annotated[
         bool,
         typer.Option(

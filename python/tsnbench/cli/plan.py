@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, data, print_json, print_table, say, talk, told
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def plan(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file.", show_default=False)],
+    file: Annotated[Path, argument("FILE", "Scenario file.")],
     as_json: Annotated[bool, typer.Option("--json", help="The Plan as JSON (a list for a sweep).")] = False,
     bounds: Annotated[bool, typer.Option("--bounds", help="Worst-case bounds of delay and backlog.")] = False,
     judge: Annotated[
@@ -30,42 +31,25 @@ def plan(
         ),
     ] = False,
     only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PARAMETER=VALUE", help="Only the runs with this parameter: hops=3.", show_default=False
-        ),
+        list[str] | None, option("PARAMETER=VALUE", "Only the runs with this parameter: hops=3.")
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep the schedule of this earlier Plan (--json) as far as possible, and report what moved.",
-            show_default=False,
+        option(
+            "FILE",
+            "Keep the schedule of this earlier Plan (--json) as far as possible, and report what moved.",
         ),
     ] = None,
     export: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write files for devices and other tools into this folder.",
-            show_default=False,
-        ),
+        Path | None, option("DIR", "Write files for devices and other tools into this folder.")
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write the schedule, bounds and network as one HTML file into this folder.",
-            show_default=False,
-        ),
+        option("DIR", "Write the schedule, bounds and network as one HTML file into this folder."),
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(
-            metavar="FORMATS",
-            help="With --export: some of tc, ptp4l, yang, inet, tsnkit, csv; all unless given.",
-            show_default=False,
-        ),
+        option("FORMATS", "With --export: some of tc, ptp4l, yang, inet, tsnkit, csv; all unless given."),
     ] = None,
     taprio: Annotated[
         str, typer.Option(metavar="WAY", help="How taprio opens gates: software, txtime-assist or full.")
@@ -78,18 +62,10 @@ def plan(
         ),
     ] = "reversed",
     yang: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Check YANG data against the modules in this folder (yanglint).",
-            show_default=False,
-        ),
+        Path | None, option("DIR", "Check YANG data against the modules in this folder (yanglint).")
     ] = None,
     interface: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PORT=NAME", help="Interface of a port: 'sw1 -> sw2=enp3s0'.", show_default=False
-        ),
+        list[str] | None, option("PORT=NAME", "Interface of a port: 'sw1 -> sw2=enp3s0'.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
@@ -101,9 +77,9 @@ def plan(
     with told():
         from tsnbench.errors import InputError
 
-        for option, value in (("--to", to), ("--yang", yang), ("--interface", interface)):
+        for name, value in (("--to", to), ("--yang", yang), ("--interface", interface)):
             if value and export is None:
-                raise InputError(f"{option}: expected --export with it, found none\n  hint: add --export out")
+                raise InputError(f"{name}: expected --export with it, found none\n  hint: add --export out")
         scenarios = selected(load_variants(file), only or [])
         if keep is not None:
             from tsnbench.cli.incremental import kept
@@ -198,9 +174,9 @@ def _export(
         raise InputError(
             f"--export: expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3"
         )
-    for option, text, words in (("--taprio", taprio, list(Mode)), ("--queues", queues, list(Layout))):
+    for name, text, words in (("--taprio", taprio, list(Mode)), ("--queues", queues, list(Layout))):
         if text not in words:
-            raise InputError(f"{option}: expected one of {', '.join(words)}, found {text}")
+            raise InputError(f"{name}: expected one of {', '.join(words)}, found {text}")
     names = {}
     ports = {port["name"] for port in plans[0].document["ports"]}
     for text in interfaces:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import print_json, print_table, talk, told
 from tsnbench.quantities import micros
 
@@ -15,30 +16,19 @@ if TYPE_CHECKING:
 
 
 def receive(
-    interface: Annotated[str, typer.Argument(metavar="INTERFACE", help="The interface.", show_default=False)],
+    interface: Annotated[str, argument("INTERFACE", "The interface.")],
     duration: Annotated[
-        str | None,
-        typer.Option(
-            "--for", metavar="TIME", help="How long: 10s. Until Ctrl-C unless given.", show_default=False
-        ),
+        str | None, option("TIME", "How long: 10s. Until Ctrl-C unless given.", "--for")
     ] = None,
-    frames: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", help="End after this number of frames.", show_default=False),
-    ] = None,
+    frames: Annotated[int | None, option("NUMBER", "End after this number of frames.")] = None,
     ring: Annotated[str, typer.Option(metavar="SIZE", help="Memory for frames not yet read: 8MB.")] = "64MB",
     wake: Annotated[
         bool, typer.Option("--wake", help="Wake up for each frame, as an ordinary program; no ring.")
     ] = False,
     hardware: Annotated[bool, typer.Option("--hardware", help="Request hardware timestamps.")] = False,
-    cpu: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Processor to run on.", show_default=False)
-    ] = None,
+    cpu: Annotated[int | None, option("NUMBER", "Processor to run on.")] = None,
     priority: Annotated[int, typer.Option(metavar="0..99", help="Under SCHED_FIFO; 0: ordinary.")] = 40,
-    into: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for stage timestamps of every frame.", show_default=False),
-    ] = None,
+    into: Annotated[Path | None, option("DIR", "Folder for stage timestamps of every frame.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Counts as JSON on stdout.")] = False,
 ) -> None:
     """Count received frames per stream: lost, duplicate, out of order, delay. Needs root."""

@@ -7,18 +7,14 @@ from typing import Annotated
 
 import typer
 
+from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, data, fail, print_json, talk, told
 from tsnbench.cli.console.progress import busy
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Run folders.", show_default=False)],
-    into: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for the report; default the run folder.", show_default=False
-        ),
-    ] = None,
+    folders: Annotated[list[Path], argument("FOLDER", "Run folders.")],
+    into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Path of the report as JSON on stdout.")] = False,
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
 ) -> None:

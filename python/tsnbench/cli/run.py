@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, say, talk, told
 from tsnbench.cli.console.progress import busy, progress
 from tsnbench.cli.console.strict import HELP, refuse_warnings
@@ -19,32 +20,19 @@ if TYPE_CHECKING:
 
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file.", show_default=False)],
-    into: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Run folder; default runs/<scenario name>.", show_default=False),
-    ] = None,
+    file: Annotated[Path, argument("FILE", "Scenario file.")],
+    into: Annotated[Path | None, option("DIR", "Run folder; default runs/<scenario name>.")] = None,
     only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PARAMETER=VALUE", help="Only the runs with this parameter: hops=3.", show_default=False
-        ),
+        list[str] | None, option("PARAMETER=VALUE", "Only the runs with this parameter: hops=3.")
     ] = None,
-    duration: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Duration in place of the scenario's: 200ms.", show_default=False),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", help="Seed in place of the scenario's.", show_default=False),
-    ] = None,
+    duration: Annotated[str | None, option("TIME", "Duration in place of the scenario's: 200ms.")] = None,
+    seed: Annotated[int | None, option("NUMBER", "Seed in place of the scenario's.")] = None,
     keep: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep the schedule of this earlier Plan (plan --json, or a run's plan.json) where it can "
+        option(
+            "FILE",
+            "Keep the schedule of this earlier Plan (plan --json, or a run's plan.json) where it can "
             "be, and say what moved.",
-            show_default=False,
         ),
     ] = None,
     on: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, fail, print_json, print_table, told
 from tsnbench.quantities import micros
 
@@ -18,118 +19,50 @@ _KEYS = ("period", "offset", "jitter", "poisson", "payload", "frame", "pcp")
 
 
 def send(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="SCENARIO", help="Scenario file, of which --node sends.", show_default=False),
-    ] = None,
-    to: Annotated[
-        str, typer.Option(metavar="INTERFACE", help="The interface; required.", show_default=False)
-    ] = "",
+    file: Annotated[Path | None, argument("SCENARIO", "Scenario file, of which --node sends.")] = None,
+    to: Annotated[str, option("INTERFACE", "The interface; required.")] = "",
     node: Annotated[
-        str | None,
-        typer.Option(
-            "--node",
-            metavar="NODE",
-            help="Send the streams of this node of the scenario.",
-            show_default=False,
-        ),
+        str | None, option("NODE", "Send the streams of this node of the scenario.", "--node")
     ] = None,
-    period: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Time from one frame to the next: 1ms.", show_default=False),
-    ] = None,
+    period: Annotated[str | None, option("TIME", "Time from one frame to the next: 1ms.")] = None,
     offset: Annotated[
-        str | None,
-        typer.Option(
-            "--shift", "--offset", metavar="TIME", help="Offset in the period: 200us.", show_default=False
-        ),
+        str | None, option("TIME", "Offset in the period: 200us.", "--shift", "--offset")
     ] = None,
-    jitter: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Each frame is late by up to: 50us.", show_default=False),
-    ] = None,
-    poisson: Annotated[
-        str | None,
-        typer.Option(metavar="RATE", help="Random gaps at a mean rate: 10Mbit/s.", show_default=False),
-    ] = None,
+    jitter: Annotated[str | None, option("TIME", "Each frame is late by up to: 50us.")] = None,
+    poisson: Annotated[str | None, option("RATE", "Random gaps at a mean rate: 10Mbit/s.")] = None,
     saturating: Annotated[
         bool, typer.Option("--saturating", help="Send as fast as the interface accepts.")
     ] = False,
-    payload: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="Octets in each frame's UDP datagram: 100B.", show_default=False),
-    ] = None,
+    payload: Annotated[str | None, option("SIZE", "Octets in each frame's UDP datagram: 100B.")] = None,
     frame: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Octets of the whole frame, in place of --payload: 1500B.",
-            show_default=False,
-        ),
+        str | None, option("SIZE", "Octets of the whole frame, in place of --payload: 1500B.")
     ] = None,
-    burst: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE", help="Data units cut into frames back to back: 12000B.", show_default=False
-        ),
-    ] = None,
-    pcp: Annotated[
-        int | None, typer.Option(metavar="0..7", help="Priority code point.", show_default=False)
-    ] = None,
-    vlan: Annotated[
-        int | None, typer.Option(metavar="1..4094", help="VLAN tag; none unless given.", show_default=False)
-    ] = None,
+    burst: Annotated[str | None, option("SIZE", "Data units cut into frames back to back: 12000B.")] = None,
+    pcp: Annotated[int | None, option("0..7", "Priority code point.")] = None,
+    vlan: Annotated[int | None, option("1..4094", "VLAN tag; none unless given.")] = None,
     by_device: Annotated[
         bool, typer.Option("--tag-by-device", help="The interface adds the tag (eth0.100).")
     ] = False,
     stream: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="'NAME: {…}'",
-            help="One more stream: 'loop: {period: 1 ms, payload: 100 B}'.",
-            show_default=False,
-        ),
+        list[str] | None, option("'NAME: {…}'", "One more stream: 'loop: {period: 1 ms, payload: 100 B}'.")
     ] = None,
-    replay: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A capture's frames, at their own pace.", show_default=False),
-    ] = None,
+    replay: Annotated[Path | None, option("FILE", "A capture's frames, at their own pace.")] = None,
     slower: Annotated[
         int, typer.Option(metavar="TIMES", help="With --replay: slower than captured by this factor.")
     ] = 1,
     duration: Annotated[str, typer.Option("--for", metavar="TIME", help="How long.")] = "10s",
     mac: Annotated[str, typer.Option(metavar="ADDRESS", help="Destination address.")] = "ff:ff:ff:ff:ff:ff",
     udp: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Send UDP to this IPv4 address in place of whole frames.",
-            show_default=False,
-        ),
+        str | None, option("ADDRESS", "Send UDP to this IPv4 address in place of whole frames.")
     ] = None,
-    txtime: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODE", help="Launch times (SO_TXTIME): strict or deadline.", show_default=False
-        ),
-    ] = None,
+    txtime: Annotated[str | None, option("MODE", "Launch times (SO_TXTIME): strict or deadline.")] = None,
     advance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Time before the launch time at which a frame is made: 500us.",
-            show_default=False,
-        ),
+        str | None, option("TIME", "Time before the launch time at which a frame is made: 500us.")
     ] = None,
     hardware: Annotated[bool, typer.Option("--hardware", help="Request hardware timestamps.")] = False,
-    cpu: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Processor to run on.", show_default=False)
-    ] = None,
+    cpu: Annotated[int | None, option("NUMBER", "Processor to run on.")] = None,
     priority: Annotated[int, typer.Option(metavar="0..99", help="Under SCHED_FIFO; 0: ordinary.")] = 50,
-    into: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for stage timestamps of every frame.", show_default=False),
-    ] = None,
+    into: Annotated[Path | None, option("DIR", "Folder for stage timestamps of every frame.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Counts as JSON on stdout.")] = False,
 ) -> None:
     """Send streams on an interface, on time; report lateness and refused frames. Needs root."""
