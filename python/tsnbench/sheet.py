@@ -50,11 +50,6 @@ class Sheet:
     rest: str = "rows more: --all"
     """What stands for rows that are folded away, after their number."""
 
-    @property
-    def row_count(self) -> int:
-        """All rows, folded away or not."""
-        return len(self.rows)
-
     def shown(self) -> Sequence[Sequence[str]]:
         """Rows that are printed; one row more is printed rather than a line that says so."""
         if self.most is None or len(self.rows) <= self.most + 1:
@@ -149,6 +144,20 @@ class Sheet:
 
         _, wide = self.fitted(options.max_width)
         return Measurement(1, min(options.max_width, sum(wide) + BETWEEN * (len(wide) - 1)))
+
+
+def plain_table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
+    """A table whose columns wrap: words at the left, figures at the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right")
+    table.caption_justify = "left"
+    return table
 
 
 def shortened(text: str, length: int) -> str:

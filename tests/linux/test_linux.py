@@ -18,7 +18,6 @@ from tsnbench.linux import Layout, Mode, Profile, compare, explain, problems, re
 from tsnbench.linux.limits import shortest_interval_ns
 from tsnbench.linux.ptp import decimal, log_interval, ptp4l
 from tsnbench.linux.qdiscs import Child, batch, changes, children, root
-from tsnbench.linux.readback import compare_vlan
 from tsnbench.linux.tuning import scripts, settings
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
@@ -417,9 +416,9 @@ def test_vlan_devices_are_read_back() -> None:
     same = [{"from": number, "to": number} for number in range(1, 8)]
     info = {"info_kind": "vlan", "info_data": {"id": 10, "egress_qos": same, "ingress_qos": same[1:]}}
     links = read_links(json.dumps([{"ifname": "eth1.10", "flags": ["UP"], "linkinfo": info}, {}]))
-    (difference,) = compare_vlan(links[0], "eth1.10", 10)
-    assert difference.what == "ingress-qos-map"
-    assert compare_vlan(None, "eth1.10", 10)
+    assert (links[0].name, links[0].vid, links[0].up) == ("eth1.10", 10, True)
+    assert links[0].egress == {number: number for number in range(1, 8)}
+    assert links[0].ingress == {number: number for number in range(2, 8)}
 
 
 # PTP and tuning.

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.model import FixedSize
 from tsnbench.scenario.sizes import (
-    Iperf3Settings,
     frame_from_payload,
     frame_from_phy,
     header,
-    iperf3_settings,
     lognormal_sizes,
     overhead,
 )
@@ -27,18 +25,6 @@ def test_engine_figure_8() -> None:
     assert overhead(tagged=True) == 8 + 14 + 4 + 20 + 8 + 4 + 12 == 70
     assert overhead(tagged=False) == 66
     assert frame_from_phy(1250) == frame_from_payload(1180, tagged=True) == 1230
-
-
-def test_engine_equations_7_and_8() -> None:
-    assert iperf3_settings(1250, 100_000) == Iperf3Settings(payload=1180, bit_rate=94_400_000)
-    assert iperf3_settings(1250, 100_000, tagged=False).payload == 1184
-    with pytest.raises(ValueError, match="no payload"):
-        iperf3_settings(69, 100_000)
-
-
-def test_send_udp_figure_10() -> None:
-    """A payload of 256 B every 100 us is 20.48 Mbit/s."""
-    assert iperf3_settings(256 + 70, 100_000) == Iperf3Settings(256, 20_480_000)
 
 
 def test_largest_and_smallest_frames() -> None:

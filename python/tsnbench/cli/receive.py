@@ -10,6 +10,7 @@ import typer
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import print_json, print_table, talk, told
 from tsnbench.quantities import micros
+from tsnbench.sheet import plain_table
 
 if TYPE_CHECKING:
     from tsnbench.live.receiving import Received
@@ -63,21 +64,9 @@ def receive(
 
 
 def _table(found: Received) -> None:
-    from rich.table import Table
-
     others = f"; {found['foreign']} frames of others" if found["foreign"] else ""
-    table = Table(title=f"received{others}", title_justify="left")
-    for column in (
-        "stream",
-        "frames",
-        "lost",
-        "duplicate",
-        "reordered",
-        "delay: min us",
-        "mean us",
-        "max us",
-    ):
-        table.add_column(column, justify="left" if column == "stream" else "right")
+    counts = ("frames", "lost", "duplicate", "reordered")
+    table = plain_table(f"received{others}", ("stream",), (*counts, "delay: min us", "mean us", "max us"))
     for one in found["streams"]:
         delay = one["delay_ns"]
         shown = ["-"] * 3 if delay is None else [micros(delay[key], 1) for key in ("least", "mean", "most")]

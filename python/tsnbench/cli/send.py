@@ -11,11 +11,10 @@ import typer
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, fail, print_json, print_table, told
 from tsnbench.quantities import micros
+from tsnbench.sheet import plain_table
 
 if TYPE_CHECKING:
     from tsnbench.live.sending import Sending, Sent
-
-_KEYS = ("period", "offset", "jitter", "poisson", "payload", "frame", "pcp")
 
 
 def send(
@@ -128,12 +127,8 @@ def _wrong(text: str) -> NoReturn:
 
 
 def _table(found: Sent) -> None:
-    from rich.table import Table
-
-    table = Table(title="sent", title_justify="left")
-    table.add_column("stream")
-    for column in ("frames", "refused", "late: mean us", "most us", "launch times missed", "invalid"):
-        table.add_column(column, justify="right")
+    heads = ("frames", "refused", "late: mean us", "most us", "launch times missed", "invalid")
+    table = plain_table("sent", ("stream",), heads)
     for one in found["streams"]:
         table.add_row(
             one["stream"], str(one["frames"]), str(one["refused"]),

@@ -8,6 +8,7 @@ from tsnbench.compare.agreement import Agreement
 from tsnbench.compare.comparison import Comparison, letter
 from tsnbench.measure.stat import figures
 from tsnbench.quantities import micros
+from tsnbench.sheet import plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def side_table(found: Comparison) -> Table:
     """Delay, interval and loss, run under run; times in us."""
     heads = ["sent", "lost", "min", "median", "p99", "max", "spread", "interval"]
-    table = _table("delay and median interval, us", ["stream", "run"], heads)
+    table = plain_table("delay and median interval, us", ["stream", "run"], heads)
     for key in found.streams:
         for row in found.rows:
             if (row.stream, row.listener) != key:
@@ -43,7 +44,7 @@ def side_table(found: Comparison) -> Table:
 def gate_table(found: Comparison) -> Table:
     """How departures keep to their gates."""
     heads = ["frames", "not in a window", "early by", "late by", "after opening"]
-    table = _table("gates, us", ["port", "class", "run"], heads)
+    table = plain_table("gates, us", ["port", "class", "run"], heads)
     for one in sorted(found.gates, key=lambda one: (one.port, -one.traffic_class, one.side)):
         table.add_row(
             one.port,
@@ -58,7 +59,7 @@ def gate_table(found: Comparison) -> Table:
 
 def agreement_table(found: Comparison) -> Table:
     """One line per quantity."""
-    table = _table("agreement", ["stream", "run", "quantity", "agrees"], ["difference", "tolerance"])
+    table = plain_table("agreement", ["stream", "run", "quantity", "agrees"], ["difference", "tolerance"])
     table.add_column("because")
     for one in found.agreements:
         table.add_row(
@@ -71,19 +72,6 @@ def agreement_table(found: Comparison) -> Table:
             found.letters(one),
         )
     table.caption = "\n".join(f"{letter(place)}: {reason}" for place, reason in enumerate(found.reasons))
-    table.caption_justify = "left"
-    return table
-
-
-def _table(title: str, left: list[str], right: list[str]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for name in left:
-        table.add_column(name, overflow="fold")
-    for name in right:
-        table.add_column(name, justify="right")
     return table
 
 

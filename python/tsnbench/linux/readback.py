@@ -220,19 +220,3 @@ def compare_options(where: str, options: Options, own: ReportedQdisc) -> Iterabl
                 yield Difference(where, name, "0", str(found))
         elif found is None or str(found).removesuffix("p").removesuffix("b") != meant:
             yield Difference(where, name, meant, "nothing" if found is None else str(found))
-
-
-def compare_vlan(link: Link | None, name: str, vid: int) -> list[Difference]:
-    """A VLAN device that should keep priorities as they are, both ways."""
-    if link is None:
-        return [Difference(name, "the device", f"VLAN {vid}", "nothing")]
-    differences = []
-    if link.vid != vid:
-        differences.append(Difference(name, "the VLAN", str(vid), str(link.vid)))
-    # What maps to 0 is not shown.
-    same = {number: number for number in range(1, 8)}
-    for what, found in (("egress-qos-map", link.egress), ("ingress-qos-map", link.ingress)):
-        shown = {priority: pcp for priority, pcp in found.items() if priority or pcp}
-        if shown != same:
-            differences.append(Difference(name, what, str(same), str(shown)))
-    return differences

@@ -14,6 +14,7 @@ from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.quantities import micros
 from tsnbench.runs import Run, documents, file_names
+from tsnbench.sheet import plain_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,15 +159,9 @@ def _stream(name: str, own: pl.DataFrame, taps: list[Json]) -> StreamStages | No
 
 def stages_table(one: StreamStages) -> Table:
     """Mean latency and mean jitter per stage (OCORA Table 6 and following), in us."""
-    from rich import box
-    from rich.table import Table
-
     title = f"{one.stream}: {one.frames} frames, from {one.reference}; us"
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    table.add_column("stage")
-    table.add_column("tap")
-    for column in ("mean latency", "mean jitter", "min", "max", "frames"):
-        table.add_column(column, justify="right")
+    heads = ("mean latency", "mean jitter", "min", "max", "frames")
+    table = plain_table(title, ("stage", "tap"), heads)
     for stage in one.stages:
         mean, jitter = stage.mean_ns, stage.jitter_ns
         if mean is None or jitter is None:
@@ -175,18 +170,13 @@ def stages_table(one: StreamStages) -> Table:
         shown = [micros(number, 1) for number in numbers]
         table.add_row(stage.name, stage.tap, *shown, str(len(stage.latencies)))
     lines = [f"{stage.name}: no stamps: {stage.missing}" for stage in one.stages if stage.missing]
-    table.caption, table.caption_justify = "\n".join(lines) or None, "left"
+    table.caption = "\n".join(lines) or None
     return table
 
 
 def wakeups_table(one: StreamStages) -> Table:
     """The histogram of wakeups; bins without any are left out."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=one.stream, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for column in ("woken late by, us", "wakeups"):
-        table.add_column(column, justify="right")
+    table = plain_table(one.stream, (), ("woken late by, us", "wakeups"))
     for us, count in list(one.wakeups.items())[:MOST_BINS]:
         table.add_row(str(us), str(count))
     return table

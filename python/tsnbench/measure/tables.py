@@ -77,30 +77,14 @@ def measures_table(
     from rich.console import Group
 
     rows = measures_rows(measures, flows)
-    if most is not None and len(rows) > most:
-        order = {key: place for place, key in enumerate(first)}
-        rows.sort(
-            key=lambda row: (
-                order.get((row["stream"], row["listener"]), len(order)),
-                -(row["lost"] or 0),
-                -(row["delay max"] or 0),
-            )
-        )
+    _sort(rows, most, first)
     return Group(_frames(rows, most), _delays(rows, most), _jitters(rows, most))
 
 
 def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[str, str]]) -> Sheet:
     """What became of each stream in one row: frames, those lost, and the delay; times in us."""
     rows = measures_rows(measures)
-    order = {key: place for place, key in enumerate(first)}
-    if most is not None and len(rows) > most:
-        rows.sort(
-            key=lambda row: (
-                order.get((row["stream"], row["listener"]), len(order)),
-                -(row["lost"] or 0),
-                -(row["delay max"] or 0),
-            )
-        )
+    _sort(rows, most, first)
     counts = ("sent", "lost", *(name for name in ("late", "duplicate", "reordered", "missing_timestamp")
                                 if any(row[name] for row in rows)))  # fmt: skip
     figures = ("min", "median", "p99", "max")
@@ -120,6 +104,20 @@ def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[st
         delays = [micros(row[f"delay {name}"]) for name in figures]
         sheet.rows.append([row["stream"], row["listener"], *counted, *delays])
     return sheet
+
+
+def _sort(rows: list[MeasureRow], most: int | None, first: Sequence[tuple[str, str]]) -> None:
+    """Where not all rows are shown: those of ``first``, then by lost frames and by the greatest delay."""
+    if most is None or len(rows) <= most:
+        return
+    order = {key: place for place, key in enumerate(first)}
+    rows.sort(
+        key=lambda row: (
+            order.get((row["stream"], row["listener"]), len(order)),
+            -(row["lost"] or 0),
+            -(row["delay max"] or 0),
+        )
+    )
 
 
 def _frames(rows: Sequence[MeasureRow], most: int | None) -> Sheet:

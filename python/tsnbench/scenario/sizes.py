@@ -6,7 +6,6 @@ EnGINE Fig. 8, eq. 7-8; IEEE 802.3-2022, 3.1.1 and 4.2.3.3.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from statistics import NormalDist
@@ -43,25 +42,6 @@ def frame_from_payload(payload: int, tagged: bool) -> int:
 
 def frame_from_phy(phy: int) -> int:
     return phy - PHY_OVERHEAD
-
-
-@dataclass(frozen=True)
-class Iperf3Settings:
-    """What EnGINE gives to iperf3: ``-l`` in octets and ``-b`` in bit/s, rounded up to whole bits."""
-
-    payload: int
-    bit_rate: int
-
-
-def iperf3_settings(phy: int, period_ns: int, tagged: bool = True) -> Iperf3Settings:
-    """EnGINE eq. 7 and 8: payload and rate for frames of a PHY size at a period.
-
-    Raises ValueError where the frame has no room for the headers.
-    """
-    payload = phy - overhead(tagged)
-    if payload < 0 or period_ns <= 0:
-        raise ValueError(f"a PHY frame of {phy} B every {period_ns} ns has no payload")
-    return Iperf3Settings(payload, math.ceil(Fraction(8 * payload * 10**9, period_ns)))
 
 
 @cache
