@@ -47,8 +47,8 @@ LATE = {
     "planning/passes.py": "schedules, windows and cyclic queues are loaded where a scenario has them",
     "report/__init__.py": "whoever writes no report draws no figures",
     "runs/run.py": "a convenience that ARCHITECTURE.md declares",
-    "scenario/build/classes.py": "the catalogue builds its entries as a scenario builds its own",
     "scenario/catalogue/hosts.py": "the catalogue builds its entries as a scenario builds its own",
+    "scenario/kinds/common.py": "the catalogue builds its entries as a scenario builds its own",
     "scenario/model/scenario.py": "a convenience that ARCHITECTURE.md declares",
 }
 """Files, or folders, whose functions import modules of tsnbench, and why."""

@@ -8,11 +8,10 @@ from typing import Any
 
 from tsnbench.scenario import model
 from tsnbench.scenario.build import bridging, selectors
-from tsnbench.scenario.build.classes import queues_of
 from tsnbench.scenario.build.generators import MOST_NODES, SHAPES, Shape, attach
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.kinds.values import in_a_row
-from tsnbench.scenario.text.reading import Bad, Named, Reading, meant
+from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
 from tsnbench.scenario.text.source import Place
 
 SMALLEST_CUT, LARGEST_CUT = 18, 65_535
@@ -155,7 +154,8 @@ def build(reading: Reading, fields: Fields) -> Net:
                 shape = _generate(net, key, one)
                 generated.append((one, shape))
         elif key == "queues":
-            net.queues = queues_of(reading, value)
+            queues = value.part(net)
+            net.queues = net.queues if queues is BAD else queues
     net.named = not _wrong(reading, fields, besides_links=True)
     for one, shape in generated:
         _wire(net, fields, one, shape.pairs)
@@ -192,12 +192,10 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     learning = bridging.learning(net.reading, kind, read)
     net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory, learning)
     queues: dict[str, Any] = {}
-    if "queues" in read:
-        queues = queues_of(net.reading, read["queues"]).model_dump(exclude_unset=True)
+    if "queues" in read and (written := read["queues"].part(net)) is not BAD:
+        queues = written.model_dump(exclude_unset=True)
     if "classes" in read:
-        own = Fields(read.place, read.path)
-        own["classes"], own.places["classes"] = read["classes"], read.at("classes")
-        queues |= queues_of(net.reading, own).model_dump(exclude_unset=True)
+        queues["classes"] = read["classes"]
     if queues:
         net.shapers.append((f"{name} -> *", model.Shaper(queues=model.Queues(**queues))))
 

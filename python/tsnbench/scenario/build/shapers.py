@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from tsnbench.scenario import catalogue, model
-from tsnbench.scenario.build.classes import queues_of
 from tsnbench.scenario.build.hosts import qdisc
 from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.grammar.gates import OF_THE_FIRST
@@ -26,8 +25,6 @@ def build(
         if isinstance(fields, Bad):
             continue
         settings = fields.given(net, model.Shaper)
-        if "queues" in fields:
-            settings["queues"] = queues_of(reading, fields["queues"])
         if "cbs" in fields:
             settings["cbs"] = _cbs(net, fields, sr_pcps)
         if "gates" in fields:

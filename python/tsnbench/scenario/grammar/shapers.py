@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tsnbench.scenario.grammar.gates import GATE_LIST
 from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, MapOf, Record, fields_of, record_of
-from tsnbench.scenario.kinds.common import QUEUES, STREAM_RATE
+from tsnbench.scenario.kinds.common import STREAM_RATE
 from tsnbench.scenario.kinds.values import Choice, Text
 from tsnbench.scenario.model.shapers import CLASS_NAME, CbsClass, Shaper
 
 SHAPER = Record(
     "a shaper",
     {
-        "queues": Field(QUEUES, "queues of these ports"),
+        **fields_of(Shaper, "queues"),
         "cbs": Field(
             Either(
                 "from-streams, a list of SR classes, or a mapping of classes to bandwidth",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from tsnbench.scenario.kinds.values import Parsed, Quantity
+from tsnbench.scenario.kinds.combinators import record_of
+from tsnbench.scenario.kinds.common import CLASSES, LARGEST_SDU
+from tsnbench.scenario.kinds.values import Count, Parsed, Quantity
 from tsnbench.scenario.model.names import Name
 from tsnbench.scenario.part import Part, key
 from tsnbench.scenario.units import SIZE, BitRate, Duration, Length, Size
@@ -74,11 +76,24 @@ class Link(Part):
 class Queues(Part):
     """How a port's traffic classes queue: ``classes`` maps PCP to class; limits are per class."""
 
-    classes: dict[int, int] | None = None
-    limit_frames: int | None = 1000
-    limit_octets: Size | None = None
-    max_sdu: tuple[tuple[int, Size], ...] | None = None
+    classes: dict[int, int] | None = key(
+        CLASSES, "PCP to traffic class, higher classes first: {6: 3, 5: 2, 0: 0} or 802.1Q/4", default=None
+    )
+    limit_frames: int | None = key(
+        Count(1, 1 << 24, "a number of frames"), "most frames that wait in one class", default=1000
+    )
+    max_sdu: tuple[tuple[int, Size], ...] | None = key(
+        LARGEST_SDU,
+        "queueMaxSDU: largest service data unit of a frame; larger ones are dropped: {6: 200 B}",
+        default=None,
+    )
     """(PCP, largest service data unit); PCPs that are not named have no limit."""
+    limit_octets: Size | None = key(
+        Quantity(SIZE, 1, 1 << 40), "most octets that wait in one class", default=None
+    )
+
+
+QUEUES = record_of(Queues, "queue settings")
 
 
 class Network(Part):

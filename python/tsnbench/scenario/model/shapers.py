@@ -10,7 +10,7 @@ from tsnbench.scenario.kinds.common import LINK_RATE, SPAN, STREAM_RATE, TIME
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, OrPlan, Quantity
 from tsnbench.scenario.model.gates import Follow, Gates, Planned, pcps
 from tsnbench.scenario.model.names import Pcp
-from tsnbench.scenario.model.network import Queues
+from tsnbench.scenario.model.network import QUEUES, Queues
 from tsnbench.scenario.model.policing import BURST
 from tsnbench.scenario.part import Part, key
 from tsnbench.scenario.text.reading import Bad, Reading
@@ -145,7 +145,7 @@ class Qdisc(Part):
 class Shaper(Part):
     """What shapes the ports of one selector; later selectors override earlier ones, key by key."""
 
-    queues: Queues | None = None
+    queues: Queues | None = key(QUEUES, "queues of these ports", default=None)
     cbs: tuple[CbsClass, ...] | None = None
     """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
     gates: Gates | Follow | Planned | None = None
