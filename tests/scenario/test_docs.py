@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.grammar import records
 from tsnbench.scenario import catalogue, read_scenario
 from tsnbench.scenario.catalogue.listing import entries
 from tsnbench.scenario.grammar import SCENARIO
@@ -57,21 +58,8 @@ def test_every_name_of_the_catalogue_is_in_the_reference() -> None:
     assert len(catalogue.patterns()) == 26
 
 
-def records(kind: object, seen: dict[int, Record]) -> None:
-    """Every record that a kind is made of, once."""
-    if isinstance(kind, Record) and id(kind) not in seen:
-        seen[id(kind)] = kind
-        for field in [*kind.fields.values(), *(pattern.field for pattern in kind.patterns)]:
-            records(field.kind, seen)
-    for part in ("item", "value", "text", "listing", "mapping"):
-        if not isinstance(kind, Record) and hasattr(kind, part):
-            records(getattr(kind, part), seen)
-
-
 def all_records() -> list[Record]:
-    seen: dict[int, Record] = {}
-    records(SCENARIO, seen)
-    return list(seen.values())
+    return records(SCENARIO)
 
 
 @pytest.mark.parametrize("record", all_records(), ids=lambda record: record.what)

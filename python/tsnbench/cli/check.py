@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,9 +66,21 @@ def check(
         raise typer.Exit(Exit.INPUT_WRONG)
 
 
-def schema() -> None:
-    """Print the JSON Schema of scenario files, for editors."""
-    from tsnbench.scenario.schema import json_schema
+class Subject(StrEnum):
+    """The kinds of files that people write."""
+
+    SCENARIO = "scenario"
+    INVENTORY = "inventory"
+
+
+def schema(
+    of: Annotated[Subject, typer.Option(help="The kind of file.")] = Subject.SCENARIO,
+) -> None:
+    """Print the JSON Schema of scenario files, or of inventories, for editors."""
+    if of is Subject.INVENTORY:
+        from tsnbench.hosts.inventory.grammar import json_schema
+    else:
+        from tsnbench.scenario.schema import json_schema
 
     print_json(json_schema())
 
