@@ -1,5 +1,5 @@
 //! Writes one capture file of one interface, with nanosecond timestamps.
-//! pcapng: draft-ietf-opsawg-pcapng, sections 4.1 to 4.3. Frames are written without their FCS.
+//! pcapng: draft-ietf-opsawg-pcapng, sections 4.1 to 4.4. Frames are written without their FCS.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,6 +13,7 @@ const SNAP_LENGTH: u32 = 262_144;
 mod block {
     pub const SECTION_HEADER: u32 = 0x0a0d_0d0a;
     pub const INTERFACE_DESCRIPTION: u32 = 1;
+    pub const SIMPLE_PACKET: u32 = 3;
     pub const ENHANCED_PACKET: u32 = 6;
 }
 /// Options by the names of the format.
@@ -52,6 +53,14 @@ impl<W: Write> PcapNg<W> {
     /// # Errors
     /// When the headers cannot be written.
     pub fn new(into: W, interface: &str, clock: &str) -> io::Result<Self> {
+        Self::cut(into, interface, clock, SNAP_LENGTH)
+    }
+
+    /// Writes frames of which no more than `snap` octets are kept; each frame is one write.
+    ///
+    /// # Errors
+    /// When the headers cannot be written.
+    pub fn cut(into: W, interface: &str, clock: &str, snap: u32) -> io::Result<Self> {
         let mut file = Self { into, block: Vec::with_capacity(2048) };
         file.begin(block::SECTION_HEADER);
         file.block.extend_from_slice(&0x1a2b_3c4d_u32.to_le_bytes());
@@ -63,7 +72,7 @@ impl<W: Write> PcapNg<W> {
         file.begin(block::INTERFACE_DESCRIPTION);
         file.block.extend_from_slice(&ETHERNET.to_le_bytes());
         file.block.extend_from_slice(&[0, 0]);
-        file.block.extend_from_slice(&SNAP_LENGTH.to_le_bytes());
+        file.block.extend_from_slice(&snap.to_le_bytes());
         file.option(option::IF_NAME, interface.as_bytes());
         file.option(option::IF_DESCRIPTION, format!("{CLOCK}{clock}").as_bytes());
         file.option(option::IF_TSRESOL, &[9]);
@@ -87,6 +96,21 @@ impl<W: Write> PcapNg<W> {
         self.block.extend_from_slice(&((stamp & 0xffff_ffff) as u32).to_le_bytes());
         self.block.extend_from_slice(&length.to_le_bytes());
         self.block.extend_from_slice(&original_length.max(length).to_le_bytes());
+        self.block.extend_from_slice(bytes);
+        self.pad();
+        self.end()
+    }
+
+    /// Writes one frame that has no time: what its reader then finds is no stamp, and not zero.
+    ///
+    /// The format says how many octets of such a frame are kept by the interface's `snap` alone, so `bytes` are that
+    /// many, or all.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn frame_without_time(&mut self, bytes: &[u8], original_length: u32) -> io::Result<()> {
+        self.begin(block::SIMPLE_PACKET);
+        self.block.extend_from_slice(&original_length.to_le_bytes());
         self.block.extend_from_slice(bytes);
         self.pad();
         self.end()
@@ -145,5 +169,22 @@ mod tests {
         assert_eq!(&bytes[bytes.len() - frame.len()..], frame);
         assert!(bytes.len().is_multiple_of(4));
         assert!(bytes.windows(11).any(|part| part == b"clock: true"));
+    }
+
+    #[test]
+    fn a_frame_without_a_time_has_none_when_it_is_read() {
+        let mut bytes = Vec::new();
+        let mut file = PcapNg::cut(&mut bytes, "a", "phc", 16).unwrap();
+        file.frame(5, &[1; 16], 60).unwrap();
+        file.frame_without_time(&[2; 16], 60).unwrap();
+        file.frame_without_time(&[3; 14], 14).unwrap();
+        file.finish().unwrap();
+        let mut reader = crate::Reader::new(bytes.as_slice()).unwrap();
+        let mut found = Vec::new();
+        while let Some(packet) = reader.read().unwrap() {
+            found.push((packet.t_ns, packet.original, packet.octets.to_vec()));
+        }
+        assert_eq!(found, [(Some(5), 60, vec![1; 16]), (None, 60, vec![2; 16]), (None, 14, vec![3; 14])]);
+        assert_eq!((reader.clock(), reader.warning()), (Some("phc"), None));
     }
 }
