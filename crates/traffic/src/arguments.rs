@@ -13,7 +13,8 @@ pub const USAGE: &str = "expected
        [--phc DEVICE] [--cpu N] [--priority N]
   listen [PLAN] --port N=INTERFACE… --log FILE [--epoch NS | --epoch-from FILE] [--dilate D]
        [--until NS] [--for NS] [--count N] [--sights FILE] [--ring KIB] [--wake] [--hardware] [--cpu N] [--priority N]
-  replay CAPTURE --port 0=INTERFACE --log FILE [--epoch NS] [--dilate D] [--cpu N] [--priority N]";
+  replay CAPTURE --port 0=INTERFACE --log FILE [--epoch NS] [--dilate D] [--cpu N] [--priority N]
+or steps, capture, probe, each of which says what it expects";
 
 /// What to do.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -170,8 +171,24 @@ impl Arguments {
     }
 }
 
-fn number<T: FromStr>(option: &str, value: &str) -> Result<T, Error> {
+/// The number that an option has.
+pub fn number<T: FromStr>(option: &str, value: &str) -> Result<T, Error> {
     value.parse().map_err(|_| Error::Usage(format!("{option}: expected a number, found {value}")))
+}
+
+/// A time with its unit, `2s` or `500ms`, in ns.
+pub fn duration(option: &str, value: &str) -> Result<i64, Error> {
+    let wrong = || Error::Usage(format!("{option}: expected a time such as 2s or 500ms, found {value}"));
+    let digits = value.find(|sign: char| !sign.is_ascii_digit()).ok_or_else(wrong)?;
+    let (number, unit) = value.split_at(digits);
+    let unit_ns = match unit {
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
+        _ => return Err(wrong()),
+    };
+    number.parse::<i64>().ok().and_then(|number| number.checked_mul(unit_ns)).ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -180,6 +197,19 @@ mod tests {
 
     fn read(text: &str) -> Option<Arguments> {
         Arguments::read(text.split_whitespace().map(str::to_owned)).ok()
+    }
+
+    #[test]
+    fn times_have_units() {
+        let read = |text| duration("--for", text).ok();
+        assert_eq!(
+            [read("2s"), read("500ms"), read("0us")],
+            [Some(2_000_000_000), Some(500_000_000), Some(0)]
+        );
+        assert_eq!(read("5min"), Some(300_000_000_000));
+        for bad in ["", "2", "s", "-2s", "2 s", "2h", "2.5s", "99999999999s"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
     }
 
     #[test]

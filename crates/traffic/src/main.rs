@@ -4,10 +4,13 @@
 
 mod arguments;
 mod arrivals;
+mod capture;
 mod epoch;
 mod frames;
 mod listen;
 mod log;
+mod output;
+mod probe;
 mod replay;
 mod saturate;
 mod sequence;
@@ -43,10 +46,12 @@ enum Error {
 }
 
 fn main() -> ExitCode {
-    let done = if std::env::args().nth(1).as_deref() == Some("steps") {
-        timed_commands::run(std::env::args().skip(2))
-    } else {
-        Arguments::read(std::env::args().skip(1)).and_then(|arguments| run(&arguments))
+    let words = || std::env::args().skip(2);
+    let done = match std::env::args().nth(1).as_deref() {
+        Some("capture") => capture::run(words()),
+        Some("probe") => probe::run(words()),
+        Some("steps") => timed_commands::run(words()),
+        _ => Arguments::read(std::env::args().skip(1)).and_then(|arguments| run(&arguments)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

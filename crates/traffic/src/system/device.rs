@@ -5,6 +5,7 @@ use super::socket::Socket;
 use std::io;
 use std::mem::zeroed;
 use std::os::fd::AsRawFd;
+use tsn_wire::Mac;
 
 /// `SIOCETHTOOL` of linux/sockios.h.
 const ETHTOOL: libc::c_ulong = 0x8946;
@@ -55,6 +56,25 @@ impl Socket {
             hardware_rx: has(libc::SOF_TIMESTAMPING_RX_HARDWARE),
             phc: u32::try_from(info.phc_index).ok(),
         })
+    }
+
+    /// The interface's own address.
+    ///
+    /// # Errors
+    /// When there is no such interface.
+    pub fn address_of(&self, interface: &str) -> io::Result<Mac> {
+        let mut request = request(interface)?;
+        // SAFETY: the request is a live structure of the kernel's layout, which fills its address in; any octets are one.
+        let address = unsafe {
+            checked(libc::ioctl(
+                self.fd.as_raw_fd(),
+                libc::SIOCGIFHWADDR as libc::c_ulong,
+                &raw mut request,
+            ))?;
+            request.ifr_ifru.ifru_hwaddr.sa_data
+        };
+        let [a, b, c, d, e, f, ..] = address.map(|octet| octet as u8);
+        Ok(Mac([a, b, c, d, e, f]))
     }
 
     /// Switches the stamps of all frames on, both ways.

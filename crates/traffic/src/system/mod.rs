@@ -7,6 +7,7 @@ pub mod clock;
 pub mod control;
 pub mod device;
 pub mod error_queue;
+pub mod filter;
 pub mod process;
 pub mod receive;
 pub mod ring;

@@ -1,7 +1,7 @@
 //! A packet socket that hands over one frame per call, as a listener's program gets it. packet(7).
 
 use super::control::{self, Plain, Room};
-use super::socket::Socket;
+use super::socket::{Socket, index};
 use super::{checked, clock, counted};
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -23,6 +23,8 @@ pub struct Arrival {
     pub hardware_ns: Option<i64>,
     /// Tag control information that the kernel took out of the frame.
     pub tag: Option<u16>,
+    /// `EtherType` of that tag; 0 where the kernel does not say.
+    pub tag_protocol: u16,
 }
 
 /// How many frames came, and how many of them had no room: what has been since the last time.
@@ -40,6 +42,18 @@ impl Socket {
     /// # Errors
     /// When there is no such interface, or without the capability `CAP_NET_RAW`.
     pub fn listening(interface: &str) -> io::Result<Self> {
+        Self::arrivals(interface, None)
+    }
+
+    /// Receives what arrives at the interface and is of one `EtherType`, also where the interface is a bridge's.
+    ///
+    /// # Errors
+    /// When there is no such interface, or without the capability `CAP_NET_RAW`.
+    pub fn hearing(interface: &str, protocol: u16) -> io::Result<Self> {
+        Self::arrivals(interface, Some(protocol))
+    }
+
+    fn arrivals(interface: &str, protocol: Option<u16>) -> io::Result<Self> {
         let socket = Self::closed_packet()?;
         socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE
@@ -48,6 +62,10 @@ impl Socket {
             | libc::SOF_TIMESTAMPING_RAW_HARDWARE;
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags)?;
         socket.only_arrivals()?;
+        if let Some(protocol) = protocol {
+            // A socket for this protocol alone gets nothing from a bridge's port: the bridge comes before it.
+            socket.take_protocol(protocol)?;
+        }
         socket.bind(interface, EVERYTHING)?;
         Ok(socket)
     }
@@ -55,6 +73,37 @@ impl Socket {
     /// What this machine sends is not of interest.
     pub(super) fn only_arrivals(&self) -> io::Result<()> {
         self.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)
+    }
+
+    /// Frames with the addresses of others are of interest, for as long as the socket lives.
+    pub(super) fn also_for_others(&self, interface: &str) -> io::Result<()> {
+        let asked = libc::packet_mreq {
+            mr_ifindex: i32::try_from(index(interface)?).map_err(io::Error::other)?,
+            mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        self.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &asked)
+    }
+
+    /// What went wrong since the last time somebody asked: the interface went down, for example (`SO_ERROR`).
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn trouble(&self) -> io::Result<Option<io::Error>> {
+        let mut error: libc::c_int = 0;
+        let mut octets = size_of::<libc::c_int>() as libc::socklen_t;
+        // SAFETY: the kernel writes at most the size that it is told, into a live local.
+        checked(unsafe {
+            libc::getsockopt(
+                self.fd.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_ERROR,
+                (&raw mut error).cast(),
+                &raw mut octets,
+            )
+        })?;
+        Ok((error != 0).then(|| io::Error::from_raw_os_error(error)))
     }
 
     /// Octets that may wait, as the kernel counts them.
@@ -116,6 +165,7 @@ impl Socket {
                     let beside = libc::tpacket_auxdata::read(data);
                     let tagged = beside.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
                     arrival.tag = tagged.then_some(beside.tp_vlan_tci);
+                    arrival.tag_protocol = beside.tp_vlan_tpid;
                 }
                 _ => {}
             });

@@ -3,6 +3,7 @@
 //! `TPACKET_V3`: a block belongs to the kernel until its status says otherwise, and again when we have put it back.
 
 use super::checked;
+use super::filter::Direction;
 use super::receive::{Arrival, EVERYTHING};
 use super::socket::Socket;
 use std::io;
@@ -12,8 +13,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Frames of ordinary size fit a block by the hundred.
 const BLOCK: usize = 1 << 18;
-/// A block that is not full is handed over after so long.
+/// A block that is not full is handed over after so long, to a listener that reads the clock when it gets a frame.
 const RETIRE_MS: u32 = 4;
+/// The same of a capture, which nobody waits for: few frames fill few blocks, and a reader may be away for long.
+const CAPTURE_RETIRE_MS: u32 = 100;
+/// `ETH_P_802_3` of linux/if_ether.h, which no frame's protocol is.
+const NOTHING: u16 = 1;
 
 /// A socket and the memory that it shares with the kernel.
 #[derive(Debug)]
@@ -31,6 +36,49 @@ impl Ring {
     /// # Errors
     /// When there is no such interface or memory, or without the capability `CAP_NET_RAW`.
     pub fn open(interface: &str, octets: usize) -> io::Result<Self> {
+        let ring = Self::map(octets, RETIRE_MS, true)?;
+        ring.socket.only_arrivals()?;
+        ring.socket.bind(interface, EVERYTHING)?;
+        Ok(ring)
+    }
+
+    /// Receives what passes the interface either way, also frames for others, with software stamps unless `hardware`.
+    ///
+    /// Software stamps are those that the kernel takes when it first sees a frame, and not when it copies the frame.
+    ///
+    /// # Errors
+    /// When there is no such interface or memory, or without the capability `CAP_NET_RAW`.
+    pub fn capture(
+        interface: &str,
+        octets: usize,
+        direction: Direction,
+        snap: u32,
+        hardware: bool,
+    ) -> io::Result<Self> {
+        let ring = Self::map(octets, CAPTURE_RETIRE_MS, hardware)?;
+        ring.socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &libc::SOF_TIMESTAMPING_RX_SOFTWARE)?;
+        ring.socket.take_only(direction, snap)?;
+        ring.socket.bind(interface, EVERYTHING)?;
+        ring.socket.also_for_others(interface)?;
+        Ok(ring)
+    }
+
+    /// The kernel puts nothing more into the ring; what is in it can still be read.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn close(&self, interface: &str) -> io::Result<()> {
+        self.socket.take_nothing()?;
+        // The kernel takes the socket off its list, and waits for whoever is still at it (synchronize_net), only for
+        // another protocol. Where the interface is gone, nobody is.
+        match self.socket.bind(interface, NOTHING) {
+            Err(error) if error.raw_os_error() != Some(libc::ENODEV) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Memory that belongs to no interface yet.
+    fn map(octets: usize, retire_ms: u32, hardware: bool) -> io::Result<Self> {
         // A ring that is smaller than a block is one of small blocks.
         let block = BLOCK.min(octets.next_power_of_two()).max(1 << 12);
         let blocks = (octets / block).max(1);
@@ -41,13 +89,15 @@ impl Ring {
             libc::PACKET_VERSION,
             &(libc::tpacket_versions::TPACKET_V3 as libc::c_int),
         )?;
-        socket.set(libc::SOL_PACKET, libc::PACKET_TIMESTAMP, &libc::SOF_TIMESTAMPING_RAW_HARDWARE)?;
+        if hardware {
+            socket.set(libc::SOL_PACKET, libc::PACKET_TIMESTAMP, &libc::SOF_TIMESTAMPING_RAW_HARDWARE)?;
+        }
         let asked = libc::tpacket_req3 {
             tp_block_size: number(block)?,
             tp_block_nr: number(blocks)?,
             tp_frame_size: 2048,
             tp_frame_nr: number(block / 2048 * blocks)?,
-            tp_retire_blk_tov: RETIRE_MS,
+            tp_retire_blk_tov: retire_ms,
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
@@ -67,10 +117,7 @@ impl Ring {
             }
             NonNull::new(memory.cast::<u8>()).ok_or_else(io::Error::last_os_error)?
         };
-        let ring = Self { socket, memory, block, blocks, next: 0 };
-        ring.socket.only_arrivals()?;
-        ring.socket.bind(interface, EVERYTHING)?;
-        Ok(ring)
+        Ok(Self { socket, memory, block, blocks, next: 0 })
     }
 
     /// The socket, to wait on and to ask what was lost.
@@ -123,6 +170,7 @@ fn arrival(header: &libc::tpacket3_hdr) -> Arrival {
         kernel_ns: (!hardware).then_some(at),
         hardware_ns: hardware.then_some(at),
         tag: tagged.then_some((header.hv1.tp_vlan_tci & 0xffff) as u16),
+        tag_protocol: header.hv1.tp_vlan_tpid,
     }
 }
 

@@ -74,12 +74,7 @@ impl Socket {
 
     /// To an interface, receiving what is of `protocol` (an `EtherType`, or 0 for nothing).
     pub(super) fn bind(&self, interface: &str, protocol: u16) -> io::Result<()> {
-        let name = CString::new(interface)?;
-        // SAFETY: `name` is a live string that ends with zero.
-        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-        if index == 0 {
-            return Err(io::Error::last_os_error());
-        }
+        let index = index(interface)?;
         // SAFETY: all of `sockaddr_ll` may be zero; the kernel reads exactly the size that it is told.
         checked(unsafe {
             let mut address: libc::sockaddr_ll = zeroed();
@@ -214,5 +209,18 @@ impl Socket {
         // SAFETY: the headers name live parts, which name live frames; the kernel writes only the headers' lengths.
         let sent = unsafe { libc::sendmmsg(self.fd.as_raw_fd(), headers.as_mut_ptr(), count, 0) };
         counted(sent as isize)
+    }
+}
+
+/// The number of an interface.
+///
+/// # Errors
+/// When there is none of this name.
+pub fn index(interface: &str) -> io::Result<u32> {
+    let name = CString::new(interface)?;
+    // SAFETY: `name` is a live string that ends with zero.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
     }
 }

@@ -1,0 +1,55 @@
+//! Hears probes on several interfaces at once.
+
+use super::frame::{ETHERTYPE, Id, parse};
+use crate::Error;
+use crate::output::say;
+use crate::system::socket::{Socket, index};
+use crate::system::{clock, process};
+use std::collections::BTreeSet;
+
+/// Octets of a frame that are looked at.
+const HEAD: usize = 256;
+/// Between two looks: nobody waits for less.
+const LOOK_NS: i64 = 5_000_000;
+
+/// Says `INTERFACE ID` of every probe that comes, once of each.
+pub fn listen(interfaces: &[String], for_ns: i64) -> Result<(), Error> {
+    let mut sockets = Vec::new();
+    for interface in interfaces {
+        let told = |error| Error::Interface(interface.clone(), error);
+        sockets.push((interface, Socket::hearing(interface, ETHERTYPE).map_err(told)?));
+    }
+    let now = || clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error));
+    say("listening")?;
+    let until = now()?.saturating_add(for_ns);
+    let mut heard: BTreeSet<(&String, Id)> = BTreeSet::new();
+    let mut octets = [0; HEAD];
+    loop {
+        // What came before the end is heard, also when nobody looked in time.
+        let at = now()?;
+        let over = process::asked_to_end() || at >= until;
+        for (interface, socket) in &sockets {
+            let told = |error| Error::Interface((*interface).clone(), error);
+            loop {
+                match socket.receive(&mut octets) {
+                    Ok(None) => break,
+                    Ok(Some(arrival)) => {
+                        let found = octets.get(..arrival.length).and_then(parse);
+                        if let Some(id) = found.filter(|id| !heard.contains(&(*interface, id.clone()))) {
+                            say(&format!("{interface} {}", id.text()))?;
+                            heard.insert((interface, id));
+                        }
+                    }
+                    // It went down and may come up again.
+                    Err(_) if index(interface).is_ok() => break,
+                    Err(error) => return Err(told(error)),
+                }
+            }
+        }
+        if over {
+            return Ok(());
+        }
+        clock::sleep_until(at.saturating_add(LOOK_NS).min(until))
+            .map_err(|error| Error::System("CLOCK_TAI", error))?;
+    }
+}

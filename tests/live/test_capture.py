@@ -1,0 +1,213 @@
+"""The live program's ``capture``: the same frames as tcpdump, to the last one, and lost ones are counted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+MAGIC = b"TSN\x01"
+"""What the payload of a test frame begins with."""
+
+
+@pytest.fixture(autouse=True)
+def _quiet(request) -> None:
+    """Nothing but what a test sends: frames are counted."""
+    if "link" in request.fixturenames:
+        for side in (0, 1):
+            request.getfixturevalue("link").do(side, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1")
+
+
+@pytest.fixture
+def tcpdump() -> str:
+    if (found := shutil.which("tcpdump")) is None:
+        pytest.skip("tcpdump is missing")
+    return found
+
+
+def _capture(link, side: int, *words: str) -> subprocess.Popen[str]:
+    """A capture that has begun when this returns."""
+    capture = link.raw(side, "capture", *words)
+    assert capture.stdout.readline() == "capturing\n", capture.communicate()
+    return capture
+
+
+def _ended(capture: subprocess.Popen[str], code: int = 0) -> dict:
+    """What it counted."""
+    out, said = capture.communicate(timeout=20)
+    assert capture.returncode == code, said
+    return json.loads(out) | {"said": said}
+
+
+def _send(link, side: int, *words: str) -> int:
+    """Sends test frames; how many."""
+    sender = link.start(side, "send", "--to", f"v{side}", "--json", *words)
+    out, said = sender.communicate(timeout=60)
+    assert sender.returncode == 0, said
+    return sum(stream["frames"] for stream in json.loads(out)["streams"])
+
+
+def _read(tcpdump: str, path: Path) -> list[tuple[int, int, bytes]]:
+    """Stamp (ns), octets on the wire and octets kept of each frame, as tcpdump reads the file."""
+    words = [tcpdump, "-r", str(path), "--time-stamp-precision=nano", "-w", "-"]
+    octets = subprocess.run(words, capture_output=True, check=True).stdout
+    assert octets[:4] == bytes.fromhex("4d3cb2a1")
+    at, frames = 24, []
+    while at < len(octets):
+        s, ns, kept, length = (int.from_bytes(octets[at + n : at + n + 4], "little") for n in (0, 4, 8, 12))
+        frames.append((s * 10**9 + ns, length, octets[at + 16 : at + 16 + kept]))
+        at += 16 + kept
+    return frames
+
+
+@pytest.mark.parametrize("snap", ["96", "16"])
+@pytest.mark.parametrize(("direction", "told"), [("in", "in"), ("out", "out"), ("both", "inout")])
+def test_it_has_the_frames_of_tcpdump_with_their_stamps(link, tmp_path, tcpdump, direction, told, snap):
+    ours, theirs = tmp_path / "ours.pcap", tmp_path / "theirs.pcap"
+    capture = _capture(link, 1, "v1", "--direction", direction, "--file", str(ours), "--snap", snap)
+    other = subprocess.Popen(
+        ["ip", "netns", "exec", link.spaces[1], tcpdump, "-Z", "root", "-n", "-i", "v1", "-Q", told,
+         "-s", snap, "-B", "8192", "--immediate-mode", "--time-stamp-precision=nano", "-w", str(theirs)],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while "listening on" not in (said := other.stderr.readline()):
+        assert said, "tcpdump ended"
+    words = ["--period", "1ms", "--for", "100ms", "--vlan", "7", "--pcp", "5"]
+    words += ["--stream", "plain: {period: 2 ms, payload: 300 B, vlan: none}"]
+    arrived = _send(link, 0, *words, "--payload", "100B")
+    sent = _send(link, 1, *words, "--payload", "200B")
+    time.sleep(0.2)
+    for each in (capture, other):
+        each.send_signal(signal.SIGTERM)
+    other.communicate(timeout=20)
+    counts = _ended(capture)
+    expected = {"in": arrived, "out": sent, "both": arrived + sent}[direction]
+    assert (counts["frames"], counts["dropped"], counts["missing_stamps"]) == (expected, 0, 0)
+    assert counts["stamps"] == "software"
+    found = _read(tcpdump, ours)
+    assert found == _read(tcpdump, theirs)
+    assert {len(octets) for _, _, octets in found} == {int(snap)}
+    # Both kinds of frames, and a tag is where it was.
+    tagged = [length for _, length, octets in found if octets[12:16] == b"\x81\x00\xa0\x07"]
+    assert 0 < len(tagged) < len(found)
+
+
+def test_all_frames_until_the_signal_are_kept(link, tmp_path, tcpdump):
+    file = tmp_path / "a.pcap"
+    capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(file))
+    sent = _send(link, 0, "--saturating", "--payload", "100B", "--for", "100ms")
+    capture.terminate()
+    counts = _ended(capture)
+    assert counts["frames"] + counts["dropped"] == sent > 100
+    assert len(_read(tcpdump, file)) == counts["frames"]
+
+
+def test_frames_in_a_block_that_is_not_full_are_kept(link, tmp_path):
+    """The kernel hands such a block over only some ms later."""
+    file = tmp_path / "a.pcap"
+    capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(file))
+    capture.send_signal(signal.SIGSTOP)
+    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
+    capture.terminate()
+    capture.send_signal(signal.SIGCONT)
+    assert _ended(capture)["frames"] == sent == 5
+
+
+def test_frames_that_have_no_room_are_counted(link, tmp_path, tcpdump):
+    file = tmp_path / "a.pcap"
+    words = ["v0", "--direction", "out", "--file", str(file), "--ring", "1", "--snap", "2000"]
+    capture = _capture(link, 0, *words)
+    # It is stopped while frames come: nobody empties its ring.
+    capture.send_signal(signal.SIGSTOP)
+    sent = _send(link, 0, "--for", "300ms", "--period", "100us", "--payload", "1000B")
+    capture.send_signal(signal.SIGCONT)
+    capture.terminate()
+    counts = _ended(capture)
+    assert counts["frames"] + counts["dropped"] == sent == 3000
+    assert counts["dropped"] > 1000
+    # Of 1 MiB some is left over at the end of each block.
+    assert counts["frames"] > 700
+    assert len(_read(tcpdump, file)) == counts["frames"]
+
+
+def test_it_ends_at_its_time(link, tmp_path):
+    until = time.clock_gettime_ns(time.CLOCK_TAI) + 300_000_000
+    capture = _capture(link, 0, "v0", "--file", str(tmp_path / "a.pcap"), "--until", str(until))
+    assert _ended(capture)["frames"] == 0
+    assert 0 <= time.clock_gettime_ns(time.CLOCK_TAI) - until < 2_000_000_000
+
+
+@pytest.mark.parametrize("size", ["0", "64k"])
+def test_a_full_disk_is_named_and_the_file_ends_with_a_whole_frame(link, tmp_path, tcpdump, size):
+    disk, kept = tmp_path / "disk", tmp_path / "kept.pcap"
+    disk.mkdir()
+    file = Path("/dev/full") if size == "0" else disk / "a.pcap"
+    # The namespace's processes see this disk alone.
+    script = f"[ {size} = 0 ] || mount -t tmpfs -o size={size} none {disk} || exit 9; "
+    script += f'"$@" capture v0 --file {file} --snap 2000; code=$?; '
+    script += f"[ {size} = 0 ] || cp {file} {kept}; exit $code"
+    from tsnbench.backends.kernel import traffic
+
+    capture = subprocess.Popen(
+        ["ip", "netns", "exec", link.spaces[0], "sh", "-c", script, "sh", str(traffic.program())],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert capture.stdout.readline() == "capturing\n", capture.communicate()
+    _send(link, 0, "--for", "100ms", "--period", "100us", "--payload", "1000B")
+    out, said = capture.communicate(timeout=20)
+    assert (capture.returncode, out) == (1, ""), said
+    assert f"{file}: No space left on device" in said
+    if size != "0":
+        frames = _read(tcpdump, kept)
+        # 64 KiB of frames of 1042 octets, and what pcapng adds to each.
+        assert 50 < len(frames) < 64
+        assert all(len(octets) == length and MAGIC in octets for _, length, octets in frames)
+
+
+def test_an_interface_that_goes_down_may_come_up_again(link, tmp_path):
+    capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
+    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
+    link.do(0, "ip link set v0 down")
+    time.sleep(0.2)
+    link.do(0, "ip link set v0 up")
+    sent += _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
+    capture.terminate()
+    counts = _ended(capture)
+    assert counts["frames"] == sent == 10
+    assert "v0: Network is down" in counts["said"]
+
+
+def test_an_interface_that_is_gone_ends_the_capture(link, tmp_path):
+    capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
+    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
+    link.do(0, "ip link del v0")
+    assert _ended(capture, code=1)["frames"] == sent == 5
+
+
+def test_hardware_stamps_that_there_are_none_of_are_told(link, tmp_path):
+    capture = _capture(link, 1, "v1", "--file", str(tmp_path / "a.pcap"), "--hardware")
+    capture.terminate()
+    counts = _ended(capture)
+    assert counts["stamps"] == "software"
+    assert "interface v1: it has no hardware stamps" in counts["said"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["v0"], "expected capture INTERFACE --file PATH"),
+        (["v0", "--file", "/nowhere/b.pcap"], "/nowhere/b.pcap: No such file or directory"),
+        (["v9", "--file", "a.pcap"], "interface v9: No such device"),
+        (["v0", "--file", "a.pcap", "--direction", "up"], "--direction: expected in, out or both"),
+    ],
+)
+def test_what_cannot_be_captured_is_refused_in_words(link, tmp_path, words, expected):
+    capture = link.raw(0, "capture", *[word.replace("a.pcap", str(tmp_path / "a.pcap")) for word in words])
+    out, said = capture.communicate(timeout=20)
+    assert (capture.returncode, out) == (1, "")
+    assert expected in said
