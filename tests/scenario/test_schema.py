@@ -14,7 +14,7 @@ from tsnbench.scenario.schema import json_schema
 from tsnbench.scenario.text.source import Mapping, Scalar, Sequence, Value, parse
 
 ROOT = Path(__file__).parents[2]
-SCENARIOS = sorted((ROOT / "scenarios").rglob("*.yaml"))
+SCENARIOS = sorted(path for path in (ROOT / "scenarios").rglob("*.yaml") if path.name != "lab.yaml")
 
 
 def plain(value: Value) -> Any:

@@ -17,7 +17,7 @@ from tsnbench.scenario import load_variants
 from tsnbench.scenario.model import Scenario
 
 ROOT = Path(__file__).parents[2]
-SCENARIOS = sorted((ROOT / "scenarios").glob("**/*.yaml"))
+SCENARIOS = sorted(path for path in (ROOT / "scenarios").glob("**/*.yaml") if path.name != "lab.yaml")
 MS = 1_000_000
 
 
