@@ -14,7 +14,8 @@ pub const USAGE: &str = "expected
   listen [PLAN] --port N=INTERFACE… --log FILE [--epoch NS | --epoch-from FILE] [--dilate D]
        [--until NS] [--for NS] [--count N] [--sights FILE] [--ring KIB] [--wake] [--hardware] [--cpu N] [--priority N]
   replay CAPTURE --port 0=INTERFACE --log FILE [--epoch NS] [--dilate D] [--cpu N] [--priority N]
-or steps, capture, probe, each of which says what it expects";
+With --epoch-from - it says `armed` on standard output, and NS comes on standard input.
+There are also agent, capture, probe and steps, each of which says what it expects";
 
 /// What to do.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::system::{clock, process};
-use std::io;
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 /// From the start of the program to the Plan's zero, where nobody says when that is.
@@ -31,10 +31,14 @@ pub fn given(arguments: &Arguments) -> Result<Option<i64>, Error> {
 }
 
 /// Says in a file `PATH.PID` that this program is ready, and waits for PATH, which must appear whole.
+/// With `-` in place of PATH it says `armed` on standard output, and the zero comes on standard input.
 ///
 /// # Errors
 /// When a file cannot be written or read, PATH is no number, or this program is asked to end.
 pub fn wait(path: &Path) -> Result<i64, Error> {
+    if path == Path::new("-") {
+        return converse(&mut io::stdin().lock(), &mut io::stdout().lock());
+    }
     let failed = |error| Error::File(path.to_owned(), error);
     let mut ready = path.as_os_str().to_owned();
     ready.push(format!(".{}", std::process::id()));
@@ -58,6 +62,22 @@ pub fn wait(path: &Path) -> Result<i64, Error> {
     }
 }
 
+/// Says `armed`, waits for the zero, and says by how much that came before the zero: `ahead NS`.
+fn converse(input: &mut impl BufRead, output: &mut impl Write) -> Result<i64, Error> {
+    let failed = |error| Error::System("whoever says when", error);
+    writeln!(output, "armed").and_then(|()| output.flush()).map_err(failed)?;
+    let mut line = String::new();
+    input.read_line(&mut line).map_err(failed)?;
+    let epoch_ns = match line.trim() {
+        "" => return Err(Error::Usage("called off: nobody said when".into())),
+        word => word.parse().map_err(|_| Error::Usage("expected a moment on standard input".into()))?,
+    };
+    writeln!(output, "ahead {}", now_ns()?.saturating_neg().saturating_add(epoch_ns))
+        .and_then(|()| output.flush())
+        .map_err(failed)?;
+    Ok(epoch_ns)
+}
+
 fn now_ns() -> Result<i64, Error> {
     clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error))
 }
@@ -65,6 +85,19 @@ fn now_ns() -> Result<i64, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conversation_is_called_off_when_it_ends() {
+        let told = |mut input: &[u8]| {
+            let mut said = Vec::new();
+            (converse(&mut input, &mut said).ok(), String::from_utf8(said).unwrap())
+        };
+        let (epoch_ns, said) = told(b"1700000037000000000\n");
+        assert_eq!(epoch_ns, Some(1_700_000_037_000_000_000));
+        assert!(said.starts_with("armed\nahead -"), "{said}");
+        assert_eq!(told(b""), (None, "armed\n".to_owned()));
+        assert_eq!(told(b"soon\n").0, None);
+    }
 
     #[test]
     fn a_program_says_that_it_is_ready_before_it_is_told_the_epoch() {

@@ -2,6 +2,7 @@
 //!
 //! The Plan's moment t is `epoch + t × dilate` on TAI. What is drawn at random is drawn as the simulator draws it.
 
+mod agent;
 mod arguments;
 mod arrivals;
 mod capture;
@@ -48,6 +49,7 @@ enum Error {
 fn main() -> ExitCode {
     let words = || std::env::args().skip(2);
     let done = match std::env::args().nth(1).as_deref() {
+        Some("agent") => agent::run(words()),
         Some("capture") => capture::run(words()),
         Some("probe") => probe::run(words()),
         Some("steps") => timed_commands::run(words()),

@@ -1,8 +1,12 @@
 //! What this process asks for itself: to be on time, a processor of its own, a gentle end.
 
 use super::checked;
+use std::fs::File;
 use std::io;
 use std::mem::{size_of, zeroed};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static END: AtomicBool = AtomicBool::new(false);
@@ -37,7 +41,7 @@ pub fn pin(processor: usize) -> io::Result<()> {
     checked(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
 }
 
-/// From now on SIGINT and SIGTERM only ask for the end.
+/// From now on SIGINT, SIGTERM and SIGHUP only ask for the end.
 ///
 /// # Errors
 /// Never on Linux.
@@ -46,7 +50,7 @@ pub fn end_gently() -> io::Result<()> {
         END.store(true, Ordering::Relaxed);
     }
     let handler: extern "C" fn(libc::c_int) = ask;
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: all of `sigaction` may be zero; the handler only stores into an atomic, which any signal handler may.
         checked(unsafe {
             let mut action: libc::sigaction = zeroed();
@@ -60,4 +64,46 @@ pub fn end_gently() -> io::Result<()> {
 /// Whether somebody has asked for the end.
 pub fn asked_to_end() -> bool {
     END.load(Ordering::Relaxed)
+}
+
+/// The kernel ends the program when the thread that starts it ends, however that comes about. prctl(2).
+pub fn ends_with_us(command: &mut Command) {
+    let parent = std::process::id();
+    // SAFETY: between fork and exec only two calls are made that any signal handler may make.
+    unsafe {
+        command.pre_exec(move || {
+            checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+            // Whoever started it may be gone by now.
+            if u32::try_from(libc::getppid()) == Ok(parent) {
+                Ok(())
+            } else {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+        });
+    }
+}
+
+/// Sends a signal to a group of processes. kill(2).
+///
+/// # Errors
+/// When there is no such group, or it is not ours.
+pub fn signal_group(group: i32, signal: i32) -> io::Result<()> {
+    if group <= 1 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: no pointers; a negative number means a group, and -1, which means all processes, is excluded.
+    checked(unsafe { libc::kill(-group, signal) })
+}
+
+/// A file in memory that goes with its last user. memfd_create(2).
+///
+/// # Errors
+/// When the process has too many files.
+pub fn memory_file() -> io::Result<File> {
+    // SAFETY: the kernel reads a string with an end; the descriptor is new, and nobody else's.
+    unsafe {
+        let descriptor = libc::memfd_create(c"tsnbench".as_ptr(), libc::MFD_CLOEXEC);
+        checked(descriptor)?;
+        Ok(File::from(OwnedFd::from_raw_fd(descriptor)))
+    }
 }

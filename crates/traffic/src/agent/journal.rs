@@ -1,0 +1,91 @@
+//! What has to be undone, on disk before the next step: an agent that is killed leaves it to the next one.
+
+use serde_json::Value;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+const JOURNAL: &str = "journal";
+/// Where programs run and files are put.
+pub const WORK: &str = "work";
+
+/// A command's words.
+pub type Words = Vec<String>;
+
+/// The journal of an agent that runs.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    undo: Vec<Words>,
+}
+
+impl Journal {
+    /// Begins an empty one.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn begin(state: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(state.join(JOURNAL))?;
+        Ok(Self { file, undo: Vec::new() })
+    }
+
+    /// Writes down how to undo a step that succeeded.
+    pub fn add(&mut self, undo: Words) {
+        // A disk that is full keeps nobody from undoing what this agent knows itself.
+        let _ = writeln!(self.file, "{}", Value::from(undo.clone())).and_then(|()| self.file.sync_data());
+        self.undo.push(undo);
+    }
+
+    /// Everything, in the order of the steps.
+    pub fn steps(&self) -> &[Words] {
+        &self.undo
+    }
+}
+
+/// What an agent that was killed has left, in the order of its steps.
+///
+/// # Errors
+/// When there is a journal that cannot be read.
+pub fn leftovers(state: &Path) -> io::Result<Vec<Words>> {
+    match fs::read_to_string(state.join(JOURNAL)) {
+        Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes journal and work.
+///
+/// # Errors
+/// When they are there and cannot be removed.
+pub fn clear(state: &Path) -> io::Result<()> {
+    for gone in [fs::remove_file(state.join(JOURNAL)), fs::remove_dir_all(state.join(WORK))] {
+        match gone {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_one_finds_what_is_left_and_skips_a_line_that_was_cut() {
+        let state = std::env::temp_dir().join(format!("tsnbench-journal-{}", std::process::id()));
+        fs::create_dir_all(&state).unwrap();
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Words>();
+        let mut journal = Journal::begin(&state).unwrap();
+        journal.add(words("ip link del a"));
+        journal.add(words("tc qdisc del dev b root"));
+        journal.file.write_all(b"[\"ip\",\"li").unwrap();
+        assert_eq!(leftovers(&state).unwrap(), journal.steps());
+        clear(&state).unwrap();
+        clear(&state).unwrap();
+        assert_eq!(leftovers(&state).unwrap(), Vec::<Words>::new());
+        fs::remove_dir(&state).unwrap();
+    }
+}

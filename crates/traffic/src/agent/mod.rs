@@ -1,0 +1,131 @@
+//! What runs on a host while a controller works with it: does what it is told over one connection, and undoes all of
+//! it when the controller says so, goes away, or falls silent.
+//!
+//! `tsnbench-traffic agent --state FOLDER --own FOLDER --owner TEXT [--patience MS]`. Orders come on standard input,
+//! answers leave on standard output ([`message`]). Nothing of the host is changed but by orders, and each order brings
+//! its own undo.
+
+mod conversation;
+mod journal;
+mod message;
+mod order;
+mod programs;
+mod reservation;
+mod steps;
+
+use crate::Error;
+use crate::system::process;
+use conversation::Conversation;
+use reservation::{Reservation, Reserved};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a controller may be silent, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The exit code where somebody else holds the host.
+const HELD: i32 = 3;
+
+/// How the agent is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Arguments {
+    /// One folder for each host: lock, journal and work.
+    state: PathBuf,
+    /// The folder of this program, which goes with it.
+    own: Option<PathBuf>,
+    owner: String,
+    patience: Duration,
+    /// Only undo what an agent that was killed has left.
+    restore: bool,
+}
+
+impl Arguments {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Error> {
+        let usage = || {
+            Error::Usage(
+                "expected agent --state FOLDER --owner TEXT [--own FOLDER] [--patience MS] [--restore]"
+                    .into(),
+            )
+        };
+        let (mut state, mut own, mut owner, mut patience, mut restore) = (None, None, None, PATIENCE, false);
+        while let Some(option) = words.next() {
+            if option == "--restore" {
+                restore = true;
+                continue;
+            }
+            let value = words.next().ok_or_else(usage)?;
+            match option.as_str() {
+                "--state" => state = Some(PathBuf::from(value)),
+                "--own" => own = Some(PathBuf::from(value)),
+                "--owner" => owner = Some(value),
+                "--patience" => patience = Duration::from_millis(value.parse().map_err(|_| usage())?),
+                _ => return Err(usage()),
+            }
+        }
+        let (Some(state), Some(owner)) = (state, owner) else { return Err(usage()) };
+        if !state.is_absolute() || own.as_ref().is_some_and(|own| !own.is_absolute()) {
+            return Err(Error::Usage("agent: expected absolute folders".into()));
+        }
+        Ok(Self { state, own, owner, patience, restore })
+    }
+}
+
+/// Serves one controller until the end, and leaves the host as it was.
+///
+/// # Errors
+/// When the state folder cannot be used, or something could not be undone.
+pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
+    let arguments = Arguments::read(words)?;
+    process::end_gently().map_err(|error| Error::System("signals", error))?;
+    let result = serve(&arguments);
+    if let Some(own) = &arguments.own {
+        // The program that runs is in it; the kernel keeps its file until the end.
+        let _ = std::fs::remove_dir_all(own);
+    }
+    match result? {
+        true => Ok(()),
+        false => std::process::exit(HELD),
+    }
+}
+
+/// Whether the host was ours.
+fn serve(arguments: &Arguments) -> Result<bool, Error> {
+    let failed = |error| Error::File(arguments.state.clone(), error);
+    let reservation = match Reservation::take(&arguments.state, &arguments.owner).map_err(failed)? {
+        Reserved::Ours(reservation) => reservation,
+        Reserved::Held(holder) => {
+            message::held(&holder);
+            return Ok(false);
+        }
+    };
+    let left = journal::leftovers(&arguments.state).map_err(failed)?;
+    let undone = steps::undo(&left, &arguments.state);
+    journal::clear(&arguments.state).map_err(failed)?;
+    if arguments.restore {
+        message::restored(left.len(), &undone);
+    } else {
+        let mut conversation = Conversation::begin(arguments, left.len(), undone).map_err(failed)?;
+        conversation.serve();
+        conversation.restore();
+    }
+    reservation.give_back();
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line() {
+        let read = |text: &str| Arguments::read(text.split(' ').map(str::to_owned));
+        let found = read("--state /run/x --own /tmp/y --owner me --patience 500").unwrap();
+        assert_eq!(found.patience, Duration::from_millis(500));
+        assert_eq!(found.own, Some("/tmp/y".into()));
+        assert!(read("--state /run/x --owner me --restore").unwrap().restore);
+        for bad in
+            ["--owner me", "--state run/x --owner me", "--state /run/x", "--state /run/x --owner me --what 5"]
+        {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

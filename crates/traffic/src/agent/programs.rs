@@ -1,0 +1,156 @@
+//! Programs that run beside the conversation: talkers, captures, ptp4l. Each line that one says is passed on.
+
+use super::journal::{WORK, Words};
+use super::message::{now_ns, say};
+use crate::system::process;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Between the wish that a program ends and the kernel's help.
+const GRACE: Duration = Duration::from_secs(1);
+/// Octets of what a program wrote to standard error that are passed on.
+const LAST_WORDS: usize = 4000;
+
+/// All programs that were started and have not ended.
+#[derive(Debug)]
+pub struct Programs {
+    state: PathBuf,
+    running: BTreeMap<String, Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Option<JoinHandle<()>>,
+}
+
+impl Programs {
+    /// None yet.
+    pub fn new(state: &Path) -> Self {
+        Self { state: state.to_owned(), running: BTreeMap::new() }
+    }
+
+    /// Starts a program under a name. It ends when this thread does.
+    ///
+    /// # Errors
+    /// When the name is taken, or there is no such program.
+    pub fn start(&mut self, name: &str, words: &Words) -> io::Result<()> {
+        if self.running.contains_key(name) {
+            return Err(io::Error::other("there is a program of that name"));
+        }
+        let (program, rest) = words.split_first().ok_or_else(|| io::Error::other("no command"))?;
+        let errors = File::create(self.errors(name)?)?;
+        let mut command = Command::new(program);
+        command
+            .args(rest)
+            .current_dir(self.state.join(WORK))
+            .env("LC_ALL", "C")
+            .env("PATH", super::steps::path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(errors)
+            .process_group(0);
+        process::ends_with_us(&mut command);
+        let mut child = command.spawn()?;
+        let lines = child.stdout.take().map(|out| {
+            let name = name.to_owned();
+            std::thread::spawn(move || {
+                for line in BufReader::new(out).lines().map_while(Result::ok) {
+                    say(json!({"event": "said", "name": name, "line": line, "at_ns": now_ns()}), &[]);
+                }
+            })
+        });
+        let input = child.stdin.take();
+        self.running.insert(name.to_owned(), Running { child, input, lines });
+        Ok(())
+    }
+
+    /// A line for a program's standard input.
+    ///
+    /// # Errors
+    /// When there is no such program, or it does not listen.
+    pub fn tell(&mut self, name: &str, line: &str) -> io::Result<()> {
+        let input = self.running.get_mut(name).and_then(|one| one.input.as_mut());
+        let input = input.ok_or_else(|| io::Error::other("no such program runs"))?;
+        writeln!(input, "{line}").and_then(|()| input.flush())
+    }
+
+    /// Sends a signal to a program and its children.
+    ///
+    /// # Errors
+    /// When there is no such program.
+    pub fn signal(&self, name: &str, signal: i32) -> io::Result<()> {
+        let one = self.running.get(name).ok_or_else(|| io::Error::other("no such program runs"))?;
+        kill_group(one.child.id(), signal);
+        Ok(())
+    }
+
+    /// Says which programs have ended since the last look.
+    pub fn look(&mut self) {
+        let ended: Vec<_> = self
+            .running
+            .iter_mut()
+            .filter_map(|(name, one)| {
+                one.child.try_wait().ok().flatten().map(|status| (name.clone(), status))
+            })
+            .collect();
+        for (name, status) in ended {
+            let Some(one) = self.running.remove(&name) else { continue };
+            // A child of its own may keep the pipe open; its lines are nobody's.
+            if let Some(lines) = one.lines
+                && lines.is_finished()
+            {
+                let _ = lines.join();
+            }
+            let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+            let said = self.errors(&name).and_then(std::fs::read).unwrap_or_default();
+            let last = String::from_utf8_lossy(&said[said.len().saturating_sub(LAST_WORDS)..]).into_owned();
+            say(json!({"event": "ended", "name": name, "code": code, "err": last, "at_ns": now_ns()}), &[]);
+        }
+    }
+
+    /// Ends all of them, gently at first.
+    pub fn end(&mut self) {
+        for one in self.running.values_mut() {
+            // Whoever waits for an instant on it is called off.
+            one.input = None;
+            kill_group(one.child.id(), libc::SIGTERM);
+            // A program that is stopped hears nothing.
+            kill_group(one.child.id(), libc::SIGCONT);
+        }
+        let until = Instant::now() + GRACE;
+        while !self.running.is_empty() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+            self.look();
+        }
+        for one in self.running.values_mut() {
+            kill_group(one.child.id(), libc::SIGKILL);
+            let _ = one.child.wait();
+        }
+        self.look();
+    }
+
+    fn errors(&self, name: &str) -> io::Result<PathBuf> {
+        if name.is_empty()
+            || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
+        {
+            return Err(io::Error::other("a program's name has letters, digits, - and _"));
+        }
+        Ok(self.state.join(WORK).join(format!("{name}.err")))
+    }
+}
+
+/// Sends a signal to a group that has one of our children, which has not been waited for, as its first process.
+pub fn kill_group(first: u32, signal: i32) {
+    if let Ok(first) = i32::try_from(first) {
+        let _ = process::signal_group(first, signal);
+    }
+}
