@@ -89,7 +89,7 @@ impl Programs {
     /// When there is no such program.
     pub fn signal(&self, name: &str, signal: i32) -> io::Result<()> {
         let one = self.running.get(name).ok_or_else(|| io::Error::other("no such program runs"))?;
-        kill_group(one.child.id(), signal);
+        process::signal_group(one.child.id(), signal);
         Ok(())
     }
 
@@ -122,9 +122,9 @@ impl Programs {
         for one in self.running.values_mut() {
             // Whoever waits for an instant on it is called off.
             one.input = None;
-            kill_group(one.child.id(), libc::SIGTERM);
+            process::signal_group(one.child.id(), libc::SIGTERM);
             // A program that is stopped hears nothing.
-            kill_group(one.child.id(), libc::SIGCONT);
+            process::signal_group(one.child.id(), libc::SIGCONT);
         }
         let until = Instant::now() + GRACE;
         while !self.running.is_empty() && Instant::now() < until {
@@ -132,7 +132,7 @@ impl Programs {
             self.look();
         }
         for one in self.running.values_mut() {
-            kill_group(one.child.id(), libc::SIGKILL);
+            process::signal_group(one.child.id(), libc::SIGKILL);
             let _ = one.child.wait();
         }
         self.look();
@@ -145,12 +145,5 @@ impl Programs {
             return Err(io::Error::other("a program's name has letters, digits, - and _"));
         }
         Ok(self.state.join(WORK).join(format!("{name}.err")))
-    }
-}
-
-/// Sends a signal to a group that has one of our children, which has not been waited for, as its first process.
-pub fn kill_group(first: u32, signal: i32) {
-    if let Ok(first) = i32::try_from(first) {
-        let _ = process::signal_group(first, signal);
     }
 }

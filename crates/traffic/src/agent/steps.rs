@@ -78,7 +78,7 @@ fn attempt(
             break Some(status);
         }
         if Instant::now() > until || !go_on() {
-            super::programs::kill_group(child.id(), libc::SIGKILL);
+            crate::system::process::signal_group(child.id(), libc::SIGKILL);
             child.wait()?;
             break None;
         }

@@ -83,16 +83,16 @@ pub fn ends_with_us(command: &mut Command) {
     }
 }
 
-/// Sends a signal to a group of processes. kill(2).
+/// Sends a signal to the group of one of our children, which has not been waited for. kill(2).
 ///
-/// # Errors
-/// When there is no such group, or it is not ours.
-pub fn signal_group(group: i32, signal: i32) -> io::Result<()> {
-    if group <= 1 {
-        return Err(io::ErrorKind::InvalidInput.into());
+/// A group that is gone hears nothing.
+pub fn signal_group(first: u32, signal: i32) {
+    if let Ok(group) = i32::try_from(first)
+        && group > 1
+    {
+        // SAFETY: no pointers; a negative number means a group, and -1, which means all processes, is excluded.
+        let _ = checked(unsafe { libc::kill(-group, signal) });
     }
-    // SAFETY: no pointers; a negative number means a group, and -1, which means all processes, is excluded.
-    checked(unsafe { libc::kill(-group, signal) })
 }
 
 /// A file in memory that goes with its last user. memfd_create(2).
