@@ -1,6 +1,6 @@
 //! One controller at a time: a lock that the kernel gives back when its holder is gone, and who holds it.
 
-use super::message::now_ns;
+use crate::system::clock;
 use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -52,7 +52,7 @@ impl Reservation {
             let same =
                 fs::metadata(&path).is_ok_and(|now| lock.metadata().is_ok_and(|own| own.ino() == now.ino()));
             if same {
-                let told = json!({"owner": owner, "since_ns": now_ns()});
+                let told = json!({"owner": owner, "since_ns": clock::now_ns().unwrap_or(0)});
                 fs::write(state.join(HOLDER), told.to_string())?;
                 return Ok(Reserved::Ours(Self { state: state.to_owned(), _lock: lock }));
             }

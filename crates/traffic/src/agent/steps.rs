@@ -1,7 +1,7 @@
 //! Commands one after the other, each with its limit of time, and what undoes them.
 
 use super::journal::Words;
-use super::message::now_ns;
+use crate::system::clock;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
@@ -34,13 +34,13 @@ pub struct Undone {
 
 /// Runs a command; its output goes through files, so that nothing that it leaves running can hold us up.
 pub fn run(words: &[String], input: &[u8], limit: Duration, folder: &Path, go_on: &dyn Fn() -> bool) -> Done {
-    let begun_ns = now_ns();
+    let begun_ns = clock::now_ns().unwrap_or(0);
     let mut done = attempt(words, input, limit, folder, go_on).unwrap_or_else(|error| Done {
         code: 127,
         err: format!("{}: {error}", words.first().map_or("", String::as_str)).into_bytes(),
         ..Done::default()
     });
-    (done.begun_ns, done.ended_ns) = (begun_ns, now_ns());
+    (done.begun_ns, done.ended_ns) = (begun_ns, clock::now_ns().unwrap_or(0));
     done
 }
 
