@@ -1,0 +1,69 @@
+"""The text of a checklist, and the proof that somebody followed it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from tsnbench.errors import InputError
+
+CONFIRMED = re.compile(r"^[ \t]*confirmed:[ \t]*([0-9a-f]{64})[ \t]*$", re.MULTILINE)
+
+
+class UnconfirmedError(InputError):
+    """A device by hand whose checklist nobody has confirmed."""
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """What has to be configured on one device."""
+
+    device: str
+    text: str
+    """All lines, without the hash."""
+    left_out: tuple[str, ...] = ()
+    """What the Plan says of the device, and what cannot be configured once before a run."""
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the text, as lower-case hex."""
+        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
+
+    @property
+    def file(self) -> str:
+        """The file's content: the text, and how it is confirmed."""
+        return (
+            f"{self.text}\n"
+            "When all of this is configured and saved on the device, write the line below into this file,\n"
+            "without the # before it. A run is refused until then.\n"
+            f"# confirmed: {self.hash}\n"
+        )
+
+    def confirmed(self, content: str | None) -> bool:
+        """Whether a file confirms this very checklist. ``content``: None where there is no file."""
+        return content is not None and self.hash in CONFIRMED.findall(content)
+
+    def require(self, content: str | None, path: str) -> None:
+        """Refuses what nobody has confirmed.
+
+        Args:
+            content: what is in the file; None where there is none.
+            path: the file, for the message.
+
+        Raises:
+            UnconfirmedError: the file does not confirm this checklist.
+        """
+        if self.confirmed(content):
+            return
+        if content is None:
+            found = "no such file"
+        elif CONFIRMED.search(content):
+            found = "the confirmation of another checklist: what the Plan needs of the device has changed"
+        else:
+            found = "none"
+        raise UnconfirmedError(
+            f"{path}: expected the line confirmed: {self.hash[:12]}… for {self.device}, "
+            f"which is configured by hand, found {found}\n"
+            f"  hint: configure {self.device} as the checklist says, then write confirmed: {self.hash}"
+        )
