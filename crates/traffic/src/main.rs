@@ -15,6 +15,7 @@ mod probe;
 mod replay;
 mod saturate;
 mod sequence;
+mod sync;
 mod system;
 mod talk;
 mod timed_commands;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Some("capture") => capture::run(words()),
         Some("probe") => probe::run(words()),
         Some("steps") => timed_commands::run(words()),
+        Some("sync") => sync::run(words()),
         _ => Arguments::read(std::env::args().skip(1)).and_then(|arguments| run(&arguments)),
     };
     match done {

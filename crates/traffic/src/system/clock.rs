@@ -62,6 +62,14 @@ pub fn now_ns() -> io::Result<i64> {
     read(libc::CLOCK_TAI)
 }
 
+/// What UTC says, in ns; kernels stamp with it.
+///
+/// # Errors
+/// When the kernel has no such clock.
+pub fn utc_ns() -> io::Result<i64> {
+    read(libc::CLOCK_REALTIME)
+}
+
 /// TAI ahead of UTC: what the kernel was told, in whole seconds; its software stamps are UTC.
 ///
 /// # Errors

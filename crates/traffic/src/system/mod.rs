@@ -8,6 +8,7 @@ pub mod control;
 pub mod device;
 pub mod error_queue;
 pub mod filter;
+pub mod phc;
 pub mod process;
 pub mod receive;
 pub mod ring;

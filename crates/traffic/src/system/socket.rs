@@ -6,6 +6,7 @@ use std::io;
 use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixDatagram;
 
 /// Whether frames' launch times are to be kept or not to be exceeded. etf(8).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,14 @@ impl Socket {
         udp.set_broadcast(true)?;
         udp.connect(SocketAddrV4::new(to, port))?;
         Ok(Self { fd: udp.into(), priority: None })
+    }
+
+    /// A socket to ask drivers with; it neither sends nor receives.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn unbound() -> io::Result<Self> {
+        Ok(Self { fd: UnixDatagram::unbound()?.into(), priority: None })
     }
 
     /// A packet socket that is bound to nothing yet.
