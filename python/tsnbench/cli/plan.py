@@ -49,7 +49,9 @@ def plan(
     ] = None,
     to: Annotated[
         str | None,
-        option("FORMATS", "With --export: some of tc, ptp4l, yang, inet, tsnkit, csv; all unless given."),
+        option(
+            "FORMATS", "With --export: some of tc, ptp4l, yang, inet, tsnkit, csv, ansible; all unless given."
+        ),
     ] = None,
     taprio: Annotated[
         str, typer.Option(metavar="WAY", help="How taprio opens gates: software, txtime-assist or full.")

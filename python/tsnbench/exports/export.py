@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
-from tsnbench.exports import inet, spreadsheets, tsnkit
+from tsnbench.exports import ansible, inet, spreadsheets, tsnkit
 from tsnbench.linux import files as linux_files
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.network import Network
@@ -48,7 +48,10 @@ FORMATS: dict[str, Writer] = {
     "inet": lambda network, _, notes: inet.files(network, notes),
     "tsnkit": lambda network, _, notes: tsnkit.files(network, notes),
     "csv": lambda network, _, notes: spreadsheets.files(network, notes),
+    "ansible": ansible.files,
 }
+NEEDS = {"ansible": ("tc", "ptp4l")}
+"""Formats whose files are of no use without those of others: these are written with them."""
 
 
 def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = None) -> Exported:
@@ -56,7 +59,7 @@ def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = 
 
     Args:
         document: ``plan.document``.
-        to: names of formats: ``tc``, ``ptp4l``, ``yang``, ``inet``, ``tsnkit``, ``csv``.
+        to: names of formats: ``tc``, ``ptp4l``, ``yang``, ``inet``, ``tsnkit``, ``csv``, ``ansible``.
         profile: names of interfaces and options for Linux.
 
     Raises:
@@ -65,9 +68,11 @@ def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = 
     done = Exported()
     _names(document)
     network = Network(document, profile.interfaces if profile else None)
-    for name in dict.fromkeys(to):
+    wanted = list(to)
+    for name in wanted:
         if name not in FORMATS:
             raise InputError(f"--to: expected one of {', '.join(FORMATS)}, found {name}")
+    for name in dict.fromkeys(part for one in wanted for part in (*NEEDS.get(one, ()), one)):
         notes = Notes(name)
         done.files |= FORMATS[name](network, profile or Profile(), notes)
         done.notes += list(notes)
