@@ -75,7 +75,7 @@ def test_shapers_that_reserve_more_than_the_port_has() -> None:
 
 
 def test_a_shaper_cannot_have_the_whole_port() -> None:
-    with pytest.raises(PlanningErrors, match="a reservation below the port's 1000 Mbit/s, found 1000 Mbit/s"):
+    with pytest.raises(PlanningErrors, match="a reservation below the port's 1 Gbit/s, found 1 Gbit/s"):
         plan(line(shapers=shaped(model.CbsClass(pcp=3, bandwidth=10**9))))
 
 
@@ -83,7 +83,7 @@ def test_a_saturating_stream_above_others() -> None:
     hog = saturating("talker", "listener", pcp=5)
     found = warned(with_streams(line(), hog=hog, cam=periodic("talker", "listener")))
     assert found["starvation"].where == "talker -> b1, b1 -> listener"
-    assert "hog takes all it gets in class 5" in found["starvation"].text
+    assert "hog saturates class 5" in found["starvation"].text
     below = saturating("talker", "listener", pcp=0)
     assert warned(with_streams(line(), hog=below, cam=periodic("talker", "listener"))) == {}
 
