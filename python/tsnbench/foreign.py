@@ -67,7 +67,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], most: int) -> str:
-    """The same as text in UTF-8, with or without a byte order mark.
+    """The content of a file as text in UTF-8, with or without a byte order mark.
 
     Raises:
         UnusableFileError: besides, it is no text in UTF-8.
@@ -144,7 +144,7 @@ def parquet_note(path: str | os.PathLike[str], key: str) -> Any:
 
 @contextmanager
 def table_errors(path: str | os.PathLike[str], what: str = "a Parquet file") -> Iterator[None]:
-    """Whatever a damaged table makes of polars, a panic included, is an :class:`UnusableFileError`.
+    """Turns every error of polars at a damaged table, also a panic, into an :class:`UnusableFileError`.
 
     Also around queries of ``scan_parquet``, which read when they are collected.
     """

@@ -204,7 +204,7 @@ def test_narrowing_names_modules_and_places() -> None:
     (line,) = missing.words()
     assert line == (
         "ieee802-dot1q-sched-bridge: interfaces/interface[eth1]/bridge-port/gate-parameter-table, "
-        "interfaces/interface[eth2]/bridge-port/gate-parameter-table, 2 more"
+        "interfaces/interface[eth2]/bridge-port/gate-parameter-table and 2 more"
     )
 
 

@@ -340,7 +340,7 @@ def test_words_and_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         base = ("--user", USER, "--known-hosts", str(left.known_hosts))
         code, words = call(scenario, *base, "--node", f"left={here}", password="wrong")
         assert code == 2
-        assert f"left ({here}): user {USER} is not let in: wrong password or key" in words
+        assert f"left ({here}): user {USER} was rejected: wrong password or key" in words
         code, words = call(scenario, "--user", USER, "--known-hosts", str(empty), "--node", f"left={here}")
         assert code == 2
         assert "expected the key of" in words

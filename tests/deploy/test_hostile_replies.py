@@ -53,7 +53,7 @@ class Session:
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
 def test_a_reply_that_cannot_be_read_is_the_devices_fault(reply: str, parsed: bool) -> None:
     pytest.importorskip("ncclient")
-    with pytest.raises(DeviceError, match="what it sends cannot be read: ") as error:
+    with pytest.raises(DeviceError, match="its messages cannot be read: ") as error:
         Device("a", "::1", 830, Session(reply, parsed)).has()
     assert "\n" not in str(error.value)
 

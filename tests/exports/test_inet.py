@@ -412,7 +412,7 @@ def test_a_meter_drops_what_the_plans_does() -> None:
         "meter[0].label": '"green"',
         "meter[0].defaultLabel": '"red"',
     }
-    assert "faults but links that break (babble)" in found.notes
+    assert "faults other than broken links (babble)" in found.notes
 
 
 def test_asynchronous_shaping_has_a_note_about_groups() -> None:

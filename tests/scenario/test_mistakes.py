@@ -27,7 +27,7 @@ CURES: dict[str, tuple[list[str], list[tuple[str, str]]]] = {
     "05": (["add cam -- sw1"], [("between: [", "between: [cam -- sw1, ")]),
     "06": (["did you mean cam?"], [("cam1", "cam")]),
     "07": (["a tab", "YAML is indented with spaces only"], [("\t", "  ")]),
-    "08": (["video stands in line 9 already"], [("  video: {from: drv", "  drive: {from: drv")]),
+    "08": (["video is already in line 9"], [("  video: {from: drv", "  drive: {from: drv")]),
     "09": (["write [cam, plc, drv]"], [("cam plc drv", "[cam, plc, drv]")]),
     "10": (["leave the minus sign out"], [("-1 ms", "1 ms")]),
     "11": (["sw1 is linked to cam, drv, sw2"], [("sw1 -> plc", "sw1 -> sw2")]),

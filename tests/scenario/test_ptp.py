@@ -125,7 +125,7 @@ def test_mistakes_are_named(text: str, faults: str, problem: str) -> None:
 
 def test_faults_of_clocks_need_clocks() -> None:
     text = SCENARIO.replace("clocks: {clocks}", "").format(faults="[{clock-step: a, by: 1 us}]")
-    with pytest.raises(ScenarioErrors, match="clocks, where one of them fails"):
+    with pytest.raises(ScenarioErrors, match="clocks, because a fault names one"):
         read_scenario(text)
 
 

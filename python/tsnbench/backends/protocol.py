@@ -28,7 +28,7 @@ class Backend(Protocol):
         ...
 
     def prepare(self, plan: Plan, folder: Path) -> None:
-        """Make the folder and whatever the run needs. Nothing that is not ours is touched."""
+        """Make the folder and everything that the run needs. Files and devices of others stay untouched."""
         ...
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
@@ -53,7 +53,7 @@ class Backend(Protocol):
     def execute(
         self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
     ) -> Run:
-        """Prepares, runs, collects and, whatever happens, restores.
+        """Prepares, runs, collects and, also after an error, restores.
 
         Args:
             plan: the Plan.

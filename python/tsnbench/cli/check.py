@@ -96,7 +96,9 @@ def catalogue(
 
     found = [(name, text) for name, text in entries() if name.startswith(prefix)]
     if not found:
-        fail(Exit.INPUT_WRONG, f"{prefix}: no name starts so\nhint: tsnbench catalogue lists all")
+        fail(
+            Exit.INPUT_WRONG, f"{prefix}: no name begins like this\nhint: tsnbench catalogue lists all names"
+        )
     if as_json:
         print_json(dict(found))
     else:

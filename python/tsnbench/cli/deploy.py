@@ -103,8 +103,8 @@ def deploy(
         except KeyboardInterrupt:
             fail(
                 Exit.INTERRUPTED,
-                "interrupted; devices take back what they were not yet told to keep. "
-                "tsnbench deploy --restore brings back the rest",
+                "interrupted; devices revert changes that are not yet confirmed. "
+                "tsnbench deploy --restore reverts the rest",
             )
     _tell(outcome, as_json, dry_run)
 

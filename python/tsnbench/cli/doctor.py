@@ -27,7 +27,11 @@ def doctor(
     from tsnbench.doctor import answers, examine, remote
 
     if on is not None and scenario is not None:
-        fail(Exit.INPUT_WRONG, "--for: asked of this machine alone\nhint: run tsnbench doctor --for there")
+        fail(
+            Exit.INPUT_WRONG,
+            "--for: works only on this machine, not with --on\n"
+            "hint: run tsnbench doctor --for on the other host",
+        )
     with told():
         if scenario is not None:
             from tsnbench.planning import plan as make_plan

@@ -32,7 +32,7 @@ def _differ(where: str, one: Any, other: Any) -> Iterator[str]:
 
 
 def _lists(where: str, one: list[Any], other: list[Any]) -> Iterator[str]:
-    """Things with names are the same where their names are, whatever their place."""
+    """Things with the same name are compared with each other, also at different places."""
     if all(isinstance(part, Mapping) and "name" in part for part in [*one, *other]):
         here, there = ({part["name"]: part for part in parts} for parts in (one, other))
         for name in dict.fromkeys([*here, *there]):

@@ -30,7 +30,7 @@ OWNED = {
 }
 """Tables that are the Plan's as a whole: what else a device has in them goes."""
 PARENTS = {"bridge-port", "component", "config"}
-"""Where such a table goes, too, if the Plan has none."""
+"""Tables that are removed if the Plan has none."""
 ACTIONS = {"config-change"}
 """Leaves that make a device act: what they show afterwards is the device's business."""
 LIMITS = {"supported-list-max", "supported-cycle-max", "supported-interval-max"}

@@ -94,7 +94,7 @@ def targets(document: PlanDocument, default: str | None, nodes: Iterable[str]) -
         if len(bridges) != 1:
             raise InputError(
                 f"--netconf: the Plan has {len(bridges)} bridges: {', '.join(bridges)}\n"
-                "  hint: say which is where, with --node NAME=HOST[:PORT] for each"
+                "  hint: give the address of each bridge with --node NAME=HOST[:PORT]"
             )
         found.append(Target(bridges[0], *address(default, "--netconf")))
     for what in ("node", "host"):
@@ -146,7 +146,7 @@ def deploy(
             raise BackendError(
                 "\n".join(f"{node}: {one}" for node, one in missing.items() if one.modules)
                 + "\nnothing was changed on any device"
-                + "\n  hint: --partial gives devices the part of the Plan that their modules can say"
+                + "\n  hint: --partial configures only what the devices' modules can express"
             )
         jobs = _jobs(devices, lambda device, has: changes(wanted[device.node], has), _wrong(wanted))
         outcome.changes = {device.node: [] for device in devices}

@@ -243,11 +243,11 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
             timeout=access.timeout_s,
         )
     except errors.AuthenticationError:
-        raise InputError(f"{where}: user {access.user} is not let in: wrong password or key") from None
+        raise InputError(f"{where}: user {access.user} was rejected: wrong password or key") from None
     except errors.SSHUnknownHostError as error:
         raise InputError(
             f"{where}: its key is not known (fingerprint {error.fingerprint})\n"
-            "  hint: look at it, then add it with ssh-keyscan to known_hosts (--known-hosts FILE)"
+            "  hint: check it, then add the key with ssh-keyscan to known_hosts (--known-hosts FILE)"
         ) from None
     except errors.SSHError as error:
         text = str(error)
@@ -257,7 +257,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
             raise DeviceError(f"{where}: no common SSH algorithm, or no SSH: {text}") from None
         raise DeviceError(f"{where}: has no NETCONF: {text}") from None
     except errors.SessionError as error:
-        raise DeviceError(f"{where}: speaks no NETCONF that is understood: {error}") from None
+        raise DeviceError(f"{where}: its NETCONF is not supported: {error}") from None
     except (errors.TransportError, OSError) as error:
         raise DeviceError(f"{where}: cannot be reached: {error}") from None
     except Exception as error:
@@ -315,18 +315,18 @@ def told_by(device: Device) -> Iterator[None]:
     except RPCError as error:
         raise DeviceError(_refusal(error)) from None
     except TimeoutExpiredError:
-        raise DeviceError("it does not answer any more", lost=True) from None
+        raise DeviceError("it no longer answers", lost=True) from None
     except (TransportError, OSError, EOFError) as error:
         words = (str(error) or type(error).__name__).splitlines()[0]
         raise DeviceError(f"the connection is lost ({words})", lost=True) from None
     except UnreadableXmlError as error:
-        raise DeviceError(f"what it sends cannot be read: {error}") from None
+        raise DeviceError(f"its messages cannot be read: {error}") from None
     except NCClientError as error:
         raise DeviceError(f"it cannot do that: {error}") from None
     except Exception as error:
         # The library lets through whatever its XML parser raises at a reply.
         words = (str(error) or type(error).__name__).splitlines()[0]
-        raise DeviceError(f"what it sends cannot be read: {words}") from None
+        raise DeviceError(f"its messages cannot be read: {words}") from None
 
 
 def _refusal(error: Any) -> str:

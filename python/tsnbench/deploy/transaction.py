@@ -34,7 +34,7 @@ class Job:
 
 @dataclass
 class RefusedError(BackendError):
-    """It did not come to pass. Everything is as it was, except on devices in `left`."""
+    """The transaction failed. All devices have their earlier state, except those in `left`."""
 
     errors: dict[str, str]
     left: dict[str, str] = field(default_factory=dict)
@@ -158,7 +158,7 @@ def _take_back(job: Job, how: Callable[[], None]) -> None:
         still = _still(job)
         if not still:
             return
-    raise refusal or DeviceError(f"it still has what it was told at {', '.join(still[:3])}")
+    raise refusal or DeviceError(f"it still has the new configuration at {', '.join(still[:3])}")
 
 
 def _still(job: Job) -> list[str]:

@@ -156,7 +156,7 @@ def _interface(host: Host, name: str, queues: int) -> Iterator[Finding]:
             room,
             "offloads",
             NOTE,
-            f"on: {', '.join(joined)}: they make one frame of many",
+            f"on: {', '.join(joined)}: they merge several frames into one",
             f"ethtool -K {name} {short}",
         )
     else:
@@ -180,18 +180,20 @@ def _interface(host: Host, name: str, queues: int) -> Iterator[Finding]:
 def _clocks(host: Host) -> Iterator[Finding]:
     tai = host.tai_s()
     if tai is None:
-        yield Finding("clocks", "TAI", NOTE, "not known: no program there says it (python3 would)")
+        yield Finding("clocks", "TAI", NOTE, "not known: no program there reports it (python3 would)")
     else:
         yield Finding(
             "clocks",
             "TAI",
             OK if tai else NOTE,
-            f"{tai} s ahead of UTC as this kernel knows it",
-            "" if tai else "phc2sys or chrony tells the kernel; gates of several hosts need the same TAI",
+            f"{tai} s ahead of UTC according to this kernel",
+            ""
+            if tai
+            else "phc2sys or chrony sets it in the kernel; gates of several hosts need the same TAI",
         )
     running = [path for path in host.files("/proc/[0-9]*/comm") if host.file(path) == "ptp4l"]
     if not running:
-        yield Finding("clocks", "ptp4l", NOTE, "does not run", "only what is to be synchronised needs it")
+        yield Finding("clocks", "ptp4l", NOTE, "does not run", "only hosts with synchronised clocks need it")
         return
     states = reading.ports(host.said("pmc", "-u", "-b", "0", "GET PORT_DATA_SET"))
     offset = reading.offset_ns(host.said("pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET"))
@@ -211,13 +213,13 @@ def _clocks(host: Host) -> Iterator[Finding]:
 
 def _processors(host: Host) -> Iterator[Finding]:
     count = host.processors()
-    yield Finding("processors", "count", OK, f"{count or 'not known how many'} that we may use")
+    yield Finding("processors", "count", OK, f"{count or 'not known how many'} that tsnbench may use")
     isolated = host.file(f"{_CPU}/isolated")
     yield Finding(
         "processors",
         "isolated",
         OK if isolated else NOTE,
-        isolated or "none: others' work delays talkers",
+        isolated or "none: other processes delay talkers",
         "" if isolated else "boot with isolcpus, nohz_full and rcu_nocbs",
     )
     governors = sorted(
@@ -237,8 +239,8 @@ def _processors(host: Host) -> Iterator[Finding]:
             "processors",
             "governor",
             NOTE,
-            "none: frequencies are not this system's to set",
-            "in a virtual machine, set it on the machine below",
+            "none: this system cannot set frequencies",
+            "in a virtual machine, set it on the host of this machine",
         )
     turbo = host.file(f"{_CPU}/intel_pstate/no_turbo")
     if turbo:

@@ -61,7 +61,7 @@ class Host(Protocol):
         """How far TAI is ahead of UTC."""
 
     def processors(self) -> int | None:
-        """That we may use."""
+        """The number of processors that tsnbench may use."""
 
 
 class Here:

@@ -122,7 +122,7 @@ def script() -> str:
 
 
 def read(text: str) -> dict[str, str]:
-    """Sections by name; whatever else a login says is left out."""
+    """Sections by name; other output of a login is left out."""
     found: dict[str, list[str]] = {}
     lines: list[str] | None = None
     for line in text.splitlines():

@@ -164,7 +164,7 @@ def _tasks(network: Network, notes: Notes) -> list[Task]:
 
 
 def _listeners(stream: Stream, notes: Notes) -> list[Destination]:
-    """Those that get a stream of tsnkit's: its simulator's reports and most schedulers take one listener."""
+    """Listeners for which tsnkit gets a stream: its reports and most schedulers support one listener."""
     listeners = stream["listeners"]
     if len(listeners) == 1:
         return listeners
@@ -370,7 +370,7 @@ def _tell(network: Network, notes: Notes) -> None:
         gates = port.get("gates")
         if gates and (gates.get("changes") or gates.get("initial") is not None or gates.get("unguarded")):
             notes.lost(
-                "what gates have beyond one list",
+                "gates other than one cyclic list",
                 "tsnkit's gates have one cycle, from the beginning on",
                 port["name"],
             )

@@ -74,17 +74,17 @@ def _steps(network: Network, fault: Fault, profile: Profile, notes: Notes) -> li
     if fault["kind"] == "node-down":
         notes.lost(
             "loss of what nodes hold when they go down",
-            "their links go down, and the kernel keeps what waits",
+            "their links go down, but the kernel keeps the frames that wait",
             network.nodes[fault["node"]]["name"],
         )
         return _down(network, network.ports_of(fault["node"]), span, profile)
     if fault["kind"] == "link-down":
         return _down(network, [fault["port"], network.ports[fault["port"]]["peer"]], span, profile)
     if fault["kind"] == "babble":
-        notes.lost("fault `babble`", "it is a talker's doing, and no talker is exported")
+        notes.lost("fault `babble`", "it is a fault of a talker, and talkers are not exported")
         return []
     if fault["kind"] == "schedule":
-        notes.lost("fault `schedule`", "a schedule that runs cannot be given back the one before it")
+        notes.lost("fault `schedule`", "a running schedule cannot be replaced by the one before it")
         return []
     options = _netem(fault, notes)
     if options is None:
@@ -128,7 +128,7 @@ def _netem(fault: LossFault | DelayFault | DuplicateFault, notes: Notes) -> str 
         )
         if half and fault["keeps_order"]:
             notes.lost(
-                "the order of frames that a fault delays", "netem lets them overtake where it draws delays"
+                "the order of frames that a fault delays", "netem lets frames overtake if it draws delays"
             )
         return (
             f"delay {decimal(middle, 3)}us {decimal(half, 3)}us" if half else f"delay {decimal(middle, 3)}us"

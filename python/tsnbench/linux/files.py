@@ -110,12 +110,12 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
     notes.parts(network, "talkers and captures are programs, not configuration", "streams", "taps")
     if network.document.get("clocks"):
         notes.lost(
-            "clocks' drift and faults", "a real clock drifts by itself; ptp4l's files are of --to ptp4l"
+            "clocks' drift and faults", "a real clock has its own drift; --to ptp4l writes the files of ptp4l"
         )
     if any("host" in one for one in network.nodes):
-        notes.lost("latencies of hosts' software", "a real host takes as long as it takes")
+        notes.lost("latencies of hosts' software", "a real host has latencies of its own")
     if any("socket" in one for one in network.streams):
-        notes.lost("options of talkers' sockets (SO_TXTIME, advance)", "the program that talks sets them")
+        notes.lost("options of talkers' sockets (SO_TXTIME, advance)", "the talker's program sets them")
     for stream in network.redundant():
         notes.lost(
             "several paths of a stream, with sequence numbers, copies and their elimination",
@@ -127,8 +127,8 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
             continue
         for clash in network.forwarding(node)[1]:
             notes.lost(
-                "paths that an address table cannot tell apart",
-                "destination and VLAN are those of a stream that goes another way there",
+                "paths that an address table cannot distinguish",
+                "destination and VLAN are those of a stream with another path there",
                 f"{clash.stream} at {one['name']}, where {clash.other} has them",
             )
         if "cut_through_octets" in one:
@@ -138,7 +138,7 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
         if "learning" in one:
             notes.lost(
                 "learning",
-                "addresses are written down; delete `learning off flood off` to let it learn",
+                "addresses are static; delete `learning off flood off` to let it learn",
                 one["name"],
             )
     for port in network.ports:
@@ -151,13 +151,13 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
         if len(port["classes"]) > 1 and "gates" not in port and "taprio" not in port.get("qdisc", {}):
             notes.warn(
                 "ports with mqprio",
-                "it leaves the order of its queues to the hardware; on veth there is none",
+                "the hardware decides the order of its queues; on veth there is no order",
                 port["name"],
             )
     if any(one["processing_ns"] or "further" in one for one in network.nodes):
-        notes.lost("processing times of nodes", "a host takes as long as it takes")
+        notes.lost("processing times of nodes", "a host has latencies of its own")
     if any(port["propagation_ps"] for port in network.ports):
-        notes.lost("the length of cables", "a cable is as long as it is; veth has none")
+        notes.lost("the length of cables", "a real cable has its own delay; veth has none")
 
 
 def _tell_port(port: Port, notes: Notes) -> None:
@@ -167,7 +167,7 @@ def _tell_port(port: Port, notes: Notes) -> None:
         if gates.get("initial") is not None and gates["initial"] != 2 ** len(port["classes"]) - 1:
             notes.lost("gates before the base time", "taprio leaves them all open until then", name)
         if gates.get("unguarded"):
-            notes.lost("frames that overrun their window", "taprio holds back what does not fit", name)
+            notes.lost("frames that overrun their window", "taprio holds back frames that do not fit", name)
         if any(one.get("idle_slopes") for one in gates.get("changes", [])):
             notes.lost("idle slopes that change with the schedule", "cbs is not tied to a schedule", name)
     classes = port["classes"]

@@ -170,7 +170,7 @@ def _actions(
         if any("ipv" in entry for entry in gate["entries"]):
             notes.lost(
                 "internal priority values of stream gates",
-                "act_gate hands them to hardware and does nothing with them in software",
+                "act_gate gives them to hardware and ignores them in software",
                 what,
             )
         if gate.get("close_on_invalid_rx") or gate.get("close_on_octets_exceeded"):

@@ -132,7 +132,7 @@ def _schedule(port: Port, own: Root, scheduled: bool) -> list[Problem]:
                 f"entries under {unknown} ns",
                 name,
                 f"entries from {min(small)} ns",
-                "while the link is down taprio takes it for 10 Mbit/s and may refuse them",
+                "while the link is down taprio assumes 10 Mbit/s and may reject them",
                 "run tc when the link is up",
             )
         )

@@ -49,7 +49,8 @@ def heeds_launch_times(interface: str, deadline: bool) -> None:
     """
     if shutil.which("tc", path="/usr/sbin:/sbin:/usr/bin:/bin") is None:
         raise BackendError(
-            "launch times: tc is missing, which says whether they are heeded\nhint: apt-get install iproute2"
+            "launch times: tc is missing, so it is not known whether the kernel obeys them\n"
+            "hint: apt-get install iproute2"
         )
     said = subprocess.run(
         ["tc", "-j", "qdisc", "show", "dev", interface],
@@ -59,7 +60,7 @@ def heeds_launch_times(interface: str, deadline: bool) -> None:
 
 
 def etf(listed: list[Json], interface: str, deadline: bool) -> None:
-    """The same, of what ``tc -j qdisc show`` said.
+    """Checks for a queueing discipline with launch times in the output of ``tc -j qdisc show``.
 
     Raises:
         InputError: none would.
@@ -67,7 +68,7 @@ def etf(listed: list[Json], interface: str, deadline: bool) -> None:
     found = [one.get("options", {}) for one in listed if one.get("kind") == "etf"]
     if not found:
         raise InputError(
-            f"{interface}: expected a queueing discipline that heeds launch times (SO_TXTIME), found none\n"
+            f"{interface}: expected a queueing discipline with launch times (SO_TXTIME), found none\n"
             f"hint: tc qdisc replace dev {interface} parent 100:1 etf clockid CLOCK_TAI delta 200000, "
             "below mqprio; or send without launch times"
         )

@@ -116,7 +116,7 @@ def planned(path: Path, node: str, to: str) -> tuple[Plan, int, list[tuple[int, 
         raise InputError(f"--node: {node} sends nothing")
     if len(ports) > 1:
         used = ", ".join(document["ports"][port]["name"] for port in ports)
-        raise InputError(f"--node: {node} sends by several ports ({used}), and there is one interface")
+        raise InputError(f"--node: {node} sends from several ports ({used}), and there is one interface")
     device.mac(to)
     return made, number, [(ports[0], to)]
 

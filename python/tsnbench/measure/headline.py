@@ -78,7 +78,7 @@ def worst_case_line(rows: Sequence[WorstCaseRow]) -> str:
 
 
 def lost(verdict: Verdict) -> str:
-    """Lost frames, whatever is required; empty where none is known to be lost."""
+    """Lost frames, also without a requirement; empty if no frame is known to be lost."""
     found = verdict.get("lost") or ()
     if not found:
         return ""

@@ -54,7 +54,7 @@ LEGEND = {
     Outcome.NOT_PROVED: "met in this run, but the scenario requires that the worst case keeps the limit.",
     Outcome.BEYOND: "every frame of this run kept the limit; the worst case does not.",
     Outcome.IN_RUN: "every frame of this run kept the limit; the worst case is not known.",
-    Outcome.PROVED: "every frame kept the limit, and the worst case keeps it, too.",
+    Outcome.PROVED: "every frame kept the limit, and the worst case also keeps it.",
 }
 _OF_A_RUN = {
     None: "NO REQUIREMENT",

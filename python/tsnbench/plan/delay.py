@@ -132,5 +132,5 @@ def smallest_delay_ns(
     octets: int | None = None,
     points: Mapping[str, str] | None = None,
 ) -> int:
-    """The same in whole ns, rounded down: no measured delay may be below it."""
+    """The smallest delay in whole ns, rounded down: no measured delay may be below it."""
     return smallest_delay_ps(document, stream, listener, octets, points) // 1_000

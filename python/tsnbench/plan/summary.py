@@ -59,7 +59,7 @@ class CbsRow:
     linux: tuple[int, ...]
     """idleSlope, sendSlope, hiCredit, loCredit in kbit/s and octets."""
     standard: tuple[int, ...]
-    """The same in bit/s and bit."""
+    """idleSlope, sendSlope, hiCredit, loCredit in bit/s and bit."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class Port:
     cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
     """Traffic class to its shaper, as reserved (``adminIdleSlope``)."""
     gated_cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
-    """The same with the slope that gates make necessary (``operIdleSlope``); equal without gates."""
+    """Traffic class to its shaper with the slope for its gates (``operIdleSlope``)."""
     gates: Gates | None = None
     gates_before: int | None = None
     """Gates that are open before the first list; None where cycles reach back."""
@@ -143,7 +143,7 @@ class Flow:
     listeners: tuple[int, ...]
     route: tuple[Hop, ...] = ()
     flood: tuple[Hop, ...] = ()
-    """More entries behind those of ``route``: where bridges that have yet to learn send frames, too."""
+    """Entries after those of ``route``, for the ports to which bridges flood before they have learned."""
     ends: tuple[int, ...] = ()
     """Per listener the place in ``route`` of its last hop."""
     size: plan_types.Size = field(init=False)

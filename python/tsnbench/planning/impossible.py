@@ -1,4 +1,4 @@
-"""What can never work, whatever happens in the network: a mistake of the scenario, at its place, with a cure.
+"""Requirements that no run can meet: mistakes of the scenario, with their place and a correction.
 
 A gate that no entry opens for a class with frames, a frame that fits no window, a limit that no frame keeps.
 Overload is none of these: it may be meant, and is a warning.

@@ -22,9 +22,9 @@ class Axis:
     stretches: tuple[tuple[float, float], ...]
     """(begin, end), ascending."""
     places: tuple[tuple[float, float], ...]
-    """The same on the axis."""
+    """Begin and end of each stretch on the axis."""
     marks: tuple[tuple[float, float], ...]
-    """What the stretches are there for: the same without the little around them."""
+    """The begin and end of what a stretch shows, without the margin around it."""
 
     def at(self, time: float) -> float:
         """Where a time is; within a pause in proportion."""

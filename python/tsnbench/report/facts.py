@@ -220,11 +220,11 @@ class Policed:
     frames: int | None
     too_long: int | None = None
     gate: int | None = None
-    """That a stream gate stopped."""
+    """Frames that a stream gate stopped."""
     yellow: int | None = None
     red: int | None = None
     late: int | None = None
-    """That would have waited too long, or missed their cycle."""
+    """Frames that would have waited too long, or missed their cycle."""
 
     @property
     def stopped(self) -> int:
@@ -279,7 +279,7 @@ class RunFacts:
     faults: tuple[FaultSpan, ...] = ()
     """What went wrong, in the Plan's order."""
     elected: bool = False
-    """It is only as long as nothing fails."""
+    """Whether an election chose the grandmaster, so that a fault may change it."""
     planned: Planned | None = None
     """The schedule, where streams are scheduled."""
     no_bounds: str = ""

@@ -102,7 +102,7 @@ def _how_sure(own: Sequence[Outcome | None]) -> str:
     many = len(own)
     proved, beyond = own.count(Outcome.PROVED), own.count(Outcome.BEYOND)
     if proved == many:
-        return ", and the worst case keeps them, too"
+        return ", and the worst case also keeps them"
     if beyond:
         whose = "" if many == 1 else f" of {beyond} of them" if beyond < many else " of all of them"
         return f" in this run; the worst case{whose} is beyond a limit"
@@ -111,7 +111,7 @@ def _how_sure(own: Sequence[Outcome | None]) -> str:
 
 
 def _lost(groups: Sequence[Measure]) -> str:
-    """Lost frames, whatever is required; they are told wherever there are any."""
+    """Lost frames, which are reported also without a requirement."""
     losing = [group for group in groups if group.counts.get("lost")]
     if not losing:
         return ""

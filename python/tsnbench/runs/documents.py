@@ -118,7 +118,7 @@ def read(path: Path) -> foreign.Json:
 
 
 def checked(content: Any, name: str, path: Path) -> foreign.Json:
-    """The same content, when it is what the readers of a file of this name need."""
+    """The content, if it has the form that the readers of a file with this name need."""
     return _hold(content, _SHAPES.get(name, {}), path)
 
 

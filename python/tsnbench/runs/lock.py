@@ -72,7 +72,7 @@ def held(folder: Path, patience_s: float = 0) -> Iterator[None]:
 
 
 def holder(folder: Path) -> str | None:
-    """Who writes into a folder now, such as ``process 71``; None where nobody else does."""
+    """The process that writes into a folder now, such as ``process 71``; None if there is no other one."""
     if (folder.resolve(), os.getpid(), threading.get_ident()) in _held:
         return None
     try:

@@ -110,7 +110,8 @@ def refuse_too_large(plan: PlanDocument, folder: Path, scratch: Path, backend: s
     if largest != resource.RLIM_INFINITY and wanted.observations > largest:
         raise BackendError(
             f"{folder}: this run writes a file of about {size_of(wanted.observations)}, and files may have "
-            f"{size_of(largest)}\nhint: ulimit -f raises that; a shorter --duration or fewer taps need less"
+            f"{size_of(largest)}\n"
+            "hint: ulimit -f raises this limit; a shorter --duration or fewer taps need less"
         )
     places: dict[int, tuple[Path, int]] = {}
     for path, octets in ((folder, wanted.folder), (scratch, wanted.scratch)):

@@ -32,7 +32,7 @@ class Sweep:
     runs: list[str] = field(default_factory=list)
     """Every run folder that was made here."""
     current: list[str] = field(default_factory=list)
-    """Those of the last whole sweep."""
+    """Run folders of the last complete sweep."""
     files: list[str] = field(default_factory=list)
     """Figures of all runs together."""
 
@@ -81,7 +81,7 @@ def _add(folder: Path, runs: Iterable[str], files: Iterable[str]) -> None:
 
 
 def earlier_among(folders: Iterable[Path]) -> list[Path]:
-    """Those run folders which are of values that their sweep has no longer."""
+    """Run folders for values that are no longer part of their sweep."""
     found = []
     for folder in folders:
         if (folder.parent / NAME).is_file() and folder.name in read(folder.parent).earlier:

@@ -123,7 +123,7 @@ class Part:
         return zip(self._defaults, self._values(), strict=True)
 
     def model_copy(self, *, update: dict[str, Any] | None = None) -> Self:
-        """The same part with other values for the names in ``update``."""
+        """A copy of the part with other values for the names in ``update``."""
         changes = update or {}
         if unknown := changes.keys() - self._defaults.keys():
             raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")

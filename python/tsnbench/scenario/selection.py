@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shortened(scenario: Scenario, duration_ns: int | None, seed: int | None) -> Scenario:
-    """The same scenario with another duration or seed."""
+    """A copy of the scenario with another duration or seed."""
     changes: dict[str, int] = {}
     if duration_ns is not None:
         changes["duration"] = duration_ns

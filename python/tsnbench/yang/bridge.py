@@ -59,8 +59,8 @@ def _database(component: xml.Element, network: Network, node: int, notes: Notes)
                 ).leaf("vlan-transmitted", "tagged")
     for clash in clashes:
         notes.lost(
-            "paths that an address table cannot tell apart",
-            "destination and VLAN are those of a stream that goes another way there",
+            "paths that an address table cannot distinguish",
+            "destination and VLAN are those of a stream with another path there",
             f"{clash.stream} at {network.nodes[node]['name']}, where {clash.other} has them",
         )
 

@@ -122,11 +122,9 @@ def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
             f"{port['name']}: {len(gates['changes'])}",
         )
     if gates.get("unguarded"):
-        notes.lost("frames that overrun their window", "the modules cannot ask for it", port["name"])
+        notes.lost("frames that overrun their window", "the modules cannot request it", port["name"])
     if any(one.get("cbs", {}).get("runs_while_closed") for one in port["classes"]):
-        notes.lost(
-            "credit that runs while gates are closed", "the standard lets it stand still", port["name"]
-        )
+        notes.lost("credit that runs while gates are closed", "in the standard it is frozen", port["name"])
 
 
 def _preemption(own: xml.Element, port: Port, notes: Notes) -> None:
@@ -136,7 +134,7 @@ def _preemption(own: xml.Element, port: Port, notes: Notes) -> None:
         table.leaf(f"priority{pcp}", "express" if express >> number & 1 else "preemptable")
     if port["preemption"].get("hold_advance_ns") or port["preemption"].get("release_advance_ns"):
         notes.lost(
-            "hold and release advance", "they are what a device tells, not what it is told", port["name"]
+            "hold and release advance", "a device reports them; they are no configuration", port["name"]
         )
 
 

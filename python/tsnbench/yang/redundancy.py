@@ -150,7 +150,7 @@ def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, in
         if len(ports) > 1:
             notes.lost(
                 "handles of copies",
-                "copies keep the stream's address: all have one handle, and the address table splits",
+                "member streams keep the stream's address: all have one handle, and the address table splits",
                 f"{network.streams[place]['name']} at {network.nodes[node]['name']}",
             )
     for place in numbers:

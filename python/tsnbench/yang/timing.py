@@ -55,7 +55,7 @@ def ptp(config: xml.Element, network: Network, node: int, notes: Notes) -> None:
             state = "time-transmitter" if role == "master" else "time-receiver"
             entry.add("external-port-config-port-ds").leaf("desired-state", state)
     if gptp.get("servo"):
-        notes.lost("the servo's options", "the modules say nothing of servos")
+        notes.lost("the servo's options", "the modules have no servos")
     if gptp.get("ieee_1588", {}).get("transparent"):
         notes.lost(
             "transparent clocks",

@@ -82,7 +82,7 @@ def test_reservations_that_share_windows_have_to_fit_together() -> None:
     (warning,) = plan(read_scenario(text.replace("  rest:", f"{second}  rest:"), "gated.yaml")[0]).warnings
     assert warning.kind == "gate-reservation"
     assert (
-        "class 1 reserves 100 Mbit/s, 80 Mbit/s are sure to fit into its windows after class 2"
+        "class 1 reserves 100 Mbit/s, 80 Mbit/s are guaranteed to fit into its windows after class 2"
         in warning.text
     )
     assert warning.hint == "open it for 20 us more in every cycle, or reserve at most 80 Mbit/s"

@@ -123,7 +123,7 @@ MISTAKES = {
     "replay: part.csv, frame: 64 B": "not a whole ns",
     "replay: two.csv": "needs one column of times",
     "replay: big.csv": "whose replayed frame number 2 has 9000",
-    "replay: {file: once.csv, repeat: 2}, frame: 64 B": "say with until how long one pass is",
+    "replay: {file: once.csv, repeat: 2}, frame: 64 B": "write until: the end of one pass",
 }
 
 

@@ -38,7 +38,7 @@ NO_SEND = "only a node's own talkers and listeners say when frames pass its stag
 
 @dataclass(frozen=True)
 class Kernel:
-    """Whose results these are: a guest has its processor to itself, a machine is shared with others."""
+    """The kernel that gave the results: a guest has its own processor, a machine is shared with others."""
 
     words: str
     source: str
@@ -88,7 +88,7 @@ def _obeyed(returned: Returned, job: Job) -> dict[int, dict[str, Any]]:
     """
     log = returned.text("job.log").strip()
     if returned.text("job.status").strip() != "0":
-        raise BackendError(f"{job.kernel.words} did not do what was asked:\n{log[-1500:]}{_meaning(log)}")
+        raise BackendError(f"{job.kernel.words} did not execute all commands:\n{log[-1500:]}{_meaning(log)}")
     job.device.read_back(dilated(job.plan, job.dilation), returned, job.kernel.words, job.kernel.can)
     return job.device.gate_changes(job.plan, returned, job.dilation)
 
@@ -102,7 +102,7 @@ def check(returned: Returned, job: Job) -> dict[str, Any]:
     streams = job.plan["streams"]
     busy = _busy(returned, job)
     if dropped := returned.dropped_before_qdiscs():
-        raise BackendError(f"{job.kernel.words} dropped {dropped} frames before its qdiscs saw them")
+        raise BackendError(f"{job.kernel.words} dropped {dropped} frames before they reached its qdiscs")
     for number, tap in enumerate(job.plan["taps"]):
         if f"tap-{number}.pcap" in returned.files:
             _capture(returned.capture(number), tap["name"])

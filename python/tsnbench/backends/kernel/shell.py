@@ -52,7 +52,7 @@ def heredoc(lines: Iterable[str]) -> Shell:
     found = list(lines)
     for line in found:
         if _READ_BY_SHELLS.search(line) or "\n" in line:
-            raise BackendError(f"expected a line without anything that a shell obeys, found {line!r}")
+            raise BackendError(f"expected a line without special characters of the shell, found {line!r}")
     return Shell("\n".join(found))
 
 

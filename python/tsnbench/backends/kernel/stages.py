@@ -32,7 +32,7 @@ class Talker:
     ports: list[int]
     """All of the node."""
     notes: bool
-    """It notes when frames pass its stages."""
+    """Whether the host records when frames pass its stages."""
 
 
 @dataclass(frozen=True)

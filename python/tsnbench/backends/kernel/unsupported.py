@@ -32,7 +32,7 @@ PLAN = {
     "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",
     "hash", "faults",
 }  # fmt: skip
-"""What is understood. Whatever else a Plan holds is refused by its name: nothing is left out unsaid."""
+"""Supported parts of a Plan. Every other part is an error with its name: nothing is left out silently."""
 FAULTS = ("link-down", "node-down", "loss", "delay", "duplicate")
 """Kinds of faults that a kernel can have. Babbling is a talker's, wrong gates are a queueing discipline's."""
 
@@ -125,7 +125,7 @@ def _socket(stream: Stream, port: Port) -> Iterator[str]:
 
 
 def _addresses(plan: PlanDocument) -> Iterator[str]:
-    """A bridge sends an address of a VLAN one way, whoever sent the frame."""
+    """A bridge has one port for an address of a VLAN, for every sender."""
     sent: dict[tuple[int, str, int | None], set[int]] = {}
     for node, stream, leaves in multicast.departures(plan):
         key = (node, stream["destination_mac"], stream.get("vid"))

@@ -1,4 +1,4 @@
-"""The same Plan on this machine's own kernel: live frames between namespaces that end with the run."""
+"""A Plan on this machine's own kernel: live frames between namespaces that end with the run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Namespaces(Backend):
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
         if why := unavailable():
             raise BackendError(
-                f"--on netns: {why}\nhint: tsnbench doctor says more; --on simulation runs anywhere"
+                f"--on netns: {why}\nhint: tsnbench doctor tells more; --on simulation runs everywhere"
             )
         can = probe.abilities()
         if found := [*unsupported(plan.document, VETH, can), *capabilities.missing(plan.document, can)]:
@@ -76,7 +76,7 @@ class Namespaces(Backend):
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
             raise InputError(
                 f"{plan.name}: --on netns cannot run all of this plan:\n{listed}\n"
-                "hint: --on vm brings a kernel with more; the simulator has everything"
+                "hint: --on vm has a kernel that supports more; the simulator supports everything"
             )
         begin(plan, folder, backend=self.name)
 

@@ -15,7 +15,7 @@ NO_WIRE = (
     "this kernel has no netem, so links take no time: a frame arrives when its transmission begins, and each "
     "hop is shorter by the time of a frame and of the cable; ports still send no faster than their rate"
 )
-NOT_ALONE = "delays are those of this machine with whatever else it does"
+NOT_ALONE = "delays include the effects of other programs on this machine"
 
 
 def missing(plan: PlanDocument, can: Capabilities) -> list[str]:

@@ -1,4 +1,4 @@
-"""A place of its own on this machine's kernel: whatever is made in it is gone with its first process.
+"""A place of its own on this machine's kernel: everything in it ends with its first process.
 
 unshare(1): new namespaces for the network (nothing of the machine's own is in it), mounts (their names
 are files of this place alone) and processes (when the first one ends, the kernel kills the others).

@@ -35,7 +35,7 @@ class State:
 
     mark: str
     process: int
-    """Who runs it."""
+    """The process that made it."""
     started: int
     """When that process began, in the kernel's ticks: numbers of processes come again."""
     scratch: str
@@ -218,7 +218,7 @@ def _is_private(path: Path) -> bool:
 
 
 def _refuse_shared(where: Path) -> None:
-    """Whoever can write a state can have processes ended and folders removed.
+    """A state decides which processes end and which folders are removed, so nobody else may write it.
 
     Raises:
         BackendError: others than us can.

@@ -1,4 +1,4 @@
-"""The same Plan on a real Linux kernel: a guest in QEMU, one processor, time counted in instructions."""
+"""A Plan on a real Linux kernel: a guest in QEMU, one processor, time counted in instructions."""
 
 from __future__ import annotations
 

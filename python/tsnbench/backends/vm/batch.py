@@ -36,7 +36,7 @@ class Part:
 
 
 def execute(parts: Sequence[Part]) -> list[Run | BackendError]:
-    """Run them all; whoever gave no result has its error instead, and its folder says so.
+    """Run them all; a run without a result has an error instead, which is also in its folder.
 
     Raises:
         InputError: a guest cannot run one of these Plans; nothing was run.

@@ -31,7 +31,7 @@ def missing_tools() -> list[str]:
 
 
 def packages(release: str) -> list[str]:
-    """Those that a module for this kernel needs: its configuration, all that is common, and what builds."""
+    """Packages for building a module for this kernel: its headers, common headers, and build tools."""
     version, _, flavour = release.rpartition("-")
     if not version or flavour != "amd64":
         raise BackendError(f"the guest's kernel is not Debian's: {release}")

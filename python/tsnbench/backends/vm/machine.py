@@ -80,9 +80,7 @@ def run(
                     if member.isfile()
                 }
         except (tarfile.TarError, OSError) as error:
-            raise BackendError(
-                f"the guest brought nothing back ({error}); its last words:\n{said}"
-            ) from error
+            raise BackendError(f"the guest returned no results ({error}); its last words:\n{said}") from error
 
 
 def _memory(name: str) -> BinaryIO:
@@ -102,7 +100,7 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 def _boot(
     words: list[str], files: list[BinaryIO], console: BinaryIO, limit_s: float, watch: Callable[[], None]
 ) -> str:
-    """Until the guest switches itself off; whatever happens, the process is gone afterwards."""
+    """Until the guest switches itself off; the process has always ended afterwards."""
     process = subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,

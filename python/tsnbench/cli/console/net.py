@@ -33,7 +33,7 @@ _failed: list[OSError] = []
 
 
 def guarded(command: Callable[[], object]) -> int:
-    """Runs a command, and gives its exit code whatever happens; says on stderr what nobody else has said."""
+    """Runs a command and always gives an exit code; prints errors on stderr that nothing else has printed."""
     _heed_signals()
     out = _patient("stdout")
     _patient("stderr")

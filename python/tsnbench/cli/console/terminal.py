@@ -26,7 +26,7 @@ def visible(text: str) -> str:
 
 
 def json_text(text: str) -> str:
-    """The same for a JSON document, whose C0 control characters are escaped already."""
+    """A JSON document without characters that a terminal obeys; JSON itself escapes C0 control characters."""
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -49,7 +49,7 @@ class Terminal(Console):
         return super().render_str(visible(text), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As :class:`rich.console.Console`; whatever is printed comes past here."""
+        """As :class:`rich.console.Console`; all output goes through this class."""
         for segment in super().render(renderable, options):
             if segment.control is None and _CONTROL.search(segment.text):
                 yield Segment(visible(segment.text), segment.style)

@@ -114,7 +114,7 @@ def _copies(paths: Paths, layout: Layout, node: int) -> list[str]:
 
 
 def cut_through(network: Network, layout: Layout, notes: Notes) -> list[str]:
-    """Where one node cuts through, all others have to stream, too."""
+    """If one node uses cut-through, all others also have to stream frames."""
     lines = ["", "# who stores frames, and who cuts through"]
     for node, one in enumerate(network.nodes):
         if layout.switches(node) and "cut_through_octets" not in one:

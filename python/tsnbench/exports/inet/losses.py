@@ -17,7 +17,7 @@ def tell(network: Network, paths: Paths, notes: Notes) -> None:
     notes.parts(network, "INET's recordings take their place", "taps")
     for fault in network.document.get("faults", []):
         if fault["kind"] != "link-down":
-            notes.lost("faults but links that break", "they are not written for INET", fault["kind"])
+            notes.lost("faults other than broken links", "they are not written for INET", fault["kind"])
     for path in paths.streams:
         if path.vlan is None and path.stream["pcp"]:
             notes.lost("priorities of untagged streams", "there is no tag that could carry them", path.name)
@@ -26,7 +26,7 @@ def tell(network: Network, paths: Paths, notes: Notes) -> None:
         if path.copies is None:
             notes.lost(
                 "other paths",
-                "copies are written for one listener, made at one bridge and met at one bridge; "
+                "member streams have one listener, one bridge that splits and one that merges; "
                 "written: the first path",
                 path.name,
             )

@@ -21,7 +21,7 @@ TAKEN_OFF_OCTETS = 18
 """Header and FCS, which INET has taken off before it measures; and the tag, where there is one."""
 TAG_OCTETS = 4
 PHY_OCTETS = 20
-"""Preamble, delimiter and gap, which ATS counts, too."""
+"""Preamble, delimiter and gap, which ATS also counts."""
 SAID = {"name", "ports", "streams"}
 """What a filter may say besides its meter or scheduler, so that INET's say the same."""
 
@@ -173,7 +173,7 @@ def _tell(network: Network, policing: Policing, found: list[Metered], node: str,
             notes.lost(
                 "filters",
                 "INET's bridges get meters of one rate and ATS schedulers, for streams that are named, "
-                "and none where copies meet",
+                "and none where member streams merge",
                 f"{one['name']} at {node}",
             )
     for own in found:

@@ -122,7 +122,7 @@ class Paths:
         if path.vlan is None:
             self.notes.lost(
                 "paths of untagged streams",
-                "INET's bridges tell streams to one address apart by their VLANs alone",
+                "INET's bridges distinguish streams to one address only by their VLANs",
                 path.name,
             )
             return None

@@ -42,7 +42,7 @@ def port(network: Network, paths: Paths, number: int, layer: str, notes: Notes) 
             if traffic["cbs"].get("runs_while_closed"):
                 notes.lost(
                     "credit that runs while the gate is closed",
-                    "INET's shaper stands still then",
+                    "the credit of INET's shaper is frozen then",
                     f"class {one} of {own['name']}",
                 )
         if gates:
@@ -51,7 +51,7 @@ def port(network: Network, paths: Paths, number: int, layer: str, notes: Notes) 
         gates.get("changes") or gates.get("initial") is not None or gates.get("cycle_extension_ns")
     ):
         notes.lost(
-            "what gates have beyond one list",
+            "gates other than one cyclic list",
             "INET's gates have one cycle, from the beginning on",
             own["name"],
         )
@@ -66,7 +66,7 @@ def port(network: Network, paths: Paths, number: int, layer: str, notes: Notes) 
 
 
 def _queue(traffic: Class, queue: str, backlog: int | None) -> list[str]:
-    """INET's default queue has no limits, whatever its parameters say."""
+    """INET's default queue ignores its parameters for limits."""
     frames = traffic.get("limit_frames")
     if backlog is not None:
         frames = backlog if frames is None else min(frames, backlog)

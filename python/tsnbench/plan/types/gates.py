@@ -50,7 +50,7 @@ class Gates(TypedDict):
 
 
 class GateCycle(TypedDict):
-    """What every gate control list has, whoever keeps it: a port, a change of its list, or ``taprio``."""
+    """The fields of every gate control list: of a port, of a change of its list, or of ``taprio``."""
 
     base_time_ns: int
     cycle_ns: int

@@ -1,6 +1,6 @@
 """Streams with one destination address and VLAN that a bridge would have to send two ways.
 
-A bridge forwards by destination address and VLAN, whoever sent the frame: IEEE 802.1Q-2022, 8.8. The
+A bridge forwards by destination address and VLAN, for every sender: IEEE 802.1Q-2022, 8.8. The
 simulator follows each stream's own path; kernels, exports and real bridges cannot.
 """
 

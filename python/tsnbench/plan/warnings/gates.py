@@ -65,8 +65,10 @@ def _reservation(
         left = max(Fraction(0), room - above)
         also = f" after class {', '.join(map(str, beside))}" if beside else ""
         reserved, sure = quantities.rate(rate * own / cycle), quantities.rate(rate * left / cycle)
-        text = f"class {traffic_class} reserves {reserved}, {sure} are sure to fit into its windows{also}, "
-        text += "each without its last frame: frames may wait without end"
+        text = (
+            f"class {traffic_class} reserves {reserved}, {sure} are guaranteed to fit into its windows{also}"
+        )
+        text += ", each without its last frame: frames may wait without end"
         share = 1 - above / sum(windows)
         more = -(-missing / share // 1_000) * 1_000 if share > 0 else None
         hint = (

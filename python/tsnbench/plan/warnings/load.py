@@ -75,7 +75,7 @@ def _reservations(port: Port, loads: list[ClassLoad], groups: Mapping[str, str])
             yield Doubt("class-over-reservation", port["name"], text, "cbs", port["name"])
         if load.saturating:
             text = (
-                f"{_streams(load.saturating, groups)} takes all it gets in class {number}, "
+                f"{_streams(load.saturating, groups)} saturates class {number}, "
                 f"whose shaper passes {quantities.rate(idle)}: frames wait without end, or are dropped"
             )
             yield Doubt("saturating-reservation", port["name"], text, "cbs", port["name"])
@@ -93,7 +93,7 @@ def _starvation(port: Port, loads: list[ClassLoad], groups: Mapping[str, str]) -
         ]
         starved = [name for lower in reversed(below) for name in _names(loads[lower])]
         if starved:
-            text = f"{_streams(load.saturating, groups)} takes all it gets in class {number}: "
+            text = f"{_streams(load.saturating, groups)} saturates class {number}: "
             text += f"nothing may be left for {_streams(starved, groups)} in lower classes"
             yield Doubt("starvation", port["name"], text, f"streams.{groups[load.saturating[0]]}")
 

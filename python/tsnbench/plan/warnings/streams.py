@@ -1,4 +1,4 @@
-"""Streams that cannot do what is required of them, whatever the network does."""
+"""Streams whose requirements no network can meet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def stream_doubts(document: PlanDocument) -> Iterator[Doubt]:
             text = f"{text}, it stops at {quantities.time(stream['stop_ns'])}"
             yield Doubt("silent", where, text, f"streams.{where}")
         if stream["pcp"] and "vid" not in stream:
-            text = f"has priority {stream['pcp']}, but its frames carry no tag to say so"
+            text = f"has priority {stream['pcp']}, but its frames have no tag to carry it"
             text = f"{text}: other bridges treat them as priority 0"
             yield Doubt("untagged-priority", where, text, f"streams.{where}.pcp")
         yield from _delay(document, stream, points)

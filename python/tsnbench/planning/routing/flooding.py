@@ -52,7 +52,7 @@ def _flood(draft: Draft, flow: Flow, ports: list[list[int]]) -> tuple[Hop, ...]:
 
 
 def _circle(draft: Draft) -> int | None:
-    """A node on a circle of nodes that forward, if there is one; parallel links are one, too."""
+    """A node on a circle of forwarding nodes, if there is one; parallel links are also a circle."""
     group = list(range(len(draft.nodes)))
 
     def of(node: int) -> int:

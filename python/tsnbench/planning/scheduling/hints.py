@@ -291,7 +291,7 @@ class Hints:
 
 
 def streams_of(reason: Reason) -> list[int]:
-    """Who a reason is about."""
+    """The streams that a reason names."""
     found = [reason["stream"]] if "stream" in reason else []
     for one in reason.get("streams", ()):
         found.append(one if isinstance(one, int) else one["stream"])

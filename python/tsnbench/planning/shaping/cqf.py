@@ -30,7 +30,7 @@ class Shift:
     delay_ns: int
     """From the last bit out to the queue behind the link, rounded up."""
     cycles: int
-    """Whole cycles that a queue waits more than one would."""
+    """Whole cycles that a queue waits in addition to the first one."""
     pause_ns: int
     """At the end of a cycle nothing is sent."""
 

@@ -25,7 +25,7 @@ class _Load:
     lower: int
     """ps of the longest frame of other classes."""
     beside: tuple[tuple[int, int, int], ...]
-    """The same as ``flows``, of classes above the cyclic queues."""
+    """Flows of classes above the cyclic queues, with the same three numbers as ``flows``."""
 
     def needs(self, cycle: int) -> int:
         """ps of a cycle, ns, that the worst load takes."""
@@ -45,7 +45,9 @@ def choose_cycle(draft: Draft, cyclic: list[Port]) -> None:
         return
     periods = [period for load in loads for _, period, _ in load.flows]
     if not periods:
-        draft.problem(_path(planned[0]), "streams to choose the cycle from", "none", "write cycle: 125 us")
+        draft.problem(
+            _path(planned[0]), "streams from which the cycle can be chosen", "none", "write cycle: 125 us"
+        )
         return
     low = gcd(*periods)
     found = {low // step for step in STEPS if low % step == 0} | {low * step for step in STEPS}
@@ -87,7 +89,7 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
                 elif flow.number == 0:
                     draft.problem(
                         f"streams.{flow.group}",
-                        f"periodic streams in cyclic queues of {port.name} and above: a cycle is to plan",
+                        f"periodic streams in cyclic queues of {port.name} and above, to plan the cycle",
                         f"a {pattern.kind} one",
                         "write the cycle, or give it another PCP",
                     )

@@ -18,14 +18,14 @@ class Cure(NamedTuple):
 
 
 def opened(port: Port, traffic_class: int, pcps: Sequence[int]) -> Cure:
-    """The longest entry opens the class, too."""
+    """The remedy that also opens the class in the longest entry."""
     path = f"shapers.{port.name}.gates"
     gates = _written(port)
     if gates is None:
         listed = ", ".join(map(str, pcps))
         hint = f"write entries that open PCP {listed}, or give the streams a PCP that is open"
         cut = isinstance(port.shaper.gates, model.Gates) and port.shaper.gates.fit_entries
-        return Cure(path, "write a longer cycle: fit-entries cuts off what does not fit" if cut else hint)
+        return Cure(path, "write a longer cycle: fit-entries removes what does not fit" if cut else hint)
     place = max(range(len(gates.entries)), key=lambda each: gates.entries[each].duration)
     more = (traffic_class,) if gates.by == "class" else tuple(pcps)
     gates_open = sorted({*gates.entries[place].open, *more}, reverse=True)

@@ -37,7 +37,7 @@ def read_gates(
     most = gates.most_entries if most is None else most
     if not 1 <= len(gates.entries) <= most:
         found = str(len(gates.entries))
-        hint = "a port that takes more says so with most-entries" if gates.entries else None
+        hint = "if the port supports more, write most-entries" if gates.entries else None
         draft.problem(f"{path}.entries", f"1 to {most} entries", found, hint)
         return None
     entries: list[tuple[int, int]] = []
@@ -52,7 +52,7 @@ def read_gates(
         hint = "write preemption: {express: [7]} beside gates"
         draft.problem(f"{path}.entries[{place}].mac", "a port with pre-emption", "hold without it", hint)
     if "hold" in macs and "release" not in macs:
-        hint = "write mac: release in the entry from which preemptable frames may go again"
+        hint = "write mac: release in the entry from which on preemptable frames may be sent again"
         draft.problem(f"{path}.entries", "a release after a hold", "a hold for ever", hint)
     if gates.fit_entries and gates.cycle is not None:
         entries = _fitted(entries, gates.cycle)

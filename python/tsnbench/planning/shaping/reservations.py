@@ -120,7 +120,7 @@ def _gated(
 
 
 def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClass:
-    """The same bandwidth, gained only while the gate is open.
+    """A shaper with the bandwidth of ``sr``, whose credit grows only while the gate is open.
 
     IEEE 802.1Q-2022, 8.6.8.2: ``operIdleSlope`` is ``adminIdleSlope`` times cycle over open time.
     """

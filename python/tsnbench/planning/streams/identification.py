@@ -49,7 +49,7 @@ def _rewrite(draft: Draft, number: int, flow: Flow) -> None:
     if stream.vid is None:
         if flow.number == 0:
             path = f"streams.{flow.group}.frer.identification.active"
-            hint = "leave vlan: none out, or take null, source-mac or ip"
+            hint = "leave vlan: none out, or write null, source-mac or ip"
             draft.problem(path, "tagged frames, whose VLAN and priority can change", "vlan: none", hint)
         return
     flow.redundancy["recovery"]["identification"] = {

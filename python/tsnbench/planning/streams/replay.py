@@ -72,8 +72,10 @@ def _read(draft: Draft, flow: Flow, replay: model.Replay) -> tuple[TracePattern,
         )
     pattern = _pattern(replay, list(found.times_ns), flow, draft)
     if pattern is None:
-        hint = "say with until how long one pass is"
-        draft.problem(path, "a pass with a length, to repeat it", f"{name}, all of one instant", hint)
+        hint = "write until: the end of one pass"
+        draft.problem(
+            path, "a part with a duration, to repeat it", f"{name}, with all frames at one instant", hint
+        )
         return None
     return pattern, size
 

@@ -30,7 +30,7 @@ class Chosen:
 
 
 def planned_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> model.Qdisc:
-    """The same with what is left to plan; as it is where nothing is."""
+    """The queueing disciplines of a port, with computed values where the scenario leaves them to ``plan``."""
     host = draft.scenario.hosts.get(draft.nodes[port.node].name)
     latencies = host.latencies if host is not None else {}
     etf = {

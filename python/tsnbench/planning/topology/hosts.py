@@ -105,9 +105,7 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
         # To the hardware, every gate is open.
         port.gates, port.gated_cbs = None, port.cbs
     elif qdisc.taprio == "full-offload" and port.gates is None:
-        draft.problem(
-            f"{path}.taprio", "gates for the hardware to keep", "none", "write gates: {entries: […]}"
-        )
+        draft.problem(f"{path}.taprio", "gates of the hardware", "none", "write gates: {entries: […]}")
 
 
 def _etf(etf: model.Etf) -> EtfChildQdisc:
@@ -138,7 +136,7 @@ def _refuse_more(draft: Draft, port: Port, path: str) -> None:
     }
     for name in (name for name, given in more.items() if given):
         hint = "write taprio: full-offload, or leave it out"
-        draft.problem(f"{path}.taprio", "one plain gate control list where the kernel keeps it", name, hint)
+        draft.problem(f"{path}.taprio", "one plain gate control list, because the kernel has it", name, hint)
 
 
 def _named_alone(draft: Draft, port: Port) -> bool:

@@ -97,7 +97,7 @@ def _slaves(draft: Draft, links: Sequence[Port], grandmaster: int) -> list[int]:
 
 
 def _best(draft: Draft, gptp: model.Gptp, links: Sequence[Port]) -> int:
-    """Who is elected as long as nothing fails and all are linked."""
+    """The node that is elected without faults, if all nodes are linked."""
     assert gptp.bmca is not None
     transparent = gptp.ieee_1588.transparent if gptp.ieee_1588 else ()
     taking_part = {port.node for port in links}

@@ -38,9 +38,9 @@ class Unit:
     sent: tuple[int, int] | None = None
     """When the first bit left the talker's port, at the earliest and the latest."""
     until: int | None = None
-    """It comes in every cycle until then; None where some cycles have none."""
+    """The data unit arrives in every cycle until this time; None if some cycles have none."""
     turn: int = 0
-    """Which of its flow's data units of a cycle: they keep their order."""
+    """The number of the data unit among those of its flow in a cycle; they keep their order."""
     released: int | None = None
     """When it was released, in the first cycle."""
     fastest: int = 0
@@ -60,7 +60,7 @@ class Wire:
     first: int
     """From the first bit of its preamble to the last bit of the smallest frame."""
     frame: int
-    """The same of the largest frame."""
+    """From the first bit of its preamble to the last bit of the largest frame."""
 
 
 def wire(flow: Flow, port: Port, tagged: bool) -> Wire:

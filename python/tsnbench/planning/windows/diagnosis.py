@@ -115,7 +115,7 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
             hint = (
                 f"no window helps: it takes {_ps(arrived.fastest)} at least; a faster link or smaller frame"
                 if small
-                else "a shorter cycle, an offset that is the window's, or fewer streams in its class"
+                else "a shorter cycle, an offset at the window, or fewer streams in its class"
             )
             found.append(
                 Broken(
@@ -152,7 +152,7 @@ def _apart(flow: Flow, arrived: Arrived) -> int | None:
 
 
 def _rest(draft: Draft, outcome: Outcome, port: Port, classes: Set[int]) -> list[Broken]:
-    """Whoever has no window must find room for a frame, and PTP for its messages."""
+    """Classes without a window that have no room for a frame, or for the messages of PTP."""
     cycle = outcome.cycle_ns * 1_000
     windows = [window for (number, _), window in outcome.windows.items() if number == port.number]
     spans = spans_of_rest(windows, cycle)

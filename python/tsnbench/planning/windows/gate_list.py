@@ -1,4 +1,4 @@
-"""Windows of several classes as one gate control list; whoever has none takes what is left.
+"""Windows of several classes as one gate control list; classes without a window share the rest.
 
 IEEE 802.1Q-2022, 8.6.8.4.
 """

@@ -22,7 +22,7 @@ class Room:
     tick: int
     """Granularity of entries."""
     shortest: int
-    """Of an entry, of those between two windows, too."""
+    """Shortest interval of an entry, also between two windows."""
     margin: int
     taken: tuple[Window, ...] = ()
 

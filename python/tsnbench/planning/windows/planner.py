@@ -61,7 +61,7 @@ def _refuse(draft: Draft, tried: list[tuple[tuple[int, ...], list[Broken], Outco
         draft.problem(
             "windows.cycle",
             f"a cycle of at most {own.longest_cycle} ns that fits the periods",
-            "none in which all data units can be looked at",
+            "none in which all data units can be checked",
             "write windows: {cycle: 1 ms}, or periods that are multiples of one another",
         )
         return
@@ -83,7 +83,7 @@ def _demands(draft: Draft, ports: list[Port]) -> Demands | None:
     if not windowed:
         draft.problem(
             "shapers",
-            "streams that require a delay or jitter through ports whose gates are to plan",
+            "streams with a required delay or jitter through ports with planned gates",
             "none",
             "write requires: {delay: 500 us} at a stream",
         )
@@ -158,7 +158,7 @@ def _check(draft: Draft, flow: Flow, port: Port, traffic_class: int) -> None:
     elif flow.stream.scheduled:
         draft.problem(
             f"streams.{flow.group}.scheduled",
-            f"streams in classes at {port.name}, whose gates are to plan",
+            f"streams in classes at {port.name}, whose gates are planned",
             "a scheduled one, which has a schedule of its own",
             "leave scheduled out, or the gates",
         )
@@ -184,7 +184,7 @@ def _check_qdisc(draft: Draft, port: Port, classes: set[int]) -> None:
 
 
 def _in_time(draft: Draft, outcome: Outcome) -> bool:
-    """Whether delays hold from the release, too: no talker holds frames back to be fast afterwards."""
+    """Whether delays also hold from the release on: talkers must not gain by holding frames back."""
     return all(
         limit is None or (arrived.since_release is not None and arrived.since_release <= limit * 1_000)
         for (number, _), arrived in outcome.arrived.items()
@@ -240,6 +240,6 @@ def _open(draft: Draft, port: Port, windows: dict[int, Window], cycle_ns: int) -
             "windows.most-entries",
             f"lists of at most {own.most_entries} entries",
             f"{len(entries)} at {port.name}",
-            "fewer classes with requirements there, or hardware that takes more",
+            "fewer classes with requirements there, or hardware that supports more",
         )
     port.gates = Gates(base, entries)

@@ -109,7 +109,7 @@ def _next(
 ) -> Queue:
     """The highest class whose frames have all been followed to here; in a circle the highest class.
 
-    Without windows those go first whose higher classes have been followed to here, too.
+    Of classes without windows, one whose higher classes have also been followed to here comes first.
     """
     ready = {queue: all(each in coming for each in flows) for queue, flows in left.items()}
 
@@ -158,7 +158,7 @@ def _queue(
 
 
 def _any(draft: Draft, outcome: Outcome, flow: int, hop: int) -> list[Unit]:
-    """Who comes by a way that leads in a circle with others: at any time, as late as two cycles per hop."""
+    """Arrivals of a flow whose path is part of a circle: at any time, up to two cycles late per hop."""
     outcome.assumed.append((flow, hop))
     pattern, cycle_ns = draft.flows[flow].stream.pattern, outcome.cycle_ns
     period = pattern.period if isinstance(pattern, model.Periodic) else cycle_ns
@@ -347,7 +347,7 @@ def _longer(one: int | None, other: int | None) -> int | None:
 
 
 def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
-    """All waits on the way are a limit, too."""
+    """The sum of all waits on the path is also a limit of the delay."""
     for (number, hop), arrived in outcome.arrived.items():
         route = draft.flows[number].route
         before = [hop, *_before(draft, number, hop)]

@@ -74,7 +74,7 @@ def planned_rows(plan: Plan) -> list[PlannedRow]:
 
 
 def bound_of(bounds: dict[tuple[str, str], Bound], flows: Sequence[Flow], measure: Measure) -> Bound | None:
-    """That of a flow; of a stream the greatest of its flows, or the first reason why one has none."""
+    """The bound of a flow, or the greatest bound of a stream's flows; without one, the first reason."""
     members = [flow.name for flow in flows if measure.stream in (flow.name, flow.group)]
     own = [bounds[name, measure.listener] for name in members if (name, measure.listener) in bounds]
     lacking = [bound for bound in own if bound.upper_ns is None]

@@ -119,7 +119,7 @@ class Planned:
 
     streams: tuple[PlannedStream, ...]
     ports: tuple[PlannedPort, ...]
-    """Those with the most frames first."""
+    """Ports, those with the most frames first."""
 
 
 def planned(document: PlanDocument) -> Planned | None:

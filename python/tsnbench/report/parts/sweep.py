@@ -174,7 +174,7 @@ class Sweep:
         if met == len(judged) == len(self.runs):
             text = f"In all {met} runs every stream met every requirement"
             if own.count(Outcome.PROVED) == met:
-                text += ", and the worst case keeps them, too"
+                text += ", and the worst case also keeps them"
             elif beyond := own.count(Outcome.BEYOND):
                 text += f"; in {beyond} of them the worst case is beyond a limit"
             return f"{text}.{lost}"

@@ -30,7 +30,7 @@ def build(
             continue
         if clocks is None:
             hint = "add clocks: {gptp: {grandmaster: node}}"
-            reading.problem(fields.place, fields.path, "clocks, where one of them fails", "none", hint)
+            reading.problem(fields.place, fields.path, "clocks, because a fault names one", "none", hint)
             return None
         fault = _fault(reading, net, fields, clocks)
         if fault is not None:

@@ -40,7 +40,7 @@ def faults(
         if isinstance(fields, Fields) and ends is not None and fields.get("at", 0) >= ends:
             at = fields.at("at"), fields.path_of("at")
             late = f"{DURATION.text(fields['at'])}; the run ends at {DURATION.text(ends)}"
-            reading.problem(*at, "a time within the run", late, "duration and drain say when it ends")
+            reading.problem(*at, "a time within the run", late, "duration and drain set the end of the run")
     # Those of clocks are the clocks' own.
     written = [fields for fields in written if not clock_faults.of_clocks(fields)]
     found = (_fault(reading, net, fields, streams) for fields in written)

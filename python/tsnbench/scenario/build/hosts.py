@@ -30,7 +30,7 @@ def build(reading: Reading, net: Net, written: Fields) -> dict[str, model.Host]:
         if name is None:
             continue
         if net.nodes[name].kind == "bridge":
-            hint = "make it a host, which forwards, too"
+            hint = "make it a host, which also forwards"
             reading.problem(place, path, "a station or host", f"{name}, a bridge", hint)
         elif content == "none":
             found.pop(name, None)

@@ -74,7 +74,7 @@ class Net:
         learning: int | None = None,
     ) -> None:
         if name == "all":
-            hint = "all means every node where ports are selected"
+            hint = "in selectors of ports, all means every node"
             self.reading.problem(place, path, "another name than all", name, hint)
         if name in self.nodes:
             hint = f"{name} is a {self.nodes[name].kind} already; give the other one another name"
@@ -218,7 +218,9 @@ def _cut_through(net: Net, kind: str, read: Fields) -> int | None:
     elif after is None:
         if not written.bad:
             hint = "write forwarding: {mode: cut-through, after: 337 B}"
-            net.reading.problem(*where, "the octets after which a frame goes on", "cut-through alone", hint)
+            net.reading.problem(
+                *where, "the octets after which a frame is forwarded", "cut-through alone", hint
+            )
     elif not SMALLEST_CUT <= after <= LARGEST_CUT:
         hint = "a bridge has to see both addresses, the VLAN tag and the type"
         expected = f"{SMALLEST_CUT} B to {LARGEST_CUT} B"

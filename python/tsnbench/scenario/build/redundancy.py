@@ -23,7 +23,7 @@ def redundancy(
     key = given[0]
     place, path = fields.at(key), fields.path_of(key)
     if len(given) > 1:
-        hint = "copies need no way that stands by"
+        hint = "a stream with frer needs no standby path"
         reading.problem(fields.at(given[1]), fields.path_of(given[1]), "one of them", "both", hint)
         return None, None
     if len(listeners) > 1 and key == "failover":
@@ -41,7 +41,7 @@ def _frer(reading: Reading, net: Net, fields: Fields, way: Ways) -> model.Frer |
     written = fields["frer"]
     for other, why in (("via", fields), ("disjoint", written)):
         if other in why and (other == "via" or "paths" in written):
-            hint = "paths say the ways; disjoint finds them"
+            hint = "paths lists the paths; disjoint finds them"
             reading.problem(why.at(other), why.path_of(other), "one way to say the ways", other, hint)
             return None
     ways = [way(hops) for hops in written.get("paths", ())]

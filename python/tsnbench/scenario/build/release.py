@@ -17,7 +17,7 @@ def check_release(reading: Reading, fields: Fields, window: model.Release) -> No
         hint = "an offset is a window of one instant: leave one of them out"
         reading.problem(place, path, "a window or an offset", "both", hint)
     if window.latest is not None and window.latest < window.earliest:
-        hint = "what lies behind the end of the period is counted on: {earliest: 900 us, latest: 1100 us}"
+        hint = "times after the end of the period continue to count: {earliest: 900 us, latest: 1100 us}"
         reading.problem(place, path, "a latest release not before the earliest", "one that is", hint)
     period = fields.get("period")
     if period is not None and (window.earliest >= period or (window.latest or 0) >= window.earliest + period):

@@ -153,7 +153,7 @@ def _with_changes(net: Net, written: Fields, gates: model.Gates) -> model.Gates 
             return None
         changes.append(model.GateChange(at=change["at"], gates=other))
         if len(changes) > 1 and changes[-2].at > changes[-1].at:
-            hint = "write them in the order in which they are asked for"
+            hint = "write them in the order of their at"
             found = f"{DURATION.text(change['at'])} after {DURATION.text(changes[-2].at)}"
             where = change.at("at"), change.path_of("at")
             net.reading.problem(*where, "changes in order of time", found, hint)
@@ -177,7 +177,7 @@ def _catalogued(net: Net, written: Fields, name: Named) -> model.Gates | None:
     listed = lists[name]
     guard = written.get("guard-band", False)
     if guard and listed.guard_ns is None:
-        hint = f"{name} always lets its high stream through; leave guard-band out"
+        hint = f"{name} always has the gate of its high stream open; leave guard-band out"
         reading.problem(
             written.at("guard-band"), written.path_of("guard-band"), f"no guard band in {name}", "true", hint
         )
@@ -193,7 +193,7 @@ def _listed(net: Net, written: Fields) -> model.Gates | None:
     reading = net.reading
     for key in ("slot", "guard-band"):
         if key in written.places:
-            hint = "entries say their own length with for"
+            hint = "the length of each entry is its for"
             reading.problem(
                 written.at(key), written.path_of(key), f"{key} only with a pattern", "entries", hint
             )

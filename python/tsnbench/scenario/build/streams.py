@@ -169,7 +169,7 @@ def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] |
             between = net.bridge_between(talker, listener)
             hint = "only bridges and hosts forward, stations do not"
             hint = f"add {' -- '.join(between)} to the links; {hint}" if between else f"add a link; {hint}"
-            found = f"{listener}, to which no path leads"
+            found = f"{listener}, without a path to it"
             reading.problem(name.place, name.path, f"a listener that {talker} can reach", found, hint)
     return talker, listeners
 
@@ -259,7 +259,7 @@ def _when(
     if not given:
         hint = "write period: 1 ms, poisson: 10 Mbit/s or saturating: true; or name a pattern or a recording"
         if not fields.bad - {"from", "to"}:
-            reading.problem(fields.place, fields.path, "a rhythm in which the stream sends", "none", hint)
+            reading.problem(fields.place, fields.path, "a release pattern of the stream", "none", hint)
         return None
     for key, only in (("offset", "period"), ("jitter", "period"), ("backlog", "saturating")):
         if key in fields and given[0] != only:

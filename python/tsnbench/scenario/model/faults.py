@@ -60,7 +60,7 @@ class Delay(Part):
     share: int = key(CHANCE, "share of the frames that is held back; all unless given", default=1_000_000)
     keeps_order: bool = key(
         Choice({"kept": True, "broken": False}, "an order"),
-        "kept (default: what is behind waits, too) or broken",
+        "kept (default: frames behind also wait) or broken",
         written="order",
         default=True,
     )

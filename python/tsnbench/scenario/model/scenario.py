@@ -58,7 +58,7 @@ class Scenario(Part):
     """What reading it found to look at before its results are trusted."""
 
     def read_from(self, origin: Origin, cautions: tuple[Caution, ...] = ()) -> Scenario:
-        """The same scenario, which knows its places in a file."""
+        """A copy of the scenario that knows its places in a file."""
         made = self.model_copy()
         vars(made).update(_origin=origin, _cautions=cautions)
         return made

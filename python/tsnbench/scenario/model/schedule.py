@@ -24,7 +24,7 @@ class Schedule(Part):
     )
     ways: Literal["shortest", "free"] = key(
         Choice({"shortest": "shortest", "free": "free"}, "ways"),
-        "shortest (default), or free: by which way streams go is planned, too",
+        "shortest (default), or free: the planner also chooses the paths of streams",
         default="shortest",
     )
     granularity: Duration = key(

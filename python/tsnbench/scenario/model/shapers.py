@@ -104,7 +104,9 @@ class Etf(Part):
     offload: bool = key(
         YES_NO, "true: the hardware holds the frame until its transmission time", default=False
     )
-    skip_sock_check: bool = key(YES_NO, "true: takes frames of sockets without SO_TXTIME, too", default=False)
+    skip_sock_check: bool = key(
+        YES_NO, "true: also accepts frames of sockets without SO_TXTIME", default=False
+    )
 
 
 class Qdisc(Part):

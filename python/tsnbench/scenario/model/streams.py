@@ -48,9 +48,9 @@ class Requirements(Part):
         STREAM_RATE, "least rate received, frames from destination address to FCS", default=None
     )
     worst_case: bool = key(
-        YES_NO, "true: the worst-case bounds have to keep these limits, too", default=False
+        YES_NO, "true: the worst-case bounds also have to keep these limits", default=False
     )
-    """The worst case has to keep these limits, too: what happened in one run is not enough."""
+    """The worst case also has to keep these limits: one run is not enough."""
 
     @property
     def least_delay(self) -> int | None:

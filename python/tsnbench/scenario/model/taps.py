@@ -30,7 +30,7 @@ class Taps(Part):
     """Both directions of each: tx at the port, rx at its peer."""
     send: bool = key(YES_NO, "also sight when a talker hands a frame to its queue", default=False)
     stages: tuple[str, ...] = key(
-        _STAGES, "stages of hosts' software, too: [wakeup, driver, app-rx]", default=()
+        _STAGES, "also stages of hosts' software: [wakeup, driver, app-rx]", default=()
     )
     """OCORA Fig. 9."""
     tx_point: Literal["start", "end"] = key(

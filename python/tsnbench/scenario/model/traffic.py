@@ -185,7 +185,7 @@ REPLAY = Either(
 
 
 class RecordedSizes(Part):
-    """Those of the recording that is replayed."""
+    """The sizes of frames in the replayed recording."""
 
     kind: Literal["recorded"] = "recorded"
 

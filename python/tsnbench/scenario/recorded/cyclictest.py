@@ -39,7 +39,7 @@ def histogram(path: str | os.PathLike[str], thread: int | None = None) -> dict[i
 
 
 def parse(text: str, thread: int | None = None) -> dict[int, int]:
-    """The same, of a text."""
+    """The histogram in the text of such a file: microseconds to counts."""
     bins: dict[int, int] = {}
     for line in text.splitlines():
         if found := _OVERFLOWS.fullmatch(line):

@@ -1,4 +1,4 @@
-"""Where in its file each part of a scenario stands, for whoever finds a mistake after reading."""
+"""The place of each part of a scenario in its file, for mistakes that are found after reading."""
 
 from __future__ import annotations
 

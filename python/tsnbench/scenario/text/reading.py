@@ -22,7 +22,7 @@ from tsnbench.scenario.text.source import (
 from tsnbench.scenario.text.sweep import Axes, Axis, SweepError, substitute
 
 MOST_PROBLEMS = 1000
-"""Where reading stops: whoever has mended a thousand mistakes can ask for more."""
+"""Reading stops after so many mistakes; the next run reports further ones."""
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
 

@@ -181,13 +181,13 @@ class _Builder:
         kind = type(event).__name__
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
         if getattr(event, "tag", None) is not None:
-            hint = "leave the tag out; the key says what the value is"
+            hint = "leave the tag out; the key decides the type of the value"
             tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
             raise failure(self.file, "a value without a tag", f"the tag {shown(tag)}", hint, place)
         if kind == "DocumentStartEvent":
             self.documents += 1
             if self.documents > 1:
-                hint = "one document, one file: put the second one into its own"
+                hint = "a file has one document: put the second one into a file of its own"
                 raise failure(self.file, "one document", "a second one after ---", hint, place)
         elif kind == "ScalarEvent":
             text = event.value.replace(_OPEN, "{").replace(_CLOSE, "}")
@@ -239,7 +239,7 @@ class _Builder:
                 self.problem(key.place, "a name before the colon", "<<", hint)
             elif key.text in seen:
                 first = seen[key.text].place
-                hint = f"{shown(key.text)} stands in line {first.line} already; keep one of the two"
+                hint = f"{shown(key.text)} is already in line {first.line}; keep one of the two"
                 self.problem(key.place, "each key once", f"{shown(key.text)} again", hint)
             else:
                 seen[key.text] = key
@@ -287,7 +287,7 @@ def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
         hint = 'write all for *, or put quotes around it: "* -> node1"'
         return failure(file, "a value", "a bare *", hint, place)
     if "mapping values are not allowed" in problem:
-        hint = "a text with a colon in it needs quotes; or is the indentation of this line wrong?"
+        hint = "put quotes around a text with a colon, or check the indentation of this line"
         return failure(file, "one key and its value", "a second colon", hint, place)
     if "expected ',' or" in problem:
         wanted, got = ("]", "list [") if "sequence" in context else ("}", "mapping {")
@@ -297,7 +297,7 @@ def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
             hint += "; a # after a space begins a comment: write dut#2"
         return failure(file, f", or {wanted}", _token(problem), hint, place)
     if "expected <block end>" in problem:
-        hint = "keys of one level start in the same column; is a quote or an indentation wrong here?"
+        hint = "keys of one level start in the same column; check the quotes and the indentation here"
         return failure(file, "the same indentation as above", _token(problem), hint, place)
     if "could not find expected ':'" in problem:
         place = Place(error.context_mark.line + 1, error.context_mark.column + 1)

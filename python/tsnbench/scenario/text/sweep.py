@@ -122,7 +122,7 @@ def _steps(first: Value, second: Value, last: Scalar) -> list[Scalar]:
     low, step, high = numbers[1], numbers[1] - numbers[0], numbers[2]
     steps = (high - low) / step if step else Fraction(-1)
     if steps < 1 or steps.denominator != 1:
-        hint = f"from {texts[0].strip()} in steps of {_text(step, unit)} that value is never met"
+        hint = f"from {texts[0].strip()} in steps of {_text(step, unit)} this value is never reached"
         raise SweepError(last.place, "a last value that the steps reach", texts[2].strip(), hint)
     if steps > MOST_RUNS:
         raise SweepError(last.place, f"at most {MOST_RUNS} runs", f"{steps} steps")
@@ -149,7 +149,7 @@ def same(one: str, other: str) -> bool:
 
 
 def _text(number: Fraction, unit: str) -> str:
-    """An exact decimal: sums of decimals are decimals, whatever their units here."""
+    """An exact decimal: sums of decimals are decimals, for every unit here."""
     places = 0
     while (number * 10**places).denominator != 1 and places < 40:
         places += 1

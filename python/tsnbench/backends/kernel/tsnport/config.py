@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def links(plan: PlanDocument) -> list[str]:
-    """Lines for the device, one per cable. Nodes have a clock each, whatever number of ports."""
+    """Lines for the device, one per cable. Each node has one clock for all of its ports."""
     found = []
     for number, port in enumerate(plan["ports"]):
         if number > port["peer"]:

@@ -74,7 +74,7 @@ def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilat
             what = f"at {exact(there[place] / dilation)}" if place < len(there) else "never"
             raise BackendError(
                 f"port {port['name']}: a gate control list came into force {what}, not at {exact(at)}\n"
-                "hint: it was asked for too late: ask earlier, or stretch time with --dilate 10"
+                "hint: it was requested too late: request it earlier, or stretch time with --dilate 10"
             )
     for place, at in enumerate(due):
         # What would begin when the next one begins, too, never is in force.

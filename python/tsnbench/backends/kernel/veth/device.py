@@ -62,7 +62,7 @@ class _Veth(Device):
         """
         if wrong := differences(plan, returned.qdiscs(), can):
             listed = "\n".join(f"  {one}" for one in wrong[:12])
-            raise BackendError(f"{words} does not do what it was told:\n{listed}")
+            raise BackendError(f"{words} has another configuration than requested:\n{listed}")
 
     def gate_changes(
         self, plan: PlanDocument, returned: Returned, dilation: int

@@ -36,7 +36,7 @@ class Judge:
     known: dict[frozenset[int], bool] = field(default_factory=dict)
 
     def impossible(self, numbers: Sequence[int]) -> bool:
-        """Whether some streams are proved to find no times, whoever else is there."""
+        """Whether it is proved that some streams alone have no schedule, independent of all others."""
         key = frozenset(numbers)
         if key not in self.known:
             self.known[key] = self._ask(numbers)

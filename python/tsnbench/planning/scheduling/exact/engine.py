@@ -86,7 +86,7 @@ def solve(
 
 
 def _near(jobs: Sequence[Job], stuck: Sequence[int]) -> list[int]:
-    """Who shares links with those that are stuck; who shares most comes first."""
+    """Jobs that share links with the jobs without a place; those with the most shared links come first."""
     links = {part.link for number in stuck for way in jobs[number].ways for part in way.parts}
     shared: Counter[int] = Counter()
     for job in jobs:
