@@ -189,7 +189,7 @@ def test_poisson_talkers_send_what_the_simulator_draws(link, tmp_path):
     [
         (
             ["--period", "1ms", "--payload", "100B", "--txtime", "strict"],
-            "heeds launch times (SO_TXTIME), found none",
+            "launch times (SO_TXTIME), found none",
         ),
         (
             ["--period", "1ms", "--payload", "100B", "--txtime", "late"],

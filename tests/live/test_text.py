@@ -13,7 +13,7 @@ ETF = {"kind": "etf", "options": {"clockid": "TAI", "delta": 200_000, "deadline_
 
 def test_launch_times_need_an_etf_of_the_same_mode():
     device.etf([{"kind": "mqprio"}, ETF], "eth0", deadline=False)
-    with pytest.raises(InputError, match="eth0: expected a queueing discipline that heeds launch times"):
+    with pytest.raises(InputError, match="eth0: expected a queueing discipline with launch times"):
         device.etf([{"kind": "fq_codel"}], "eth0", deadline=False)
     with pytest.raises(
         InputError, match="its etf is in strict mode and drops every frame of a socket in deadline"

@@ -142,5 +142,5 @@ def _why(host: str, code: int, said: str) -> str:
             return f"{reason}\nssh says: {last.strip()}\nhint: {remedy.format(host=host)}"
     if code == 255:
         return f"ssh failed\nssh says: {last.strip()}"
-    what = f"its shell did not do what was asked (exit code {code}): {last.strip()}"
+    what = f"its shell did not run the commands (exit code {code}): {last.strip()}"
     return f"{what}\nhint: it takes a POSIX shell there"

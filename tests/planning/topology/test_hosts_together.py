@@ -76,7 +76,7 @@ def gated(mode: str, more: str = "", fault: str = "") -> Plan:
 def test_the_kernel_keeps_one_plain_list(mode: str) -> None:
     assert "taprio" in gated(mode).document["ports"][0]["qdisc"]
     for name, more in MORE.items():
-        with pytest.raises(PlanningErrors, match=f"where the kernel keeps it, found .*{name}"):
+        with pytest.raises(PlanningErrors, match=f"because the kernel has it, found .*{name}"):
             gated(mode, more)
         assert "gates" in gated("full-offload", more).document["ports"][0]
     shifted = "{schedule: {shift: 100 us}, on: a -> b, at: 1 ms}"
