@@ -252,7 +252,7 @@ impl Gate<'_> {
         };
         let at = eras.after_gain(openings.class, Some(slope), there(clock.as_ref(), from), needed);
         match clock {
-            Some(clock) if at < i64::MAX => clock.back(Instant::from_ps(at)),
+            Some(clock) if at < i64::MAX => clock.inverse(Instant::from_ps(at)),
             _ => Instant::from_ps(at),
         }
     }
@@ -282,7 +282,7 @@ impl Gate<'_> {
             None => to - from,
             Some((list, openings)) => match &list.clock {
                 None => list.open_between(openings, from, to),
-                Some(clock) => list.open_between(openings, clock.there(from), clock.there(to)),
+                Some(clock) => list.open_between(openings, clock.forward(from), clock.forward(to)),
             },
         }
     }
@@ -297,8 +297,8 @@ impl Gate<'_> {
             None => list.after_open(openings, from, needed),
             Some(_) if needed <= Duration::ZERO => from,
             Some(clock) => {
-                let at = list.after_open(openings, clock.there(from), needed);
-                if at == Instant::MAX { Instant::MAX } else { clock.back(at) }
+                let at = list.after_open(openings, clock.forward(from), needed);
+                if at == Instant::MAX { Instant::MAX } else { clock.inverse(at) }
             }
         }
     }
@@ -306,7 +306,7 @@ impl Gate<'_> {
 
 /// What the list's clock shows.
 fn there(clock: Option<&ClockMap<True, Local>>, at: Instant) -> i64 {
-    clock.map_or(at.ps(), |clock| clock.there(at).ps())
+    clock.map_or(at.ps(), |clock| clock.forward(at).ps())
 }
 
 /// The list on whatever clock it goes by.
@@ -316,7 +316,7 @@ impl GateControlList {
     fn at_least(&self, needs: Duration) -> Duration {
         match &self.clock {
             None => needs,
-            Some(clock) => clock.pace().scale(needs) - Duration::from_ps(1),
+            Some(clock) => clock.frequency().scale(needs) - Duration::from_ps(1),
         }
     }
 
@@ -370,12 +370,12 @@ impl GateControlList {
         needs: Duration,
     ) -> Option<Window> {
         let at_least = self.at_least(needs);
-        let mut from = clock.there(now);
+        let mut from = clock.forward(now);
         for _ in 0..=Gate(Some((self, openings))).windows() {
             let (opens, closes) = self.next_opening(openings, from, at_least)?;
             let back = |at: Instant<Local>| match at.ps() {
                 i64::MIN | i64::MAX => Instant::from_ps(at.ps()),
-                _ => clock.back(at),
+                _ => clock.inverse(at),
             };
             let window = Window { opens: back(opens), closes: back(closes) };
             if now.max(window.opens).ps().checked_add(needs.ps())? <= window.closes.ps() {
@@ -591,7 +591,7 @@ mod tests {
     #[test]
     fn a_list_goes_by_its_clock() {
         let mut list = list();
-        let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(500), Frequency::SAME);
+        let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(500), Frequency::NOMINAL);
         list.set_clock(ahead);
         let gate = list.gate(0);
         assert_eq!(window(gate, 6_499, 7_000), Some((6_500, 13_500)));
@@ -700,7 +700,7 @@ mod tests {
         assert_eq!(list.gate(1).slope(9, at(20_000)), 9);
         // By a clock that is 500 ns ahead: 9 bit/s until 19,500 ns, 5 behind it.
         let mut list = list;
-        list.set_clock(ClockMap::new(Instant::EPOCH, Instant::from_ns(500), Frequency::SAME));
+        list.set_clock(ClockMap::new(Instant::EPOCH, Instant::from_ns(500), Frequency::NOMINAL));
         let gate = list.gate(0);
         assert_eq!((gate.slope(9, at(19_499)), gate.slope(9, at(19_500))), (9, 5));
         assert_eq!(gate.gained(9, at(19_000), at(20_000)), (500 * 9 + 500 * 5) * 1_000);

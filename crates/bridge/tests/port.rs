@@ -244,7 +244,7 @@ fn gates_that_go_by_another_clock() {
     let mut actions = Actions::default();
     machine.handle(Instant::from_ns(4_000), arrive(0, 0, FRAME), &mut actions);
     assert_eq!((actions.start.is_some(), actions.wake), (false, Some(Instant::from_ns(20_000))));
-    let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(3_000), Frequency::SAME);
+    let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(3_000), Frequency::NOMINAL);
     machine.set_gate_clock(Instant::from_ns(5_000), ahead, &mut actions);
     assert_eq!((actions.start.is_some(), actions.wake), (false, Some(Instant::from_ns(17_000))));
     // A wake that was asked for before is none any more.
@@ -284,7 +284,7 @@ fn what_is_set_while_nothing_waits_saves_no_credit() {
             1 => assert!(machine.flush(now).is_empty()),
             _ => machine.set_gate_clock(
                 now,
-                ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::SAME),
+                ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::NOMINAL),
                 &mut actions,
             ),
         }

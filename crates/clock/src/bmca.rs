@@ -1,17 +1,17 @@
-//! The best master clock algorithm: who is grandmaster, and what every port is for.
+//! The best master clock algorithm: the grandmaster, and the role of every port.
 //!
 //! IEEE 802.1AS-2020, 10.3.5 and 10.3.12; IEEE 1588-2019, 9.3.
 
 use crate::{Announce, PortIdentity, PriorityVector, Role, SystemIdentity};
 
 /// `priority1` of an instance that is never grandmaster. IEEE 802.1AS-2020, 8.6.2.1.
-const NEVER: u8 = 255;
-/// An Announce that comes from farther is not believed. IEEE 802.1AS-2020, 10.3.11.2.1.
-const MOST_STEPS: u16 = 255;
+const NEVER_GRANDMASTER: u8 = 255;
+/// An Announce from farther away is ignored. IEEE 802.1AS-2020, 10.3.11.2.1.
+const MAX_STEPS: u16 = 255;
 
-/// What one port has been told.
+/// The last Announce that one port has received.
 #[derive(Clone, Debug, Default)]
-struct Heard {
+struct AnnounceReceiver {
     enabled: bool,
     announce: Option<Announce>,
 }
@@ -20,7 +20,7 @@ struct Heard {
 #[derive(Clone, Debug)]
 pub struct BestMaster {
     own: SystemIdentity,
-    ports: Vec<Heard>,
+    ports: Vec<AnnounceReceiver>,
     roles: Vec<Role>,
     slave: Option<usize>,
 }
@@ -29,21 +29,21 @@ impl BestMaster {
     /// An instance that has heard nothing yet; `enabled` names the ports that take part.
     #[must_use]
     pub fn new(own: SystemIdentity, ports: usize, enabled: &[usize]) -> Self {
-        let heard = |place| Heard { enabled: enabled.contains(&place), announce: None };
+        let heard = |place| AnnounceReceiver { enabled: enabled.contains(&place), announce: None };
         let mut best = Self {
             own,
             ports: (0..ports).map(heard).collect(),
             roles: vec![Role::Disabled; ports],
             slave: None,
         };
-        best.decide();
+        best.select_roles();
         best
     }
 
-    /// An Announce has come; whether it is one that keeps what the port knows alive.
-    pub fn hear(&mut self, port: usize, announce: &Announce) -> bool {
+    /// An Announce has arrived; whether it qualifies, so that its receipt timeout begins anew.
+    pub fn receive_announce(&mut self, port: usize, announce: &Announce) -> bool {
         let Some(heard) = self.ports.get_mut(port).filter(|heard| heard.enabled) else { return false };
-        if announce.path.contains(&self.own.identity) || announce.vector.steps_removed >= MOST_STEPS {
+        if announce.path.contains(&self.own.identity) || announce.vector.steps_removed >= MAX_STEPS {
             return false;
         }
         let known = heard.announce.as_ref().map(|known| known.vector);
@@ -54,30 +54,31 @@ impl BestMaster {
         true
     }
 
-    /// Nothing has come to a port for too long.
-    pub fn forget(&mut self, port: usize) {
+    /// No Announce has arrived at a port for too long.
+    pub fn announce_timeout(&mut self, port: usize) {
         if let Some(heard) = self.ports.get_mut(port) {
             heard.announce = None;
         }
     }
 
-    /// Chooses anew; whether anything is different from before.
-    pub fn decide(&mut self) -> bool {
+    /// Elects the grandmaster and the roles of all ports; whether anything has changed.
+    pub fn select_roles(&mut self) -> bool {
         let own = PriorityVector {
             root: self.own,
             steps_removed: 0,
             source: PortIdentity { clock: self.own.identity, port: 0 },
         };
-        let told = self.ports.iter().enumerate().filter_map(|(place, heard)| {
+        let received = self.ports.iter().enumerate().filter_map(|(place, heard)| {
             let vector = heard.announce.as_ref()?.vector;
             let farther = vector.steps_removed.saturating_add(1);
             Some((PriorityVector { steps_removed: farther, ..vector }, place))
         });
-        let best = told.min().filter(|(told, _)| self.own.priority1 == NEVER || *told < own);
+        let best =
+            received.min().filter(|(received, _)| self.own.priority1 == NEVER_GRANDMASTER || *received < own);
         let slave = best.map(|(_, place)| place);
         let (root, steps_removed) =
             best.map_or((own.root, 0), |(vector, _)| (vector.root, vector.steps_removed));
-        let role = |(place, heard): (usize, &Heard)| {
+        let role = |(place, heard): (usize, &AnnounceReceiver)| {
             let source = PortIdentity::at(self.own.identity, place);
             let mine = PriorityVector { root, steps_removed, source };
             match &heard.announce {
@@ -94,7 +95,7 @@ impl BestMaster {
         changed
     }
 
-    /// What a port is for.
+    /// The role of a port.
     #[must_use]
     pub fn role(&self, port: usize) -> Role {
         self.roles.get(port).copied().unwrap_or_default()
@@ -106,7 +107,7 @@ impl BestMaster {
         self.slave
     }
 
-    /// Who tells time at a port.
+    /// The port that a port gets its time from.
     #[must_use]
     pub fn parent(&self, port: usize) -> Option<PortIdentity> {
         Some(self.ports.get(port)?.announce.as_ref()?.vector.source)
@@ -119,7 +120,7 @@ impl BestMaster {
         heard.map_or(self.own, |announce| announce.vector.root)
     }
 
-    /// What this instance tells at one of its ports; none where it knows of no grandmaster.
+    /// What this instance announces at one of its ports; none where it knows of no grandmaster.
     #[must_use]
     pub fn announce(&self, port: usize) -> Option<Announce> {
         let source = PortIdentity::at(self.own.identity, port);
@@ -133,7 +134,7 @@ impl BestMaster {
                 let path = announce.path.iter().copied().chain([self.own.identity]).collect();
                 Some(Announce { vector, path })
             }
-            None if self.own.priority1 == NEVER => None,
+            None if self.own.priority1 == NEVER_GRANDMASTER => None,
             None => {
                 let vector = PriorityVector { root: self.own, steps_removed: 0, source };
                 Some(Announce { vector, path: vec![self.own.identity] })
@@ -160,19 +161,22 @@ mod tests {
     fn the_better_way_is_followed_and_the_other_one_stands_by() {
         let mut best = BestMaster::new(identity(200, 9), 3, &[0, 1]);
         let root = identity(1, 1);
-        assert!(best.hear(0, &announce(root, 1, 3)) && best.hear(1, &announce(root, 1, 2)));
-        assert!(best.decide());
+        assert!(
+            best.receive_announce(0, &announce(root, 1, 3))
+                && best.receive_announce(1, &announce(root, 1, 2))
+        );
+        assert!(best.select_roles());
         assert_eq!([0, 1, 2].map(|port| best.role(port)), [Role::Passive, Role::Slave, Role::Disabled]);
         // A worse root is told of a better one.
-        assert!(best.hear(0, &announce(identity(100, 3), 0, 3)) && best.decide());
+        assert!(best.receive_announce(0, &announce(identity(100, 3), 0, 3)) && best.select_roles());
         assert_eq!(best.role(0), Role::Master);
     }
 
     #[test]
     fn what_one_has_said_oneself_is_not_heard() {
         let mut best = BestMaster::new(identity(200, 9), 1, &[0]);
-        let mut told = announce(identity(1, 1), 2, 3);
-        told.path.insert(1, 9);
-        assert!(!best.hear(0, &told));
+        let mut received = announce(identity(1, 1), 2, 3);
+        received.path.insert(1, 9);
+        assert!(!best.receive_announce(0, &received));
     }
 }

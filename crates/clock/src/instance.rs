@@ -2,133 +2,12 @@
 //!
 //! IEEE 802.1AS-2020, 10.2 and 11.2; IEEE 1588-2019, 9.2. Roles are given, or elected.
 
+use crate::event::TimerKind;
 use crate::{
-    BestMaster, Correction, EndToEnd, Message, Origin, Pdelay, PiServo, PortIdentity, PriorityVector,
-    Profile, Received, Role, Stamp, SystemIdentity,
+    BestMaster, DelayMechanism, EndToEnd, Input, Message, Origin, Output, Pdelay, PiServo, PortIdentity,
+    PriorityVector, Profile, ReceivedSync, Role, Roles, Settings, Stamp, Timer,
 };
 use tsn_units::{Duration, Frequency};
-
-/// What an instance is told.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Input {
-    /// Time for the next Sync.
-    SyncDue,
-    /// Time for the next Announce.
-    AnnounceDue,
-    /// Time for a port's next request for its link's, or way's, delay.
-    PdelayDue {
-        /// The port.
-        port: usize,
-    },
-    /// The time of an [`Output::Watch`] is over.
-    Watched(Watch),
-    /// An event message has left a port.
-    Sent {
-        /// The port.
-        port: usize,
-        /// What it was.
-        message: Message,
-        /// When it passed the timestamp point.
-        at: Stamp,
-    },
-    /// A message has arrived at a port.
-    Received {
-        /// The port.
-        port: usize,
-        /// What it is.
-        message: Message,
-        /// When it passed the timestamp point.
-        at: Stamp,
-    },
-}
-
-/// What an instance wants done.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Output {
-    /// Send; when an event message has left, tell [`Input::Sent`].
-    Send {
-        /// By which port.
-        port: usize,
-        /// What.
-        message: Message,
-    },
-    /// Steer the node's clock.
-    Correct(Correction),
-    /// Tell [`Input::Watched`] after this time.
-    Watch {
-        /// What to tell.
-        what: Watch,
-        /// How long.
-        after: Duration,
-    },
-}
-
-/// Something that a port waits for: `announceReceiptTimeout` or `syncReceiptTimeout`.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Watch {
-    port: usize,
-    what: Awaited,
-    /// How many had come before.
-    count: u64,
-}
-
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Awaited {
-    Announce,
-    Sync,
-}
-
-/// How the delay to the master is measured.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum DelayMechanism {
-    /// Link by link.
-    #[default]
-    PeerToPeer,
-    /// Master and slave, whatever is between them.
-    EndToEnd,
-}
-
-/// Who says what ports are for.
-#[derive(Clone, Debug)]
-pub enum Roles {
-    /// The Plan.
-    Given {
-        /// The port towards the grandmaster; none at the grandmaster.
-        slave: Option<usize>,
-        /// Those away from it.
-        masters: Vec<usize>,
-    },
-    /// The best master clock algorithm.
-    Elected {
-        /// How good the node's own clock is.
-        own: SystemIdentity,
-        /// The ports that take part.
-        ports: Vec<usize>,
-        /// So long without an Announce, and a port forgets what it has heard.
-        announce_timeout: Duration,
-        /// The same of Sync messages; none outside gPTP.
-        sync_timeout: Option<Duration>,
-    },
-}
-
-/// What an instance is made of.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The node.
-    pub identity: u32,
-    /// How many ports it has.
-    pub ports: usize,
-    /// gPTP or IEEE 1588.
-    pub profile: Profile,
-    /// How delays are measured.
-    pub delay: DelayMechanism,
-    /// Sync messages carry their own time.
-    pub one_step: bool,
-    /// Roles.
-    pub roles: Roles,
-    /// The servo, as it begins.
-    pub servo: PiServo,
-}
 
 /// One port of an instance.
 #[derive(Clone, Debug, Default)]
@@ -154,14 +33,15 @@ pub struct Instance {
     slave: Option<usize>,
     /// The algorithm, and its two timeouts.
     elected: Option<(BestMaster, Duration, Option<Duration>)>,
-    /// Who tells this instance time, and what it told others last.
+    /// The port that this instance gets its time from.
     parent: Option<PortIdentity>,
-    told: Option<PriorityVector>,
+    /// What this instance announced last.
+    announced: Option<PriorityVector>,
     servo: PiServo,
     sequence: u16,
     /// A Sync whose Follow_Up has not come.
     sync: Option<(PortIdentity, u16, Stamp)>,
-    received: Option<Received>,
+    received: Option<ReceivedSync>,
 }
 
 impl Instance {
@@ -179,7 +59,7 @@ impl Instance {
             slave: None,
             elected: None,
             parent: None,
-            told: None,
+            announced: None,
             servo,
             sequence: 0,
             sync: None,
@@ -199,7 +79,7 @@ impl Instance {
             Roles::Elected { own, ports: enabled, announce_timeout, sync_timeout } => {
                 let best = BestMaster::new(own, ports, &enabled);
                 instance.elected = Some((best, announce_timeout, sync_timeout));
-                instance.take_roles();
+                instance.update_roles();
             }
         }
         instance
@@ -211,7 +91,7 @@ impl Instance {
         self.elected.as_ref().map(|(best, ..)| best.grandmaster().identity)
     }
 
-    /// What a port is for.
+    /// The role of a port.
     #[must_use]
     pub fn role(&self, port: usize) -> Role {
         self.roles.get(port).copied().unwrap_or_default()
@@ -220,23 +100,23 @@ impl Instance {
     /// Takes an input and appends what follows from it; ports that it does not have are ignored.
     pub fn handle(&mut self, input: Input, outputs: &mut Vec<Output>) {
         match input {
-            // A bridge of gPTP passes on what it is told, when it is told.
+            // A bridge of gPTP sends its Sync messages when one arrives at its slave port.
             Input::SyncDue if self.profile == Profile::TimeAware && self.slave.is_some() => {}
             Input::SyncDue => {
                 self.sequence = self.sequence.wrapping_add(1);
                 self.send_syncs(self.sequence, outputs);
             }
             Input::AnnounceDue => self.announce(outputs),
-            Input::PdelayDue { port } => self.ask(port, outputs),
-            Input::Watched(watch) => self.watched(watch, outputs),
+            Input::PdelayDue { port } => self.request_delay(port, outputs),
+            Input::TimerExpired(timer) => self.timer_expired(timer, outputs),
             Input::Sent { port, message, at } => self.sent(port, &message, at, outputs),
             Input::Received { port, message, at } => self.receive(port, message, at, outputs),
         }
     }
 
-    /// A message leaves now: what can only be written into it as it does.
+    /// A message leaves now: fills in the time of a one-step Sync.
     #[must_use]
-    pub fn departs(&mut self, message: Message, at: Stamp) -> Message {
+    pub fn on_departure(&mut self, message: Message, at: Stamp) -> Message {
         match message {
             Message::Sync { source, sequence, origin: Some(_) } => {
                 let origin = self.origin(sequence, at).unwrap_or_default();
@@ -255,12 +135,12 @@ impl Instance {
         }
     }
 
-    fn ask(&mut self, port: usize, outputs: &mut Vec<Output>) {
+    fn request_delay(&mut self, port: usize, outputs: &mut Vec<Output>) {
         let is_slave = self.slave == Some(port);
-        let Some(asking) = self.ports.get_mut(port) else { return };
+        let Some(requester) = self.ports.get_mut(port) else { return };
         let message = match self.delay {
-            DelayMechanism::PeerToPeer => Message::PdelayReq { sequence: asking.pdelay.ask() },
-            DelayMechanism::EndToEnd => match asking.end_to_end.ask().filter(|_| is_slave) {
+            DelayMechanism::PeerToPeer => Message::PdelayReq { sequence: requester.pdelay.new_request() },
+            DelayMechanism::EndToEnd => match requester.end_to_end.new_request().filter(|_| is_slave) {
                 Some(sequence) => {
                     Message::DelayReq { source: PortIdentity::at(self.identity, port), sequence }
                 }
@@ -289,7 +169,7 @@ impl Instance {
     fn origin(&self, sequence: u16, at: Stamp) -> Option<Origin> {
         match (self.profile, self.slave, &self.received) {
             (Profile::Ieee1588, ..) | (_, None, _) => Some(Origin { time: at.local, ..Origin::default() }),
-            (_, Some(_), Some(received)) if received.sequence == sequence => Some(received.passed_on(at)),
+            (_, Some(_), Some(received)) if received.sequence == sequence => Some(received.forwarded(at)),
             _ => None,
         }
     }
@@ -340,9 +220,9 @@ impl Instance {
             {
                 port.end_to_end.response(sequence, received - correction);
             }
-            Message::Announce(announce) => self.hear(number, &announce, outputs),
+            Message::Announce(announce) => self.receive_announce(number, &announce, outputs),
             Message::Sync { source, sequence, origin } if self.follows(number, source) => {
-                self.await_next(number, Awaited::Sync, outputs);
+                self.restart_timer(number, TimerKind::Sync, outputs);
                 match origin {
                     None => self.sync = Some((source, sequence, at)),
                     Some(origin) => self.synchronise(number, sequence, at, origin, outputs),
@@ -361,7 +241,7 @@ impl Instance {
         }
     }
 
-    /// Whether time from there is what this instance goes by.
+    /// Whether this instance follows the time of that source at this port.
     fn follows(&self, port: usize, source: PortIdentity) -> bool {
         let parent = self.elected.as_ref().map(|(best, ..)| best.parent(port));
         self.slave == Some(port) && parent.is_none_or(|parent| parent == Some(source))
@@ -379,17 +259,17 @@ impl Instance {
         let Some(port) = self.ports.get_mut(number) else { return };
         // Before its delay is known, a port is not fit for time (`asCapable`).
         let (delay, neighbour) = match self.delay {
-            DelayMechanism::PeerToPeer => (port.pdelay.mean_link_delay(), port.pdelay.neighbour()),
+            DelayMechanism::PeerToPeer => (port.pdelay.mean_link_delay(), port.pdelay.neighbour_rate()),
             DelayMechanism::EndToEnd => {
                 port.end_to_end.sync(origin.time + origin.correction, at);
-                (port.end_to_end.mean_path_delay(), Frequency::SAME)
+                (port.end_to_end.mean_path_delay(), Frequency::NOMINAL)
             }
         };
         let Some(delay) = delay else { return };
         let upstream = Frequency::from(origin.rate);
         let rate = upstream.times(neighbour);
         let correction = origin.correction + upstream.scale(delay);
-        let received = Received { sequence, at, origin: origin.time, correction, rate };
+        let received = ReceivedSync { sequence, at, origin: origin.time, correction, rate };
         self.received = Some(received);
         if let Some(correction) = self.servo.sample(received.offset(), at.local) {
             outputs.push(Output::Correct(correction));
@@ -399,65 +279,65 @@ impl Instance {
         }
     }
 
-    fn hear(&mut self, port: usize, announce: &crate::Announce, outputs: &mut Vec<Output>) {
+    fn receive_announce(&mut self, port: usize, announce: &crate::Announce, outputs: &mut Vec<Output>) {
         let Some((best, ..)) = &mut self.elected else { return };
-        if best.hear(port, announce) {
-            self.await_next(port, Awaited::Announce, outputs);
+        if best.receive_announce(port, announce) {
+            self.restart_timer(port, TimerKind::Announce, outputs);
             self.elect(outputs);
         }
     }
 
-    /// One has come; the next one is to come in time.
-    fn await_next(&mut self, number: usize, what: Awaited, outputs: &mut Vec<Output>) {
+    /// A message has arrived: the timeout for the next one begins.
+    fn restart_timer(&mut self, number: usize, kind: TimerKind, outputs: &mut Vec<Output>) {
         let (Some((_, announce, sync)), Some(port)) = (&self.elected, self.ports.get_mut(number)) else {
             return;
         };
-        let (count, after) = match what {
-            Awaited::Announce => (&mut port.announces, Some(*announce)),
-            Awaited::Sync => (&mut port.syncs, *sync),
+        let (count, after) = match kind {
+            TimerKind::Announce => (&mut port.announces, Some(*announce)),
+            TimerKind::Sync => (&mut port.syncs, *sync),
         };
         *count += 1;
         if let Some(after) = after {
-            outputs.push(Output::Watch { what: Watch { port: number, what, count: *count }, after });
+            outputs.push(Output::StartTimer { timer: Timer { port: number, kind, count: *count }, after });
         }
     }
 
-    fn watched(&mut self, watch: Watch, outputs: &mut Vec<Output>) {
-        let Some(port) = self.ports.get(watch.port) else { return };
-        let count = match watch.what {
-            Awaited::Announce => port.announces,
-            Awaited::Sync => port.syncs,
+    fn timer_expired(&mut self, timer: Timer, outputs: &mut Vec<Output>) {
+        let Some(port) = self.ports.get(timer.port) else { return };
+        let count = match timer.kind {
+            TimerKind::Announce => port.announces,
+            TimerKind::Sync => port.syncs,
         };
-        // A port that has stopped following in between awaits no Sync.
-        let meant = watch.what == Awaited::Announce || self.slave == Some(watch.port);
-        if count == watch.count && meant {
+        // A port that is no longer the slave port awaits no Sync.
+        let current = timer.kind == TimerKind::Announce || self.slave == Some(timer.port);
+        if count == timer.count && current {
             if let Some((best, ..)) = &mut self.elected {
-                best.forget(watch.port);
+                best.announce_timeout(timer.port);
             }
             self.elect(outputs);
         }
     }
 
-    /// Chooses anew. Whoever knows of another grandmaster, or another way to it, tells at once.
+    /// Elects anew. An instance with another grandmaster, or another path to it, announces that at once.
     fn elect(&mut self, outputs: &mut Vec<Output>) {
         let Some((best, ..)) = &mut self.elected else { return };
-        best.decide();
-        let told = best.announce(0).map(|announce| announce.vector);
-        let news = told != self.told;
-        self.told = told;
-        self.take_roles();
-        if news {
+        best.select_roles();
+        let announce = best.announce(0).map(|announce| announce.vector);
+        let changed = announce != self.announced;
+        self.announced = announce;
+        self.update_roles();
+        if changed {
             self.announce(outputs);
         }
     }
 
-    fn take_roles(&mut self) {
+    fn update_roles(&mut self) {
         let Some((best, ..)) = &self.elected else { return };
         let slave = best.slave();
         let parent = slave.and_then(|port| best.parent(port));
         if (slave, parent) != (self.slave, self.parent) {
             (self.slave, self.parent) = (slave, parent);
-            // What was known of another master's time says nothing of this one's.
+            // What was measured against another master says nothing of this one.
             self.sync = None;
             self.received = None;
             if let Some(port) = slave.and_then(|port| self.ports.get_mut(port)) {

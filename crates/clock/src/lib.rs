@@ -9,28 +9,32 @@
 //! what it wants sent and how its clock is to be steered into the caller's list.
 
 mod bmca;
-mod e2e;
+mod end_to_end;
+mod event;
 mod instance;
-mod machine;
 mod median;
 mod message;
 mod node;
 mod oscillator;
 mod pdelay;
 mod priority;
-mod received;
+mod ptp_clock;
+mod received_sync;
 mod servo;
+mod settings;
 mod transparent;
 
 pub use bmca::BestMaster;
-pub use e2e::EndToEnd;
-pub use instance::{DelayMechanism, Input, Instance, Output, Roles, Settings, Watch};
-pub use machine::Machine;
+pub use end_to_end::EndToEnd;
+pub use event::{Input, Output, Timer};
+pub use instance::Instance;
 pub use message::{Announce, KINDS, Message, Origin, Profile, RateOffset};
 pub use node::{NodeClock, Stamp};
 pub use oscillator::{Change, Oscillator, Segment, Wander};
 pub use pdelay::{LinkDelay, Pdelay};
 pub use priority::{PortIdentity, PriorityVector, Role, SystemIdentity};
-pub use received::Received;
+pub use ptp_clock::PtpClock;
+pub use received_sync::ReceivedSync;
 pub use servo::{Correction, PiParameters, PiServo};
+pub use settings::{DelayMechanism, Roles, Settings};
 pub use transparent::TransparentClock;

@@ -12,7 +12,7 @@ pub struct RateOffset(pub i32);
 /// Bits between 2^-60 and 2^-41.
 const SCALE: u32 = 19;
 /// Most links between a grandmaster and who follows it that an Announce tells of.
-const MOST_STEPS: usize = 255;
+const MAX_STEPS: usize = 255;
 
 impl From<Frequency> for RateOffset {
     fn from(frequency: Frequency) -> Self {
@@ -27,7 +27,7 @@ impl From<RateOffset> for Frequency {
     }
 }
 
-/// Which kind of PTP a network speaks.
+/// The PTP profile of a network.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
     /// gPTP: bridges pass time on. IEEE 802.1AS-2020.
@@ -37,7 +37,7 @@ pub enum Profile {
     Ieee1588,
 }
 
-/// What a Sync, or the Follow_Up behind it, says of time.
+/// The time that a Sync, or its Follow_Up, carries.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origin {
     /// The master's time when the Sync left it (`preciseOriginTimestamp`): gPTP's grandmaster's.
@@ -170,7 +170,7 @@ impl Message {
             | Self::PdelayRespFollowUp { .. }
             | Self::DelayResp { .. } => 72,
             // 64 octets and the path trace TLV.
-            Self::Announce(announce) => 86 + 8 * announce.path.len().min(MOST_STEPS / 2) as u32,
+            Self::Announce(announce) => 86 + 8 * announce.path.len().min(MAX_STEPS / 2) as u32,
         })
     }
 }

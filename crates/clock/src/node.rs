@@ -29,23 +29,23 @@ impl NodeClock {
     #[must_use]
     pub fn new(offset: Duration, granularity_ns: i64) -> Self {
         Self {
-            free: ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::SAME),
-            local: ClockMap::new(Instant::EPOCH, Instant::EPOCH + offset, Frequency::SAME),
-            adjustment: Frequency::SAME,
+            free: ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::NOMINAL),
+            local: ClockMap::new(Instant::EPOCH, Instant::EPOCH + offset, Frequency::NOMINAL),
+            adjustment: Frequency::NOMINAL,
             granularity_ns: granularity_ns.max(1),
         }
     }
 
-    /// From `now` on, the oscillator runs at `pace`.
-    pub fn set_oscillator(&mut self, now: Instant, pace: Frequency) {
-        self.free.bend(now, pace);
-        self.local.bend(now, pace.times(self.adjustment));
+    /// From `now` on, the oscillator runs at `frequency`.
+    pub fn set_oscillator(&mut self, now: Instant, frequency: Frequency) {
+        self.free.set_frequency(now, frequency);
+        self.local.set_frequency(now, frequency.times(self.adjustment));
     }
 
     /// From `now` on, the clock runs faster than its oscillator by `adjustment`.
     pub fn adjust(&mut self, now: Instant, adjustment: Frequency) {
         self.adjustment = adjustment;
-        self.local.bend(now, self.free.pace().times(adjustment));
+        self.local.set_frequency(now, self.free.frequency().times(adjustment));
     }
 
     /// The clock is set forward by `step`, or back.
@@ -59,7 +59,7 @@ impl NodeClock {
         &self.local
     }
 
-    /// The oscillator's count as a line that holds until the next change of its pace.
+    /// The oscillator's count as a line that holds until the next change of its frequency.
     #[must_use]
     pub fn free(&self) -> &ClockMap<True, Free> {
         &self.free
@@ -68,9 +68,9 @@ impl NodeClock {
     /// What is noted at `at` when the hardware needs `jitter` more than it should: the last tick that has passed.
     #[must_use]
     pub fn stamp(&self, at: Instant, jitter: Duration) -> Stamp {
-        let ticked = self.free.there(at + jitter).ticked_ns(self.granularity_ns);
+        let ticked = self.free.forward(at + jitter).ticked_ns(self.granularity_ns);
         let free = Instant::from_ns(ticked);
-        let local = self.local.there(self.free.back(free)).ticked_ns(1);
+        let local = self.local.forward(self.free.inverse(free)).ticked_ns(1);
         Stamp { free, local: Instant::from_ns(local) }
     }
 }
@@ -84,11 +84,11 @@ mod tests {
         let mut clock = NodeClock::new(Duration::ZERO, 1);
         clock.set_oscillator(Instant::EPOCH, Frequency::from_ppt(20_000_000));
         let second = Instant::from_ns(1_000_000_000);
-        let error = clock.local().there(second).ps() - second.ps();
+        let error = clock.local().forward(second).ps() - second.ps();
         assert!((error - 20_000_000).abs() <= 1, "{error} ps");
-        // The same from another minute on, however the pace was before.
+        // The same from another minute on, however the frequency was before.
         clock.set_oscillator(second, Frequency::from_ppt(-50_000_000));
-        let error = clock.local().there(Instant::from_ns(2_000_000_000)).ps() - 2_000_000_000_000;
+        let error = clock.local().forward(Instant::from_ns(2_000_000_000)).ps() - 2_000_000_000_000;
         assert!((error - (20_000_000 - 50_000_000)).abs() <= 2, "{error} ps");
     }
 

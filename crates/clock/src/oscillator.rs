@@ -24,7 +24,7 @@ pub struct Change {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The frequency.
-    pub pace: Frequency,
+    pub frequency: Frequency,
     /// Until when; [`Instant::MAX`] for ever.
     pub until: Instant,
 }
@@ -61,8 +61,8 @@ impl Oscillator {
             self.next_step += wander.every;
         }
         let change = self.changes.as_slice().first().map_or(Instant::MAX, |change| change.at);
-        let pace = Frequency::from_ppt(self.ppt.saturating_add(self.wandered));
-        Segment { pace, until: self.next_step.min(change) }
+        let frequency = Frequency::from_ppt(self.ppt.saturating_add(self.wandered));
+        Segment { frequency, until: self.next_step.min(change) }
     }
 }
 
@@ -80,11 +80,11 @@ mod tests {
             let segment = oscillator.segment(Instant::from_ns(ms * MS), |_| 0);
             assert_eq!(
                 segment,
-                Segment { pace: Frequency::from_ppt(ppt), until: Instant::from_ns(until * MS) }
+                Segment { frequency: Frequency::from_ppt(ppt), until: Instant::from_ns(until * MS) }
             );
         }
         let last = oscillator.segment(Instant::from_ns(25 * MS), |_| 0);
-        assert_eq!(last, Segment { pace: Frequency::from_ppt(9), until: Instant::MAX });
+        assert_eq!(last, Segment { frequency: Frequency::from_ppt(9), until: Instant::MAX });
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
                 });
                 assert_eq!(segment.until, Instant::from_ns((ms + 1) * MS));
                 // Rounded down to 2^-60, the frequency reads one part less.
-                segment.pace.units()
+                segment.frequency.units()
             })
             .collect();
         let expected: Vec<i64> =

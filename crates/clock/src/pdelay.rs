@@ -1,4 +1,4 @@
-//! The delay of a link and its neighbour's pace, by asking the neighbour.
+//! The delay of a link and its neighbour's rate ratio, by requests to the neighbour.
 //!
 //! IEEE 802.1AS-2020, 11.2.19 and 11.2.20; EnGINE eq. 1.
 
@@ -6,7 +6,7 @@ use crate::median::Median;
 use std::collections::VecDeque;
 use tsn_units::{Duration, Free, Frequency, Instant};
 
-/// How many exchanges apart the two are that give the neighbour's pace.
+/// How many exchanges apart the two are that give the neighbour's rate ratio.
 const EXCHANGES: usize = 7;
 
 /// The four times of one exchange, and what they say.
@@ -34,7 +34,7 @@ impl LinkDelay {
     }
 }
 
-/// The asking side of one port.
+/// The requesting side of one port.
 #[derive(Clone, Debug, Default)]
 pub struct Pdelay {
     sequence: u16,
@@ -45,12 +45,12 @@ pub struct Pdelay {
     /// t3 and t4 of past exchanges.
     past: VecDeque<(Instant<Free>, Instant<Free>)>,
     delays: Median,
-    neighbour: Frequency,
+    neighbour_rate: Frequency,
 }
 
 impl Pdelay {
     /// A new exchange; gives its number. An open one is given up.
-    pub fn ask(&mut self) -> u16 {
+    pub fn new_request(&mut self) -> u16 {
         self.sequence = self.sequence.wrapping_add(1);
         self.request_sent = None;
         self.response = None;
@@ -83,18 +83,19 @@ impl Pdelay {
             self.past.pop_front();
         }
         if let Some((first_sent, first_received)) = self.past.front().copied()
-            && let Some(pace) = Frequency::of(response_sent - first_sent, response_received - first_received)
+            && let Some(frequency) =
+                Frequency::of(response_sent - first_sent, response_received - first_received)
         {
-            self.neighbour = pace;
+            self.neighbour_rate = frequency;
         }
         let times = LinkDelay { request_sent, request_received, response_sent, response_received };
-        self.delays.put(times.mean(self.neighbour));
+        self.delays.put(times.mean(self.neighbour_rate));
     }
 
     /// How much faster the neighbour's oscillator runs (`neighborRateRatio`, less one).
     #[must_use]
-    pub fn neighbour(&self) -> Frequency {
-        self.neighbour
+    pub fn neighbour_rate(&self) -> Frequency {
+        self.neighbour_rate
     }
 
     /// The link's delay in the neighbour's time (`meanLinkDelay`): the median of the last exchanges. None before
@@ -127,7 +128,7 @@ mod tests {
                     response_sent: at(received + turnaround),
                     response_received: at(sent + there + turnaround + back),
                 };
-                assert_eq!(times.mean(Frequency::SAME), Duration::from_ns(mean));
+                assert_eq!(times.mean(Frequency::NOMINAL), Duration::from_ns(mean));
             }
         }
     }
@@ -139,49 +140,52 @@ mod tests {
         let neighbours = |ns: i64| at(ns + ns / 10_000);
         for exchange in 0..12 {
             let start = exchange * 1_000_000_000;
-            let sequence = pdelay.ask();
+            let sequence = pdelay.new_request();
             pdelay.request_sent(sequence, at(start));
             pdelay.response(sequence, neighbours(start + 500), at(start + 10_001_000));
             pdelay.follow_up(sequence, neighbours(start + 10_000_500));
             // Of another exchange: not taken.
             pdelay.follow_up(sequence.wrapping_sub(1), at(0));
         }
-        assert!((pdelay.neighbour().ppt() - 100_000_000).abs() < 1_000);
+        assert!((pdelay.neighbour_rate().ppt() - 100_000_000).abs() < 1_000);
         let delay = pdelay.mean_link_delay().map(|delay| delay.floor_ns());
         assert!(delay.is_some_and(|ns| (ns - 500).abs() <= 1), "{delay:?}");
     }
 
-    /// One exchange a second over a link of 500 ns each way; gives the pace after each in parts of 10^9. `noise_ns`
+    /// One exchange a second over a link of 500 ns each way; gives the rate ratio after each in parts of 10^9. `noise_ns`
     /// is how late every response's time of sending is noted.
-    fn paces(noise_ns: &[i64]) -> Vec<i64> {
+    fn frequencies(noise_ns: &[i64]) -> Vec<i64> {
         let mut pdelay = Pdelay::default();
         let exchange = |(place, noise): (usize, &i64)| {
             let start = place as i64 * 1_000_000_000;
-            let sequence = pdelay.ask();
+            let sequence = pdelay.new_request();
             pdelay.request_sent(sequence, at(start));
             pdelay.response(sequence, at(start + 500), at(start + 1_500));
             pdelay.follow_up(sequence, at(start + 1_000 + noise));
-            (pdelay.neighbour().ppt() + 500).div_euclid(1_000)
+            (pdelay.neighbour_rate().ppt() + 500).div_euclid(1_000)
         };
         noise_ns.iter().enumerate().map(exchange).collect()
     }
 
-    /// The pace is of the oldest and the newest of eight responses, so that noise of a stamp counts a seventh.
+    /// The rate ratio is of the oldest and the newest of eight responses, so that noise of a stamp counts a seventh.
     #[test]
     fn the_pace_is_over_seven_exchanges() {
         // 2,100 ns too late by the end of k seconds are 2,100 / k parts of 10^9; the ninth exchange knows nothing of it.
-        assert_eq!(paces(&[-2_100, 0, 0, 0, 0, 0, 0, 0, 0]), [0, 2_100, 1_050, 700, 525, 420, 350, 300, 0]);
-        assert_eq!(paces(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 2_100]), [0, 0, 0, 0, 0, 0, 0, 0, 0, 300]);
+        assert_eq!(
+            frequencies(&[-2_100, 0, 0, 0, 0, 0, 0, 0, 0]),
+            [0, 2_100, 1_050, 700, 525, 420, 350, 300, 0]
+        );
+        assert_eq!(frequencies(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 2_100]), [0, 0, 0, 0, 0, 0, 0, 0, 0, 300]);
     }
 
     /// What comes for an older exchange is not taken.
     #[test]
     fn only_the_open_exchange_counts() {
         let mut pdelay = Pdelay::default();
-        let old = pdelay.ask();
+        let old = pdelay.new_request();
         pdelay.request_sent(old, at(0));
         pdelay.response(old, at(500), at(1_500));
-        let new = pdelay.ask();
+        let new = pdelay.new_request();
         assert_eq!((old, new), (1, 2));
         pdelay.follow_up(old, at(1_000));
         assert_eq!(pdelay.mean_link_delay(), None, "it was given up");
@@ -198,7 +202,7 @@ mod tests {
     #[test]
     fn an_exchange_that_lost_a_message_says_nothing() {
         let mut pdelay = Pdelay::default();
-        let sequence = pdelay.ask();
+        let sequence = pdelay.new_request();
         pdelay.request_sent(sequence, at(1));
         pdelay.follow_up(sequence, at(2));
         assert_eq!(pdelay.mean_link_delay(), None);

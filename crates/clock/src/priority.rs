@@ -36,28 +36,28 @@ impl PortIdentity {
     }
 }
 
-/// A way to a grandmaster (`priority vector`). The lower one is the better.
+/// A path to a grandmaster (`priority vector`). The lower one is the better.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PriorityVector {
     /// The grandmaster.
     pub root: SystemIdentity,
-    /// Links between it and who looks (`stepsRemoved`).
+    /// Links between the grandmaster and this instance (`stepsRemoved`).
     pub steps_removed: u16,
-    /// The port that told of it (`sourcePortIdentity`).
+    /// The port that announced it (`sourcePortIdentity`).
     pub source: PortIdentity,
 }
 
-/// What a port is for. IEEE 802.1AS-2020, table 10-1.
+/// The role of a port (`portState`). IEEE 802.1AS-2020, table 10-1.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Role {
     /// Takes no part.
     #[default]
     Disabled,
-    /// Tells time.
+    /// Sends time to its neighbour.
     Master,
-    /// Is told time.
+    /// Gets time from its neighbour.
     Slave,
-    /// Neither: another way is better.
+    /// Neither: another path is better.
     Passive,
 }
 

@@ -78,7 +78,7 @@ pub struct PiServo {
     kp: i64,
     ki: i64,
     /// How far apart two samples have to be to estimate the frequency from.
-    apart_ns: i64,
+    min_spacing_ns: i64,
     /// 2^-32 ppb by which the oscillator is too fast.
     drift: i64,
     state: State,
@@ -104,7 +104,7 @@ impl PiServo {
             parameters,
             kp: fixed(kp),
             ki: fixed(ki),
-            apart_ns: libm::ceil(apart * 1e9) as i64,
+            min_spacing_ns: libm::ceil(apart * 1e9) as i64,
             drift: 0,
             state: State::Start,
             corrected: false,
@@ -131,7 +131,7 @@ impl PiServo {
                 self.state = State::Start;
                 None
             }
-            State::Estimating(first) if sample.local_ns - first.local_ns < self.apart_ns => None,
+            State::Estimating(first) if sample.local_ns - first.local_ns < self.min_spacing_ns => None,
             State::Estimating(first) => {
                 let span = i128::from(sample.local_ns - first.local_ns);
                 let gained = i128::from(sample.offset_ns) - i128::from(first.offset_ns);

@@ -1,4 +1,4 @@
-//! A transparent clock: messages pass, and what they carry of time is corrected by how long they were here.
+//! A transparent clock: messages pass, and the time that they carry is corrected by their residence time.
 //!
 //! IEEE 1588-2019, 10.2 (end-to-end) and 10.3 (peer-to-peer). Its oscillator runs free (it is not syntonised).
 
@@ -6,17 +6,17 @@ use crate::{DelayMechanism, Input, Message, Origin, Output, Pdelay, PortIdentity
 use std::collections::VecDeque;
 use tsn_units::{Duration, Free, Instant};
 
-/// How many messages may be inside or awaited at once.
-const MOST: usize = 64;
+/// The most messages that are kept at once; the oldest is forgotten.
+const MAX_IN_TRANSIT: usize = 64;
 
-/// Whose message, and which.
-type Name = (PortIdentity, u16);
+/// The sender of a message, and its sequence number.
+type MessageId = (PortIdentity, u16);
 
 /// An event message that has come in.
 #[derive(Clone, Debug)]
-struct Passing {
-    name: Name,
-    /// By this port.
+struct InTransit {
+    id: MessageId,
+    /// The port that it came in by.
     port: usize,
     at: Instant<Free>,
     /// Delay of the link that it came by, where that is known link by link.
@@ -26,10 +26,10 @@ struct Passing {
     /// Its Follow_Up, where that has come before the Sync has left.
     follow_up: Option<Origin>,
     /// Ports whose Follow_Up has been sent.
-    followed: Vec<bool>,
+    follow_up_sent: Vec<bool>,
 }
 
-impl Passing {
+impl InTransit {
     fn residence(&self, port: usize) -> Option<Duration> {
         Some(*self.left.get(port)?.as_ref()? - self.at)
     }
@@ -42,8 +42,8 @@ pub struct TransparentClock {
     /// For every port, whether it takes part.
     enabled: Vec<bool>,
     pdelay: Vec<Pdelay>,
-    syncs: VecDeque<Passing>,
-    requests: VecDeque<Passing>,
+    syncs: VecDeque<InTransit>,
+    requests: VecDeque<InTransit>,
 }
 
 impl TransparentClock {
@@ -63,8 +63,8 @@ impl TransparentClock {
     pub fn handle(&mut self, input: Input, outputs: &mut Vec<Output>) {
         match input {
             Input::PdelayDue { port } if self.delay == DelayMechanism::PeerToPeer => {
-                if let Some(asking) = self.pdelay.get_mut(port) {
-                    let sequence = asking.ask();
+                if let Some(requester) = self.pdelay.get_mut(port) {
+                    let sequence = requester.new_request();
                     outputs.push(Output::Send { port, message: Message::PdelayReq { sequence } });
                 }
             }
@@ -76,11 +76,11 @@ impl TransparentClock {
 
     /// A one-step Sync is corrected as it leaves.
     #[must_use]
-    pub fn departs(&mut self, message: Message, at: Stamp) -> Message {
+    pub fn on_departure(&mut self, message: Message, at: Stamp) -> Message {
         match message {
             Message::Sync { source, sequence, origin: Some(origin) } => {
-                let inside = self.syncs.iter().find(|passing| passing.name == (source, sequence));
-                let added = inside.map_or(Duration::ZERO, |passing| at.free - passing.at + passing.link);
+                let inside = self.syncs.iter().find(|transit| transit.id == (source, sequence));
+                let added = inside.map_or(Duration::ZERO, |transit| at.free - transit.at + transit.link);
                 let origin = Origin { correction: origin.correction + added, ..origin };
                 Message::Sync { source, sequence, origin: Some(origin) }
             }
@@ -89,11 +89,11 @@ impl TransparentClock {
     }
 
     fn sent(&mut self, port: usize, message: Message, at: Stamp, outputs: &mut Vec<Output>) {
-        let note = |passing: &mut VecDeque<Passing>, name: Name| {
-            if let Some(left) = passing
+        let note = |transit: &mut VecDeque<InTransit>, id: MessageId| {
+            if let Some(left) = transit
                 .iter_mut()
-                .find(|passing| passing.name == name)
-                .and_then(|passing| passing.left.get_mut(port))
+                .find(|transit| transit.id == id)
+                .and_then(|transit| transit.left.get_mut(port))
             {
                 *left = Some(at.free);
             }
@@ -141,47 +141,47 @@ impl TransparentClock {
                     DelayMechanism::EndToEnd => Some(Duration::ZERO),
                     DelayMechanism::PeerToPeer => self.pdelay.get(port).and_then(Pdelay::mean_link_delay),
                 };
-                // Before its link's delay is known, nothing right could be said of what comes by it.
+                // Before the delay of its link is known, a Sync cannot be corrected.
                 if let Some(link) = link {
-                    let passing = self.passing((source, sequence), port, at, link);
-                    keep(&mut self.syncs, passing);
+                    let transit = self.transit((source, sequence), port, at, link);
+                    remember(&mut self.syncs, transit);
                     self.flood(port, &message, outputs);
                 }
             }
             Message::FollowUp { source, sequence, origin } => {
-                let name = (source, sequence);
-                if let Some(passing) = self.syncs.iter_mut().find(|it| it.name == name && it.port == port) {
-                    passing.follow_up = Some(origin);
-                    self.follow_up(name, outputs);
+                let id = (source, sequence);
+                if let Some(transit) = self.syncs.iter_mut().find(|it| it.id == id && it.port == port) {
+                    transit.follow_up = Some(origin);
+                    self.follow_up(id, outputs);
                 }
             }
             Message::DelayReq { source, sequence } => {
-                let passing = self.passing((source, sequence), port, at, Duration::ZERO);
-                keep(&mut self.requests, passing);
+                let transit = self.transit((source, sequence), port, at, Duration::ZERO);
+                remember(&mut self.requests, transit);
                 self.flood(port, &message, outputs);
             }
             Message::DelayResp { to, sequence, received, correction } => {
-                let inside = self.requests.iter().find(|passing| passing.name == (to, sequence));
-                if let Some(passing) = inside
-                    && let Some(residence) = passing.residence(port)
+                let inside = self.requests.iter().find(|transit| transit.id == (to, sequence));
+                if let Some(transit) = inside
+                    && let Some(residence) = transit.residence(port)
                 {
                     let correction = correction + residence;
                     let message = Message::DelayResp { to, sequence, received, correction };
-                    // Its other ports lead to nobody who asked.
-                    outputs.push(Output::Send { port: passing.port, message });
+                    // Only this port leads to the requester.
+                    outputs.push(Output::Send { port: transit.port, message });
                 }
             }
             Message::Announce(_) => self.flood(port, &message, outputs),
         }
     }
 
-    fn passing(&self, name: Name, port: usize, at: Stamp, link: Duration) -> Passing {
+    fn transit(&self, id: MessageId, port: usize, at: Stamp, link: Duration) -> InTransit {
         let ports = self.enabled.len();
-        let (left, followed) = (vec![None; ports], vec![false; ports]);
-        Passing { name, port, at: at.free, link, left, follow_up: None, followed }
+        let (left, follow_up_sent) = (vec![None; ports], vec![false; ports]);
+        InTransit { id, port, at: at.free, link, left, follow_up: None, follow_up_sent }
     }
 
-    /// Out of all ports but the one that it came by.
+    /// Sends a message out of all ports but the one that it came in by.
     fn flood(&self, from: usize, message: &Message, outputs: &mut Vec<Output>) {
         for (port, enabled) in self.enabled.iter().enumerate() {
             if *enabled && port != from {
@@ -191,27 +191,27 @@ impl TransparentClock {
     }
 
     /// Follow_Ups of those ports whose Sync has left, when both are known.
-    fn follow_up(&mut self, name: Name, outputs: &mut Vec<Output>) {
-        let Some(passing) = self.syncs.iter_mut().find(|passing| passing.name == name) else { return };
-        let Some(origin) = passing.follow_up else { return };
-        for port in 0..passing.followed.len() {
-            let (Some(residence), false) = (passing.residence(port), passing.followed[port]) else {
+    fn follow_up(&mut self, id: MessageId, outputs: &mut Vec<Output>) {
+        let Some(transit) = self.syncs.iter_mut().find(|transit| transit.id == id) else { return };
+        let Some(origin) = transit.follow_up else { return };
+        for port in 0..transit.follow_up_sent.len() {
+            let (Some(residence), false) = (transit.residence(port), transit.follow_up_sent[port]) else {
                 continue;
             };
-            passing.followed[port] = true;
-            let correction = origin.correction + passing.link + residence;
-            let (source, sequence) = name;
+            transit.follow_up_sent[port] = true;
+            let correction = origin.correction + transit.link + residence;
+            let (source, sequence) = id;
             let message = Message::FollowUp { source, sequence, origin: Origin { correction, ..origin } };
             outputs.push(Output::Send { port, message });
         }
     }
 }
 
-/// A message of the same name was another, long ago.
-fn keep(passing: &mut VecDeque<Passing>, one: Passing) {
-    passing.retain(|other| other.name != one.name);
-    passing.push_back(one);
-    if passing.len() > MOST {
-        passing.pop_front();
+/// Keeps a message in transit. An earlier one with the same identity is long gone.
+fn remember(transit: &mut VecDeque<InTransit>, one: InTransit) {
+    transit.retain(|other| other.id != one.id);
+    transit.push_back(one);
+    if transit.len() > MAX_IN_TRANSIT {
+        transit.pop_front();
     }
 }

@@ -93,9 +93,9 @@ impl Chain {
         {
             let (now, _, node, what) = self.pending.swap_remove(place);
             while sample < now && sample < until {
-                let master = self.clocks[0].local().there(sample);
+                let master = self.clocks[0].local().forward(sample);
                 for (clock, errors) in self.clocks.iter().zip(&mut errors) {
-                    errors.push((clock.local().there(sample) - master).ps());
+                    errors.push((clock.local().forward(sample) - master).ps());
                 }
                 sample += Duration::from_ns(1_000_000);
             }
@@ -104,8 +104,8 @@ impl Chain {
             }
             let input = match what {
                 Pending::Sync => {
-                    let next = self.clocks[0].local().there(now) + interval;
-                    self.push(self.clocks[0].local().back(next), 0, Pending::Sync);
+                    let next = self.clocks[0].local().forward(now) + interval;
+                    self.push(self.clocks[0].local().inverse(next), 0, Pending::Sync);
                     Input::SyncDue
                 }
                 Pending::Pdelay(port) => {
@@ -141,7 +141,7 @@ impl Chain {
                         let software = Duration::from_ns(1_000 + self.draw(50_000));
                         self.push(now + software, node, Pending::Send(port, message));
                     }
-                    Output::Watch { .. } => {}
+                    Output::StartTimer { .. } => {}
                     Output::Correct(correction) => {
                         if let Some(step) = correction.step {
                             self.clocks[node].step(step);

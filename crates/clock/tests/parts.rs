@@ -4,9 +4,9 @@
 
 use std::slice::from_ref;
 use tsn_clock::{
-    Announce, BestMaster, DelayMechanism, Input, Instance, KINDS, Machine, Message, Origin, Output,
-    PiParameters, PiServo, PortIdentity, PriorityVector, Profile, RateOffset, Role, Roles, Settings, Stamp,
-    SystemIdentity, TransparentClock, Watch,
+    Announce, BestMaster, DelayMechanism, Input, Instance, KINDS, Message, Origin, Output, PiParameters,
+    PiServo, PortIdentity, PriorityVector, Profile, PtpClock, RateOffset, Role, Roles, Settings, Stamp,
+    SystemIdentity, Timer, TransparentClock,
 };
 use tsn_units::{Duration, Frequency, Instant, Octets};
 
@@ -29,18 +29,18 @@ fn given(slave: Option<usize>, masters: &[usize]) -> Roles {
 }
 
 /// What follows from an input.
-fn told(instance: &mut Instance, input: Input) -> Vec<Output> {
+fn handle(instance: &mut Instance, input: Input) -> Vec<Output> {
     let mut outputs = Vec::new();
     instance.handle(input, &mut outputs);
     outputs
 }
 
 fn received(instance: &mut Instance, port: usize, message: Message, ns: i64) -> Vec<Output> {
-    told(instance, Input::Received { port, message, at: at(ns) })
+    handle(instance, Input::Received { port, message, at: at(ns) })
 }
 
 fn sent(instance: &mut Instance, port: usize, message: Message, ns: i64) -> Vec<Output> {
-    told(instance, Input::Sent { port, message, at: at(ns) })
+    handle(instance, Input::Sent { port, message, at: at(ns) })
 }
 
 fn send(port: usize, message: Message) -> Output {
@@ -65,7 +65,7 @@ fn follow_up(source: PortIdentity, sequence: u16, origin: Origin) -> Message {
 
 /// One exchange over a link of 500 ns each way to a neighbour whose oscillator counts the same.
 fn exchange(instance: &mut Instance, port: usize, start: i64) {
-    let asked = told(instance, Input::PdelayDue { port });
+    let asked = handle(instance, Input::PdelayDue { port });
     let [Output::Send { message: request @ Message::PdelayReq { sequence }, .. }] = &asked[..] else {
         panic!("{asked:?}")
     };
@@ -86,7 +86,7 @@ fn a_request_for_a_links_delay_is_answered_and_followed_up() {
     assert_eq!(outputs, [send(1, response.clone())]);
     let outputs = sent(&mut instance, 1, response, 300);
     assert_eq!(outputs, [send(1, Message::PdelayRespFollowUp { sequence: 5, sent: at(300).free })]);
-    assert_eq!(told(&mut instance, Input::PdelayDue { port: 3 }), [], "there is no such port");
+    assert_eq!(handle(&mut instance, Input::PdelayDue { port: 3 }), [], "there is no such port");
 }
 
 #[test]
@@ -98,15 +98,15 @@ fn a_grandmaster_says_when_its_sync_left() {
         [Role::Master, Role::Disabled, Role::Master, Role::Disabled]
     );
     assert_eq!(instance.grandmaster(), None, "nobody was elected");
-    assert_eq!(told(&mut instance, Input::AnnounceDue), []);
-    let outputs = told(&mut instance, Input::SyncDue);
+    assert_eq!(handle(&mut instance, Input::AnnounceDue), []);
+    let outputs = handle(&mut instance, Input::SyncDue);
     assert_eq!(outputs, [send(0, sync(own(0), 1)), send(2, sync(own(2), 1))]);
     let origin = Origin { time: at(40).local, ..Origin::default() };
     assert_eq!(sent(&mut instance, 2, sync(own(2), 1), 40), [send(2, follow_up(own(2), 1, origin))]);
     // Each is followed up once, and none that was not sent.
     assert_eq!(sent(&mut instance, 2, sync(own(2), 1), 50), []);
     assert_eq!(sent(&mut instance, 0, sync(own(0), 9), 50), []);
-    let outputs = told(&mut instance, Input::SyncDue);
+    let outputs = handle(&mut instance, Input::SyncDue);
     assert_eq!(outputs, [send(0, sync(own(0), 2)), send(2, sync(own(2), 2))]);
 }
 
@@ -116,12 +116,12 @@ fn a_one_step_sync_carries_its_own_time() {
     settings.one_step = true;
     let mut instance = Instance::new(settings);
     let message = Message::Sync { source: own(0), sequence: 1, origin: Some(Origin::default()) };
-    assert_eq!(told(&mut instance, Input::SyncDue), [send(0, message.clone())]);
+    assert_eq!(handle(&mut instance, Input::SyncDue), [send(0, message.clone())]);
     let origin = Origin { time: at(40).local, ..Origin::default() };
     let left = Message::Sync { source: own(0), sequence: 1, origin: Some(origin) };
-    assert_eq!(instance.departs(message, at(40)), left);
+    assert_eq!(instance.on_departure(message, at(40)), left);
     assert_eq!(sent(&mut instance, 0, left, 40), [], "nothing follows");
-    assert_eq!(instance.departs(sync(own(0), 1), at(40)), sync(own(0), 1));
+    assert_eq!(instance.on_departure(sync(own(0), 1), at(40)), sync(own(0), 1));
 }
 
 /// The grandmaster's time comes with a Sync; a bridge passes it on with the link's delay and its own residence time.
@@ -130,7 +130,7 @@ fn a_bridge_of_gptp_passes_time_on() {
     let roles = given(Some(0), &[1]);
     let mut instance = Instance::new(settings(Profile::TimeAware, DelayMechanism::PeerToPeer, roles));
     assert_eq!([0, 1, 2].map(|port| instance.role(port)), [Role::Slave, Role::Master, Role::Disabled]);
-    assert_eq!(told(&mut instance, Input::SyncDue), [], "it has no time of its own");
+    assert_eq!(handle(&mut instance, Input::SyncDue), [], "it has no time of its own");
     let origin = Origin { time: at(10_000).local, correction: ns(40), ..Origin::default() };
     let tell = |instance: &mut Instance, port: usize, source: PortIdentity, sequence: u16| {
         assert_eq!(received(instance, port, sync(source, sequence), 20_540), []);
@@ -142,8 +142,8 @@ fn a_bridge_of_gptp_passes_time_on() {
     assert_eq!(received(&mut instance, 0, follow_up(PARENT, 2, origin), 21_000), [], "without its Sync");
     assert_eq!(tell(&mut instance, 0, PARENT, 3), [send(1, sync(own(1), 3))]);
     // 40 ns, 500 ns of the link, and 30,000 - 20,540 in the bridge.
-    let passed_on = Origin { time: origin.time, correction: ns(40 + 500 + 9_460), ..Origin::default() };
-    assert_eq!(sent(&mut instance, 1, sync(own(1), 3), 30_000), [send(1, follow_up(own(1), 3, passed_on))]);
+    let forwarded = Origin { time: origin.time, correction: ns(40 + 500 + 9_460), ..Origin::default() };
+    assert_eq!(sent(&mut instance, 1, sync(own(1), 3), 30_000), [send(1, follow_up(own(1), 3, forwarded))]);
     // A Follow_Up that comes by another port says nothing, and leaves the Sync to its own.
     assert_eq!(received(&mut instance, 0, sync(PARENT, 4), 20_540), []);
     assert_eq!(received(&mut instance, 1, follow_up(PARENT, 4, origin), 21_000), []);
@@ -165,9 +165,9 @@ fn a_one_step_bridge_writes_what_it_knows_of_that_sync() {
     let outputs = received(&mut instance, 0, message(PARENT, 4, origin), 20_540);
     let empty = Origin::default();
     assert_eq!(outputs, [send(1, message(own(1), 4, empty))]);
-    let passed_on = Origin { time: origin.time, correction: ns(40 + 500 + 9_460), ..empty };
-    assert_eq!(instance.departs(message(own(1), 4, empty), at(30_000)), message(own(1), 4, passed_on));
-    assert_eq!(instance.departs(message(own(1), 3, empty), at(30_000)), message(own(1), 3, empty));
+    let forwarded = Origin { time: origin.time, correction: ns(40 + 500 + 9_460), ..empty };
+    assert_eq!(instance.on_departure(message(own(1), 4, empty), at(30_000)), message(own(1), 4, forwarded));
+    assert_eq!(instance.on_departure(message(own(1), 3, empty), at(30_000)), message(own(1), 3, empty));
 }
 
 /// The servo's second sample steers the clock: it is 9,960 ns ahead of the grandmaster, by 10,000 of its own.
@@ -184,7 +184,7 @@ fn a_slave_steers_its_clock() {
         corrections.extend(received(&mut instance, 0, follow_up(PARENT, sequence, origin), start + 1_000));
     }
     let [Output::Correct(correction)] = &corrections[..] else { panic!("{corrections:?}") };
-    assert_eq!((correction.step, correction.frequency), (Some(ns(-50_000)), Frequency::SAME));
+    assert_eq!((correction.step, correction.frequency), (Some(ns(-50_000)), Frequency::NOMINAL));
 }
 
 /// A slave asks its master for the delay of the way, which is the mean of both ways.
@@ -193,7 +193,7 @@ fn masters_answer_and_slaves_ask_end_to_end() {
     let roles = given(Some(0), &[1]);
     let mut instance = Instance::new(settings(Profile::Ieee1588, DelayMechanism::EndToEnd, roles));
     let request = |source| Message::DelayReq { source, sequence: 9 };
-    assert_eq!(told(&mut instance, Input::PdelayDue { port: 0 }), [], "no Sync has come");
+    assert_eq!(handle(&mut instance, Input::PdelayDue { port: 0 }), [], "no Sync has come");
     assert_eq!(received(&mut instance, 0, request(PARENT), 50), [], "no master there");
     let answer = Message::DelayResp { to: PARENT, sequence: 9, received: at(50).local, correction: ns(0) };
     assert_eq!(received(&mut instance, 1, request(PARENT), 50), [send(1, answer)]);
@@ -204,7 +204,7 @@ fn masters_answer_and_slaves_ask_end_to_end() {
         let origin = Origin { time: master(start - 500), ..Origin::default() };
         let _ = received(&mut instance, 0, sync(PARENT, sequence), start);
         corrections.extend(received(&mut instance, 0, follow_up(PARENT, sequence, origin), start + 10));
-        let asked = told(&mut instance, Input::PdelayDue { port: 0 });
+        let asked = handle(&mut instance, Input::PdelayDue { port: 0 });
         let request = Message::DelayReq { source: own(0), sequence };
         assert_eq!(asked, [send(0, request.clone())]);
         assert_eq!(sent(&mut instance, 0, request, start + 100_000), []);
@@ -218,8 +218,8 @@ fn masters_answer_and_slaves_ask_end_to_end() {
     let [Output::Correct(correction)] = &corrections[..] else { panic!("{corrections:?}") };
     assert_eq!(correction.step, Some(ns(-50_000 + 200)));
     // A boundary clock tells its own time.
-    assert_eq!(told(&mut instance, Input::SyncDue), [send(1, sync(own(1), 1))]);
-    assert_eq!(told(&mut instance, Input::PdelayDue { port: 1 }), [], "only slaves ask");
+    assert_eq!(handle(&mut instance, Input::SyncDue), [send(1, sync(own(1), 1))]);
+    assert_eq!(handle(&mut instance, Input::PdelayDue { port: 1 }), [], "only slaves ask");
 }
 
 fn identity(priority1: u8, identity: u32) -> SystemIdentity {
@@ -242,16 +242,16 @@ fn elected(priority1: u8) -> Instance {
     Instance::new(settings(Profile::TimeAware, DelayMechanism::PeerToPeer, roles))
 }
 
-fn heard(announce: &Announce) -> Message {
+fn message(announce: &Announce) -> Message {
     Message::Announce(Box::new(announce.clone()))
 }
 
-fn watches(outputs: &[Output]) -> Vec<(Watch, Duration)> {
-    let watch = |output: &Output| match output {
-        Output::Watch { what, after } => Some((*what, *after)),
+fn timers(outputs: &[Output]) -> Vec<(Timer, Duration)> {
+    let started = |output: &Output| match output {
+        Output::StartTimer { timer, after } => Some((*timer, *after)),
         _ => None,
     };
-    outputs.iter().filter_map(watch).collect()
+    outputs.iter().filter_map(started).collect()
 }
 
 fn sends(outputs: &[Output]) -> Vec<Output> {
@@ -265,39 +265,42 @@ fn an_instance_that_has_heard_nothing_is_grandmaster() {
     assert_eq!([0, 1, 2].map(|port| instance.role(port)), [Role::Master, Role::Master, Role::Disabled]);
     let own_word = |port: usize| {
         let vector = PriorityVector { root: identity(100, 7), steps_removed: 0, source: own(port) };
-        send(port, heard(&Announce { vector, path: vec![7] }))
+        send(port, message(&Announce { vector, path: vec![7] }))
     };
-    assert_eq!(told(&mut instance, Input::AnnounceDue), [own_word(0), own_word(1)]);
-    assert_eq!(told(&mut instance, Input::SyncDue), [send(0, sync(own(0), 1)), send(1, sync(own(1), 1))]);
+    assert_eq!(handle(&mut instance, Input::AnnounceDue), [own_word(0), own_word(1)]);
+    assert_eq!(handle(&mut instance, Input::SyncDue), [send(0, sync(own(0), 1)), send(1, sync(own(1), 1))]);
     // One that may never be grandmaster tells nothing.
     let mut never = elected(255);
-    assert_eq!((told(&mut never, Input::AnnounceDue), told(&mut never, Input::SyncDue)), (vec![], vec![]));
+    assert_eq!(
+        (handle(&mut never, Input::AnnounceDue), handle(&mut never, Input::SyncDue)),
+        (vec![], vec![])
+    );
 }
 
 #[test]
 fn a_better_clock_is_followed_until_it_is_silent() {
     let mut instance = elected(100);
     let root = identity(50, 1);
-    let outputs = received(&mut instance, 0, heard(&announce(root, 1, 3)), 0);
+    let outputs = received(&mut instance, 0, message(&announce(root, 1, 3)), 0);
     assert_eq!(
         (instance.grandmaster(), instance.role(0), instance.role(1)),
         (Some(1), Role::Slave, Role::Master)
     );
     // It tells the others at once: two links from the root, by way of 3 and itself.
     let vector = PriorityVector { root, steps_removed: 2, source: own(1) };
-    let word = send(1, heard(&Announce { vector, path: vec![1, 3, 7] }));
+    let word = send(1, message(&Announce { vector, path: vec![1, 3, 7] }));
     assert_eq!(sends(&outputs), from_ref(&word));
-    let first = watches(&outputs);
+    let first = timers(&outputs);
     assert_eq!(first.iter().map(|(_, after)| *after).collect::<Vec<_>>(), [ns(3_000)]);
-    // The same again is no news, and answers the first watch.
-    let outputs = received(&mut instance, 0, heard(&announce(root, 1, 3)), 1_000);
+    // The same again is no news, and answers the first timer.
+    let outputs = received(&mut instance, 0, message(&announce(root, 1, 3)), 1_000);
     assert_eq!(sends(&outputs), []);
-    assert_eq!(told(&mut instance, Input::Watched(first[0].0)), []);
+    assert_eq!(handle(&mut instance, Input::TimerExpired(first[0].0)), []);
     assert_eq!(instance.grandmaster(), Some(1));
-    assert_eq!(told(&mut instance, Input::AnnounceDue), [word]);
+    assert_eq!(handle(&mut instance, Input::AnnounceDue), [word]);
     // Nothing has come since the second one.
-    let last = watches(&outputs)[0].0;
-    let outputs = told(&mut instance, Input::Watched(last));
+    let last = timers(&outputs)[0].0;
+    let outputs = handle(&mut instance, Input::TimerExpired(last));
     assert_eq!((instance.grandmaster(), instance.role(0)), (Some(7), Role::Master));
     assert_eq!(sends(&outputs).len(), 2, "both neighbours are told");
 }
@@ -307,10 +310,10 @@ fn a_better_clock_is_followed_until_it_is_silent() {
 fn a_passive_port_whose_neighbour_is_silent_becomes_master() {
     let mut instance = elected(100);
     let root = identity(50, 1);
-    let _ = received(&mut instance, 0, heard(&announce(root, 0, 3)), 0);
-    let outputs = received(&mut instance, 1, heard(&announce(root, 0, 4)), 0);
+    let _ = received(&mut instance, 0, message(&announce(root, 0, 3)), 0);
+    let outputs = received(&mut instance, 1, message(&announce(root, 0, 4)), 0);
     assert_eq!((instance.role(0), instance.role(1)), (Role::Slave, Role::Passive));
-    let _ = told(&mut instance, Input::Watched(watches(&outputs)[0].0));
+    let _ = handle(&mut instance, Input::TimerExpired(timers(&outputs)[0].0));
     assert_eq!((instance.role(0), instance.role(1)), (Role::Slave, Role::Master));
 }
 
@@ -319,27 +322,27 @@ fn a_passive_port_whose_neighbour_is_silent_becomes_master() {
 fn a_master_that_sends_no_sync_is_left() {
     let mut instance = elected(100);
     let root = identity(50, 1);
-    let _ = received(&mut instance, 0, heard(&announce(root, 0, 3)), 0);
+    let _ = received(&mut instance, 0, message(&announce(root, 0, 3)), 0);
     let parent = PortIdentity { clock: 3, port: 1 };
     assert_eq!(received(&mut instance, 0, sync(PARENT, 1), 10), [], "another port of that node");
     assert_eq!(received(&mut instance, 1, sync(parent, 1), 10), [], "another port of this one");
     let outputs = received(&mut instance, 0, sync(parent, 1), 10);
-    let [(watch, after)] = watches(&outputs)[..] else { panic!("{outputs:?}") };
+    let [(timer, after)] = timers(&outputs)[..] else { panic!("{outputs:?}") };
     assert_eq!(after, ns(400));
     let outputs = received(&mut instance, 0, sync(parent, 2), 20);
-    assert_eq!(told(&mut instance, Input::Watched(watch)), [], "another one has come");
+    assert_eq!(handle(&mut instance, Input::TimerExpired(timer)), [], "another one has come");
     assert_eq!(instance.grandmaster(), Some(1));
-    let [(watch, _)] = watches(&outputs)[..] else { panic!("{outputs:?}") };
-    let _ = told(&mut instance, Input::Watched(watch));
+    let [(timer, _)] = timers(&outputs)[..] else { panic!("{outputs:?}") };
+    let _ = handle(&mut instance, Input::TimerExpired(timer));
     assert_eq!(instance.grandmaster(), Some(7));
     // A port that follows nobody awaits no Sync: nothing changes, so nothing is told.
-    assert_eq!(told(&mut instance, Input::Watched(watch)), []);
+    assert_eq!(handle(&mut instance, Input::TimerExpired(timer)), []);
     // Time of a master that is left is not passed on.
     let mut instance = elected(100);
     exchange(&mut instance, 0, 1_000);
-    let _ = received(&mut instance, 0, heard(&announce(root, 0, 3)), 0);
+    let _ = received(&mut instance, 0, message(&announce(root, 0, 3)), 0);
     let _ = received(&mut instance, 0, sync(parent, 1), 20_000);
-    let _ = received(&mut instance, 0, heard(&announce(identity(40, 2), 0, 4)), 0);
+    let _ = received(&mut instance, 0, message(&announce(identity(40, 2), 0, 4)), 0);
     assert_eq!(received(&mut instance, 0, follow_up(parent, 1, Origin::default()), 21_000), []);
 }
 
@@ -348,37 +351,44 @@ fn the_best_of_what_was_heard_counts() {
     let mut best = BestMaster::new(identity(100, 7), 3, &[0, 1, 2]);
     let (root, worse) = (identity(50, 1), identity(60, 2));
     assert_eq!((best.slave(), best.grandmaster(), best.parent(0)), (None, identity(100, 7), None));
-    assert!(best.hear(0, &announce(worse, 0, 4)) && best.hear(1, &announce(root, 3, 5)));
-    assert!(best.decide() && !best.decide(), "nothing is different the second time");
+    assert!(
+        best.receive_announce(0, &announce(worse, 0, 4)) && best.receive_announce(1, &announce(root, 3, 5))
+    );
+    assert!(best.select_roles() && !best.select_roles(), "nothing is different the second time");
     assert_eq!((best.slave(), best.grandmaster()), (Some(1), root));
     assert_eq!(best.parent(1), Some(PortIdentity { clock: 5, port: 1 }));
     assert_eq!([0, 1, 2].map(|port| best.role(port)), [Role::Master, Role::Slave, Role::Master]);
     // A worse word of another node does not replace what a port knows; one of the same node does.
-    assert!(!best.hear(1, &announce(worse, 0, 6)));
-    assert!(best.hear(1, &announce(root, 3, 5)));
-    assert!(best.hear(1, &announce(root, 2, 6)), "a better one of another node");
-    assert!(best.hear(1, &announce(worse, 1, 6)), "a worse one of the same");
-    assert!(best.decide());
+    assert!(!best.receive_announce(1, &announce(worse, 0, 6)));
+    assert!(best.receive_announce(1, &announce(root, 3, 5)));
+    assert!(best.receive_announce(1, &announce(root, 2, 6)), "a better one of another node");
+    assert!(best.receive_announce(1, &announce(worse, 1, 6)), "a worse one of the same");
+    assert!(best.select_roles());
     assert_eq!((best.slave(), best.grandmaster()), (Some(0), worse), "nearer to the same root");
-    best.forget(0);
-    assert!(best.decide());
+    best.announce_timeout(0);
+    assert!(best.select_roles());
     assert_eq!(best.slave(), Some(1));
     // Who is 255 links away is not believed, 254 is.
-    assert!(!best.hear(2, &announce(root, 255, 8)) && best.hear(2, &announce(root, 254, 8)));
+    assert!(
+        !best.receive_announce(2, &announce(root, 255, 8))
+            && best.receive_announce(2, &announce(root, 254, 8))
+    );
     // Ports that take no part hear nothing, nor do those that are not there.
     let mut best = BestMaster::new(identity(100, 7), 2, &[0]);
-    assert!(!best.hear(1, &announce(root, 0, 4)) && !best.hear(2, &announce(root, 0, 4)));
+    assert!(
+        !best.receive_announce(1, &announce(root, 0, 4)) && !best.receive_announce(2, &announce(root, 0, 4))
+    );
     // Who is better than what was heard follows nobody; who may never be grandmaster follows even what is worse.
     for (priority1, slave, told) in [(40, None, true), (60, Some(0), true), (255, Some(0), true)] {
         let mut best = BestMaster::new(identity(priority1, 7), 2, &[0, 1]);
-        assert!(best.hear(0, &announce(root, 0, 4)));
-        best.decide();
+        assert!(best.receive_announce(0, &announce(root, 0, 4)));
+        best.select_roles();
         assert_eq!((best.slave(), best.announce(1).is_some()), (slave, told), "{priority1}");
     }
     let worst = SystemIdentity { class: 255, ..identity(255, 9) };
     let mut best = BestMaster::new(identity(255, 7), 1, &[0]);
-    assert!(best.hear(0, &announce(worst, 0, 4)) && best.announce(0).is_none());
-    best.decide();
+    assert!(best.receive_announce(0, &announce(worst, 0, 4)) && best.announce(0).is_none());
+    best.select_roles();
     assert_eq!(best.slave(), Some(0));
 }
 
@@ -390,8 +400,11 @@ fn a_port_is_passive_where_its_neighbour_is_nearer() {
         [(1, 9, Role::Passive), (2, 6, Role::Passive), (2, 9, Role::Master), (3, 6, Role::Master)]
     {
         let mut best = BestMaster::new(identity(100, 7), 2, &[0, 1]);
-        assert!(best.hear(0, &announce(root, 1, 3)) && best.hear(1, &announce(root, steps, sender)));
-        best.decide();
+        assert!(
+            best.receive_announce(0, &announce(root, 1, 3))
+                && best.receive_announce(1, &announce(root, steps, sender))
+        );
+        best.select_roles();
         assert_eq!((best.slave(), best.role(1)), (Some(0), role), "{steps} steps by {sender}");
     }
 }
@@ -401,32 +414,35 @@ fn a_port_is_passive_where_its_neighbour_is_nearer() {
 fn a_transparent_clock_corrects_what_passes() {
     for (delay, link) in [(DelayMechanism::EndToEnd, 0), (DelayMechanism::PeerToPeer, 500)] {
         let mut clock = TransparentClock::new(delay, 3, &[0, 1]);
-        let told = |clock: &mut TransparentClock, input: Input| {
+        let handle = |clock: &mut TransparentClock, input: Input| {
             let mut outputs = Vec::new();
             clock.handle(input, &mut outputs);
             outputs
         };
         let received = |port, message, ns| Input::Received { port, message, at: at(ns) };
         let left = |port, message, ns| Input::Sent { port, message, at: at(ns) };
-        let asked = told(&mut clock, Input::PdelayDue { port: 0 });
+        let asked = handle(&mut clock, Input::PdelayDue { port: 0 });
         if delay == DelayMechanism::PeerToPeer {
             assert_eq!(
-                told(&mut clock, received(0, sync(PARENT, 1), 20_540)),
+                handle(&mut clock, received(0, sync(PARENT, 1), 20_540)),
                 [],
                 "its link's delay is not known"
             );
             let request = Message::PdelayReq { sequence: 1 };
             assert_eq!(asked, [send(0, request.clone())]);
-            told(&mut clock, left(0, request, 0));
-            told(&mut clock, received(0, Message::PdelayResp { sequence: 1, received: at(500).free }, 1_500));
-            told(
+            handle(&mut clock, left(0, request, 0));
+            handle(
+                &mut clock,
+                received(0, Message::PdelayResp { sequence: 1, received: at(500).free }, 1_500),
+            );
+            handle(
                 &mut clock,
                 received(0, Message::PdelayRespFollowUp { sequence: 1, sent: at(1_000).free }, 1_600),
             );
             let response = Message::PdelayResp { sequence: 4, received: at(70).free };
-            let answered = told(&mut clock, received(1, Message::PdelayReq { sequence: 4 }, 70));
+            let answered = handle(&mut clock, received(1, Message::PdelayReq { sequence: 4 }, 70));
             assert_eq!(answered, [send(1, response.clone())]);
-            let followed = told(&mut clock, left(1, response, 90));
+            let followed = handle(&mut clock, left(1, response, 90));
             assert_eq!(followed, [send(1, Message::PdelayRespFollowUp { sequence: 4, sent: at(90).free })]);
         } else {
             assert_eq!(asked, []);
@@ -435,45 +451,45 @@ fn a_transparent_clock_corrects_what_passes() {
             |correction| Origin { time: at(1).local, correction: ns(correction), ..Origin::default() };
         // Two steps, whichever comes first: the Follow_Up or the end of the Sync's residence.
         let corrected = send(1, follow_up(PARENT, 1, origin(40 + link + 9_460)));
-        assert_eq!(told(&mut clock, received(2, sync(PARENT, 1), 20_540)), [], "that port takes no part");
-        assert_eq!(told(&mut clock, received(0, sync(PARENT, 1), 20_540)), [send(1, sync(PARENT, 1))]);
+        assert_eq!(handle(&mut clock, received(2, sync(PARENT, 1), 20_540)), [], "that port takes no part");
+        assert_eq!(handle(&mut clock, received(0, sync(PARENT, 1), 20_540)), [send(1, sync(PARENT, 1))]);
         assert_eq!(
-            told(&mut clock, received(1, follow_up(PARENT, 1, origin(7)), 21_000)),
+            handle(&mut clock, received(1, follow_up(PARENT, 1, origin(7)), 21_000)),
             [],
             "another port's"
         );
-        assert_eq!(told(&mut clock, received(0, follow_up(PARENT, 1, origin(40)), 21_000)), []);
-        assert_eq!(told(&mut clock, left(1, sync(PARENT, 1), 30_000)), from_ref(&corrected));
-        assert_eq!(told(&mut clock, left(1, sync(PARENT, 1), 30_000)), [], "once");
+        assert_eq!(handle(&mut clock, received(0, follow_up(PARENT, 1, origin(40)), 21_000)), []);
+        assert_eq!(handle(&mut clock, left(1, sync(PARENT, 1), 30_000)), from_ref(&corrected));
+        assert_eq!(handle(&mut clock, left(1, sync(PARENT, 1), 30_000)), [], "once");
         // A later Sync of the same name takes the place of the first.
-        told(&mut clock, received(0, sync(PARENT, 1), 40_540));
-        assert_eq!(told(&mut clock, left(1, sync(PARENT, 1), 50_000)), []);
-        assert_eq!(told(&mut clock, received(0, follow_up(PARENT, 1, origin(40)), 51_000)), [corrected]);
+        handle(&mut clock, received(0, sync(PARENT, 1), 40_540));
+        assert_eq!(handle(&mut clock, left(1, sync(PARENT, 1), 50_000)), []);
+        assert_eq!(handle(&mut clock, received(0, follow_up(PARENT, 1, origin(40)), 51_000)), [corrected]);
         // One step: written as it leaves.
         let one_step =
             |correction| Message::Sync { source: PARENT, sequence: 2, origin: Some(origin(correction)) };
-        assert_eq!(told(&mut clock, received(0, one_step(40), 20_540)), [send(1, one_step(40))]);
-        assert_eq!(clock.departs(one_step(40), at(30_000)), one_step(40 + link + 9_460));
-        assert_eq!(clock.departs(sync(PARENT, 2), at(30_000)), sync(PARENT, 2));
+        assert_eq!(handle(&mut clock, received(0, one_step(40), 20_540)), [send(1, one_step(40))]);
+        assert_eq!(clock.on_departure(one_step(40), at(30_000)), one_step(40 + link + 9_460));
+        assert_eq!(clock.on_departure(sync(PARENT, 2), at(30_000)), sync(PARENT, 2));
         // A request of a slave at port 1 passes; its answer is corrected by the request's residence and goes there only.
         let request = Message::DelayReq { source: PARENT, sequence: 3 };
-        assert_eq!(told(&mut clock, received(1, request.clone(), 100)), [send(0, request.clone())]);
+        assert_eq!(handle(&mut clock, received(1, request.clone(), 100)), [send(0, request.clone())]);
         let answer = |to, sequence, correction| Message::DelayResp {
             to,
             sequence,
             received: at(9).local,
             correction: ns(correction),
         };
-        assert_eq!(told(&mut clock, received(0, answer(PARENT, 3, 5), 300)), [], "it is still inside");
-        assert_eq!(told(&mut clock, left(0, request, 160)), []);
-        assert_eq!(told(&mut clock, received(0, answer(PARENT, 4, 5), 300)), [], "nobody asked that");
-        assert_eq!(told(&mut clock, received(0, answer(own(0), 3, 5), 300)), []);
+        assert_eq!(handle(&mut clock, received(0, answer(PARENT, 3, 5), 300)), [], "it is still inside");
+        assert_eq!(handle(&mut clock, left(0, request, 160)), []);
+        assert_eq!(handle(&mut clock, received(0, answer(PARENT, 4, 5), 300)), [], "nobody asked that");
+        assert_eq!(handle(&mut clock, received(0, answer(own(0), 3, 5), 300)), []);
         assert_eq!(
-            told(&mut clock, received(0, answer(PARENT, 3, 5), 300)),
+            handle(&mut clock, received(0, answer(PARENT, 3, 5), 300)),
             [send(1, answer(PARENT, 3, 65))]
         );
-        let word = heard(&announce(identity(1, 1), 0, 3));
-        assert_eq!(told(&mut clock, received(1, word.clone(), 0)), [send(0, word)]);
+        let word = message(&announce(identity(1, 1), 0, 3));
+        assert_eq!(handle(&mut clock, received(1, word.clone(), 0)), [send(0, word)]);
     }
 }
 
@@ -496,14 +512,14 @@ fn a_transparent_clock_forgets_the_oldest_of_many() {
 
 #[test]
 fn a_machine_is_an_instance_or_a_transparent_clock() {
-    let mut instance = Machine::Instance(Box::new(elected(100)));
+    let mut instance = PtpClock::Instance(Box::new(elected(100)));
     assert_eq!((instance.grandmaster(), instance.keeps_time()), (Some(7), true));
     let mut outputs = Vec::new();
     instance.handle(Input::SyncDue, &mut outputs);
     assert_eq!(outputs.len(), 2);
-    assert_eq!(instance.departs(sync(PARENT, 1), at(0)), sync(PARENT, 1));
+    assert_eq!(instance.on_departure(sync(PARENT, 1), at(0)), sync(PARENT, 1));
     let clock = TransparentClock::new(DelayMechanism::EndToEnd, 2, &[0, 1]);
-    let mut clock = Machine::Transparent(Box::new(clock));
+    let mut clock = PtpClock::Transparent(Box::new(clock));
     assert_eq!((clock.grandmaster(), clock.keeps_time()), (None, false));
     outputs.clear();
     clock.handle(Input::Received { port: 0, message: sync(PARENT, 1), at: at(0) }, &mut outputs);
@@ -540,9 +556,9 @@ fn messages_are_as_long_as_their_fields() {
             72,
         ),
         // 34 and 30, and a TLV of 4 with 8 for every node on the way, of which it holds 127 at most.
-        (heard(&announce(2)), "announce", false, 86 + 16, 86 + 16),
-        (heard(&announce(127)), "announce", false, 86 + 8 * 127, 86 + 8 * 127),
-        (heard(&announce(200)), "announce", false, 86 + 8 * 127, 86 + 8 * 127),
+        (message(&announce(2)), "announce", false, 86 + 16, 86 + 16),
+        (message(&announce(127)), "announce", false, 86 + 8 * 127, 86 + 8 * 127),
+        (message(&announce(200)), "announce", false, 86 + 8 * 127, 86 + 8 * 127),
     ] {
         assert_eq!((KINDS[message.kind()], message.is_event()), (kind, event));
         assert_eq!(message.frame(Profile::TimeAware), Octets(gptp), "{kind}");

@@ -11,8 +11,8 @@ const ONE: i128 = 1 << BITS;
 pub struct Frequency(i64);
 
 impl Frequency {
-    /// The other's own pace.
-    pub const SAME: Self = Self(0);
+    /// The same frequency as the other clock.
+    pub const NOMINAL: Self = Self(0);
     /// Faster or slower by more than a tenth is no clock.
     const MOST: i64 = (ONE / 10) as i64;
 
@@ -29,7 +29,7 @@ impl Frequency {
         Self::clamped(units as i128)
     }
 
-    /// The pace of a clock on which `span` passes while `other` passes on another one; none where none passes.
+    /// The frequency of a clock on which `span` passes while `other` passes on another one; none where none passes.
     #[must_use]
     pub const fn of(span: Duration, other: Duration) -> Option<Self> {
         if other.ps() <= 0 {
@@ -65,7 +65,7 @@ impl Frequency {
         ((self.0 as i128 * 1_000_000_000_000) >> BITS) as i64
     }
 
-    /// The pace of a clock that runs at `other` relative to one that runs at this: (1 + a)(1 + b) - 1.
+    /// The frequency of a clock that runs at `other` relative to one that runs at this: (1 + a)(1 + b) - 1.
     #[must_use]
     pub const fn times(self, other: Self) -> Self {
         Self::clamped(self.0 as i128 + other.0 as i128 + ((self.0 as i128 * other.0 as i128) >> BITS))
@@ -80,62 +80,62 @@ impl Frequency {
 
 /// What clock `B` shows when clock `A` shows something: a straight line.
 ///
-/// [`Self::there`] is exact but for the picosecond that it rounds down to, and never goes back; [`Self::back`] is its
-/// inverse in this sense: `there(a) >= b` exactly when `a >= back(b)`. Bending the line ([`Self::bend`]) keeps what
-/// has been rounded off, so that nothing is lost however often it is bent.
+/// [`Self::forward`] is exact but for the picosecond that it rounds down to, and never goes back; [`Self::inverse`] is its
+/// inverse in this sense: `forward(a) >= b` exactly when `a >= inverse(b)`. Another frequency ([`Self::set_frequency`]) keeps what
+/// has been rounded off, so that nothing is lost however often the frequency changes.
 pub struct ClockMap<A: Clock, B: Clock> {
     from: Instant<A>,
     to: Instant<B>,
     /// What `to` lacks, in 2^-60 ps.
     rest: i64,
-    pace: Frequency,
+    frequency: Frequency,
 }
 
 impl<A: Clock, B: Clock> ClockMap<A, B> {
     /// The line through one point.
     #[must_use]
-    pub const fn new(from: Instant<A>, to: Instant<B>, pace: Frequency) -> Self {
-        Self { from, to, rest: 0, pace }
+    pub const fn new(from: Instant<A>, to: Instant<B>, frequency: Frequency) -> Self {
+        Self { from, to, rest: 0, frequency }
     }
 
     /// How much faster `B` runs.
     #[must_use]
-    pub const fn pace(&self) -> Frequency {
-        self.pace
+    pub const fn frequency(&self) -> Frequency {
+        self.frequency
     }
 
     /// What `B` has gained on its whole picoseconds since the anchor, in 2^-60 ps.
     const fn gained(&self, at: Instant<A>) -> (i64, i128) {
         let span = at.ps().saturating_sub(self.from.ps());
-        (span, span as i128 * self.pace.0 as i128 + self.rest as i128)
+        (span, span as i128 * self.frequency.0 as i128 + self.rest as i128)
     }
 
     /// What `B` shows at `at`: the last picosecond that has passed.
     #[must_use]
-    pub const fn there(&self, at: Instant<A>) -> Instant<B> {
+    pub const fn forward(&self, at: Instant<A>) -> Instant<B> {
         let (span, gained) = self.gained(at);
         Instant::from_ps(self.to.ps().saturating_add(span).saturating_add((gained >> BITS) as i64))
     }
 
     /// The first instant at which `B` shows `at` or more.
     #[must_use]
-    pub const fn back(&self, at: Instant<B>) -> Instant<A> {
+    pub const fn inverse(&self, at: Instant<B>) -> Instant<A> {
         let span = at.ps().saturating_sub(self.to.ps());
         let needed = span as i128 * ONE - self.rest as i128;
-        let steps = ONE + self.pace.0 as i128;
+        let steps = ONE + self.frequency.0 as i128;
         // Rounded up; the divisor is positive.
         let passed = -(-needed).div_euclid(steps);
         let passed = if passed > i64::MAX as i128 { i64::MAX } else { passed as i64 };
         Instant::from_ps(self.from.ps().saturating_add(passed))
     }
 
-    /// From `at` on, `B` runs at `pace`; what it shows at `at` stays.
-    pub const fn bend(&mut self, at: Instant<A>, pace: Frequency) {
+    /// From `at` on, `B` runs at `frequency`; what it shows at `at` stays.
+    pub const fn set_frequency(&mut self, at: Instant<A>, frequency: Frequency) {
         let (_, gained) = self.gained(at);
-        self.to = self.there(at);
+        self.to = self.forward(at);
         self.rest = (gained & (ONE - 1)) as i64;
         self.from = at;
-        self.pace = pace;
+        self.frequency = frequency;
     }
 
     /// `B` jumps by `step`.
@@ -152,7 +152,7 @@ impl<A: Clock, B: Clock> Clone for ClockMap<A, B> {
 }
 impl<A: Clock, B: Clock> std::fmt::Debug for ClockMap<A, B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?} at {:?}, {:?}", self.to, self.from, self.pace)
+        write!(f, "{:?} at {:?}, {:?}", self.to, self.from, self.frequency)
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
             (20, 3_600, 3_600_072_000_000_000),
             (0, 3_600, 3_600_000_000_000_000),
         ] {
-            let there = map(0, 0, ppm * 1_000_000).there(Instant::from_ps(second * 1_000_000_000_000));
+            let there = map(0, 0, ppm * 1_000_000).forward(Instant::from_ps(second * 1_000_000_000_000));
             assert!((there.ps() - shown).abs() <= 1, "{ppm} ppm after {second} s: {there:?}");
         }
     }
@@ -191,14 +191,14 @@ mod tests {
         for _ in 0..20_000 {
             let mut map = map(draw(1 << 40), draw(1 << 40), draw(500_000_000));
             for _ in 0..3 {
-                map.bend(Instant::from_ps(draw(1 << 41)), Frequency::from_ppt(draw(500_000_000)));
+                map.set_frequency(Instant::from_ps(draw(1 << 41)), Frequency::from_ppt(draw(500_000_000)));
             }
             let shown = Instant::from_ps(draw(1 << 50));
-            let first = map.back(shown);
-            assert!(map.there(first) >= shown);
-            assert!(map.there(first - Duration::from_ps(1)) < shown);
+            let first = map.inverse(shown);
+            assert!(map.forward(first) >= shown);
+            assert!(map.forward(first - Duration::from_ps(1)) < shown);
             let later = first + Duration::from_ps(draw(1_000).abs());
-            assert!(map.there(later) >= map.there(first));
+            assert!(map.forward(later) >= map.forward(first));
         }
     }
 
@@ -207,10 +207,10 @@ mod tests {
         let straight = map(0, 0, 123_456);
         let mut bent = straight;
         for step in 1..10_000 {
-            bent.bend(Instant::from_ps(step * 7_919), straight.pace());
+            bent.set_frequency(Instant::from_ps(step * 7_919), straight.frequency());
         }
         let end = Instant::from_ps(1_000_000_000_000);
-        assert_eq!(bent.there(end), straight.there(end));
+        assert_eq!(bent.forward(end), straight.forward(end));
     }
 
     #[test]

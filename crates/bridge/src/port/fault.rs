@@ -222,7 +222,7 @@ mod tests {
         let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
         let mut actions = Actions::default();
         port.disobey(Instant::from_ns(0), Some(&list(&[(0, 100_000)])), &mut actions);
-        let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(7_000), tsn_units::Frequency::SAME);
+        let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(7_000), tsn_units::Frequency::NOMINAL);
         port.set_gate_clock(Instant::from_ns(10_000), ahead, &mut actions);
         let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
         port.handle(Instant::from_ns(20_000), frame, &mut actions);

@@ -40,7 +40,7 @@ impl Timing {
             ClockFault::FrequencyJump { node, by_ppt, .. } => {
                 let own = &mut self.nodes[node as usize];
                 own.jump_ppt += if begins { by_ppt } else { -by_ppt };
-                own.clock.set_oscillator(now, own.pace.times(Frequency::from_ppt(own.jump_ppt)));
+                own.clock.set_oscillator(now, own.frequency.times(Frequency::from_ppt(own.jump_ppt)));
                 commands.push(Command::Changed { node: NodeId(node) });
             }
             ClockFault::PtpDown { node, .. } => {

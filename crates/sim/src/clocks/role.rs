@@ -1,6 +1,6 @@
 //! What a node is in PTP, at first and whenever its PTP begins anew.
 
-use tsn_clock::{DelayMechanism, Instance, Machine, Profile, Settings, TransparentClock};
+use tsn_clock::{DelayMechanism, Instance, Profile, PtpClock, Settings, TransparentClock};
 use tsn_plan::{Delay, Gptp};
 
 /// What a node's PTP begins as, at first and whenever it comes back.
@@ -11,11 +11,11 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub fn begin(&self) -> Machine {
+    pub fn begin(&self) -> PtpClock {
         match self {
-            Self::Instance(settings) => Machine::Instance(Box::new(Instance::new((**settings).clone()))),
+            Self::Instance(settings) => PtpClock::Instance(Box::new(Instance::new((**settings).clone()))),
             Self::Transparent { delay, ports, enabled } => {
-                Machine::Transparent(Box::new(TransparentClock::new(*delay, *ports, enabled)))
+                PtpClock::Transparent(Box::new(TransparentClock::new(*delay, *ports, enabled)))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What the loop does with clocks and PTP messages: it carries out the commands of [`crate::clocks::state`].
 
-use crate::clocks::state::{Command, Passing, Timing};
+use crate::clocks::state::{Command, InTransit, Timing};
 use crate::ids::{NodeId, PortId};
 use crate::kernel::event::{EventKind, Frame};
 use crate::kernel::simulation::Simulation;
@@ -33,7 +33,7 @@ impl Simulation<'_> {
     pub(crate) fn clock_of(&self, node: NodeId, at: Instant) -> Instant<Local> {
         match &self.timing {
             None => at.on_perfect_clock(),
-            Some(timing) => timing.clock(node).there(at),
+            Some(timing) => timing.clock(node).forward(at),
         }
     }
 
@@ -52,7 +52,7 @@ impl Simulation<'_> {
         let Some(timing) = &mut self.timing else { return Ok(()) };
         let mut commands = std::mem::take(&mut self.commands);
         let stamped = first_bit + link.until_timestamp_point;
-        let passing = Passing { stamped, last_bit, propagation: link.propagation + late, lost };
+        let passing = InTransit { stamped, last_bit, propagation: link.propagation + late, lost };
         let seen = timing.sent(port, frame, passing, &mut commands);
         for command in commands.drain(..) {
             if let Command::Schedule { at, node, number } = command {
@@ -73,13 +73,13 @@ impl Simulation<'_> {
         &self,
         port: PortId,
         (frame, kind, seq, octets): (Frame, usize, u64, &[u8]),
-        passing: Passing,
+        passing: InTransit,
         sink: &mut S,
     ) -> io::Result<()> {
         let Some(timing) = &self.timing else { return Ok(()) };
         let link = self.network.links[port];
         let hop = self.network.hops[frame.hop];
-        let Passing { stamped, last_bit, propagation, lost } = passing;
+        let InTransit { stamped, last_bit, propagation, lost } = passing;
         let out = link.tx.of(&self.network.taps).iter().map(|tap| (tap, stamped, last_bit));
         let into = link.rx.of(&self.network.taps).iter().filter(|_| !lost);
         let into = into.map(|tap| (tap, stamped + propagation, last_bit + propagation));
@@ -94,7 +94,7 @@ impl Simulation<'_> {
                     stream: hop.stream.0 + kind as u32,
                     seq,
                     copy: 0,
-                    t_ns: Some(timing.clock(tap.node).there(at).ticked_ns(tap.granularity_ns)),
+                    t_ns: Some(timing.clock(tap.node).forward(at).ticked_ns(tap.granularity_ns)),
                     octets: frame.octets,
                     pcp: hop.pcp,
                     vid: 0,

@@ -88,7 +88,7 @@ impl Timing {
             taps: clocks.gptp.as_ref().is_some_and(|gptp| gptp.visible).then(|| Box::new(PtpTaps::new(plan))),
         };
         for node in 0..timing.nodes.len() as u32 {
-            timing.pace(NodeId(node), Instant::EPOCH, commands);
+            timing.frequency(NodeId(node), Instant::EPOCH, commands);
         }
         timing.plan_at(Instant::EPOCH + timing.record, NodeId(0), Pending::Record, commands);
         if let Some(gptp) = &clocks.gptp {
@@ -186,7 +186,7 @@ pub(crate) fn new_node(seed: u64, name: &str, clock: &tsn_plan::NodeClock) -> No
     Node {
         clock: NodeClock::new(Duration::from_ns(clock.offset_ns), i64::from(clock.granularity_ns)),
         oscillator: Oscillator::new(clock.deviation_ppt, changes, wander),
-        pace: Frequency::SAME,
+        frequency: Frequency::NOMINAL,
         jump_ppt: 0,
         wander: draws("wander"),
         stamp: draws("stamp"),

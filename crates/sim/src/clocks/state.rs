@@ -9,7 +9,7 @@ use crate::ids::{FaultId, HopId, NodeId, PortId, StreamId};
 use crate::kernel::event::Frame;
 use crate::random::Draws;
 use crate::slab::Slab;
-use tsn_clock::{Input, Machine, Message, NodeClock, Oscillator, Output, Profile, Stamp, Watch};
+use tsn_clock::{Input, Message, NodeClock, Oscillator, Output, Profile, PtpClock, Stamp, Timer};
 use tsn_observation::ClockError;
 use tsn_plan::{ClockFault, Gptp};
 use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
@@ -17,7 +17,7 @@ use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
 /// Something that will happen to clocks or messages.
 #[derive(Clone, Debug)]
 pub(crate) enum Pending {
-    /// A node's oscillator changes its pace.
+    /// A node's oscillator changes its frequency.
     Oscillator { node: NodeId },
     /// All errors are noted.
     Record,
@@ -25,8 +25,8 @@ pub(crate) enum Pending {
     Sync { node: NodeId },
     /// A node's next Announce.
     Announce { node: NodeId },
-    /// A time is over that a node's machine, if it is still the same, wanted to be told of.
-    Watched { node: NodeId, watch: Watch, restarts: u32 },
+    /// A timer of a PTP clock that has not been restarted since expires.
+    TimerExpired { node: NodeId, timer: Timer, restarts: u32 },
     /// A fault begins or ends.
     Fault { number: FaultId, begins: bool },
     /// A port's next request.
@@ -64,16 +64,16 @@ pub(crate) struct Armed {
 pub(crate) struct Node {
     pub(crate) clock: NodeClock,
     pub(crate) oscillator: Oscillator,
-    /// The oscillator's pace without jumps, and what jumps add to it.
-    pub(crate) pace: Frequency,
+    /// The oscillator's frequency without jumps, and what jumps add to it.
+    pub(crate) frequency: Frequency,
     pub(crate) jump_ppt: i64,
     pub(crate) wander: Draws,
     pub(crate) stamp: Draws,
     pub(crate) jitter_ps: u64,
     pub(crate) wakeup: Draws,
-    /// Its part in PTP, and the machine that plays it; that is gone while PTP is down.
+    /// The role in PTP, and the clock that plays it; none while PTP is down.
     pub(crate) part: Option<Part>,
-    pub(crate) machine: Option<Machine>,
+    pub(crate) machine: Option<PtpClock>,
     /// Whose time it follows, or followed last.
     pub(crate) root: Option<NodeId>,
     pub(crate) restarts: u32,
@@ -84,7 +84,7 @@ pub(crate) struct Node {
 
 /// How a message passes a link.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Passing {
+pub(crate) struct InTransit {
     /// When it passes the timestamp point on its way out.
     pub stamped: Instant,
     pub last_bit: Instant,
@@ -144,7 +144,7 @@ impl Timing {
         timetable: Instant<Local>,
         now: Instant,
     ) -> Instant {
-        let at = self.clock(node).back(timetable).max(now);
+        let at = self.clock(node).inverse(timetable).max(now);
         self.armed[stream] = Some(Armed { local: timetable, at });
         at
     }
@@ -166,7 +166,7 @@ impl Timing {
         let node = &self.nodes[node];
         for stream in &node.streams {
             if let Some(armed) = &mut self.armed[*stream] {
-                let at = node.clock.local().back(armed.local).max(now);
+                let at = node.clock.local().inverse(armed.local).max(now);
                 if at != armed.at {
                     armed.at = at;
                     changed.push((*stream, at));
@@ -181,16 +181,16 @@ impl Timing {
         &mut self,
         port: PortId,
         frame: Frame,
-        passing: Passing,
+        transit: InTransit,
         commands: &mut Vec<Command>,
     ) -> Option<(usize, u64, Vec<u8>)> {
         let message = self.messages.take(frame.seq as u32)?;
-        let Passing { stamped, last_bit, propagation, lost } = passing;
+        let InTransit { stamped, last_bit, propagation, lost } = transit;
         let (node, _, peer) = self.ports[port];
         let message = if matches!(message, Message::Sync { origin: Some(_), .. }) {
             let at = self.stamp(node, stamped);
             match &mut self.nodes[node].machine {
-                Some(machine) => machine.departs(message, at),
+                Some(machine) => machine.on_departure(message, at),
                 None => message,
             }
         } else {
@@ -235,7 +235,7 @@ impl Timing {
         let Some(pending) = self.pending.take(number) else { return };
         match pending {
             Pending::Oscillator { node } => {
-                self.pace(node, now, commands);
+                self.frequency(node, now, commands);
                 commands.push(Command::Changed { node });
             }
             Pending::Record => {
@@ -253,9 +253,9 @@ impl Timing {
                 self.again(node, interval, now, pending, commands);
                 self.tell(node, Input::AnnounceDue, now, commands);
             }
-            Pending::Watched { node, watch, restarts } => {
+            Pending::TimerExpired { node, timer, restarts } => {
                 if self.nodes[node].restarts == restarts {
-                    self.tell(node, Input::Watched(watch), now, commands);
+                    self.tell(node, Input::TimerExpired(timer), now, commands);
                 }
             }
             Pending::Fault { number, begins } => self.fault(number, begins, now, commands),
@@ -309,10 +309,15 @@ impl Timing {
                         commands,
                     );
                 }
-                Output::Watch { what: watch, after } => {
+                Output::StartTimer { timer, after } => {
                     let clock = self.clock(number);
-                    let at = clock.back(clock.there(now) + after).max(now);
-                    self.plan_at(at, number, Pending::Watched { node: number, watch, restarts }, commands);
+                    let at = clock.inverse(clock.forward(now) + after).max(now);
+                    self.plan_at(
+                        at,
+                        number,
+                        Pending::TimerExpired { node: number, timer, restarts },
+                        commands,
+                    );
                 }
                 Output::Correct(correction) => {
                     let clock = &mut self.nodes[number].clock;
@@ -327,18 +332,18 @@ impl Timing {
         self.outputs = outputs;
     }
 
-    /// A node's oscillator runs on at its next pace.
-    pub(crate) fn pace(&mut self, number: NodeId, now: Instant, commands: &mut Vec<Command>) {
+    /// A node's oscillator runs on at its next frequency.
+    pub(crate) fn frequency(&mut self, number: NodeId, now: Instant, commands: &mut Vec<Command>) {
         let node = &mut self.nodes[number];
         let draws = &mut node.wander;
         let segment = node.oscillator.segment(now, |bound| draws.below(bound));
-        node.pace = segment.pace;
-        let pace = if node.jump_ppt == 0 {
-            segment.pace
+        node.frequency = segment.frequency;
+        let frequency = if node.jump_ppt == 0 {
+            segment.frequency
         } else {
-            segment.pace.times(Frequency::from_ppt(node.jump_ppt))
+            segment.frequency.times(Frequency::from_ppt(node.jump_ppt))
         };
-        node.clock.set_oscillator(now, pace);
+        node.clock.set_oscillator(now, frequency);
         if segment.until < Instant::MAX {
             self.plan_at(segment.until, number, Pending::Oscillator { node: number }, commands);
         }
@@ -360,13 +365,13 @@ impl Timing {
         commands: &mut Vec<Command>,
     ) {
         let clock = self.clock(node);
-        let at = clock.back(clock.there(now) + ns(interval_ns));
+        let at = clock.inverse(clock.forward(now) + ns(interval_ns));
         self.plan_at(at.max(now), node, pending, commands);
     }
 
     fn note(&self, now: Instant, commands: &mut Vec<Command>) {
         for (number, node) in self.nodes.iter().enumerate() {
-            let shown = node.clock.local().there(now);
+            let shown = node.clock.local().forward(now);
             let follows = match &node.part {
                 Some(Part::Instance(_)) => node.root,
                 Some(Part::Transparent { .. }) | None => None,
@@ -375,7 +380,7 @@ impl Timing {
                 node: number as u32,
                 t_ns: now.ticked_ns(1),
                 error_ps: shown.ps() - now.ps(),
-                offset_ps: follows.map(|master| (shown - self.clock(master).there(now)).ps()),
+                offset_ps: follows.map(|master| (shown - self.clock(master).forward(now)).ps()),
             }));
         }
     }

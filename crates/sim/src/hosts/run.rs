@@ -28,7 +28,7 @@ impl Simulation<'_> {
     fn true_time(&self, node: NodeId, at: HostTime) -> Instant {
         let at = match &self.timing {
             None => at.of_perfect_clock(),
-            Some(timing) => timing.clock(node).back(at),
+            Some(timing) => timing.clock(node).inverse(at),
         };
         at.max(self.now)
     }

@@ -412,7 +412,7 @@ impl<'a> Simulation<'a> {
                     copy,
                     t_ns: Some(match &self.timing {
                         None => at.ticked_ns(tap.granularity_ns),
-                        Some(timing) => timing.clock(tap.node).there(at).ticked_ns(tap.granularity_ns),
+                        Some(timing) => timing.clock(tap.node).forward(at).ticked_ns(tap.granularity_ns),
                     }),
                     octets: frame.octets,
                     pcp: hop.pcp,

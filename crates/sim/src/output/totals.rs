@@ -84,7 +84,7 @@ impl Simulation<'_> {
         let recoveries = self.specials.recoveries.iter_mut().map(|recovery| {
             let now = match timing {
                 None => now.on_perfect_clock(),
-                Some(timing) => timing.clock(recovery.node).there(now),
+                Some(timing) => timing.clock(recovery.node).forward(now),
             };
             let stream = &self.plan.streams[recovery.stream].name;
             let node = &self.plan.nodes[recovery.node].name;

@@ -27,14 +27,14 @@ impl Simulation<'_> {
         let node = self.network.links[hop.port].peer;
         let local = match &self.timing {
             None => self.now.on_perfect_clock(),
-            Some(timing) => timing.clock(node).there(self.now),
+            Some(timing) => timing.clock(node).forward(self.now),
         };
         // Rates are the oscillator's: no step of the clock fills or empties a bucket.
         let oscillator = self.timing.as_ref().map(|timing| *timing.oscillator(node));
         let counted =
-            oscillator.map_or_else(|| self.now.on_perfect_clock(), |oscillator| oscillator.there(self.now));
+            oscillator.map_or_else(|| self.now.on_perfect_clock(), |oscillator| oscillator.forward(self.now));
         let at = |eligible: Instant<Free>| match oscillator {
-            Some(oscillator) if eligible > counted => oscillator.back(eligible).max(self.now),
+            Some(oscillator) if eligible > counted => oscillator.inverse(eligible).max(self.now),
             // Eligible at once: what a fast oscillator shows lies in the future of true time.
             Some(_) => self.now,
             None => eligible.of_perfect_clock().max(self.now),

@@ -7,7 +7,7 @@ use tsn_units::{Duration, Frequency, Instant, Local};
 
 /// A received Sync, complete.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Received {
+pub struct ReceivedSync {
     /// Its number.
     pub sequence: u16,
     /// When it arrived here.
@@ -20,7 +20,7 @@ pub struct Received {
     pub rate: Frequency,
 }
 
-impl Received {
+impl ReceivedSync {
     /// The grandmaster's time when the Sync arrived here.
     #[must_use]
     pub fn grandmaster(&self) -> Instant<Local> {
@@ -33,10 +33,10 @@ impl Received {
         self.at.local - self.grandmaster()
     }
 
-    /// What this node says of its own Sync, which left at `sent`: the time spent here is added, in the
+    /// The time that this node's own Sync carries, which left at `sent`: the residence time is added, in the
     /// grandmaster's time.
     #[must_use]
-    pub fn passed_on(&self, sent: Stamp) -> Origin {
+    pub fn forwarded(&self, sent: Stamp) -> Origin {
         let residence = self.rate.scale(sent.free - self.at.free);
         Origin { time: self.origin, correction: self.correction + residence, rate: self.rate.into() }
     }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn time_spent_in_a_bridge_is_counted_in_the_grandmasters_time() {
         let stamp = |ns: i64| Stamp { free: Instant::from_ns(ns), local: Instant::from_ns(ns + 77) };
-        let received = Received {
+        let received = ReceivedSync {
             sequence: 3,
             at: stamp(1_000),
             origin: Instant::from_ns(500),
@@ -57,7 +57,7 @@ mod tests {
             rate: Frequency::from_ppt(100_000_000),
         };
         assert_eq!(received.offset(), Duration::from_ns(1_077 - 540));
-        let Origin { correction, .. } = received.passed_on(stamp(10_001_000));
+        let Origin { correction, .. } = received.forwarded(stamp(10_001_000));
         // 10 ms here are 10 ms and 1 us there.
         assert!((correction - Duration::from_ns(40 + 10_001_000)).ps().abs() <= 1, "{correction:?}");
     }

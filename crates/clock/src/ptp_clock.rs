@@ -1,17 +1,17 @@
-//! What one node is to PTP: a clock that takes part, or one that messages pass through.
+//! The PTP clock of one node: an instance that takes part, or a transparent clock.
 
 use crate::{Input, Instance, Message, Output, Stamp, TransparentClock};
 
-/// A node's part in PTP.
+/// The PTP clock of one node.
 #[derive(Clone, Debug)]
-pub enum Machine {
+pub enum PtpClock {
     /// An ordinary or boundary clock, an end station or time-aware bridge of gPTP.
     Instance(Box<Instance>),
     /// A transparent clock.
     Transparent(Box<TransparentClock>),
 }
 
-impl Machine {
+impl PtpClock {
     /// Takes an input and appends what follows from it.
     pub fn handle(&mut self, input: Input, outputs: &mut Vec<Output>) {
         match self {
@@ -20,12 +20,12 @@ impl Machine {
         }
     }
 
-    /// A message leaves a port now: what can only be written into it as it does.
+    /// A message leaves a port now: fills in or corrects the time of a one-step Sync.
     #[must_use]
-    pub fn departs(&mut self, message: Message, at: Stamp) -> Message {
+    pub fn on_departure(&mut self, message: Message, at: Stamp) -> Message {
         match self {
-            Self::Instance(instance) => instance.departs(message, at),
-            Self::Transparent(clock) => clock.departs(message, at),
+            Self::Instance(instance) => instance.on_departure(message, at),
+            Self::Transparent(clock) => clock.on_departure(message, at),
         }
     }
 
@@ -38,7 +38,7 @@ impl Machine {
         }
     }
 
-    /// Whether a servo of this node steers its clock, or others go by it.
+    /// Whether this node's clock is steered by a servo, or other nodes follow it.
     #[must_use]
     pub fn keeps_time(&self) -> bool {
         matches!(self, Self::Instance(_))

@@ -1,4 +1,4 @@
-//! The delay of the way to a master, by asking it: the delay request-response mechanism.
+//! The delay of the path to a master, by requests to it: the delay request-response mechanism.
 //!
 //! IEEE 1588-2019, 11.3; FlexTest eq. 1.
 
@@ -7,31 +7,31 @@ use crate::median::Median;
 use std::collections::VecDeque;
 use tsn_units::{Duration, Free, Frequency, Instant, Local};
 
-/// How many Sync messages apart the two are that give the master's pace.
+/// How many Sync messages apart the two are that give the master's rate ratio.
 const SYNCS: usize = 7;
 
-/// A master whose pace seems farther off has jumped: 2000 ppm.
-const LIKELY: Frequency = Frequency::from_ppt(2_000_000_000);
+/// A master whose rate ratio seems farther off has jumped: 2000 ppm.
+const MAX_RATE_OFFSET: Frequency = Frequency::from_ppt(2_000_000_000);
 
-/// When a Sync left the master, and when it came.
-type Left = (Instant<Local>, Instant<Free>);
+/// When a Sync left the master (t1), and when it arrived (t2).
+type SyncTimes = (Instant<Local>, Instant<Free>);
 
-/// The asking side of a slave port.
+/// The requesting side of a slave port.
 #[derive(Clone, Debug, Default)]
 pub struct EndToEnd {
     sequence: u16,
     /// The last Sync: when it left the master, transparent clocks' time taken off (t1), and when it came (t2).
-    sync: Option<Left>,
-    /// The same of past ones.
-    past: VecDeque<Left>,
+    sync: Option<SyncTimes>,
+    /// The times of earlier Syncs.
+    past: VecDeque<SyncTimes>,
     /// The open request: its Sync, and when it left (t3).
-    request: Option<(Left, Option<Instant<Free>>)>,
+    request: Option<(SyncTimes, Option<Instant<Free>>)>,
     delays: Median,
-    master: Frequency,
+    master_rate: Frequency,
 }
 
 impl EndToEnd {
-    /// A Sync whose time is known.
+    /// A Sync has arrived whose time is known.
     pub fn sync(&mut self, left: Instant<Local>, at: Stamp) {
         self.sync = Some((left, at.free));
         self.past.push_back((left, at.free));
@@ -39,10 +39,10 @@ impl EndToEnd {
             self.past.pop_front();
         }
         if let Some((first_left, first_at)) = self.past.front().copied()
-            && let Some(pace) = Frequency::of(left - first_left, at.free - first_at)
+            && let Some(frequency) = Frequency::of(left - first_left, at.free - first_at)
         {
-            if pace.units().abs() < LIKELY.units() {
-                self.master = pace;
+            if frequency.units().abs() < MAX_RATE_OFFSET.units() {
+                self.master_rate = frequency;
             } else {
                 // The master's clock was set.
                 self.past.drain(..self.past.len() - 1);
@@ -52,7 +52,7 @@ impl EndToEnd {
     }
 
     /// A new request; none before the first Sync. An open one is given up.
-    pub fn ask(&mut self) -> Option<u16> {
+    pub fn new_request(&mut self) -> Option<u16> {
         let sync = self.sync?;
         self.sequence = self.sequence.wrapping_add(1);
         self.request = Some((sync, None));
@@ -73,11 +73,11 @@ impl EndToEnd {
         }
         let Some(((left, at), Some(sent))) = self.request.take() else { return };
         // ((t2 - t1) + (t4 - t3)) / 2, with t3 - t2 in the master's time.
-        let turnaround = self.master.scale(sent - at);
+        let turnaround = self.master_rate.scale(sent - at);
         self.delays.put(Duration::from_ps((received - left - turnaround).ps().div_euclid(2)));
     }
 
-    /// The mean of both ways' delays: the median of the last measurements.
+    /// The mean path delay (`meanPathDelay`): the median of the last measurements.
     #[must_use]
     pub fn mean_path_delay(&self) -> Option<Duration> {
         self.delays.get()
@@ -98,7 +98,7 @@ mod tests {
             for round in 0..10 {
                 let start = round * 1_000_000_000;
                 slave.sync(master(start), stamp(start + there));
-                let sequence = slave.ask().expect("a Sync was there");
+                let sequence = slave.new_request().expect("a Sync was there");
                 slave.request_sent(sequence, Instant::from_ns(start + 100_000_000));
                 slave.response(sequence.wrapping_sub(1), master(0));
                 slave.response(sequence, master(start + 100_000_000 + back));
@@ -109,49 +109,49 @@ mod tests {
         }
     }
 
-    /// One Sync a second; gives the master's pace after each in parts of 10^9. `noise_ns`: how late each seems to leave.
-    fn paces(slave: &mut EndToEnd, noise_ns: &[i64]) -> Vec<i64> {
+    /// One Sync a second; gives the master's rate ratio after each in parts of 10^9. `noise_ns`: how late each seems to leave.
+    fn frequencies(slave: &mut EndToEnd, noise_ns: &[i64]) -> Vec<i64> {
         let sync = |(place, noise): (usize, &i64)| {
             let at = place as i64 * 1_000_000_000;
             slave.sync(
                 Instant::from_ns(at + noise),
                 Stamp { free: Instant::from_ns(at), local: Instant::EPOCH },
             );
-            (slave.master.ppt() + 500).div_euclid(1_000)
+            (slave.master_rate.ppt() + 500).div_euclid(1_000)
         };
         noise_ns.iter().enumerate().map(sync).collect()
     }
 
     #[test]
     fn the_masters_pace_is_over_seven_syncs() {
-        let found = paces(&mut EndToEnd::default(), &[-2_100, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let found = frequencies(&mut EndToEnd::default(), &[-2_100, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(found, [0, 2_100, 1_050, 700, 525, 420, 350, 300, 0]);
     }
 
-    /// 2,000 ppm and more is no pace: the master's clock was set, and what was known of it is forgotten.
+    /// 2,000 ppm and more is no rate ratio: the master's clock was set, and what was known of it is forgotten.
     #[test]
     fn a_master_whose_clock_was_set_begins_anew() {
         let mut slave = EndToEnd::default();
-        assert_eq!(paces(&mut slave, &[0, 1_999_000]), [0, 1_999_000], "1,999 ppm are believed");
+        assert_eq!(frequencies(&mut slave, &[0, 1_999_000]), [0, 1_999_000], "1,999 ppm are believed");
         // Over two seconds: 1,999,999 parts of 10^9 are believed, 2,000,000 are not.
-        for (noise, pace, known) in
+        for (noise, frequency, known) in
             [(3_999_998, 1_999_999, 3), (4_000_000, 300, 1), (-4_000_002, 300, 1), (5_000_000_000, 300, 1)]
         {
             let mut slave = EndToEnd::default();
-            assert_eq!(paces(&mut slave, &[0, 300, noise]), [0, 300, pace], "{noise} ns");
+            assert_eq!(frequencies(&mut slave, &[0, 300, noise]), [0, 300, frequency], "{noise} ns");
             assert_eq!(slave.past.len(), known, "{noise} ns");
         }
         let mut slave = EndToEnd::default();
-        assert_eq!(paces(&mut slave, &[0, 0, 0, 7_000_000_000]), [0; 4]);
+        assert_eq!(frequencies(&mut slave, &[0, 0, 0, 7_000_000_000]), [0; 4]);
         assert_eq!(slave.past.len(), 1);
     }
 
     #[test]
     fn an_exchange_that_lost_a_message_says_nothing() {
         let mut slave = EndToEnd::default();
-        assert_eq!(slave.ask(), None);
+        assert_eq!(slave.new_request(), None);
         slave.sync(Instant::EPOCH, Stamp { free: Instant::EPOCH, local: Instant::EPOCH });
-        let sequence = slave.ask().expect("a Sync was there");
+        let sequence = slave.new_request().expect("a Sync was there");
         slave.response(sequence, Instant::EPOCH);
         assert_eq!(slave.mean_path_delay(), None);
     }
