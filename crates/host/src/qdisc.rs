@@ -3,7 +3,7 @@
 use crate::cbs::Numbers;
 use crate::{CreditBasedQdisc, DropCause, Etf, HostTime, Schedule, SocketOptions, SoftwareGates};
 use std::collections::VecDeque;
-use tsn_plan::{ChildQdisc, Port, TaprioMode};
+use tsn_plan::{ChildQdisc, Port, TaprioMode, duration};
 use tsn_units::Duration;
 
 /// Octets of a frame's check sequence, which the kernel does not count.
@@ -116,8 +116,7 @@ impl<T: Copy> Qdisc<T> {
                 Child::Pfifo { queue: VecDeque::new(), limit: limit_frames as usize }
             }
             ChildQdisc::Etf { delta_ns, deadline, offload, skip_sock_check } => {
-                let delta = Duration::from_ns(i64::try_from(delta_ns).unwrap_or(i64::MAX / 8_000));
-                Child::Etf { etf: Etf::new(delta, deadline, skip_sock_check), offload }
+                Child::Etf { etf: Etf::new(duration(delta_ns), deadline, skip_sock_check), offload }
             }
             ChildQdisc::Cbs { idleslope, sendslope, hicredit, locredit, limit_frames } => {
                 let numbers = Numbers { idleslope, sendslope, hicredit, locredit };

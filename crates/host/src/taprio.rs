@@ -6,18 +6,14 @@
 
 use crate::HostTime;
 use crate::window::{Cycle, Window};
-use tsn_plan::Taprio;
+use tsn_plan::{Taprio, duration};
 use tsn_units::Duration;
 
 /// Longest time that is computed with; launch times beyond make a frame wait for ever, and it is dropped.
 const FAR: HostTime = HostTime::from_ps(i64::MAX / 4);
 
-fn ns(ns: u64) -> Duration {
-    Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX / 8_000))
-}
-
 fn cycle(taprio: &Taprio) -> Cycle {
-    Cycle { base: HostTime::from_ns(taprio.base_time_ns), length: ns(taprio.cycle_ns) }
+    Cycle { base: HostTime::from_ns(taprio.base_time_ns), length: duration(taprio.cycle_ns) }
 }
 
 /// One entry: which gates are open, when, and from when on it has room.
@@ -44,14 +40,14 @@ impl Schedule {
         let mut begin = Duration::ZERO;
         let entries = taprio.entries.iter().map(|entry| {
             let from = begin;
-            begin += ns(entry.interval_ns);
+            begin += duration(entry.interval_ns);
             Entry {
                 open: entry.open,
                 window: Window { from, until: begin },
                 next: HostTime::from_ps(i64::MIN / 4),
             }
         });
-        Self { cycle: cycle(taprio), entries: entries.collect(), delay: ns(taprio.txtime_delay_ns) }
+        Self { cycle: cycle(taprio), entries: entries.collect(), delay: duration(taprio.txtime_delay_ns) }
     }
 
     /// The launch time of a frame that comes now: not before the delay, within an entry that has its gate open and
@@ -156,7 +152,7 @@ fn windows_of(taprio: &Taprio, class: usize) -> Vec<Window> {
     let mut begin = Duration::ZERO;
     for entry in &taprio.entries {
         let from = begin;
-        begin += ns(entry.interval_ns);
+        begin += duration(entry.interval_ns);
         if entry.open >> class & 1 == 0 {
             continue;
         }

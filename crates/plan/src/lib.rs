@@ -24,6 +24,7 @@ mod redundancy;
 mod rewriting;
 mod stream;
 mod tap;
+mod time;
 
 pub use bridging::{Buffer, Further};
 pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
@@ -44,3 +45,4 @@ pub use redundancy::{
 };
 pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Scheduled, Size, Stream};
 pub use tap::{Point, Stage, Tap};
+pub use time::duration;

@@ -3,7 +3,7 @@
 use crate::passage::{Passage, priority};
 use crate::{Report, Unfit, Violation};
 use std::collections::HashMap;
-use tsn_plan::{Gates, Plan, Port};
+use tsn_plan::{Gates, Plan, Port, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP};
 
 /// More looks at one port than this are not taken.
@@ -22,11 +22,11 @@ impl Table {
         let mut begin = 0;
         let entries = gates.entries.iter().map(|entry| {
             let from = begin;
-            begin += i64::try_from(entry.interval_ns).unwrap_or(0) * 1_000;
+            begin += duration(entry.interval_ns).ps();
             (from, entry.open)
         });
         let entries = entries.collect();
-        let cycle = i64::try_from(gates.cycle_ns).unwrap_or(1) * 1_000;
+        let cycle = duration(gates.cycle_ns).ps();
         Self { base: gates.base_time_ns.saturating_mul(1_000), cycle, entries }
     }
 

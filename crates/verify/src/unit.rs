@@ -1,7 +1,7 @@
 //! What comes to a queue in every hyperperiod, and when it may: frames of periodic streams, each with its interval.
 
 use crate::link::least_common_multiple;
-use tsn_plan::{Further, Node, Pattern, Plan, Size, Stream};
+use tsn_plan::{Further, Node, Pattern, Plan, Size, Stream, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
 /// More frames of one hyperperiod in one queue than these are not looked at.
@@ -72,7 +72,7 @@ impl Unit {
 }
 
 pub(crate) fn ps(ns: u64) -> Option<i64> {
-    i64::try_from(ns).ok()?.checked_mul(1_000).filter(|ps| *ps < i64::MAX / 64)
+    Some(duration(ns).ps()).filter(|ps| *ps < i64::MAX / 64)
 }
 
 /// Least and most that a node takes from the last bit in to the queue, ps.

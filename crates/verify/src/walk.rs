@@ -4,7 +4,7 @@ use crate::cut::frames;
 use crate::gates::Table;
 use crate::passage::{Passage, priority};
 use crate::{Report, Unfit, Violation};
-use tsn_plan::{NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream};
+use tsn_plan::{NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
 /// The frames of one release behind an entry, by one of the ways that lead there.
@@ -32,7 +32,7 @@ pub(crate) fn follow(plan: &Plan, tables: &[Option<Table>], report: &mut Report)
 }
 
 fn ps(ns: u64) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX / 4_000).saturating_mul(1_000)
+    duration(ns).ps()
 }
 
 fn walk(

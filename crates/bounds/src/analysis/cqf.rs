@@ -4,7 +4,7 @@
 //! queuing: any lists will do in which what is queued within one entry is sent within one window.
 
 use crate::curve::arrival::Stair;
-use crate::curve::{BIT, Data, Ps};
+use crate::curve::{BIT, Data, Ps, ps};
 use crate::model::openings::covered;
 use crate::model::sizes::{Sizes, until_last_bit, wire};
 use crate::report::{Bounds, FlowBounds};
@@ -73,7 +73,7 @@ fn first_part(plan: &Plan, way: &Way, flow: &FlowBounds) -> Ps {
 }
 
 fn processing(plan: &Plan, port: usize) -> Ps {
-    Ps::try_from(plan.nodes[plan.ports[port].node as usize].processing_ns).unwrap_or(0) * 1_000
+    ps(plan.nodes[plan.ports[port].node as usize].processing_ns)
 }
 
 fn propagation(port: &Port) -> Ps {
@@ -94,7 +94,7 @@ fn common_cycle(plan: &Plan) -> Option<Ps> {
     let ports = plan.ports.iter().filter_map(|port| port.gates.as_ref()).map(|gates| gates.cycle_ns);
     let mut all = streams.chain(ports);
     let first = all.next()?;
-    all.all(|cycle| cycle == first).then(|| Ps::try_from(first).ok()?.checked_mul(1_000)).flatten()
+    all.all(|cycle| cycle == first).then(|| ps(first))
 }
 
 /// The ways of all flows and listeners, in the order of the bounds.
@@ -117,7 +117,6 @@ fn ways(plan: &Plan, plain: &Bounds) -> Vec<Way> {
             let alone = own.filter(|hop| hop.port as usize == ports[0].0).all(|hop| hop.parent.is_none());
             let stair = match (&stream.pattern, window) {
                 (Pattern::Periodic { period_ns, jitter_ns, .. }, Some((least, most))) if alone => {
-                    let ps = |ns: u64| Ps::try_from(ns).unwrap_or(0) * 1_000;
                     let jitter = ps(*jitter_ns) + most - least;
                     Some(Stair {
                         unit: Sizes::of(&stream.size, 0).unit,
@@ -150,7 +149,7 @@ fn entry(gate: &StreamGate, at: Ps, cycle: Ps) -> Option<(u8, Span)> {
     let phase = (at - gate.base_time_ns.checked_mul(1_000)?).rem_euclid(cycle);
     let mut from = at - phase;
     for entry in &gate.entries {
-        let to = from + Ps::try_from(entry.interval_ns).ok()? * 1_000;
+        let to = from + ps(entry.interval_ns);
         if at < to {
             return Some((entry.ipv?, Span { from, to }));
         }
@@ -166,7 +165,7 @@ fn window(port: &Port, class: u8, from: Ps, cycle: Ps) -> Option<(Span, u8)> {
     let mut at = from - (from - base).rem_euclid(cycle);
     for _ in 0..3 {
         for (place, entry) in gates.entries.iter().enumerate() {
-            let to = at + Ps::try_from(entry.interval_ns).ok()? * 1_000;
+            let to = at + ps(entry.interval_ns);
             let before = gates.entries[(place + gates.entries.len() - 1) % gates.entries.len()];
             let opens =
                 entry.open >> class & 1 == 1 && (before.open >> class & 1 == 0 || gates.entries.len() == 1);
@@ -188,7 +187,7 @@ fn after_first(plan: &Plan, ways: &[Way], way: &Way, cycle: Ps) -> Option<Ps> {
     // By port: how long after its turn's begin a window opens; the same for all turns, so that they keep apart.
     let mut shifts: Vec<Option<Ps>> = vec![None; way.ports.len()];
     for start in &first.entries {
-        let begin = Span { from: begins, to: begins + Ps::try_from(start.interval_ns).ok()? * 1_000 };
+        let begin = Span { from: begins, to: begins + ps(start.interval_ns) };
         begins = begin.to;
         // When the last frame of the turn has come in.
         let (mut ipv, mut filled) = (start.ipv?, begin.to);
@@ -249,7 +248,7 @@ fn fits(plan: &Plan, ways: &[Way], port: usize, class: u8, sent: Span, open: u8)
         }
         // What one turn brings keeps together on its way.
         let turn = first.entries.first().map_or(0, |entry| entry.interval_ns);
-        let turn = Ps::try_from(turn).unwrap_or(0) * 1_000;
+        let turn = ps(turn);
         data += stair.unit * Data::from((turn + stair.jitter) / stair.period + 1);
     }
     data + lower <= Data::from(sent.to - sent.from) * Data::from(model.rate_bps)

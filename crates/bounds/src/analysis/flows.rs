@@ -16,10 +16,10 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
     for (number, stream) in plan.streams.iter().enumerate() {
         let begin = hops.len();
         first.push(begin);
-        let begin_of = |offset_ns: u64| ps(stream.start_ns)?.checked_add(ps(offset_ns)?);
+        let begin_of = |offset_ns: u64| ps(stream.start_ns).checked_add(ps(offset_ns));
         let (period, jitter, begin_ps) = match stream.pattern {
             Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
-                (ps(period_ns).map(|p| p.max(1)), ps(jitter_ns), begin_of(offset_ns))
+                (Some(ps(period_ns).max(1)), Some(ps(jitter_ns)), begin_of(offset_ns))
             }
             Pattern::Trace { .. } | Pattern::Poisson { .. } | Pattern::Saturating { .. } => {
                 (None, None, None)
@@ -89,7 +89,7 @@ fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec
 /// How early a frame from one hop can be in the queue of the next one: after its nominal release, and after its release.
 fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
     let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
-    let processing = ps(plan.nodes[egress.node as usize].processing_ns).unwrap_or(LONGEST);
+    let processing = ps(plan.nodes[egress.node as usize].processing_ns);
     let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
     let cut = cut_short(plan, octets, before.pcp, ingress, egress);
     let adds = before.shortest.saturating_add(processing).saturating_sub(cut);
@@ -107,7 +107,7 @@ fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Optio
 /// How often a babbling talker releases one more.
 fn babble(fault: &Fault, of: usize) -> Option<Ps> {
     match fault {
-        Fault::Babble { stream, every_ns, .. } if *stream as usize == of => ps((*every_ns).max(1)),
+        Fault::Babble { stream, every_ns, .. } if *stream as usize == of => Some(ps((*every_ns).max(1))),
         // Frames that are lost harm nobody's bound.
         Fault::Babble { .. } | Fault::LinkDown { .. } | Fault::Loss { .. } | Fault::NodeDown { .. } => None,
         // Plans with these have no bounds. Another kind of fault has to be thought about here.

@@ -270,7 +270,7 @@ impl Network<'_> {
 
     fn latest(&self, hop: usize) -> Option<Ps> {
         let node = self.models[self.hops[hop].port].port.node as usize;
-        let processing = ps(self.plan.nodes[node].processing_ns)?;
+        let processing = ps(self.plan.nodes[node].processing_ns);
         let by = |parent: &usize| {
             let late = self.hops[*parent].latest?.checked_add(*self.delays[*parent].as_ref().ok()?)?;
             let late =
@@ -325,7 +325,7 @@ impl Network<'_> {
             let node = self.models[self.hops[hop].port].port.node as usize;
             let processing = ps(self.plan.nodes[node].processing_ns);
             way.push(hop);
-            let sum = || delay?.checked_add(own?)?.checked_add(processing?);
+            let sum = || delay?.checked_add(own?)?.checked_add(processing);
             (sum(), way)
         };
         known.insert(hop, found.clone());
@@ -420,7 +420,7 @@ impl Network<'_> {
         let processing: Ps = way[1..]
             .iter()
             .map(|hop| self.models[self.hops[*hop].port].port.node as usize)
-            .map(|node| ps(self.plan.nodes[node].processing_ns).unwrap_or(LONGEST))
+            .map(|node| ps(self.plan.nodes[node].processing_ns))
             .sum();
         let after_first: Ps = way[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
         let cut: Ps = way

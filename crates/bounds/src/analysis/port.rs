@@ -233,7 +233,7 @@ fn horizon(model: &Model<'_>, hops: &[FlowHop]) -> Ps {
     let stairs: Vec<Stair> = here().filter_map(FlowHop::stairs).flatten().collect();
     let rate = arrivals::rate(&stairs);
     let longest = stairs.iter().map(|stair| stair.period).max().unwrap_or(1);
-    let cycle = model.port.gates.as_ref().and_then(|gates| crate::curve::ps(gates.cycle_ns)).unwrap_or(0);
+    let cycle = model.port.gates.as_ref().map_or(0, |gates| crate::curve::ps(gates.cycle_ns));
     let most: Data = here().filter_map(|hop| hop.sizes).map(|sizes| wire(sizes.largest)).max().unwrap_or(0);
     let burst: Data =
         stairs.iter().map(|stair| stair.unit.saturating_mul(2)).sum::<Data>().saturating_add(most);

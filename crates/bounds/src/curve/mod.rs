@@ -7,6 +7,8 @@ pub(crate) mod arrival;
 pub(crate) mod bucket;
 pub(crate) mod deviation;
 
+use tsn_plan::duration;
+
 /// A time, or span of time, in ps.
 pub(crate) type Ps = i64;
 /// An amount of data in 1e-12 bit.
@@ -187,9 +189,9 @@ pub(crate) fn lesser(a: Option<Curve>, b: Option<Curve>) -> Option<Curve> {
 /// Longest of any time that is still counted: about three hours.
 pub(crate) const LONGEST: Ps = 10_000_000_000_000_000;
 
-/// Nanoseconds as picoseconds, where they fit.
-pub(crate) fn ps(ns: u64) -> Option<Ps> {
-    Ps::try_from(ns).ok()?.checked_mul(1_000)
+/// Nanoseconds of a Plan as picoseconds.
+pub(crate) fn ps(ns: u64) -> Ps {
+    duration(ns).ps()
 }
 
 /// The greatest common divisor.

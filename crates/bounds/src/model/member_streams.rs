@@ -2,7 +2,7 @@
 //!
 //! IEEE 802.1CB-2017, 7.4.3.
 
-use crate::curve::Ps;
+use crate::curve::{Ps, ps};
 use tsn_plan::{Algorithm, R_TAG_OCTETS, Redundancy, Stream};
 
 /// Why the same frame does not come twice where ways meet.
@@ -37,9 +37,7 @@ pub(crate) fn once(stream: &Stream, entries: &[u32]) -> Once {
     };
     if let Some(recovery) = &redundancy.recovery {
         return match recovery.algorithm {
-            Algorithm::Vector { .. } => {
-                Once::Recovery(Ps::try_from(recovery.reset_ns).unwrap_or(0).saturating_mul(1_000))
-            }
+            Algorithm::Vector { .. } => Once::Recovery(ps(recovery.reset_ns)),
             // It knows the last number only.
             Algorithm::Match => Once::No,
         };

@@ -2,7 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4: a frame starts only if its last bit leaves before its gate closes.
 
-use crate::curve::{Curve, Data, Ps, Rate, Segment};
+use crate::curve::{Curve, Data, Ps, Rate, Segment, ps};
 use tsn_plan::{Gates, Port};
 
 /// How many windows a curve follows one by one; from there on their average holds.
@@ -36,13 +36,12 @@ impl Openings {
     /// None where times are too long to count.
     pub fn of(gates: Option<&Gates>, class: u8) -> Option<Self> {
         let Some(gates) = gates else { return Some(Self::Always) };
-        let ps = |ns: u64| Ps::try_from(ns).ok()?.checked_mul(1_000);
         // Room for a few cycles in 64 bits.
-        let cycle = ps(gates.cycle_ns).filter(|cycle| *cycle < Ps::MAX / 8)?;
+        let cycle = Some(ps(gates.cycle_ns)).filter(|cycle| *cycle < Ps::MAX / 8)?;
         let mut windows: Vec<Window> = Vec::new();
         let mut at = 0;
         for entry in &gates.entries {
-            let to = at + ps(entry.interval_ns)?;
+            let to = at + ps(entry.interval_ns);
             if entry.open >> class & 1 == 1 {
                 match windows.last_mut() {
                     Some(last) if last.to == at => last.to = to,
