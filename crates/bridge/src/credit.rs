@@ -18,7 +18,7 @@ const PER_BIT: i128 = 1_000_000_000_000;
 /// - While frames wait, credit rises at the idle slope, up to the highest credit.
 /// - While none waits, positive credit is lost, and negative credit recovers to zero.
 /// - While the class's gate is closed, credit stands still: with a gate control list, the idle slope in force
-///   has to be the reserved one scaled by cycle time over open time, which is for whoever plans to do. The slope
+///   has to be the reserved one scaled by cycle time over open time, which the planner has to do. The slope
 ///   may be another one with every list that comes into force; the credit itself is kept. Some hardware knows
 ///   nothing of gates: then credit runs on.
 /// - While a frame is interrupted, it waits like one in the queue: credit rises. Every part of it costs what it takes
@@ -57,7 +57,7 @@ impl CreditBasedShaper {
         if now < self.at || (now == self.at && waiting) {
             return self.credit;
         }
-        let gained = || self.minded(gate).gained(self.idle_slope, self.at, now);
+        let gained = || self.effective_gate(gate).credit_gain(self.idle_slope, self.at, now);
         match (waiting, self.credit) {
             (true, credit) if credit >= self.highest => credit,
             (true, credit) => (credit + gained()).min(self.highest),
@@ -75,32 +75,32 @@ impl CreditBasedShaper {
         }
     }
 
-    /// Spends what a transmission from `now` on costs; the credit then is the one at its end.
+    /// Charges a transmission that begins at `now`; the credit is then the one at its end.
     #[inline]
-    pub fn spend(&mut self, now: Instant, wire: Duration, gate: Gate<'_>) {
+    pub fn charge(&mut self, now: Instant, wire: Duration, gate: Gate<'_>) {
         let mut slope = self.send_slope;
         if gate.has_slopes() {
-            slope += self.minded(gate).slope(self.idle_slope, now) - self.idle_slope;
+            slope += self.effective_gate(gate).slope(self.idle_slope, now) - self.idle_slope;
         }
         let spent = i128::from(slope) * i128::from(wire.ps());
         self.credit = (self.credit + spent).max(self.lowest);
         self.at = now + wire;
     }
 
-    /// Before something is spent: what [`Self::spend_less`] goes back to.
-    pub(crate) fn save(&self) -> i128 {
+    /// The credit before a transmission is charged: [`Self::refund`] goes back to it.
+    pub(crate) fn saved(&self) -> i128 {
         self.credit
     }
 
-    /// What was to be on the wire from `begun` on is cut: it costs only this.
-    pub(crate) fn spend_less(&mut self, saved: i128, begun: Instant, wire: Duration, gate: Gate<'_>) {
+    /// A transmission that began at `begun` is cut: charges only the time that it occupied the wire.
+    pub(crate) fn refund(&mut self, saved: i128, begun: Instant, wire: Duration, gate: Gate<'_>) {
         self.credit = saved;
-        self.spend(begun, wire, gate);
+        self.charge(begun, wire, gate);
     }
 
-    /// The gate as far as credit minds it.
+    /// The gate as credit sees it: always open where the hardware ignores gates.
     #[inline]
-    fn minded<'a>(&self, gate: Gate<'a>) -> Gate<'a> {
+    fn effective_gate<'a>(&self, gate: Gate<'a>) -> Gate<'a> {
         if self.runs_while_closed { Gate::ALWAYS_OPEN } else { gate }
     }
 
@@ -111,9 +111,9 @@ impl CreditBasedShaper {
         if self.credit >= 0 {
             return self.at;
         }
-        let gate = self.minded(gate);
+        let gate = self.effective_gate(gate);
         if gate.has_slopes() {
-            return gate.after_gain(self.idle_slope, self.at, -self.credit);
+            return gate.when_gained(self.idle_slope, self.at, -self.credit);
         }
         let slope = self.idle_slope.max(1);
         let needed = match i64::try_from(-self.credit) {
@@ -121,7 +121,7 @@ impl CreditBasedShaper {
             Ok(debt) => (debt - 1) / slope + 1,
             Err(_) => i64::try_from((-self.credit - 1) / i128::from(slope) + 1).unwrap_or(i64::MAX),
         };
-        gate.after_open(self.at, Duration::from_ps(needed))
+        gate.when_open_for(self.at, Duration::from_ps(needed))
     }
 }
 
@@ -193,7 +193,7 @@ mod tests {
         let mut shaper = CreditBasedShaper::new(&cbs());
         shaper.advance(at(4_000), true, OPEN);
         assert_eq!(shaper.eligible_from(OPEN), at(4_000));
-        shaper.spend(at(4_000), ns(2_000), OPEN);
+        shaper.charge(at(4_000), ns(2_000), OPEN);
         // 1,000 bit less 1,500, at the end of the frame at 6,000 ns; before, what it will be then.
         for (ns, waiting, bits) in [
             (5_000, true, -500_000),
@@ -214,10 +214,10 @@ mod tests {
     #[test]
     fn credit_does_not_fall_below_the_lowest() {
         let mut shaper = CreditBasedShaper::new(&cbs());
-        shaper.spend(at(0), ns(12_000), OPEN);
+        shaper.charge(at(0), ns(12_000), OPEN);
         assert_eq!(credit(&shaper, 12_000, true, OPEN), -9_000_000);
         let mut shaper = CreditBasedShaper::new(&cbs());
-        shaper.spend(at(0), ns(12_001), OPEN);
+        shaper.charge(at(0), ns(12_001), OPEN);
         assert_eq!(credit(&shaper, 12_001, true, OPEN), -9_000_000);
         assert_eq!(shaper.eligible_from(OPEN), at(12_001 + 36_000));
     }
@@ -228,7 +228,7 @@ mod tests {
         for (idle_slope_bps, needed) in [(3, 4), (10, 1), (11, 1), (9, 2), (5, 2), (1, 10)] {
             let slopes = Cbs { idle_slope_bps, send_slope_bps: -10, ..cbs() };
             let mut shaper = CreditBasedShaper::new(&slopes);
-            shaper.spend(Instant::EPOCH, Duration::from_ps(1), OPEN);
+            shaper.charge(Instant::EPOCH, Duration::from_ps(1), OPEN);
             let eligible = shaper.eligible_from(OPEN);
             assert_eq!(eligible, Instant::from_ps(1 + needed), "{idle_slope_bps} bit/s");
             assert!(shaper.credit(eligible, true, OPEN) >= 0);
@@ -243,7 +243,7 @@ mod tests {
         for (idle_slope_bps, needed) in [(3, 3_333_333_333_333_333_334), (5, 2_000_000_000_000_000_000)] {
             let slopes = Cbs { idle_slope_bps, send_slope_bps: -10, lo_credit_bits: -10_000_000, ..cbs() };
             let mut shaper = CreditBasedShaper::new(&slopes);
-            shaper.spend(Instant::EPOCH, Duration::from_ps(1_000_000_000_000_000_000), OPEN);
+            shaper.charge(Instant::EPOCH, Duration::from_ps(1_000_000_000_000_000_000), OPEN);
             let eligible = Instant::from_ps(1_000_000_000_000_000_000 + needed);
             assert_eq!(shaper.eligible_from(OPEN), eligible, "{idle_slope_bps} bit/s");
         }
@@ -259,7 +259,7 @@ mod tests {
         }
         // 1,000 bit less 1,500 at 6,000 ns. The next 2,000 ns of open gate end at 12,000.
         shaper.advance(at(4_000), true, gate);
-        shaper.spend(at(4_000), ns(2_000), gate);
+        shaper.charge(at(4_000), ns(2_000), gate);
         for (ns, bits) in [(6_000, -500_000), (10_000, -500_000), (11_000, -250_000), (12_000, 0)] {
             assert_eq!(credit(&shaper, ns, true, gate), bits, "at {ns} ns");
         }
@@ -273,7 +273,7 @@ mod tests {
         let mut shaper = CreditBasedShaper::new(&Cbs { runs_while_closed: true, ..cbs() });
         assert_eq!(credit(&shaper, 7_000, true, gate), 1_750_000);
         shaper.advance(at(4_000), true, gate);
-        shaper.spend(at(4_000), ns(2_000), gate);
+        shaper.charge(at(4_000), ns(2_000), gate);
         assert_eq!(shaper.eligible_from(gate), at(8_000));
     }
 
@@ -281,10 +281,10 @@ mod tests {
     fn a_frame_that_is_cut_costs_less() {
         let mut shaper = CreditBasedShaper::new(&cbs());
         shaper.advance(at(4_000), true, OPEN);
-        let saved = shaper.save();
-        shaper.spend(at(4_000), ns(8_000), OPEN);
+        let saved = shaper.saved();
+        shaper.charge(at(4_000), ns(8_000), OPEN);
         assert_eq!(credit(&shaper, 12_000, true, OPEN), -5_000_000);
-        shaper.spend_less(saved, at(4_000), ns(1_000), OPEN);
+        shaper.refund(saved, at(4_000), ns(1_000), OPEN);
         assert_eq!(credit(&shaper, 5_000, true, OPEN), 250_000);
         assert_eq!(credit(&shaper, 6_000, true, OPEN), 500_000);
     }
@@ -311,17 +311,17 @@ mod tests {
         }
         // Before the change a frame of 2,000 ns costs 1,500 bit, behind it 1,750.
         let mut before = shaper.clone();
-        before.spend(at(16_000), ns(2_000), gate);
+        before.charge(at(16_000), ns(2_000), gate);
         assert_eq!(credit(&before, 18_000, true, gate), -1_500_000);
         // Of 1,500 bit, 500 come back until 20,000 ns and 1,000 in 8,000 ns behind it.
         assert_eq!(before.eligible_from(gate), at(28_000));
         shaper.advance(at(20_000), false, gate);
-        shaper.spend(at(20_000), ns(2_000), gate);
+        shaper.charge(at(20_000), ns(2_000), gate);
         assert_eq!(credit(&shaper, 22_000, true, gate), -1_750_000);
         assert_eq!(shaper.eligible_from(gate), at(36_000));
         // Credit that knows no gates knows no lists either.
         let mut own = CreditBasedShaper::new(&Cbs { runs_while_closed: true, ..cbs() });
-        own.spend(at(20_000), ns(2_000), gate);
+        own.charge(at(20_000), ns(2_000), gate);
         assert_eq!(credit(&own, 22_000, true, gate), -1_500_000);
         assert_eq!(own.eligible_from(gate), at(28_000));
     }

@@ -2,64 +2,29 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
 
-pub mod change;
-mod eras;
+mod gate;
+pub mod list_change;
+mod list_sequence;
+mod open_intervals;
 
-use eras::Eras;
-use tsn_plan::{GateEntry, Gates, MacOperation};
+pub use gate::{Gate, Window};
+
+use list_sequence::ListSequence;
+use open_intervals::{Interval, OpenIntervals};
+use tsn_plan::{GateEntry, Gates, MacOperation, duration};
 use tsn_units::{Clock, ClockMap, Duration, Instant, Local, True};
 
-/// An opening of one class's gate. Adjacent open entries are one window, also across the end of the cycle.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Window {
-    /// When the gate opens.
-    pub opens: Instant,
-    /// When it closes.
-    pub closes: Instant,
-}
-
-impl Window {
-    /// No opening: nothing fits into it.
-    pub const NONE: Self = Self { opens: Instant::MAX, closes: Instant::MAX };
-}
-
-/// Open time within the cycle, in picoseconds from its start.
-#[derive(Copy, Clone, Debug)]
-struct Span {
-    from: i64,
-    to: i64,
-    /// Open time in this cycle before `from`.
-    before: i64,
-}
-
-/// One class's part of the list.
-#[derive(Clone, Debug, Default)]
-struct Openings {
-    /// Which: a traffic class, or [`RELEASED`].
-    class: u8,
-    /// Open for ever: no window has an end.
-    always: bool,
-    /// In order and apart; cut at the end of the cycle.
-    spans: Vec<Span>,
-    /// The last span goes on in the first one of the next cycle.
-    wraps: bool,
-    /// Open time in every cycle.
-    per_cycle: i64,
-    /// The longest window.
-    longest: i64,
-}
-
-/// The place behind the classes' of a gate that is open while preemptable frames are not held back.
-const RELEASED: u8 = 8;
+/// The index, behind those of the traffic classes, of a gate that is open while preemptable frames are not held.
+const HOLD_RELEASE: u8 = 8;
 
 /// The gates of one port; cycles reach back before the base time, unless there are others before or after.
 #[derive(Clone, Debug)]
 pub struct GateControlList {
     base: i64,
     cycle: i64,
-    classes: [Openings; 9],
-    /// What is in force when, where that changes.
-    eras: Option<Box<Eras>>,
+    classes: [OpenIntervals; 9],
+    /// The lists that replace each other, where more than one is ever in force.
+    sequence: Option<Box<ListSequence>>,
     /// The node's clock, which the list goes by; none where that is true time.
     clock: Option<ClockMap<True, Local>>,
 }
@@ -68,20 +33,20 @@ impl GateControlList {
     /// The list of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
     #[must_use]
     pub fn new(gates: &Gates) -> Self {
-        let mut list = Self::steady(gates.base_time_ns, gates.cycle_ns, &gates.entries);
+        let mut list = Self::cyclic(gates.base_time_ns, gates.cycle_ns, &gates.entries);
         if gates.initial.is_some() || !gates.changes.is_empty() {
-            let eras = Eras::new(gates);
+            let sequence = ListSequence::new(gates);
             for (class, openings) in list.classes.iter_mut().enumerate() {
-                openings.always = eras.all_the_same(class);
+                openings.always = sequence.always_open(class);
             }
-            list.eras = Some(Box::new(eras));
+            list.sequence = Some(Box::new(sequence));
         }
         list
     }
 
-    /// One list, for ever.
-    fn steady(base_time_ns: i64, cycle_ns: u64, entries: &[GateEntry]) -> Self {
-        let cycle = Duration::from_ns(i64::try_from(cycle_ns).unwrap_or(i64::MAX)).ps().max(1);
+    /// One list that repeats for ever.
+    fn cyclic(base_time_ns: i64, cycle_ns: u64, entries: &[GateEntry]) -> Self {
+        let cycle = duration(cycle_ns).ps().max(1);
         // What the last operation of a cycle leaves goes on in the next one.
         let mut held =
             entries.iter().rev().find_map(|entry| entry.mac).is_some_and(|mac| mac == MacOperation::Hold);
@@ -92,16 +57,16 @@ impl GateControlList {
                 !held
             })
             .collect();
-        let open = |class: u8, place: usize| {
-            if class == RELEASED { released[place] } else { entries[place].open >> class & 1 == 1 }
+        let open = |class: u8, index: usize| {
+            if class == HOLD_RELEASE { released[index] } else { entries[index].open >> class & 1 == 1 }
         };
         Self {
             base: Instant::<True>::from_ns(base_time_ns).ps(),
             cycle,
             classes: std::array::from_fn(|class| {
-                Openings::new(entries, cycle, class as u8, |place| open(class as u8, place))
+                OpenIntervals::new(entries, cycle, class as u8, |index| open(class as u8, index))
             }),
-            eras: None,
+            sequence: None,
             clock: None,
         }
     }
@@ -120,8 +85,8 @@ impl GateControlList {
 
     /// The gate that is open while preemptable frames are not held back.
     #[must_use]
-    pub fn released(&self) -> Gate<'_> {
-        let openings = &self.classes[usize::from(RELEASED)];
+    pub fn hold_release(&self) -> Gate<'_> {
+        let openings = &self.classes[usize::from(HOLD_RELEASE)];
         Gate(if openings.always { None } else { Some((self, openings)) })
     }
 
@@ -138,182 +103,11 @@ impl GateControlList {
     }
 }
 
-impl Openings {
-    fn new(entries: &[GateEntry], cycle: i64, class: u8, open: impl Fn(usize) -> bool) -> Self {
-        let mut spans: Vec<Span> = Vec::new();
-        let (mut at, mut before) = (0, 0);
-        for (place, entry) in entries.iter().enumerate() {
-            let to = at + Duration::from_ns(i64::try_from(entry.interval_ns).unwrap_or(i64::MAX)).ps();
-            if open(place) {
-                match spans.last_mut() {
-                    Some(last) if last.to == at => last.to = to,
-                    _ => spans.push(Span { from: at, to, before }),
-                }
-                before += to - at;
-            }
-            at = to;
-        }
-        let wraps = spans.len() > 1 && spans[0].from == 0 && spans[spans.len() - 1].to == cycle;
-        let longest = spans.iter().map(|span| span.to - span.from).max().unwrap_or(0);
-        let around = if wraps { spans[0].to + cycle - spans[spans.len() - 1].from } else { 0 };
-        Self { class, always: before == cycle, wraps, per_cycle: before, longest: longest.max(around), spans }
-    }
-
-    /// Open time of one cycle up to `phase`.
-    fn open_until(&self, phase: i64) -> i64 {
-        match self.spans.partition_point(|span| span.from < phase) {
-            0 => 0,
-            next => {
-                let span = self.spans[next - 1];
-                span.before + phase.min(span.to) - span.from
-            }
-        }
-    }
-}
-
-/// The gate of one class: open for ever, or as its list says.
-#[derive(Copy, Clone, Debug)]
-pub struct Gate<'a>(Option<(&'a GateControlList, &'a Openings)>);
-
-impl Gate<'_> {
-    /// A gate without a list.
-    pub const ALWAYS_OPEN: Self = Self(None);
-
-    /// Whether it never closes.
-    #[inline]
-    #[must_use]
-    pub fn is_always_open(&self) -> bool {
-        self.0.is_none()
-    }
-
-    /// Whether any window, from `now` on, has room for something that takes this long.
-    #[inline]
-    #[must_use]
-    pub fn ever_fits(&self, now: Instant, needs: Duration) -> bool {
-        self.0.is_none_or(|(list, openings)| match &list.eras {
-            None => list.at_least(needs).ps() <= openings.longest,
-            Some(_) => self.next_window(now, needs).is_some(),
-        })
-    }
-
-    /// Whether it is open.
-    #[must_use]
-    pub fn is_open(&self, now: Instant) -> bool {
-        self.next_window(now, Duration::from_ps(1)).is_some_and(|window| window.opens <= now)
-    }
-
-    /// How many windows may have to be looked at before one is known to be long enough, or none to be.
-    #[must_use]
-    pub fn windows(&self) -> usize {
-        self.0.map_or(1, |(list, openings)| match &list.eras {
-            None => 2 * openings.spans.len() + 2,
-            Some(eras) => 2 * eras.windows(openings.class),
-        })
-    }
-
-    /// Whether slopes of shapers change with the list.
-    #[inline]
-    #[must_use]
-    pub fn has_slopes(&self) -> bool {
-        self.0.is_some_and(|(list, _)| list.eras.as_ref().is_some_and(|eras| eras.slopes()))
-    }
-
-    /// The slope in force at `now`, for a class whose own slope is this.
-    #[cold]
-    #[must_use]
-    pub fn slope(&self, own: i64, now: Instant) -> i64 {
-        match self.0 {
-            Some((GateControlList { eras: Some(eras), clock, .. }, openings)) => {
-                eras.slope(openings.class, own, there(clock.as_ref(), now))
-            }
-            _ => own,
-        }
-    }
-
-    /// What a slope gains between two instants while the gate is open, in 1e-12 of its unit.
-    #[inline]
-    #[must_use]
-    pub fn gained(&self, slope: i64, from: Instant, to: Instant) -> i128 {
-        match self.0 {
-            Some((GateControlList { eras: Some(eras), clock, .. }, openings)) => {
-                let clock = clock.as_ref();
-                eras.gained(openings.class, Some(slope), there(clock, from), there(clock, to))
-            }
-            _ => i128::from(slope) * i128::from(self.open_between(from, to).ps()),
-        }
-    }
-
-    /// When a slope that changes with the list will have gained `needed`, which is more than nothing.
-    #[cold]
-    #[must_use]
-    pub fn after_gain(&self, slope: i64, from: Instant, needed: i128) -> Instant {
-        let Some((GateControlList { eras: Some(eras), clock, .. }, openings)) = self.0 else {
-            return Instant::MAX;
-        };
-        let at = eras.after_gain(openings.class, Some(slope), there(clock.as_ref(), from), needed);
-        match clock {
-            Some(clock) if at < i64::MAX => clock.inverse(Instant::from_ps(at)),
-            _ => Instant::from_ps(at),
-        }
-    }
-
-    /// The first window that has room for `needs` at or after `now`; the whole of it, so it may have begun before.
-    ///
-    /// None where no window ever has. The work is at most one pass over the list, however long until then; where the
-    /// list goes by a clock, a pass for every window that is too short by the picosecond that clocks round to.
-    #[must_use]
-    pub fn next_window(&self, now: Instant, needs: Duration) -> Option<Window> {
-        let Some((list, openings)) = self.0 else {
-            return Some(Window { opens: Instant::from_ps(i64::MIN), closes: Instant::MAX });
-        };
-        match &list.clock {
-            None => {
-                let (opens, closes) = list.next_opening(openings, now, needs)?;
-                Some(Window { opens, closes })
-            }
-            Some(clock) => list.next_window_by(clock, openings, now, needs),
-        }
-    }
-
-    /// How long it is open between two instants; by the list's clock.
-    #[must_use]
-    pub fn open_between(&self, from: Instant, to: Instant) -> Duration {
-        match self.0 {
-            None => to - from,
-            Some((list, openings)) => match &list.clock {
-                None => list.open_between(openings, from, to),
-                Some(clock) => list.open_between(openings, clock.forward(from), clock.forward(to)),
-            },
-        }
-    }
-
-    /// When it will have been open for `needed` since `from`; [`Instant::MAX`] for never.
-    #[must_use]
-    pub fn after_open(&self, from: Instant, needed: Duration) -> Instant {
-        let Some((list, openings)) = self.0 else {
-            return Instant::from_ps(from.ps().saturating_add(needed.ps()));
-        };
-        match &list.clock {
-            None => list.after_open(openings, from, needed),
-            Some(_) if needed <= Duration::ZERO => from,
-            Some(clock) => {
-                let at = list.after_open(openings, clock.forward(from), needed);
-                if at == Instant::MAX { Instant::MAX } else { clock.inverse(at) }
-            }
-        }
-    }
-}
-
-/// What the list's clock shows.
-fn there(clock: Option<&ClockMap<True, Local>>, at: Instant) -> i64 {
-    clock.map_or(at.ps(), |clock| clock.forward(at).ps())
-}
-
 /// The list on whatever clock it goes by.
 impl GateControlList {
     /// The shortest that something which takes `needs` can be on the list's clock.
     #[inline]
-    fn at_least(&self, needs: Duration) -> Duration {
+    fn shortest(&self, needs: Duration) -> Duration {
         match &self.clock {
             None => needs,
             Some(clock) => clock.frequency().scale(needs) - Duration::from_ps(1),
@@ -323,34 +117,34 @@ impl GateControlList {
     #[inline]
     fn next_opening<C: Clock>(
         &self,
-        openings: &Openings,
+        openings: &OpenIntervals,
         now: Instant<C>,
         needs: Duration,
     ) -> Option<(Instant<C>, Instant<C>)> {
-        if let Some(eras) = &self.eras {
-            let (opens, closes) = eras.next_opening(openings.class, now.ps(), needs.ps())?;
+        if let Some(sequence) = &self.sequence {
+            let (opens, closes) = sequence.next_opening(openings.class, now.ps(), needs.ps())?;
             return Some((Instant::from_ps(opens), Instant::from_ps(closes)));
         }
         if needs.ps() > openings.longest {
             return None;
         }
         let (mut cycle_start, phase) = self.phase(now);
-        let spans = &openings.spans;
-        let count = spans.len();
-        let mut next = spans.partition_point(|span| span.to <= phase);
+        let intervals = &openings.intervals;
+        let count = intervals.len();
+        let mut next = intervals.partition_point(|interval| interval.to <= phase);
         // Every window comes past once in one cycle and the one that a wrap splits; two laps are more than enough.
         for _ in 0..=2 * count + 1 {
             if next >= count {
                 next = 0;
                 cycle_start = cycle_start.checked_add(self.cycle)?;
             }
-            let Span { from, to, .. } = *spans.get(next)?;
+            let Interval { from, to, .. } = *intervals.get(next)?;
             let (mut opens, mut closes) = (cycle_start + from, cycle_start + to);
             if openings.wraps && next == 0 {
-                opens = cycle_start - self.cycle + spans[count - 1].from;
+                opens = cycle_start - self.cycle + intervals[count - 1].from;
             }
             if openings.wraps && next == count - 1 {
-                closes = cycle_start.checked_add(self.cycle)? + spans[0].to;
+                closes = cycle_start.checked_add(self.cycle)? + intervals[0].to;
             }
             if opens.max(now.ps()).checked_add(needs.ps())? <= closes {
                 return Some((Instant::from_ps(opens), Instant::from_ps(closes)));
@@ -365,14 +159,14 @@ impl GateControlList {
     fn next_window_by(
         &self,
         clock: &ClockMap<True, Local>,
-        openings: &Openings,
+        openings: &OpenIntervals,
         now: Instant,
         needs: Duration,
     ) -> Option<Window> {
-        let at_least = self.at_least(needs);
+        let shortest = self.shortest(needs);
         let mut from = clock.forward(now);
         for _ in 0..=Gate(Some((self, openings))).windows() {
-            let (opens, closes) = self.next_opening(openings, from, at_least)?;
+            let (opens, closes) = self.next_opening(openings, from, shortest)?;
             let back = |at: Instant<Local>| match at.ps() {
                 i64::MIN | i64::MAX => Instant::from_ps(at.ps()),
                 _ => clock.inverse(at),
@@ -386,9 +180,9 @@ impl GateControlList {
         None
     }
 
-    fn open_between<C: Clock>(&self, openings: &Openings, from: Instant<C>, to: Instant<C>) -> Duration {
-        if let Some(eras) = &self.eras {
-            return Duration::from_ps(eras.gained(openings.class, None, from.ps(), to.ps()) as i64);
+    fn open_between<C: Clock>(&self, openings: &OpenIntervals, from: Instant<C>, to: Instant<C>) -> Duration {
+        if let Some(sequence) = &self.sequence {
+            return Duration::from_ps(sequence.credit_gain(openings.class, None, from.ps(), to.ps()) as i64);
         }
         let ((from_cycle, from_phase), (to_cycle, to_phase)) = (self.phase(from), self.phase(to));
         let cycles = (to_cycle - from_cycle) / self.cycle;
@@ -397,13 +191,18 @@ impl GateControlList {
         )
     }
 
-    fn after_open<C: Clock>(&self, openings: &Openings, from: Instant<C>, needed: Duration) -> Instant<C> {
+    fn when_open_for<C: Clock>(
+        &self,
+        openings: &OpenIntervals,
+        from: Instant<C>,
+        needed: Duration,
+    ) -> Instant<C> {
         if needed.ps() <= 0 {
             return from;
         }
-        if let Some(eras) = &self.eras {
+        if let Some(sequence) = &self.sequence {
             let needed = i128::from(needed.ps());
-            return Instant::from_ps(eras.after_gain(openings.class, None, from.ps(), needed));
+            return Instant::from_ps(sequence.when_gained(openings.class, None, from.ps(), needed));
         }
         if openings.per_cycle == 0 {
             return Instant::MAX;
@@ -412,12 +211,12 @@ impl GateControlList {
         let total = openings.open_until(phase).saturating_add(needed.ps());
         let cycles = (total - 1) / openings.per_cycle;
         let rest = total - cycles * openings.per_cycle;
-        let last = openings.spans.partition_point(|span| span.before < rest).saturating_sub(1);
-        let span = openings.spans[last];
+        let last = openings.intervals.partition_point(|interval| interval.before < rest).saturating_sub(1);
+        let interval = openings.intervals[last];
         let at = cycles
             .checked_mul(self.cycle)
             .and_then(|whole| cycle_start.checked_add(whole))
-            .and_then(|start| start.checked_add(span.from + rest - span.before));
+            .and_then(|start| start.checked_add(interval.from + rest - interval.before));
         at.map_or(Instant::MAX, Instant::from_ps)
     }
 }
@@ -532,7 +331,7 @@ mod tests {
         assert!(list.gate(7).is_always_open() && !list.gate(0).is_always_open());
         assert!(list.gate(7).is_open(at(5)) && list.gate(7).ever_fits(at(0), Duration::MAX));
         assert_eq!(list.gate(7).open_between(at(5), at(50_005)), ns(50_000));
-        assert_eq!(list.gate(7).after_open(at(5), ns(7)), at(12));
+        assert_eq!(list.gate(7).when_open_for(at(5), ns(7)), at(12));
         assert_eq!(list.gate(7).next_window(at(5), ns(1)).map(|window| window.closes), Some(Instant::MAX));
     }
 
@@ -577,14 +376,14 @@ mod tests {
             (1, 5_000, 2_000, 15_000),
         ] {
             assert_eq!(
-                list.gate(class).after_open(at(from), ns(needed)),
+                list.gate(class).when_open_for(at(from), ns(needed)),
                 at(until),
                 "class {class}: {needed} from {from}"
             );
         }
-        assert_eq!(list.gate(2).after_open(at(0), ns(1)), Instant::MAX);
-        assert_eq!(list.gate(2).after_open(at(0), ns(0)), at(0));
-        assert_eq!(list.gate(0).after_open(at(0), Duration::MAX), Instant::MAX);
+        assert_eq!(list.gate(2).when_open_for(at(0), ns(1)), Instant::MAX);
+        assert_eq!(list.gate(2).when_open_for(at(0), ns(0)), at(0));
+        assert_eq!(list.gate(0).when_open_for(at(0), Duration::MAX), Instant::MAX);
     }
 
     /// The clock shows 500 ns more than true time: everything comes so much earlier.
@@ -598,9 +397,9 @@ mod tests {
         assert_eq!(window(gate, 6_501, 7_000), Some((16_500, 23_500)));
         assert_eq!((list.at(at(3_499)), list.at(at(3_500))), (0x81, 0x82));
         assert_eq!(gate.open_between(at(1_500), at(7_500)), ns(3_000));
-        assert_eq!(gate.after_open(at(3_500), ns(1)), at(6_501));
-        assert_eq!(gate.after_open(at(3_500), ns(0)), at(3_500));
-        assert_eq!(list.gate(2).after_open(at(0), ns(1)), Instant::MAX);
+        assert_eq!(gate.when_open_for(at(3_500), ns(1)), at(6_501));
+        assert_eq!(gate.when_open_for(at(3_500), ns(0)), at(3_500));
+        assert_eq!(list.gate(2).when_open_for(at(0), ns(1)), Instant::MAX);
         // It runs a tenth slower: a window of 7,000 ns on it is one of 7,777.7 ns of true time.
         list.set_clock(ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::from_ppt(-100_000_000_000)));
         assert!(list.gate(0).ever_fits(at(0), ns(7_777)) && !list.gate(0).ever_fits(at(0), ns(7_779)));
@@ -637,9 +436,9 @@ mod tests {
         }
         assert_eq!(gate.open_between(at(10_000), at(26_500)), ns(6_500));
         assert_eq!(gate.open_between(at(19_000), at(22_000)), ns(1_000));
-        assert_eq!(gate.after_open(at(10_000), ns(4_000)), at(14_000));
-        assert_eq!(gate.after_open(at(10_000), ns(4_001)), at(21_001));
-        assert_eq!(gate.after_open(at(21_500), ns(2_000)), at(26_500));
+        assert_eq!(gate.when_open_for(at(10_000), ns(4_000)), at(14_000));
+        assert_eq!(gate.when_open_for(at(10_000), ns(4_001)), at(21_001));
+        assert_eq!(gate.when_open_for(at(21_500), ns(2_000)), at(26_500));
         assert!(!gate.has_slopes());
     }
 
@@ -683,7 +482,7 @@ mod tests {
         let list = GateControlList::new(&three);
         assert_eq!(window(list.gate(0), 16_000, 6_000), Some((16_000, 22_000)));
         assert_eq!(window(list.gate(0), 16_000, 6_001), None);
-        assert_eq!(list.gate(0).after_open(at(16_000), ns(4_000 + 2_000 + 2_000 + 1)), at(30_001));
+        assert_eq!(list.gate(0).when_open_for(at(16_000), ns(4_000 + 2_000 + 2_000 + 1)), at(30_001));
     }
 
     /// Where no list ever closes a gate, none of them is anything to it, but for a slope.
@@ -703,9 +502,9 @@ mod tests {
         list.set_clock(ClockMap::new(Instant::EPOCH, Instant::from_ns(500), Frequency::NOMINAL));
         let gate = list.gate(0);
         assert_eq!((gate.slope(9, at(19_499)), gate.slope(9, at(19_500))), (9, 5));
-        assert_eq!(gate.gained(9, at(19_000), at(20_000)), (500 * 9 + 500 * 5) * 1_000);
-        assert_eq!(gate.after_gain(9, at(19_000), (500 * 9 + 500 * 5) * 1_000), at(20_000));
-        assert_eq!(gate.after_gain(1, at(30_000), i128::MAX), Instant::MAX);
+        assert_eq!(gate.credit_gain(9, at(19_000), at(20_000)), (500 * 9 + 500 * 5) * 1_000);
+        assert_eq!(gate.when_gained(9, at(19_000), (500 * 9 + 500 * 5) * 1_000), at(20_000));
+        assert_eq!(gate.when_gained(1, at(30_000), i128::MAX), Instant::MAX);
         let window = gate.next_window(at(0), ns(1)).expect("it is open");
         assert_eq!((window.opens, window.closes), (Instant::from_ps(i64::MIN), Instant::MAX));
     }
@@ -738,16 +537,16 @@ mod tests {
         let (hold, release) = (Some(MacOperation::Hold), Some(MacOperation::Release));
         let entries = vec![entry(1_000, None), entry(2_000, release), entry(3_000, None), entry(4_000, hold)];
         let list = GateControlList::new(&Gates { cycle_ns: 10_000, entries, ..Gates::default() });
-        let gate = list.released();
+        let gate = list.hold_release();
         assert_eq!(window(gate, 0, 1), Some((1_000, 6_000)));
         assert_eq!(window(gate, 1_000, 5_000), Some((1_000, 6_000)));
         assert_eq!(window(gate, 1_001, 5_000), Some((11_000, 16_000)));
         assert!(list.gate(0).is_always_open());
         // Without any hold, they always are.
         let open = GateControlList::new(&gates(0, &[(1, 1_000), (0, 1_000)]));
-        assert!(open.released().is_always_open());
+        assert!(open.hold_release().is_always_open());
         let held = vec![entry(1_000, hold)];
         let held = GateControlList::new(&Gates { cycle_ns: 1_000, entries: held, ..Gates::default() });
-        assert_eq!(window(held.released(), 0, 1), None);
+        assert_eq!(window(held.hold_release(), 0, 1), None);
     }
 }

@@ -3,26 +3,26 @@
 //! IEEE 802.1Q-2022, 8.6.8.
 
 mod fault;
-mod hold;
-mod merge;
+mod hold_release;
+mod mac_merge;
 
 use crate::{
     Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, Window,
 };
-use tsn_plan::{Class, Port};
+use tsn_plan::{Class, Port, duration};
 use tsn_units::{BitRate, ClockMap, Duration, Instant, Local, Octets, True};
 
-pub use merge::MergeCounters;
+pub use mac_merge::MergeCounters;
 
 /// Later than any run reaches (53 days); beyond, arithmetic on instants could overflow.
-const FAR: Instant = Instant::from_ps(i64::MAX / 2);
+const HORIZON: Instant = Instant::from_ps(i64::MAX / 2);
 
-/// Of a frame, what is not its service data unit: addresses, VLAN tag, type and FCS.
-const AROUND_SDU: u32 = 22;
-/// The shortest that a window can be.
-const MOMENT: Duration = Duration::from_ps(1);
+/// The octets of a frame outside its service data unit: addresses, VLAN tag, type and FCS.
+const SDU_OVERHEAD: u32 = 22;
+/// The shortest window that there can be.
+const SHORTEST_WINDOW: Duration = Duration::from_ps(1);
 
-/// What a port is told.
+/// An event that a driver reports to a port.
 #[derive(Copy, Clone, Debug)]
 pub enum Event<F> {
     /// A frame reaches its queue.
@@ -80,16 +80,16 @@ pub struct Drop<F> {
     pub cause: DropCause,
 }
 
-/// One traffic class: a queue and what selects from it.
+/// One traffic class: its queue and its transmission selection.
 #[derive(Clone, Debug)]
-struct Selector<F> {
+struct TrafficClass<F> {
     queue: Queue<F>,
     shaper: Option<CreditBasedShaper>,
     gated: bool,
     /// Its frames can be cut when a gate entry holds them back.
     held: bool,
-    /// Largest frame that it takes.
-    most_octets: u32,
+    /// The largest frame that the class accepts.
+    max_frame_octets: u32,
     /// The window found last; most questions are about the same one again.
     window: Window,
 }
@@ -104,15 +104,15 @@ pub struct EgressPort<F> {
     /// Bit n: frames of class n wait.
     waiting: u8,
     line: Line,
-    classes: Vec<Selector<F>>,
+    classes: Vec<TrafficClass<F>>,
     gates: Option<Box<GateControlList>>,
     /// Frames may be on the wire still when their gate closes.
     unguarded: bool,
     /// `holdAdvance` and `releaseAdvance`.
     merge_advances: (Duration, Duration),
-    merge: Option<Box<merge::Merge<F>>>,
-    /// The port's own list, while a fault has put another one in its place.
-    own: Option<Box<fault::Own>>,
+    merge: Option<Box<mac_merge::MacMerge<F>>>,
+    /// The port's own list, while a fault has replaced it.
+    own: Option<Box<fault::OwnGates>>,
 }
 
 impl<F: Frame> EgressPort<F> {
@@ -124,7 +124,7 @@ impl<F: Frame> EgressPort<F> {
         let held = |number: usize| {
             holds && port.preemption.as_ref().is_some_and(|own| own.express >> number & 1 == 0)
         };
-        let selector = |(number, class): (usize, &Class)| Selector {
+        let selector = |(number, class): (usize, &Class)| TrafficClass {
             queue: Queue::new(Limits {
                 frames: class.limit_frames.map_or(u64::MAX, u64::from),
                 octets: class.limit_octets.unwrap_or(u64::MAX),
@@ -133,7 +133,7 @@ impl<F: Frame> EgressPort<F> {
             gated: held(number)
                 || gates.as_ref().is_some_and(|list| !list.gate(number as u8).is_always_open()),
             held: held(number),
-            most_octets: class.max_sdu_octets.map_or(u32::MAX, |most| most.saturating_add(AROUND_SDU)),
+            max_frame_octets: class.max_sdu_octets.map_or(u32::MAX, |most| most.saturating_add(SDU_OVERHEAD)),
             window: Window::NONE,
         };
         Self {
@@ -145,10 +145,9 @@ impl<F: Frame> EgressPort<F> {
             gates,
             unguarded: port.gates.as_ref().is_some_and(|gates| gates.unguarded),
             merge_advances: port.preemption.as_ref().map_or((Duration::ZERO, Duration::ZERO), |own| {
-                let ns = |ns: u64| Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX));
-                (ns(own.hold_advance_ns), ns(own.release_advance_ns))
+                (duration(own.hold_advance_ns), duration(own.release_advance_ns))
             }),
-            merge: port.preemption.as_ref().map(|own| Box::new(merge::Merge::new(own, holds))),
+            merge: port.preemption.as_ref().map(|own| Box::new(mac_merge::MacMerge::new(own, holds))),
             own: None,
         }
     }
@@ -169,7 +168,7 @@ impl<F: Frame> EgressPort<F> {
                 if self.free <= now {
                     self.select(now, actions);
                 } else {
-                    self.ask_for_next_start(self.free, actions);
+                    self.request_wake_at_next_start(self.free, actions);
                 }
             }
             // A wake that an earlier one has made pointless.
@@ -182,16 +181,16 @@ impl<F: Frame> EgressPort<F> {
     fn accept(&mut self, now: Instant, class: u8, frame: F, actions: &mut Actions<F>) -> Option<u8> {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
         let index = usize::from(class);
-        if frame.octets().0 > self.classes[index].most_octets {
+        if frame.octets().0 > self.classes[index].max_frame_octets {
             self.classes[index].queue.count_over_max_sdu(frame.octets());
             actions.dropped = Some(Drop { frame, class, cause: DropCause::OverMaxSdu });
             return None;
         }
         if self.classes[index].gated {
             let fits = if self.classes[index].held {
-                self.held_start(class, now, frame.octets()) < Instant::MAX
+                self.preemptable_start(class, now, frame.octets()) < Instant::MAX
             } else {
-                self.usual_gate(class).ever_fits(now, self.needs(frame.octets()))
+                self.own_gate(class).ever_fits(now, self.window_needed(frame.octets()))
             };
             if !fits {
                 self.classes[index].queue.count_drop(frame.octets());
@@ -201,7 +200,7 @@ impl<F: Frame> EgressPort<F> {
         }
         let selector = &mut self.classes[index];
         if !selector.queue.push(frame) {
-            let cause = selector.queue.why_full(frame.octets());
+            let cause = selector.queue.drop_cause(frame.octets());
             actions.dropped = Some(Drop { frame, class, cause });
             return None;
         }
@@ -222,10 +221,10 @@ impl<F: Frame> EgressPort<F> {
         let Some(class) = self.accept(now, class, frame, actions) else { return };
         let start = self.earliest_start(class, now.max(self.free));
         if start > now {
-            self.ask(start, actions);
+            self.request_wake(start, actions);
         } else if more || self.wake == now {
             // Others of this same instant are to be chosen among, too.
-            self.ask(now, actions);
+            self.request_wake(now, actions);
         } else {
             // Whatever else waits may not start yet, or it would have.
             self.transmit(now, class, actions);
@@ -248,13 +247,13 @@ impl<F: Frame> EgressPort<F> {
             selector.window = Window::NONE;
         }
         list.set_clock(clock);
-        // What was asked for holds no longer: the next question asks anew.
+        // The wake requested before is no longer right.
         self.wake = Instant::MAX;
         if self.merge.is_some() {
             // A frame may be under way that another one may interrupt, now at other times.
-            return self.ask(now, actions);
+            return self.request_wake(now, actions);
         }
-        self.ask_for_next_start(self.free.max(now), actions);
+        self.request_wake_at_next_start(self.free.max(now), actions);
     }
 
     /// Starts the frame of the highest class that may go now, or asks to be woken when one may.
@@ -271,7 +270,7 @@ impl<F: Frame> EgressPort<F> {
             }
             earliest = earliest.min(start);
         }
-        self.ask(earliest, actions);
+        self.request_wake(earliest, actions);
     }
 
     fn transmit(&mut self, now: Instant, class: u8, actions: &mut Actions<F>) {
@@ -281,7 +280,7 @@ impl<F: Frame> EgressPort<F> {
         let occupied = self.line.until_free(frame.octets());
         if let Some(shaper) = &mut selector.shaper {
             shaper.advance(now, true, gate);
-            shaper.spend(now, occupied, gate);
+            shaper.charge(now, occupied, gate);
         }
         if selector.queue.is_empty() {
             self.waiting &= !(1 << class);
@@ -290,15 +289,15 @@ impl<F: Frame> EgressPort<F> {
         let last_bit = now + self.line.until_last_bit(frame.octets());
         actions.start = Some(Transmission { frame, class, first_bit: now, last_bit });
         if self.unguarded {
-            self.note_overrun(now, class, last_bit);
+            self.count_overrun_of(now, class, last_bit);
         }
         if self.waiting != 0 {
-            self.ask_for_next_start(self.free, actions);
+            self.request_wake_at_next_start(self.free, actions);
         }
     }
 
     /// Asks to be woken when, the medium being free again from `from` on, the next waiting frame may start.
-    fn ask_for_next_start(&mut self, from: Instant, actions: &mut Actions<F>) {
+    fn request_wake_at_next_start(&mut self, from: Instant, actions: &mut Actions<F>) {
         let mut earliest = Instant::MAX;
         let mut rest = self.waiting;
         while rest != 0 && earliest > from {
@@ -306,7 +305,7 @@ impl<F: Frame> EgressPort<F> {
             rest ^= 1 << class;
             earliest = earliest.min(self.earliest_start(class, from));
         }
-        self.ask(earliest, actions);
+        self.request_wake(earliest, actions);
     }
 
     /// When the head of a class may start, not before `from`; [`Instant::MAX`] for never.
@@ -322,17 +321,18 @@ impl<F: Frame> EgressPort<F> {
             return start;
         }
         let Some(head) = selector.queue.head() else { return Instant::MAX };
-        if start > FAR {
+        if start > HORIZON {
             return Instant::MAX;
         }
         if selector.held {
             let octets = head.octets();
-            return self.held_start(class, start, octets);
+            return self.preemptable_start(class, start, octets);
         }
-        let needs = if self.unguarded { MOMENT } else { self.line.until_last_bit(head.octets()) };
+        let window_needed =
+            if self.unguarded { SHORTEST_WINDOW } else { self.line.until_last_bit(head.octets()) };
         let Window { opens, closes } = selector.window;
-        if opens > start || start + needs > closes {
-            match gate.next_window(start, needs) {
+        if opens > start || start + window_needed > closes {
+            match gate.next_window(start, window_needed) {
                 Some(window) => selector.window = window,
                 None => return Instant::MAX,
             }
@@ -340,24 +340,24 @@ impl<F: Frame> EgressPort<F> {
         start.max(selector.window.opens)
     }
 
-    fn ask(&mut self, when: Instant, actions: &mut Actions<F>) {
+    fn request_wake(&mut self, when: Instant, actions: &mut Actions<F>) {
         if when < self.wake {
             self.wake = when;
             actions.wake = Some(when);
         }
     }
 
-    /// How much of a window a frame must find.
+    /// The part of a window that a frame needs.
     #[inline]
-    fn needs(&self, frame: Octets) -> Duration {
-        if self.unguarded { MOMENT } else { self.line.until_last_bit(frame) }
+    fn window_needed(&self, frame: Octets) -> Duration {
+        if self.unguarded { SHORTEST_WINDOW } else { self.line.until_last_bit(frame) }
     }
 
     /// Counts a frame, or a part of one, that is on the wire while its gate is closed.
     #[cold]
     #[inline(never)]
-    fn note_overrun(&mut self, first_bit: Instant, class: u8, last_bit: Instant) {
-        let window = self.gate(class).next_window(first_bit, MOMENT);
+    fn count_overrun_of(&mut self, first_bit: Instant, class: u8, last_bit: Instant) {
+        let window = self.gate(class).next_window(first_bit, SHORTEST_WINDOW);
         if window.is_none_or(|window| window.opens > first_bit || window.closes < last_bit) {
             self.classes[usize::from(class)].queue.count_overrun();
         }
@@ -367,25 +367,25 @@ impl<F: Frame> EgressPort<F> {
         self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class))
     }
 
-    /// From now on all that waits here waits in this memory, which other ports may share.
-    pub fn share(&mut self, buffer: &crate::SharedBuffer) {
+    /// From now on the frames of this port wait in this memory, which other ports may share.
+    pub fn set_shared_buffer(&mut self, buffer: &crate::SharedBuffer) {
         for selector in &mut self.classes {
-            selector.queue.share(buffer);
+            selector.queue.set_shared_buffer(buffer);
         }
     }
 
-    /// Keeps room in a queue for a frame that is not eligible yet (ATS); false where there is none, which is counted.
+    /// Reserves room in a queue for a frame that is not eligible yet (ATS); false where there is none, which is counted.
     #[cold]
-    pub fn hold(&mut self, class: u8, frame: Octets) -> bool {
+    pub fn reserve(&mut self, class: u8, frame: Octets) -> bool {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
-        self.classes[usize::from(class)].queue.hold(frame)
+        self.classes[usize::from(class)].queue.reserve(frame)
     }
 
-    /// A frame that was held becomes eligible; it arrives next, and finds its room.
+    /// A frame with reserved room becomes eligible; it arrives next, and finds its room.
     #[cold]
-    pub fn let_go(&mut self, class: u8, frame: Octets) {
+    pub fn unreserve(&mut self, class: u8, frame: Octets) {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
-        self.classes[usize::from(class)].queue.let_go(frame);
+        self.classes[usize::from(class)].queue.unreserve(frame);
     }
 
     /// The medium.

@@ -55,17 +55,17 @@ pub struct Queue<F> {
     limits: Limits,
     shared: Option<Box<Shared>>,
     counters: Counters,
-    /// Room kept for frames that are not eligible yet; the limits are lowered by as much.
-    held: Limits,
+    /// Room reserved for frames that are not eligible yet; the limits are lowered by as much.
+    reserved: Limits,
 }
 
-/// Memory that is not the queue's own.
+/// Memory that the queue shares with others.
 #[derive(Clone, Debug)]
 struct Shared {
     own: Limits,
     buffer: SharedBuffer,
-    /// The next frame had its room until now, which no threshold takes from it.
-    due: bool,
+    /// The next frame had reserved room until now, so no threshold applies to it.
+    admitted: bool,
 }
 
 impl<F: Frame> Queue<F> {
@@ -78,14 +78,14 @@ impl<F: Frame> Queue<F> {
             limits,
             shared: None,
             counters: Counters::default(),
-            held: Limits { frames: 0, octets: 0 },
+            reserved: Limits { frames: 0, octets: 0 },
         }
     }
 
-    /// From now on what waits here waits in this memory.
-    pub fn share(&mut self, buffer: &SharedBuffer) {
+    /// From now on frames of this queue wait in this memory.
+    pub fn set_shared_buffer(&mut self, buffer: &SharedBuffer) {
         let own = std::mem::replace(&mut self.limits, Limits { frames: 0, octets: 0 });
-        self.shared = Some(Box::new(Shared { own, buffer: buffer.clone(), due: false }));
+        self.shared = Some(Box::new(Shared { own, buffer: buffer.clone(), admitted: false }));
     }
 
     /// Whether a frame of this size finds room.
@@ -102,17 +102,17 @@ impl<F: Frame> Queue<F> {
 
     #[cold]
     fn has_shared_room(&self, frame: Octets) -> bool {
-        let own = self.octets + self.held.octets;
+        let own = self.octets + self.reserved.octets;
         let room = |shared: &Shared| {
-            self.fits(&shared.own, frame) && (shared.due || shared.buffer.has_room(own, frame))
+            self.fits(&shared.own, frame) && (shared.admitted || shared.buffer.has_room(own, frame))
         };
         self.shared.as_deref().is_some_and(room)
     }
 
-    /// Why a frame of this size, which finds no room, finds none.
+    /// Why a frame of this size finds no room.
     #[cold]
     #[must_use]
-    pub fn why_full(&self, frame: Octets) -> DropCause {
+    pub fn drop_cause(&self, frame: Octets) -> DropCause {
         match &self.shared {
             Some(shared) if self.fits(&shared.own, frame) => {
                 shared.buffer.count_drop(frame);
@@ -133,63 +133,65 @@ impl<F: Frame> Queue<F> {
         self.waiting.push_back(frame);
         self.octets += octets;
         if let Some(shared) = &mut self.shared {
-            shared.buffer.take(octets);
-            shared.due = false;
+            shared.buffer.allocate(octets);
+            shared.admitted = false;
         }
         self.counters.enqueued_frames += 1;
         self.counters.enqueued_octets += octets;
-        self.count_most();
+        self.record_maximum();
         true
     }
 
-    /// Keeps room for a frame that waits here until it is eligible, or counts it as dropped and returns false.
+    /// Reserves room for a frame that is not eligible yet, or counts it as dropped and returns false.
     #[cold]
-    pub fn hold(&mut self, frame: Octets) -> bool {
+    pub fn reserve(&mut self, frame: Octets) -> bool {
         if !self.has_room(frame) {
             self.count_drop(frame);
-            let _ = self.why_full(frame);
+            let _ = self.drop_cause(frame);
             return false;
         }
         let octets = u64::from(frame.0);
         if let Some(shared) = &self.shared {
-            shared.buffer.take(octets);
+            shared.buffer.allocate(octets);
         }
         let limits = self.own_limits();
         *limits = Limits { frames: limits.frames - 1, octets: limits.octets - octets };
-        self.held = Limits { frames: self.held.frames + 1, octets: self.held.octets + octets };
-        self.count_most();
+        self.reserved = Limits { frames: self.reserved.frames + 1, octets: self.reserved.octets + octets };
+        self.record_maximum();
         true
     }
 
     /// Frames that are not eligible yet wait, too.
     #[inline]
-    fn count_most(&mut self) {
-        let (frames, octets) = (self.waiting.len() as u64 + self.held.frames, self.octets + self.held.octets);
+    fn record_maximum(&mut self) {
+        let (frames, octets) =
+            (self.waiting.len() as u64 + self.reserved.frames, self.octets + self.reserved.octets);
         self.counters.most_frames = self.counters.most_frames.max(frames);
         self.counters.most_octets = self.counters.most_octets.max(octets);
     }
 
-    /// Gives back the room of a frame that was held.
+    /// Frees the room that was reserved for a frame.
     #[cold]
-    pub fn let_go(&mut self, frame: Octets) {
-        if self.held.frames == 0 {
+    pub fn unreserve(&mut self, frame: Octets) {
+        if self.reserved.frames == 0 {
             return;
         }
-        self.give_back(1, u64::from(frame.0).min(self.held.octets));
+        self.free_reserved(1, u64::from(frame.0).min(self.reserved.octets));
         if let Some(shared) = &mut self.shared {
-            shared.due = true;
+            shared.admitted = true;
         }
     }
 
-    /// No room is held for so many frames any more.
+    /// Frees reserved room of so many frames and octets.
     #[cold]
-    fn give_back(&mut self, frames: u64, octets: u64) {
+    fn free_reserved(&mut self, frames: u64, octets: u64) {
         if let Some(shared) = &self.shared {
-            shared.buffer.give(octets);
+            shared.buffer.free(octets);
         }
         let limits = self.own_limits();
         *limits = Limits { frames: limits.frames + frames, octets: limits.octets + octets };
-        self.held = Limits { frames: self.held.frames - frames, octets: self.held.octets - octets };
+        self.reserved =
+            Limits { frames: self.reserved.frames - frames, octets: self.reserved.octets - octets };
     }
 
     fn own_limits(&mut self) -> &mut Limits {
@@ -204,7 +206,7 @@ impl<F: Frame> Queue<F> {
         self.counters.dropped_frames += 1;
         self.counters.dropped_octets += u64::from(octets.0);
         if let Some(shared) = &mut self.shared {
-            shared.due = false;
+            shared.admitted = false;
         }
     }
 
@@ -235,18 +237,18 @@ impl<F: Frame> Queue<F> {
         let octets = u64::from(frame.octets().0);
         self.octets -= octets;
         if let Some(shared) = &self.shared {
-            shared.buffer.give(octets);
+            shared.buffer.free(octets);
         }
         self.counters.sent_frames += 1;
         self.counters.sent_octets += octets;
         Some(frame)
     }
 
-    /// Takes everything out, unsent; no room is held any more.
+    /// Takes everything out, unsent; frees all reserved room.
     pub fn clear(&mut self) -> impl Iterator<Item = F> + '_ {
-        self.give_back(self.held.frames, self.held.octets);
+        self.free_reserved(self.reserved.frames, self.reserved.octets);
         if let Some(shared) = &self.shared {
-            shared.buffer.give(self.octets);
+            shared.buffer.free(self.octets);
         }
         self.octets = 0;
         self.waiting.drain(..)
@@ -338,7 +340,7 @@ mod tests {
             assert_eq!((counters.dropped_frames, counters.dropped_octets), (dropped, octets(false)));
             assert_eq!((counters.enqueued_frames, counters.enqueued_octets), (4 - dropped, octets(true)));
             assert_eq!((counters.most_frames, counters.most_octets), (4 - dropped, octets(true)));
-            assert_eq!(queue.why_full(Octets(1_000)), DropCause::QueueFull);
+            assert_eq!(queue.drop_cause(Octets(1_000)), DropCause::QueueFull);
         }
         let mut queue = Queue::<Sized>::new(Limits::NONE);
         queue.count_over_max_sdu(Octets(2_000));
@@ -358,18 +360,18 @@ mod tests {
     #[test]
     fn room_is_held() {
         let mut queue = Queue::new(Limits { frames: 2, octets: 500 });
-        assert!(queue.hold(Octets(300)));
+        assert!(queue.reserve(Octets(300)));
         assert!(!queue.has_room(Octets(201)) && queue.has_room(Octets(200)));
         assert!(queue.push(Sized(200)));
         assert!(!queue.has_room(Octets(0)), "two frames");
-        assert!(!queue.hold(Octets(0)));
+        assert!(!queue.reserve(Octets(0)));
         assert_eq!((queue.counters().most_frames, queue.counters().most_octets), (2, 500));
         assert_eq!((queue.len(), queue.counters().dropped_frames), (1, 1));
-        queue.let_go(Octets(300));
+        queue.unreserve(Octets(300));
         assert!(queue.push(Sized(300)));
         assert_eq!(waiting(&queue), [200, 300]);
         // Nothing is held any more: nothing is given back.
-        queue.let_go(Octets(300));
+        queue.unreserve(Octets(300));
         assert!(!queue.has_room(Octets(0)));
         assert_eq!(queue.clear().count(), 2);
         assert!(queue.has_room(Octets(500)) && !queue.has_room(Octets(501)));
@@ -381,17 +383,17 @@ mod tests {
         let plan = |octets, alpha_permille| tsn_plan::Buffer { octets, alpha_permille };
         let buffer = SharedBuffer::new(&plan(1_000, Some(1_000)));
         let mut queues = [(); 2].map(|()| Queue::<Sized>::new(Limits { frames: 3, octets: u64::MAX }));
-        queues.iter_mut().for_each(|queue| queue.share(&buffer));
+        queues.iter_mut().for_each(|queue| queue.set_shared_buffer(&buffer));
         let [one, other] = &mut queues;
         assert!(one.push(Sized(400)));
         // 600 are free: 200 more are as many as that, 201 are not.
         assert!(!one.has_room(Octets(201)) && one.has_room(Octets(200)));
         assert!(other.has_room(Octets(600)) && !other.has_room(Octets(601)));
         assert!(!one.push(Sized(201)));
-        assert_eq!(one.why_full(Octets(201)), DropCause::BufferFull);
+        assert_eq!(one.drop_cause(Octets(201)), DropCause::BufferFull);
         assert!(other.push(Sized(100)) && other.push(Sized(100)) && other.push(Sized(100)));
         assert!(!other.has_room(Octets(1)));
-        assert_eq!(other.why_full(Octets(1)), DropCause::QueueFull);
+        assert_eq!(other.drop_cause(Octets(1)), DropCause::QueueFull);
         let counters = crate::BufferCounters { most_octets: 700, dropped_frames: 1, dropped_octets: 201 };
         assert_eq!(buffer.counters(), counters);
         // What leaves makes room.
@@ -406,7 +408,7 @@ mod tests {
         for (alpha, most) in [(None, 900), (Some(500), 300), (Some(2_000), 600)] {
             let buffer = SharedBuffer::new(&plan(900, alpha));
             let mut queue = Queue::<Sized>::new(Limits::NONE);
-            queue.share(&buffer);
+            queue.set_shared_buffer(&buffer);
             while queue.push(Sized(1)) {}
             assert_eq!(queue.len(), most, "{alpha:?}");
         }
@@ -416,19 +418,19 @@ mod tests {
     fn held_room_is_kept_in_shared_memory_too() {
         let buffer = SharedBuffer::new(&tsn_plan::Buffer { octets: 1_000, alpha_permille: Some(1_000) });
         let mut queues = [Queue::<Sized>::new(Limits::NONE), Queue::new(Limits::NONE)];
-        queues.iter_mut().for_each(|queue| queue.share(&buffer));
+        queues.iter_mut().for_each(|queue| queue.set_shared_buffer(&buffer));
         let [one, other] = &mut queues;
-        assert!(one.hold(Octets(400)));
-        assert!(!one.hold(Octets(400)), "more than what is free");
+        assert!(one.reserve(Octets(400)));
+        assert!(!one.reserve(Octets(400)), "more than what is free");
         assert!(other.push(Sized(300)));
         // By now 300 octets are free; the threshold for 400 was passed when it was kept.
-        one.let_go(Octets(400));
+        one.unreserve(Octets(400));
         assert!(one.push(Sized(400)));
         assert!(!one.push(Sized(400)), "the next one has kept nothing");
         assert_eq!(buffer.counters().most_octets, 700);
         // Switched off, all of it is free again.
-        assert!(one.pop().is_some() && one.hold(Octets(100)));
+        assert!(one.pop().is_some() && one.reserve(Octets(100)));
         assert_eq!((one.clear().count(), other.clear().count()), (0, 1));
-        assert!(one.hold(Octets(500)) && one.counters().dropped_frames == 2);
+        assert!(one.reserve(Octets(500)) && one.counters().dropped_frames == 2);
     }
 }

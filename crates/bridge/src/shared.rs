@@ -54,13 +54,13 @@ impl SharedBuffer {
         frame <= free && self.0.alpha_permille.is_none_or(within)
     }
 
-    pub(crate) fn take(&self, octets: u64) {
+    pub(crate) fn allocate(&self, octets: u64) {
         let used = self.0.used.load(Relaxed) + octets;
         self.0.used.store(used, Relaxed);
         self.0.most.fetch_max(used, Relaxed);
     }
 
-    pub(crate) fn give(&self, octets: u64) {
+    pub(crate) fn free(&self, octets: u64) {
         let used = self.0.used.load(Relaxed);
         self.0.used.store(used.saturating_sub(octets), Relaxed);
     }

@@ -195,23 +195,25 @@ fn room_and_what_waits() {
         (2, false, true)
     );
     assert!(!machine.has_room(2, Octets(64)), "there is no such class");
-    assert!(!machine.hold(1, Octets(64)));
+    assert!(!machine.reserve(1, Octets(64)));
     // A class too many is the lowest.
-    assert!(machine.hold(0, Octets(64)) && machine.hold(2, Octets(64)) && !machine.hold(0, Octets(64)));
+    assert!(
+        machine.reserve(0, Octets(64)) && machine.reserve(2, Octets(64)) && !machine.reserve(0, Octets(64))
+    );
     assert!(!machine.has_room(0, Octets(64)));
-    machine.let_go(0, Octets(64));
+    machine.unreserve(0, Octets(64));
     assert!(machine.has_room(0, Octets(64)));
-    machine.let_go(2, Octets(64));
-    assert!(machine.hold(0, Octets(64)) && machine.hold(0, Octets(64)));
+    machine.unreserve(2, Octets(64));
+    assert!(machine.reserve(0, Octets(64)) && machine.reserve(0, Octets(64)));
     assert_eq!(machine.merge_counters().map(|counters| counters.preemptions), None);
     let limited = Class { limit_frames: Some(1), ..Class::default() };
     let mut machine = EgressPort::<Packet>::new(&port(vec![limited; 2], None));
-    assert!(machine.hold(1, Octets(64)) && !machine.has_room(1, Octets(64)));
-    machine.let_go(1, Octets(64));
+    assert!(machine.reserve(1, Octets(64)) && !machine.has_room(1, Octets(64)));
+    machine.unreserve(1, Octets(64));
     assert!(machine.has_room(1, Octets(64)));
     let buffer = SharedBuffer::new(&Buffer { octets: 1_000, alpha_permille: None });
     let mut sharing = EgressPort::<Packet>::new(&port(plain(2), None));
-    sharing.share(&buffer);
+    sharing.set_shared_buffer(&buffer);
     assert!(sharing.has_room(0, Octets(1_000)) && !sharing.has_room(1, Octets(1_001)));
     sharing.handle(Instant::EPOCH, arrive(0, 0, FRAME), &mut actions);
     sharing.handle(Instant::EPOCH, arrive(0, 1, FRAME), &mut actions);

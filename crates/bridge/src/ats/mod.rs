@@ -4,4 +4,4 @@
 
 mod scheduler;
 
-pub use scheduler::{Schedulers, Waiting};
+pub use scheduler::{Eligibility, Schedulers};

@@ -2,19 +2,19 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.11.3.
 
-use tsn_plan::Policing;
+use tsn_plan::{Policing, duration};
 use tsn_units::{Free, Instant, PHY_OVERHEAD};
 
 /// One bit at 1 bit/s, in ps.
 const SECOND: i128 = 1_000_000_000_000;
 
-/// What a scheduler says of a frame.
+/// When a frame becomes eligible for transmission.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Waiting {
-    /// It becomes eligible then; not before its arrival.
-    Until(Instant<Free>),
-    /// It would stay longer than it may, and is dropped.
-    TooLong,
+pub enum Eligibility {
+    /// Then, and not before its arrival.
+    At(Instant<Free>),
+    /// Never: it would stay longer than `MaximumResidenceTime`, and is dropped.
+    Never,
 }
 
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Schedulers {
             Scheduler { rate, empty_to_full, bucket_empty: -empty_to_full, group: own.group as usize }
         });
         let groups = policing.groups.iter().map(|own| Group {
-            residence: i64::try_from(own.max_residence_ns).unwrap_or(i64::MAX).saturating_mul(1_000),
+            residence: duration(own.max_residence_ns).ps(),
             eligibility: i64::MIN,
             discarded: 0,
         });
@@ -62,9 +62,9 @@ impl Schedulers {
     }
 
     /// A frame arrives; its length counts with what it takes on the wire, inter-frame gap included.
-    pub fn process(&mut self, arrival: Instant<Free>, scheduler: usize, octets: u32) -> Waiting {
-        let Some(own) = self.schedulers.get_mut(scheduler) else { return Waiting::Until(arrival) };
-        let Some(group) = self.groups.get_mut(own.group) else { return Waiting::Until(arrival) };
+    pub fn process(&mut self, arrival: Instant<Free>, scheduler: usize, octets: u32) -> Eligibility {
+        let Some(own) = self.schedulers.get_mut(scheduler) else { return Eligibility::At(arrival) };
+        let Some(group) = self.groups.get_mut(own.group) else { return Eligibility::At(arrival) };
         let length = i128::from(octets + PHY_OVERHEAD.0) * 8 * SECOND;
         let scheduler_eligibility = own.bucket_empty + length;
         let bucket_full = own.bucket_empty + own.empty_to_full;
@@ -73,12 +73,12 @@ impl Schedulers {
         let eligibility = arrival.ps().max(group.eligibility).max(needed);
         if eligibility > arrival.ps().saturating_add(group.residence) {
             group.discarded += 1;
-            return Waiting::TooLong;
+            return Eligibility::Never;
         }
         group.eligibility = eligibility;
         let late = i128::from(eligibility) * own.rate - bucket_full;
         own.bucket_empty = scheduler_eligibility + late.max(0);
-        Waiting::Until(Instant::from_ps(eligibility))
+        Eligibility::At(Instant::from_ps(eligibility))
     }
 
     /// Frames that would have stayed too long, by group.
@@ -105,8 +105,8 @@ mod tests {
         })
     }
 
-    fn until(ns: i64) -> Waiting {
-        Waiting::Until(Instant::from_ns(ns))
+    fn until(ns: i64) -> Eligibility {
+        Eligibility::At(Instant::from_ns(ns))
     }
 
     /// 1 000 bit of a frame with its overhead, at 1 Mbit/s a millisecond.
@@ -146,7 +146,7 @@ mod tests {
         let at = |ns: i64| Instant::from_ns(ns);
         assert_eq!(own.process(at(0), 0, FRAME), until(0));
         assert_eq!(own.process(at(0), 0, FRAME), until(1_000_000));
-        assert_eq!(own.process(at(10), 0, FRAME), Waiting::TooLong);
+        assert_eq!(own.process(at(10), 0, FRAME), Eligibility::Never);
         assert_eq!(own.process(at(1_000_000), 0, FRAME), until(2_000_000));
         assert_eq!(own.discarded().collect::<Vec<_>>(), [1]);
     }
@@ -157,7 +157,7 @@ mod tests {
         let mut own = schedulers(&[(3_000_000_000, 2_000)], 1_000_000_000);
         // 1,000 bit take 333,333.3 ps. What is rounded is not lost: two times that are 666,666.7 ps.
         for eligible in [0, 0, 333_334, 666_667, 1_000_000] {
-            assert_eq!(own.process(Instant::EPOCH, 0, FRAME), Waiting::Until(Instant::from_ps(eligible)));
+            assert_eq!(own.process(Instant::EPOCH, 0, FRAME), Eligibility::At(Instant::from_ps(eligible)));
         }
     }
 
@@ -165,7 +165,8 @@ mod tests {
     #[test]
     fn the_maximum_residence_time_itself_is_allowed() {
         // The second frame waits for 1 ms, so that it stays a picosecond too long where it comes so much earlier.
-        for (arrival, waiting) in [(1, Waiting::Until(Instant::from_ns(1_000_000))), (0, Waiting::TooLong)] {
+        for (arrival, waiting) in [(1, Eligibility::At(Instant::from_ns(1_000_000))), (0, Eligibility::Never)]
+        {
             let mut own = schedulers(&[(1_000_000, 1_000)], 999_999);
             assert_eq!(own.process(Instant::EPOCH, 0, FRAME), until(0));
             assert_eq!(own.process(Instant::from_ns(arrival), 0, FRAME), waiting);
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(own.process(Instant::EPOCH, 0, FRAME), until(0));
         assert_eq!(own.process(Instant::EPOCH, 0, FRAME), until(1_000_000));
         assert_eq!(own.process(Instant::EPOCH, 1, FRAME), until(0));
-        assert_eq!(own.process(Instant::EPOCH, 1, FRAME), Waiting::TooLong);
+        assert_eq!(own.process(Instant::EPOCH, 1, FRAME), Eligibility::Never);
         assert_eq!(own.process(Instant::from_ns(7), 2, FRAME), until(7));
         assert_eq!(own.discarded().collect::<Vec<_>>(), [0, 1]);
     }
@@ -215,7 +216,7 @@ mod tests {
                 let out = head + i64::try_from((bits - full).max(0) / rate + i128::from((bits - full).max(0) % rate > 0)).unwrap();
                 level[stream] = (level[stream] + i128::from(out - seen[stream]) * rate).min(burst) - bits;
                 (seen[stream], last) = (out, out);
-                prop_assert_eq!(own.process(Instant::from_ps(now), stream, octets), Waiting::Until(Instant::from_ps(out)));
+                prop_assert_eq!(own.process(Instant::from_ps(now), stream, octets), Eligibility::At(Instant::from_ps(out)));
                 released[stream].push((out, bits));
             }
             for (stream, frames) in released.iter().enumerate() {

@@ -3,19 +3,19 @@
 //! IEEE 802.1CB-2017, 7.4.2 and 10.8.
 
 use super::{LatentErrorDetection, Sequence, SequenceRecovery, Verdict};
-use tsn_plan::Recovery;
-use tsn_units::{Duration, Instant, Local};
+use tsn_plan::{Recovery, duration};
+use tsn_units::{Instant, Local};
 
 /// What passed a recovery point.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryCounters {
-    /// Frames that went on.
+    /// Frames that passed.
     pub passed: u64,
-    /// Frames that did not, rogue ones included (`frerCpsSeqRcvyDiscardedPackets`).
+    /// Frames that were discarded, rogue ones included (`frerCpsSeqRcvyDiscardedPackets`).
     pub discarded: u64,
     /// Of the discarded, those that were too far from what was expected.
     pub rogue: u64,
-    /// Of the discarded, those that their own member's recovery held back.
+    /// Of the discarded, those that the individual recovery of their member stream discarded.
     pub individual: u64,
     /// Of the passed, those that did not follow the highest number.
     pub out_of_order: u64,
@@ -27,42 +27,42 @@ pub struct RecoveryCounters {
     pub latent_errors: u64,
 }
 
-/// Where the copies of one stream meet.
+/// The recovery point of one compound stream: its member streams merge here.
 #[derive(Clone, Debug)]
 pub struct BaseRecovery {
     members: Vec<SequenceRecovery>,
-    all: SequenceRecovery,
+    stream: SequenceRecovery,
     latent: Option<LatentErrorDetection>,
     counters: RecoveryCounters,
 }
 
 impl BaseRecovery {
-    /// For as many ways as meet.
+    /// A recovery point of so many member streams.
     #[must_use]
-    pub fn new(parameters: &Recovery, ways: usize) -> Self {
-        let reset = Duration::from_ns(i64::try_from(parameters.reset_ns).unwrap_or(i64::MAX / 2_000));
+    pub fn new(parameters: &Recovery, paths: usize) -> Self {
+        let reset = duration(parameters.reset_ns);
         let function = |individual| SequenceRecovery::new(parameters.algorithm, reset, individual);
-        let members = if parameters.individual { ways } else { 0 };
+        let members = if parameters.individual { paths } else { 0 };
         Self {
             members: std::iter::repeat_with(|| function(true)).take(members).collect(),
-            all: function(false),
-            latent: parameters.latent.as_ref().map(|latent| LatentErrorDetection::new(latent, ways)),
+            stream: function(false),
+            latent: parameters.latent.as_ref().map(|latent| LatentErrorDetection::new(latent, paths)),
             counters: RecoveryCounters::default(),
         }
     }
 
-    /// A copy arrives by the way with this place; whether it goes on.
-    pub fn receive(&mut self, now: Instant<Local>, way: usize, number: Sequence) -> bool {
+    /// A copy arrives by the member stream with this index; whether it passes.
+    pub fn receive(&mut self, now: Instant<Local>, path: usize, number: Sequence) -> bool {
         self.advance(now);
         let counters = &mut self.counters;
-        if let Some(own) = self.members.get_mut(way)
+        if let Some(own) = self.members.get_mut(path)
             && !matches!(own.receive(now, number), Verdict::Accepted { .. })
         {
             counters.individual += 1;
             counters.discarded += 1;
             return false;
         }
-        match self.all.receive(now, number) {
+        match self.stream.receive(now, number) {
             Verdict::Accepted { out_of_order, lost } => {
                 counters.passed += 1;
                 counters.out_of_order += u64::from(out_of_order);
@@ -76,16 +76,16 @@ impl BaseRecovery {
         false
     }
 
-    /// Any number is taken next, as after the node was switched on; what was counted stays.
+    /// Any number is accepted next, as after the node was switched on; the counters stay.
     pub fn restart(&mut self) {
         self.members.iter_mut().for_each(SequenceRecovery::restart);
-        self.all.restart();
+        self.stream.restart();
     }
 
     /// What passed until `now`.
     pub fn counters(&mut self, now: Instant<Local>) -> RecoveryCounters {
         self.advance(now);
-        let resets = self.all.resets(now);
+        let resets = self.stream.resets(now);
         let latent_errors = self.latent.as_ref().map_or(0, LatentErrorDetection::alarms);
         RecoveryCounters { resets, latent_errors, ..self.counters }
     }
@@ -118,7 +118,7 @@ mod tests {
         let mut recovery = recovery(false);
         let arrivals = [(0, 0), (1, 0), (1, 1), (0, 1), (1, 2), (1, 3), (0, 3), (0, 2)];
         let passed: Vec<bool> =
-            arrivals.iter().map(|(way, number)| recovery.receive(Instant::EPOCH, *way, *number)).collect();
+            arrivals.iter().map(|(path, number)| recovery.receive(Instant::EPOCH, *path, *number)).collect();
         assert_eq!(passed, [true, false, true, false, true, true, false, false]);
         let counters = recovery.counters(Instant::EPOCH);
         assert_eq!((counters.passed, counters.discarded, counters.rogue), (4, 4, 0));

@@ -1,8 +1,8 @@
-//! Latent error detection: an alarm when fewer copies are eliminated than must come.
+//! Latent error detection: an alarm when fewer copies are eliminated than expected.
 //!
 //! IEEE 802.1CB-2017, 7.4.4.
 
-use tsn_plan::LatentErrors;
+use tsn_plan::{LatentErrors, duration};
 use tsn_units::{Duration, Instant, Local};
 
 /// The variables of 7.4.4.2. Copies that fail are noticed only by what is missing: the listener loses nothing.
@@ -11,8 +11,8 @@ pub struct LatentErrorDetection {
     period: Duration,
     reset: Duration,
     difference: u64,
-    /// Ways that the frames come by, less one.
-    others: i128,
+    /// The number of paths, less one.
+    other_paths: i128,
     /// `CurBaseDifference`.
     base: i128,
     next_test: Instant<Local>,
@@ -24,13 +24,12 @@ impl LatentErrorDetection {
     /// Begins at the epoch; `paths` copies of every frame are expected (`frerSeqRcvyLatentErrorPaths`).
     #[must_use]
     pub fn new(parameters: &LatentErrors, paths: usize) -> Self {
-        let span = |ns: u64| Duration::from_ns(i64::try_from(ns.max(1)).unwrap_or(i64::MAX / 2_000));
-        let (period, reset) = (span(parameters.period_ns), span(parameters.reset_ns));
+        let (period, reset) = (duration(parameters.period_ns.max(1)), duration(parameters.reset_ns.max(1)));
         Self {
             period,
             reset,
             difference: parameters.difference,
-            others: paths.saturating_sub(1) as i128,
+            other_paths: paths.saturating_sub(1) as i128,
             base: 0,
             next_test: Instant::EPOCH + period,
             next_reset: Instant::EPOCH + reset,
@@ -41,7 +40,7 @@ impl LatentErrorDetection {
     /// Tests and resets that are due before `now`, with the counts that have held since the last call. At one
     /// instant the test comes before the reset.
     pub fn advance(&mut self, now: Instant<Local>, passed: u64, discarded: u64) {
-        let missing = i128::from(passed) * self.others - i128::from(discarded);
+        let missing = i128::from(passed) * self.other_paths - i128::from(discarded);
         while self.next_test.min(self.next_reset) < now {
             if self.next_test <= self.next_reset {
                 let found = (self.base - missing).unsigned_abs();

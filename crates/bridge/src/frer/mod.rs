@@ -1,11 +1,11 @@
-//! Frame replication and elimination for reliability: what happens where copies of a stream meet.
+//! Frame replication and elimination for reliability: what happens where member streams merge.
 //!
 //! IEEE 802.1CB-2017, 7.4.
 
-mod base;
-mod latent;
-mod recovery;
+mod base_recovery;
+mod latent_error_detection;
+mod sequence_recovery;
 
-pub use base::{BaseRecovery, RecoveryCounters};
-pub use latent::LatentErrorDetection;
-pub use recovery::{Sequence, SequenceRecovery, Verdict};
+pub use base_recovery::{BaseRecovery, RecoveryCounters};
+pub use latent_error_detection::LatentErrorDetection;
+pub use sequence_recovery::{Sequence, SequenceRecovery, Verdict};

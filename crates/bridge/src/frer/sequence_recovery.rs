@@ -94,7 +94,7 @@ impl SequenceRecovery {
             self.highest = number;
             self.history.iter_mut().for_each(|seen| *seen = false);
             self.unknown = self.history.len().saturating_sub(1);
-            self.see(0);
+            self.mark_seen(0);
             return Verdict::Accepted { out_of_order: false, lost: 0 };
         }
         let ahead = self.distance(number);
@@ -106,7 +106,7 @@ impl SequenceRecovery {
             if self.history.get(back).copied().unwrap_or(false) {
                 return Verdict::Duplicate;
             }
-            self.see(back);
+            self.mark_seen(back);
             return Verdict::Accepted { out_of_order: true, lost: 0 };
         }
         let mut lost = 0;
@@ -120,7 +120,7 @@ impl SequenceRecovery {
             self.history.push_front(false);
         }
         self.highest = number;
-        self.see(0);
+        self.mark_seen(0);
         Verdict::Accepted { out_of_order: ahead != 1, lost }
     }
 
@@ -135,7 +135,7 @@ impl SequenceRecovery {
         Verdict::Accepted { out_of_order: !first && ahead != 1, lost: 0 }
     }
 
-    fn see(&mut self, back: usize) {
+    fn mark_seen(&mut self, back: usize) {
         if let Some(seen) = self.history.get_mut(back) {
             *seen = true;
         }

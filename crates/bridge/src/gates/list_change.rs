@@ -5,7 +5,7 @@
 
 use tsn_plan::{GateList, Gates};
 
-/// What the gates go by.
+/// What the states of the gates follow.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Schedule {
     /// The states before any list (`AdminGateStates`).
@@ -16,16 +16,16 @@ pub enum Schedule {
     Extended(usize),
 }
 
-/// From when on, in ns; until the next one.
+/// What is in force from an instant on, until the next one.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct InForce {
-    /// `i64::MIN` for the first.
+    /// From when on, ns; `i64::MIN` for the first.
     pub from_ns: i64,
-    /// What.
+    /// What the gates follow from then on.
     pub schedule: Schedule,
 }
 
-/// A change that is asked for and not yet made.
+/// A change that is configured and not yet made (`ConfigPending`).
 struct Pending {
     /// `ConfigChangeTime`.
     change_ns: i64,
@@ -33,7 +33,7 @@ struct Pending {
     requested_ns: i64,
 }
 
-/// Everything that is ever in force, and how often a list was asked for too late (`ConfigChangeError`): one that
+/// Everything that is ever in force, and how often a list was configured too late (`ConfigChangeError`): one that
 /// runs had to be replaced, and the base time was past.
 #[must_use]
 pub fn in_force(gates: &Gates) -> (Vec<InForce>, u64) {
@@ -48,7 +48,7 @@ pub fn in_force(gates: &Gates) -> (Vec<InForce>, u64) {
         past.put(i64::MIN, Schedule::List(0));
         past.running = Some(0);
     }
-    for (place, change) in gates.changes.iter().enumerate() {
+    for (index, change) in gates.changes.iter().enumerate() {
         let now = change.at_ns;
         if let Some(due) = pending.take_if(|due| due.change_ns <= now) {
             past.install(&due);
@@ -61,7 +61,7 @@ pub fn in_force(gates: &Gates) -> (Vec<InForce>, u64) {
         let cycle = i64::try_from(change.cycle_ns).unwrap_or(i64::MAX).max(1);
         let wait = if late { (change.base_time_ns - now).rem_euclid(cycle) } else { 0 };
         let change_ns = if late { now.saturating_add(wait) } else { change.base_time_ns };
-        pending = Some(Pending { change_ns, list: place + 1, requested_ns: now });
+        pending = Some(Pending { change_ns, list: index + 1, requested_ns: now });
     }
     if let Some(due) = pending {
         past.install(&due);

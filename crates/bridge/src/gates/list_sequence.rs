@@ -2,34 +2,35 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.9. Windows that meet where one list replaces another are one window.
 
-use super::change::{InForce, Schedule, in_force};
-use super::{GateControlList, Openings};
+use super::GateControlList;
+use super::list_change::{InForce, Schedule, in_force};
+use super::open_intervals::OpenIntervals;
 use tsn_plan::{GateEntry, Gates, MacOperation};
 use tsn_units::{Duration, Instant, True};
 
-/// One list for its time.
+/// One list, and when it is in force.
 #[derive(Clone, Debug)]
-pub(super) struct Era {
+pub(super) struct ListPeriod {
     /// On the list's clock, ps.
     from: i64,
     list: GateControlList,
-    /// Idle slopes of classes that have others in this time; 0 for those that do not.
+    /// Idle slopes that the list sets; 0 for classes that keep their own.
     slopes: [i64; 8],
 }
 
-/// All of them, in order of time; the first one begins at the beginning of time.
+/// The lists of a port in the order in which they are in force; the first one begins at the beginning of time.
 #[derive(Clone, Debug)]
-pub(super) struct Eras(Vec<Era>);
+pub(super) struct ListSequence(Vec<ListPeriod>);
 
-impl Eras {
+impl ListSequence {
     pub fn new(gates: &Gates) -> Self {
         let lists: Vec<_> = gates.lists().collect();
-        let era = |one: &InForce| {
+        let period = |one: &InForce| {
             let list = match one.schedule {
                 Schedule::Initial => constant(gates.initial.unwrap_or(u8::MAX), false),
                 Schedule::List(number) => {
                     let list = &lists[number];
-                    GateControlList::steady(list.base_time_ns, list.cycle_ns, list.entries)
+                    GateControlList::cyclic(list.base_time_ns, list.cycle_ns, list.entries)
                 }
                 Schedule::Extended(number) => {
                     let entries = lists[number].entries;
@@ -48,39 +49,39 @@ impl Eras {
             }
             let from =
                 if one.from_ns == i64::MIN { i64::MIN } else { Instant::<True>::from_ns(one.from_ns).ps() };
-            Era { from, list, slopes }
+            ListPeriod { from, list, slopes }
         };
-        Self(in_force(gates).0.iter().map(era).collect())
+        Self(in_force(gates).0.iter().map(period).collect())
     }
 
-    /// Whether no list is anything to a class: its gate never closes, and its slope is always its own.
-    pub fn all_the_same(&self, class: usize) -> bool {
-        let sloping = |era: &Era| era.slopes.get(class).is_some_and(|slope| *slope != 0);
-        self.0.iter().all(|era| era.list.classes[class].always && !sloping(era))
+    /// Whether no list affects a class: its gate never closes, and its idle slope is always its own.
+    pub fn always_open(&self, class: usize) -> bool {
+        let sloping = |period: &ListPeriod| period.slopes.get(class).is_some_and(|slope| *slope != 0);
+        self.0.iter().all(|period| period.list.classes[class].always && !sloping(period))
     }
 
     /// More than the windows of one cycle of every list.
     pub fn windows(&self, class: u8) -> usize {
-        self.0.iter().map(|era| era.openings(class).spans.len() + 1).sum()
+        self.0.iter().map(|period| period.openings(class).intervals.len() + 1).sum()
     }
 
     /// Whether idle slopes change.
     pub fn slopes(&self) -> bool {
-        self.0.iter().any(|era| era.slopes != [0; 8])
+        self.0.iter().any(|period| period.slopes != [0; 8])
     }
 
     /// The slope of a class at `at`.
     pub fn slope(&self, class: u8, own: i64, at: i64) -> i64 {
-        self.0[self.place(at)].slope(class, Some(own))
+        self.0[self.index(at)].slope(class, Some(own))
     }
 
-    fn place(&self, at: i64) -> usize {
-        self.0.partition_point(|era| era.from <= at).saturating_sub(1)
+    fn index(&self, at: i64) -> usize {
+        self.0.partition_point(|period| period.from <= at).saturating_sub(1)
     }
 
-    /// When an era ends.
-    fn end(&self, place: usize) -> i64 {
-        self.0.get(place + 1).map_or(i64::MAX, |next| next.from)
+    /// When a period ends.
+    fn end(&self, index: usize) -> i64 {
+        self.0.get(index + 1).map_or(i64::MAX, |next| next.from)
     }
 
     /// See [`GateControlList::next_opening`].
@@ -88,21 +89,21 @@ impl Eras {
     #[inline(never)]
     pub fn next_opening(&self, class: u8, now: i64, needs: i64) -> Option<(i64, i64)> {
         let mut at = now;
-        for place in self.place(now)..self.0.len() {
-            let (era, end) = (&self.0[place], self.end(place));
-            at = at.max(era.from);
+        for index in self.index(now)..self.0.len() {
+            let (period, end) = (&self.0[index], self.end(index));
+            at = at.max(period.from);
             let window = |found: Option<(i64, i64)>| {
                 let (opens, closes) = found.filter(|(opens, _)| *opens < end)?;
-                let closes = if closes >= end { self.open_beyond(class, place, closes) } else { closes };
-                let opens = opens.max(era.from);
+                let closes = if closes >= end { self.open_beyond(class, index, closes) } else { closes };
+                let opens = opens.max(period.from);
                 (opens.max(at).checked_add(needs)? <= closes).then_some((opens, closes))
             };
-            if let Some(found) = window(era.window(class, at, needs)) {
+            if let Some(found) = window(period.window(class, at, needs)) {
                 return Some(found);
             }
             // One that is too short by itself may go on in the next list.
             if end < i64::MAX
-                && let Some(found) = window(era.window(class, at.max(end - 1), 0))
+                && let Some(found) = window(period.window(class, at.max(end - 1), 0))
             {
                 return Some(found);
             }
@@ -110,12 +111,12 @@ impl Eras {
         None
     }
 
-    /// When a window closes that is open to the end of an era.
-    fn open_beyond(&self, class: u8, mut place: usize, mut closes: i64) -> i64 {
-        while closes >= self.end(place) && place + 1 < self.0.len() {
-            place += 1;
-            let from = self.0[place].from;
-            match self.0[place].window(class, from, 0) {
+    /// When a window closes that is open to the end of a period.
+    fn open_beyond(&self, class: u8, mut index: usize, mut closes: i64) -> i64 {
+        while closes >= self.end(index) && index + 1 < self.0.len() {
+            index += 1;
+            let from = self.0[index].from;
+            match self.0[index].window(class, from, 0) {
                 Some((opens, to)) if opens <= from && to > from => closes = to,
                 _ => return from,
             }
@@ -123,43 +124,44 @@ impl Eras {
         closes
     }
 
-    /// What a class gains between two instants, at a slope of its own where the era has no other; without one, how
-    /// long its gate is open.
-    pub fn gained(&self, class: u8, own: Option<i64>, from: i64, to: i64) -> i128 {
-        let mut gained = 0;
-        for place in self.place(from)..=self.place(to) {
-            let era = &self.0[place];
-            let (from, to) = (from.max(era.from), to.min(self.end(place)));
-            gained += i128::from(era.slope(class, own)) * i128::from(era.open_between(class, from, to).ps());
+    /// The credit that a class gains between two instants, at its own idle slope where the list has no other one;
+    /// without a slope, how long its gate is open.
+    pub fn credit_gain(&self, class: u8, own: Option<i64>, from: i64, to: i64) -> i128 {
+        let mut credit_gain = 0;
+        for index in self.index(from)..=self.index(to) {
+            let period = &self.0[index];
+            let (from, to) = (from.max(period.from), to.min(self.end(index)));
+            credit_gain +=
+                i128::from(period.slope(class, own)) * i128::from(period.open_between(class, from, to).ps());
         }
-        gained
+        credit_gain
     }
 
-    /// When a class will have gained `needed`.
-    pub fn after_gain(&self, class: u8, own: Option<i64>, from: i64, mut needed: i128) -> i64 {
-        for place in self.place(from)..self.0.len() {
-            let (era, end) = (&self.0[place], self.end(place));
-            let (from, slope) = (from.max(era.from), i128::from(era.slope(class, own).max(1)));
+    /// When a class will have gained `needed` credit.
+    pub fn when_gained(&self, class: u8, own: Option<i64>, from: i64, mut needed: i128) -> i64 {
+        for index in self.index(from)..self.0.len() {
+            let (period, end) = (&self.0[index], self.end(index));
+            let (from, slope) = (from.max(period.from), i128::from(period.slope(class, own).max(1)));
             if end < i64::MAX {
-                let here = slope * i128::from(era.open_between(class, from, end).ps());
+                let here = slope * i128::from(period.open_between(class, from, end).ps());
                 if needed > here {
                     needed -= here;
                     continue;
                 }
             }
             let open = i64::try_from((needed - 1) / slope + 1).unwrap_or(i64::MAX);
-            let openings = era.openings(class);
-            return era
+            let openings = period.openings(class);
+            return period
                 .list
-                .after_open(openings, Instant::<True>::from_ps(from), Duration::from_ps(open))
+                .when_open_for(openings, Instant::<True>::from_ps(from), Duration::from_ps(open))
                 .ps();
         }
         i64::MAX
     }
 }
 
-impl Era {
-    fn openings(&self, class: u8) -> &Openings {
+impl ListPeriod {
+    fn openings(&self, class: u8) -> &OpenIntervals {
         &self.list.classes[usize::from(class)]
     }
 
@@ -171,7 +173,7 @@ impl Era {
         }
     }
 
-    /// The first window with room, as if the era had neither beginning nor end.
+    /// The first window with room, as if the period had neither beginning nor end.
     fn window(&self, class: u8, now: i64, needs: i64) -> Option<(i64, i64)> {
         let openings = self.openings(class);
         if openings.always {
@@ -190,5 +192,5 @@ impl Era {
 
 fn constant(open: u8, held: bool) -> GateControlList {
     let mac = held.then_some(MacOperation::Hold);
-    GateControlList::steady(0, 1, &[GateEntry { open, interval_ns: 1, mac }])
+    GateControlList::cyclic(0, 1, &[GateEntry { open, interval_ns: 1, mac }])
 }

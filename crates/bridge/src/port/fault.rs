@@ -1,18 +1,18 @@
-//! What faults do to a port: its queues are lost, or it obeys a gate control list that is not its own.
+//! What faults do to a port: its queues are lost, or it follows a gate control list that is not its own.
 
 use super::{Actions, EgressPort, Window};
 use crate::{Frame, Gate, GateControlList};
 use tsn_plan::Gates;
 use tsn_units::{ClockMap, Instant, Local, True};
 
-/// What a port obeys when nothing is wrong.
+/// The gates that a port follows without a fault.
 #[derive(Clone, Debug)]
-pub(super) struct Own {
+pub(super) struct OwnGates {
     gates: Option<Box<GateControlList>>,
     gated: Vec<bool>,
 }
 
-impl Own {
+impl OwnGates {
     /// From now on the list goes by this clock.
     pub fn set_clock(&mut self, clock: ClockMap<True, Local>) {
         if let Some(list) = &mut self.gates {
@@ -39,30 +39,30 @@ impl<F: Frame> EgressPort<F> {
         lost
     }
 
-    /// From `now` on the port obeys another list (none: all gates are open). Asks to be woken.
+    /// From `now` on the port follows another list (none: all gates are open). Requests a wake.
     ///
-    /// Frames are still taken or refused by the port's own list: what fits into no window of the other one waits.
+    /// The port's own list still decides which frames are accepted: a frame that fits no window of the other one waits.
     #[cold]
-    pub fn disobey(&mut self, now: Instant, gates: Option<&Gates>, actions: &mut Actions<F>) {
+    pub fn override_gates(&mut self, now: Instant, gates: Option<&Gates>, actions: &mut Actions<F>) {
         *actions = Actions::default();
         let list = gates.map(|gates| Box::new(GateControlList::new(gates)));
         self.advance_shapers(now);
         let gated: Vec<bool> = self.classes.iter().map(|selector| selector.gated).collect();
         let before = std::mem::replace(&mut self.gates, list);
         if self.own.is_none() {
-            self.own = Some(Box::new(Own { gates: before, gated }));
+            self.own = Some(Box::new(OwnGates { gates: before, gated }));
         }
         for (class, selector) in self.classes.iter_mut().enumerate() {
             let closes = self.gates.as_ref().is_some_and(|list| !list.gate(class as u8).is_always_open());
             let own = self.own.as_ref().is_some_and(|own| own.gated.get(class) == Some(&true));
             selector.gated = closes || own;
         }
-        self.ask_anew(now, actions);
+        self.reselect(now, actions);
     }
 
-    /// From `now` on the port obeys its own list again. Asks to be woken.
+    /// From `now` on the port follows its own list again. Requests a wake.
     #[cold]
-    pub fn obey(&mut self, now: Instant, actions: &mut Actions<F>) {
+    pub fn restore_gates(&mut self, now: Instant, actions: &mut Actions<F>) {
         *actions = Actions::default();
         let Some(own) = self.own.take() else { return };
         self.advance_shapers(now);
@@ -70,12 +70,12 @@ impl<F: Frame> EgressPort<F> {
         for (selector, gated) in self.classes.iter_mut().zip(own.gated) {
             selector.gated = gated;
         }
-        self.ask_anew(now, actions);
+        self.reselect(now, actions);
     }
 
-    /// The gate of the port's own list, whichever it obeys.
+    /// The gate of the port's own list, even while a fault has replaced it.
     #[inline]
-    pub(super) fn usual_gate(&self, class: u8) -> Gate<'_> {
+    pub(super) fn own_gate(&self, class: u8) -> Gate<'_> {
         match &self.own {
             None => self.gate(class),
             Some(own) => own.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class)),
@@ -91,13 +91,13 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// What was asked for holds no longer.
-    fn ask_anew(&mut self, now: Instant, actions: &mut Actions<F>) {
+    /// Discards the wake requested before, and chooses anew at `now`.
+    fn reselect(&mut self, now: Instant, actions: &mut Actions<F>) {
         for selector in &mut self.classes {
             selector.window = Window::NONE;
         }
         self.wake = Instant::MAX;
-        self.ask(now, actions);
+        self.request_wake(now, actions);
     }
 }
 
@@ -166,14 +166,14 @@ mod tests {
         let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
         let mut actions = Actions::default();
         let closed = list(&[(0, 100_000)]);
-        port.disobey(Instant::from_ns(0), Some(&closed), &mut actions);
+        port.override_gates(Instant::from_ns(0), Some(&closed), &mut actions);
         for ns in [10_000, 20_000] {
             let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
             port.handle(Instant::from_ns(ns), frame, &mut actions);
             assert!(actions.start.is_none() && actions.dropped.is_none(), "they wait");
         }
         // Its own gate is closed at 60 us.
-        port.obey(Instant::from_ns(60_000), &mut actions);
+        port.restore_gates(Instant::from_ns(60_000), &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [100_000, 100_000 + 1_020 * 8]);
     }
 
@@ -184,7 +184,7 @@ mod tests {
         let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
         port.handle(Instant::from_ns(60_000), frame, &mut actions);
         assert!(actions.start.is_none());
-        port.disobey(Instant::from_ns(70_000), None, &mut actions);
+        port.override_gates(Instant::from_ns(70_000), None, &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [70_000]);
     }
 
@@ -196,7 +196,7 @@ mod tests {
         let mut port = EgressPort::new(&plan);
         let mut actions = Actions::default();
         let arrive = |class, octets| Event::Arrive { class, frame: Sized(octets), more: false };
-        port.disobey(Instant::from_ns(0), Some(&list(&[(1, 100_000)])), &mut actions);
+        port.override_gates(Instant::from_ns(0), Some(&list(&[(1, 100_000)])), &mut actions);
         port.handle(Instant::from_ns(0), Event::Wake, &mut actions);
         // 8,000 octets take 64 us: more than any window of its own, while the other list never closes.
         port.handle(Instant::from_ns(0), arrive(0, 8_000), &mut actions);
@@ -206,12 +206,12 @@ mod tests {
         assert!(actions.start.is_none() && actions.dropped.is_none());
         port.handle(Instant::from_ns(60_000), arrive(0, 1_000), &mut actions);
         assert!(actions.start.is_some(), "its own list would be closed");
-        port.obey(Instant::from_ns(70_000), &mut actions);
+        port.restore_gates(Instant::from_ns(70_000), &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [70_000]);
         // A list that is gone takes no gate from a class that has none of its own.
         plan.gates = None;
         let mut port = EgressPort::new(&plan);
-        port.disobey(Instant::from_ns(0), None, &mut actions);
+        port.override_gates(Instant::from_ns(0), None, &mut actions);
         port.handle(Instant::from_ns(0), arrive(1, 60_000), &mut actions);
         assert!(actions.dropped.is_none());
     }
@@ -221,12 +221,12 @@ mod tests {
     fn a_ports_own_list_keeps_its_clock() {
         let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
         let mut actions = Actions::default();
-        port.disobey(Instant::from_ns(0), Some(&list(&[(0, 100_000)])), &mut actions);
+        port.override_gates(Instant::from_ns(0), Some(&list(&[(0, 100_000)])), &mut actions);
         let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(7_000), tsn_units::Frequency::NOMINAL);
         port.set_gate_clock(Instant::from_ns(10_000), ahead, &mut actions);
         let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
         port.handle(Instant::from_ns(20_000), frame, &mut actions);
-        port.obey(Instant::from_ns(60_000), &mut actions);
+        port.restore_gates(Instant::from_ns(60_000), &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [93_000]);
     }
 
@@ -250,21 +250,21 @@ mod tests {
         let bits = |port: &EgressPort<Sized>, ns| {
             port.credit(0, Instant::from_ns(ns)).map(|credit| credit / 1_000_000_000_000)
         };
-        port.disobey(Instant::from_ns(12_000), Some(&list(&[(0, 100_000)])), &mut actions);
+        port.override_gates(Instant::from_ns(12_000), Some(&list(&[(0, 100_000)])), &mut actions);
         assert_eq!(bits(&port, 12_000), Some(-5_000));
         assert_eq!(bits(&port, 20_000), Some(-5_000));
-        port.obey(Instant::from_ns(20_000), &mut actions);
+        port.restore_gates(Instant::from_ns(20_000), &mut actions);
         assert_eq!(bits(&port, 24_000), Some(-4_000));
         // While a frame waits it rises above zero; where nothing waits, it does not.
         for (waits, credit) in [(true, 1_000), (false, 0)] {
             let mut port = EgressPort::new(&plan);
             port.handle(Instant::from_ns(0), arrive(980), &mut actions);
-            port.disobey(Instant::from_ns(8_000), Some(&list(&[(0, 100_000)])), &mut actions);
-            port.obey(Instant::from_ns(8_000), &mut actions);
+            port.override_gates(Instant::from_ns(8_000), Some(&list(&[(0, 100_000)])), &mut actions);
+            port.restore_gates(Instant::from_ns(8_000), &mut actions);
             if waits {
                 port.handle(Instant::from_ns(9_000), arrive(980), &mut actions);
             }
-            port.disobey(Instant::from_ns(36_000), None, &mut actions);
+            port.override_gates(Instant::from_ns(36_000), None, &mut actions);
             assert_eq!(bits(&port, 36_000), Some(credit), "{waits}");
         }
     }

@@ -1,26 +1,26 @@
-//! Pre-emption beside gates and shapers: when preemptable frames are held back, and what their parts cost.
+//! Pre-emption with gates and shapers: when preemptable frames are held and released, and what their parts cost.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.2, 8.6.8.4 and 12.30; IEEE 802.3-2022, clause 99.
 
-use super::merge::{Merge, Partial};
-use super::{EgressPort, MOMENT};
+use super::mac_merge::{MacMerge, PartialFrame};
+use super::{EgressPort, SHORTEST_WINDOW};
 use crate::{Frame, Gate, Window};
 use tsn_units::{Duration, Instant, Octets};
 
 /// The longest frame that cannot be cut. OCORA 3.2.2.
-const UNCUTTABLE: u32 = 123;
+const LARGEST_UNCUT: u32 = 123;
 
 impl<F: Frame> EgressPort<F> {
-    /// The first time from `now` on in which preemptable frames are not held back: from when a release is asked for
-    /// until a hold is.
-    fn released(&self, now: Instant) -> Option<Window> {
+    /// The first window from `now` on in which preemptable frames are not held: from the request for a release until
+    /// that for a hold.
+    fn release_window(&self, now: Instant) -> Option<Window> {
         let always = Window { opens: Instant::from_ps(i64::MIN), closes: Instant::MAX };
         let Some(list) = &self.gates else { return Some(always) };
-        let gate = list.released();
+        let gate = list.hold_release();
         let (hold, release) = self.merge_advances;
         let mut from = now + hold;
         for _ in 0..=gate.windows() {
-            let Window { opens, closes } = gate.next_window(from, MOMENT)?;
+            let Window { opens, closes } = gate.next_window(from, SHORTEST_WINDOW)?;
             let earlier = |at: Instant, by: Duration| match at.ps() {
                 i64::MIN | i64::MAX => at,
                 _ => at - by,
@@ -34,17 +34,17 @@ impl<F: Frame> EgressPort<F> {
         None
     }
 
-    /// From when on preemptable frames are held back: `now`, or later.
-    pub(super) fn held_from(&self, now: Instant) -> Instant {
-        match self.released(now) {
+    /// From when on preemptable frames are held: `now`, or later.
+    pub(super) fn hold_begins(&self, now: Instant) -> Instant {
+        match self.release_window(now) {
             Some(window) if window.opens <= now => window.closes,
             _ => now,
         }
     }
 
-    /// From when on they may go: `now`, or later; [`Instant::MAX`] for never.
-    pub(super) fn released_from(&self, now: Instant) -> Instant {
-        self.released(now).map_or(Instant::MAX, |window| window.opens.max(now))
+    /// From when on preemptable frames are released: `now`, or later; [`Instant::MAX`] for never.
+    pub(super) fn release_begins(&self, now: Instant) -> Instant {
+        self.release_window(now).map_or(Instant::MAX, |window| window.opens.max(now))
     }
 
     /// When a preemptable frame may start that a hold can cut, not before `from`.
@@ -53,28 +53,28 @@ impl<F: Frame> EgressPort<F> {
     /// when it does.
     #[cold]
     #[inline(never)]
-    pub(super) fn held_start(&self, class: u8, from: Instant, frame: Octets) -> Instant {
+    pub(super) fn preemptable_start(&self, class: u8, from: Instant, frame: Octets) -> Instant {
         let gate = self.gate(class);
-        let tries = gate.windows() + self.gates.as_ref().map_or(1, |list| list.released().windows());
+        let tries = gate.windows() + self.gates.as_ref().map_or(1, |list| list.hold_release().windows());
         let (whole, least) =
-            (self.line.until_last_bit(frame), self.line.until_last_bit(Octets(frame.0.min(UNCUTTABLE))));
+            (self.line.until_last_bit(frame), self.line.until_last_bit(Octets(frame.0.min(LARGEST_UNCUT))));
         let mut at = from;
         for _ in 0..=2 * tries {
-            let Some(released) = self.released(at) else { return Instant::MAX };
+            let Some(released) = self.release_window(at) else { return Instant::MAX };
             at = at.max(released.opens);
-            let Some(window) = gate.next_window(at, MOMENT) else { return Instant::MAX };
+            let Some(window) = gate.next_window(at, SHORTEST_WINDOW) else { return Instant::MAX };
             if window.opens.max(at) >= released.closes {
                 at = window.opens.max(at);
                 continue;
             }
             at = at.max(window.opens);
-            let fits = |needs: Duration| {
-                at.ps().checked_add(needs.ps()).is_some_and(|end| end <= window.closes.ps())
+            let fits = |window_needed: Duration| {
+                at.ps().checked_add(window_needed.ps()).is_some_and(|end| end <= window.closes.ps())
             };
             let cut = || {
                 released.closes <= window.closes
                     && fits(least)
-                    && self.released(released.closes).is_none_or(|next| next.opens >= window.closes)
+                    && self.release_window(released.closes).is_none_or(|next| next.opens >= window.closes)
             };
             if self.unguarded || fits(whole) || cut() {
                 return at;
@@ -85,34 +85,34 @@ impl<F: Frame> EgressPort<F> {
     }
 
     /// Whether anything of an mPacket is on the wire while the gate of its class is closed.
-    pub(super) fn overruns(&self, class: u8, begun: Instant, ends: Instant) -> bool {
+    pub(super) fn overruns(&self, class: u8, started: Instant, ends: Instant) -> bool {
         let gate = self.gate(class);
         !gate.is_always_open()
             && gate
-                .next_window(begun, MOMENT)
-                .is_none_or(|window| window.opens > begun || window.closes < ends)
+                .next_window(started, SHORTEST_WINDOW)
+                .is_none_or(|window| window.opens > started || window.closes < ends)
     }
 
-    /// An mPacket begins: its class pays for it. Gives the credit before.
-    pub(super) fn spend(&mut self, now: Instant, class: u8, wire: Duration) -> i128 {
+    /// An mPacket begins: charges its class. Gives the credit before.
+    pub(super) fn charge(&mut self, now: Instant, class: u8, wire: Duration) -> i128 {
         let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
         let Some(shaper) = &mut self.classes[usize::from(class)].shaper else { return 0 };
         shaper.advance(now, true, gate);
-        let saved = shaper.save();
-        shaper.spend(now, wire, gate);
+        let saved = shaper.saved();
+        shaper.charge(now, wire, gate);
         saved
     }
 
-    /// It is cut, and the medium free from `free` on: the class pays for less.
-    pub(super) fn spend_less(&mut self, partial: &Partial<F>, free: Instant) {
+    /// An mPacket is cut, and the medium free from `free` on: charges its class less.
+    pub(super) fn refund(&mut self, partial: &PartialFrame<F>, free: Instant) {
         let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(partial.class));
         if let Some(shaper) = &mut self.classes[usize::from(partial.class)].shaper {
-            shaper.spend_less(partial.credit, partial.begun, free - partial.begun, gate);
+            shaper.refund(partial.credit, partial.started, free - partial.started, gate);
         }
     }
 
     /// The rest of an interrupted frame waits: its class gains credit as with a frame in its queue.
-    pub(super) fn gain_while_interrupted(&mut self, merge: &Merge<F>, now: Instant) {
+    pub(super) fn gain_while_interrupted(&mut self, merge: &MacMerge<F>, now: Instant) {
         let Some(partial) = merge.partial.as_ref().filter(|partial| !partial.running) else { return };
         let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(partial.class));
         if let Some(shaper) = &mut self.classes[usize::from(partial.class)].shaper {

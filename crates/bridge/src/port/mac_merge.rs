@@ -12,7 +12,7 @@ const SMALLEST_FRAGMENT: u32 = 64;
 /// The check sequence at the end of every mPacket: mCRC, or, at the end of the frame, its FCS.
 const CHECK: u32 = 4;
 
-/// What the sublayer of one port did.
+/// Counters of the MAC merge sublayer of one port.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeCounters {
     /// How often an express frame cut a preemptable one.
@@ -25,15 +25,15 @@ pub struct MergeCounters {
     pub holds: u64,
 }
 
-/// A preemptable frame of which not all is sent.
+/// A preemptable frame that is not sent whole yet.
 #[derive(Clone, Debug)]
-pub(super) struct Partial<F> {
+pub(super) struct PartialFrame<F> {
     frame: F,
     pub class: u8,
     /// Of its first mPacket.
     first_bit: Instant,
     /// Of the mPacket that is on the wire or was last.
-    pub begun: Instant,
+    pub started: Instant,
     /// Octets, FCS included, that no earlier mPacket carried.
     rest: u32,
     /// An mPacket with all of the rest is on the wire, and may still be cut.
@@ -45,18 +45,18 @@ pub(super) struct Partial<F> {
     overran: bool,
 }
 
-/// The sublayer of one port.
+/// The MAC merge sublayer of one port.
 #[derive(Clone, Debug)]
-pub(super) struct Merge<F> {
+pub(super) struct MacMerge<F> {
     /// Bit n: class n is express.
     express: u8,
-    /// Gate entries hold preemptable frames back.
+    /// Gate entries hold preemptable frames (`Set-And-Hold-MAC`).
     holding: bool,
-    pub partial: Option<Partial<F>>,
+    pub partial: Option<PartialFrame<F>>,
     counters: MergeCounters,
 }
 
-impl<F> Merge<F> {
+impl<F> MacMerge<F> {
     pub fn new(own: &Preemption, holding: bool) -> Self {
         Self { express: own.express, holding, partial: None, counters: MergeCounters::default() }
     }
@@ -65,7 +65,7 @@ impl<F> Merge<F> {
         usize::from(self.partial.is_some())
     }
 
-    /// Gives up the frame of which not all is sent.
+    /// Discards the frame that is not sent whole yet.
     pub fn clear(&mut self) -> Option<F> {
         self.partial.take().map(|partial| partial.frame)
     }
@@ -75,13 +75,14 @@ impl<F> Merge<F> {
     }
 }
 
-impl<F> Partial<F> {
+impl<F> PartialFrame<F> {
     /// How many octets of the rest are sent when it is cut as early as possible, if it can be cut at all: what is
     /// sent and what remains both fill an mPacket.
     fn cut(&self, now: Instant, line: &Line) -> Option<u32> {
-        let elapsed = i128::from((now - self.begun).ps()) * i128::from(line.rate().0);
-        let begun = u32::try_from((elapsed + 7_999_999_999_999) / 8_000_000_000_000).ok()?;
-        let sent = begun.saturating_sub(PREAMBLE.0 + START_FRAME_DELIMITER.0).max(SMALLEST_FRAGMENT - CHECK);
+        let elapsed = i128::from((now - self.started).ps()) * i128::from(line.rate().0);
+        let started = u32::try_from((elapsed + 7_999_999_999_999) / 8_000_000_000_000).ok()?;
+        let sent =
+            started.saturating_sub(PREAMBLE.0 + START_FRAME_DELIMITER.0).max(SMALLEST_FRAGMENT - CHECK);
         (sent.checked_add(SMALLEST_FRAGMENT)? <= self.rest).then_some(sent)
     }
 }
@@ -91,7 +92,7 @@ impl<F: Frame> EgressPort<F> {
     #[cold]
     pub(super) fn handle_merging(
         &mut self,
-        merge: &mut Merge<F>,
+        merge: &mut MacMerge<F>,
         now: Instant,
         event: Event<F>,
         actions: &mut Actions<F>,
@@ -100,7 +101,7 @@ impl<F: Frame> EgressPort<F> {
             Event::Arrive { class, frame, .. } => {
                 self.gain_while_interrupted(merge, now);
                 if self.accept(now, class, frame, actions).is_some() {
-                    self.ask(now, actions);
+                    self.request_wake(now, actions);
                 }
             }
             Event::Wake if now == self.wake => {
@@ -111,39 +112,41 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    fn step(&mut self, merge: &mut Merge<F>, now: Instant, actions: &mut Actions<F>) {
+    fn step(&mut self, merge: &mut MacMerge<F>, now: Instant, actions: &mut Actions<F>) {
         if let Some(partial) = merge.partial.as_mut().filter(|partial| partial.running) {
-            let ends = partial.begun + self.line.until_last_bit(Octets(partial.rest));
+            let ends = partial.started + self.line.until_last_bit(Octets(partial.rest));
             if now >= ends {
                 merge.counters.fragmented_frames += u64::from(partial.fragmented);
-                let Partial { frame, class, first_bit, .. } = *partial;
-                if partial.overran || self.overruns(class, partial.begun, ends) {
+                let PartialFrame { frame, class, first_bit, .. } = *partial;
+                if partial.overran || self.overruns(class, partial.started, ends) {
                     self.classes[usize::from(class)].queue.count_overrun();
                 }
                 actions.start = Some(Transmission { frame, class, first_bit, last_bit: ends });
                 merge.partial = None;
             } else {
                 // The answer can only become no.
-                let Some(sent) = partial.cut(now, &self.line) else { return self.ask(ends, actions) };
-                let hold = if merge.holding { self.held_from(now) } else { Instant::MAX };
+                let Some(sent) = partial.cut(now, &self.line) else {
+                    return self.request_wake(ends, actions);
+                };
+                let hold = if merge.holding { self.hold_begins(now) } else { Instant::MAX };
                 let express = self.earliest_of(merge.express, now).1;
                 if express.min(hold) > now {
-                    return self.ask(ends.min(express).min(hold), actions);
+                    return self.request_wake(ends.min(express).min(hold), actions);
                 }
-                let free = partial.begun + self.line.until_free(Octets(sent + CHECK));
+                let free = partial.started + self.line.until_free(Octets(sent + CHECK));
                 if hold > now {
                     // By when the cut mPacket is off the wire, the window that the express frame waits for may be over.
                     let express = self.earliest_of(merge.express, free).1;
                     if express > free {
-                        return self.ask(ends.min(express).min(hold), actions);
+                        return self.request_wake(ends.min(express).min(hold), actions);
                     }
                     merge.counters.preemptions += 1;
                 } else {
                     merge.counters.holds += 1;
                 }
-                let cut = partial.begun + self.line.until_last_bit(Octets(sent + CHECK));
-                partial.overran |= self.overruns(partial.class, partial.begun, cut);
-                self.spend_less(partial, free);
+                let cut = partial.started + self.line.until_last_bit(Octets(sent + CHECK));
+                partial.overran |= self.overruns(partial.class, partial.started, cut);
+                self.refund(partial, free);
                 partial.rest -= sent;
                 partial.running = false;
                 partial.fragmented = true;
@@ -151,37 +154,37 @@ impl<F: Frame> EgressPort<F> {
             }
         }
         if now < self.free {
-            return self.ask(self.free, actions);
+            return self.request_wake(self.free, actions);
         }
         match self.earliest_of(merge.express, now) {
             (class, start) if start <= now => {
                 self.transmit(now, class, actions);
                 if merge.partial.is_some() {
-                    self.ask(self.free, actions);
+                    self.request_wake(self.free, actions);
                 }
                 return;
             }
             _ => {}
         }
-        let goes_on = if merge.holding { self.released_from(now) } else { now };
+        let goes_on = if merge.holding { self.release_begins(now) } else { now };
         if goes_on > now {
             // Whatever waits for its window waits in `earliest_of`, the rest of a frame only for its release.
             let partial = if merge.partial.is_some() { goes_on } else { Instant::MAX };
-            let next = self.earliest_of(u8::MAX, now).1.max(now + super::MOMENT);
-            return self.ask(next.min(partial), actions);
+            let next = self.earliest_of(u8::MAX, now).1.max(now + super::SHORTEST_WINDOW);
+            return self.request_wake(next.min(partial), actions);
         }
         if let Some(partial) = &mut merge.partial {
             merge.counters.continuations += 1;
-            partial.begun = now;
+            partial.started = now;
             partial.running = true;
             let wire = self.line.until_free(Octets(partial.rest));
-            partial.credit = self.spend(now, partial.class, wire);
+            partial.credit = self.charge(now, partial.class, wire);
         } else {
             match self.earliest_of(!merge.express, now) {
-                (class, start) if start <= now => merge.partial = self.begin(now, class),
+                (class, start) if start <= now => merge.partial = self.start_preemptable(now, class),
                 _ => {
                     let next = self.earliest_of(u8::MAX, now).1;
-                    return self.ask(next, actions);
+                    return self.request_wake(next, actions);
                 }
             }
         }
@@ -189,24 +192,24 @@ impl<F: Frame> EgressPort<F> {
         self.free = now + self.line.until_free(Octets(partial.rest));
         let ends = now + self.line.until_last_bit(Octets(partial.rest));
         let express = self.earliest_of(merge.express, now).1;
-        let hold = if merge.holding { self.held_from(now) } else { Instant::MAX };
-        self.ask(ends.min(express).min(hold), actions);
+        let hold = if merge.holding { self.hold_begins(now) } else { Instant::MAX };
+        self.request_wake(ends.min(express).min(hold), actions);
     }
 
     /// Takes the first frame of a preemptable class from its queue.
-    fn begin(&mut self, now: Instant, class: u8) -> Option<Partial<F>> {
+    fn start_preemptable(&mut self, now: Instant, class: u8) -> Option<PartialFrame<F>> {
         let queue = &mut self.classes[usize::from(class)].queue;
         let frame = queue.pop()?;
         if queue.is_empty() {
             self.waiting &= !(1 << class);
         }
         let rest = frame.octets().0;
-        let credit = self.spend(now, class, self.line.until_free(frame.octets()));
-        Some(Partial {
+        let credit = self.charge(now, class, self.line.until_free(frame.octets()));
+        Some(PartialFrame {
             frame,
             class,
             first_bit: now,
-            begun: now,
+            started: now,
             rest,
             running: true,
             fragmented: false,

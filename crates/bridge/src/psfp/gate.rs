@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.5.4 and 8.6.10.
 
+use tsn_plan::duration;
 use tsn_units::{Instant, Local};
 
 /// Whether a frame passes.
@@ -43,16 +44,15 @@ impl StreamGate {
     /// The gate of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
     #[must_use]
     pub fn new(gate: &tsn_plan::StreamGate) -> Self {
-        let ps = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX).saturating_mul(1_000);
         let mut until = 0_i64;
         let entries = gate.entries.iter().map(|entry| {
-            until = until.saturating_add(ps(entry.interval_ns));
+            until = until.saturating_add(duration(entry.interval_ns).ps());
             Entry { until, open: entry.open, ipv: entry.ipv, octets_max: entry.octets_max }
         });
         Self {
             entries: entries.collect(),
             base: gate.base_time_ns.saturating_mul(1_000),
-            cycle: ps(gate.cycle_ns).max(1),
+            cycle: duration(gate.cycle_ns).ps().max(1),
             close_on_invalid_rx: gate.close_on_invalid_rx,
             close_on_octets_exceeded: gate.close_on_octets_exceeded,
             closed: false,

@@ -10,7 +10,7 @@ pub use filter::FilterCounters;
 pub use gate::{Passing, StreamGate};
 pub use meter::{Color, FlowMeter};
 
-use crate::ats::{Schedulers, Waiting};
+use crate::ats::{Eligibility, Schedulers};
 use filter::Filter;
 use tsn_plan::Policing;
 use tsn_units::{Free, Instant, Local};
@@ -105,8 +105,8 @@ impl Psfp {
         let eligible = match filter.scheduler.map(|number| self.schedulers.process(now, number, frame.octets))
         {
             None => None,
-            Some(Waiting::Until(eligible)) => Some(eligible),
-            Some(Waiting::TooLong) => return Verdict::Drop,
+            Some(Eligibility::At(eligible)) => Some(eligible),
+            Some(Eligibility::Never) => return Verdict::Drop,
         };
         Verdict::Pass { ipv, yellow, eligible }
     }

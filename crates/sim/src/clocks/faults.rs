@@ -1,6 +1,6 @@
 //! What goes wrong with clocks, and with PTP at a node.
 
-use crate::clocks::role::Part;
+use crate::clocks::role::PtpRole;
 use crate::clocks::state::{Command, Pending, Timing};
 use crate::faults::impairment::instant;
 use crate::ids::{FaultId, NodeId};
@@ -17,9 +17,14 @@ impl Timing {
                 ClockFault::FrequencyJump { node, from_ns, until_ns, .. }
                 | ClockFault::PtpDown { node, from_ns, until_ns } => (node, from_ns, Some(until_ns)),
             };
-            self.plan_at(instant(from_ns), NodeId(node), Pending::Fault { number, begins: true }, commands);
+            self.schedule_at(
+                instant(from_ns),
+                NodeId(node),
+                Pending::Fault { number, begins: true },
+                commands,
+            );
             if let Some(until_ns) = until_ns {
-                self.plan_at(
+                self.schedule_at(
                     instant(until_ns),
                     NodeId(node),
                     Pending::Fault { number, begins: false },
@@ -54,7 +59,7 @@ impl Timing {
                     _ => false,
                 });
                 let own = &mut self.nodes[node as usize];
-                own.machine = if down { None } else { own.part.as_ref().map(Part::begin) };
+                own.machine = if down { None } else { own.role.as_ref().map(PtpRole::begin) };
             }
         }
     }

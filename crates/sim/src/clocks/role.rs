@@ -1,16 +1,16 @@
-//! What a node is in PTP, at first and whenever its PTP begins anew.
+//! The role of a node in PTP, from which its PTP clock is made at first and after every restart.
 
 use tsn_clock::{DelayMechanism, Instance, Profile, PtpClock, Settings, TransparentClock};
 use tsn_plan::{Delay, Gptp};
 
-/// What a node's PTP begins as, at first and whenever it comes back.
+/// The PTP role of a node, as the Plan configures it.
 #[derive(Clone, Debug)]
-pub(crate) enum Part {
+pub(crate) enum PtpRole {
     Instance(Box<Settings>),
     Transparent { delay: DelayMechanism, ports: usize, enabled: Vec<usize> },
 }
 
-impl Part {
+impl PtpRole {
     pub fn begin(&self) -> PtpClock {
         match self {
             Self::Instance(settings) => PtpClock::Instance(Box::new(Instance::new((**settings).clone()))),

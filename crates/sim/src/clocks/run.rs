@@ -48,7 +48,7 @@ impl Simulation<'_> {
         sink: &mut S,
     ) -> io::Result<()> {
         let link = self.network.links[port];
-        let (lost, late) = self.meets_fate(port, frame, first_bit, last_bit);
+        let (lost, late) = self.impair_message(port, frame, first_bit, last_bit);
         let Some(timing) = &mut self.timing else { return Ok(()) };
         let mut commands = std::mem::take(&mut self.commands);
         let stamped = first_bit + link.until_timestamp_point;
@@ -119,7 +119,7 @@ impl Simulation<'_> {
                 }
                 Command::Arrive(frame) => self.arrive(frame, false, sink)?,
                 Command::Changed { node } => self.clock_changed(node),
-                Command::Note(error) => sink.clock_error(error)?,
+                Command::Record(error) => sink.clock_error(error)?,
             }
         }
         self.commands = commands;
@@ -132,7 +132,7 @@ impl Simulation<'_> {
     fn clock_changed(&mut self, node: NodeId) {
         let Some(timing) = &mut self.timing else { return };
         let mut releases = Vec::new();
-        timing.rearm(node, self.now, &mut releases);
+        timing.replan_releases(node, self.now, &mut releases);
         let clock = *timing.clock(node);
         let ports = timing.ports(node).to_vec();
         self.set_timers(&ports);

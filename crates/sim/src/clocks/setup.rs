@@ -1,8 +1,8 @@
 //! The PTP machines of a Plan's nodes, and their first messages.
 
 use crate::clocks::ptp_taps::PtpTaps;
-use crate::clocks::role::{Part, delay, profile};
-use crate::clocks::state::{Command, Node, Pending, Timing, ns};
+use crate::clocks::role::{PtpRole, delay, profile};
+use crate::clocks::state::{Command, Node, Pending, Timing};
 use crate::ids::{NodeId, PortId, StreamId};
 use crate::network::tables::Network;
 use crate::random::Draws;
@@ -10,7 +10,7 @@ use crate::slab::Slab;
 use tsn_clock::{
     Change, NodeClock, Oscillator, PiParameters, PiServo, Profile, Roles, Settings, SystemIdentity, Wander,
 };
-use tsn_plan::{Bmca, Clocks, Gptp, Plan};
+use tsn_plan::{Bmca, Clocks, Gptp, Plan, duration};
 use tsn_units::{Duration, Frequency, Instant};
 
 fn servo(gptp: &Gptp) -> PiParameters {
@@ -45,7 +45,7 @@ fn elected(bmca: &Bmca, node: usize, ports: Vec<usize>, gptp: &Gptp) -> Roles {
         (it.priority1, it.class, it.accuracy, it.variance, it.priority2)
     });
     let (priority1, class, accuracy, variance, priority2) = own;
-    let times = |interval: u64, times: u8| ns(interval.saturating_mul(u64::from(times)));
+    let times = |interval: u64, times: u8| duration(interval.saturating_mul(u64::from(times)));
     let sync_timeout = times(gptp.sync_interval_ns, bmca.sync_receipt_timeout);
     Roles::Elected {
         own: SystemIdentity { priority1, class, accuracy, variance, priority2, identity: node as u32 },
@@ -79,10 +79,10 @@ impl Timing {
             gptp: clocks.gptp.clone(),
             profile: clocks.gptp.as_ref().map_or(Profile::default(), profile),
             faults: clocks.faults.clone(),
-            record: ns(clocks.record_ns),
+            record: duration(clocks.record_ns),
             pending: Slab::default(),
             messages: Slab::default(),
-            armed: vec![None; plan.streams.len()],
+            planned_releases: vec![None; plan.streams.len()],
             hops: network.timing.clone(),
             outputs: Vec::new(),
             taps: clocks.gptp.as_ref().is_some_and(|gptp| gptp.visible).then(|| Box::new(PtpTaps::new(plan))),
@@ -90,7 +90,7 @@ impl Timing {
         for node in 0..timing.nodes.len() as u32 {
             timing.frequency(NodeId(node), Instant::EPOCH, commands);
         }
-        timing.plan_at(Instant::EPOCH + timing.record, NodeId(0), Pending::Record, commands);
+        timing.schedule_at(Instant::EPOCH + timing.record, NodeId(0), Pending::Record, commands);
         if let Some(gptp) = &clocks.gptp {
             timing.begin(plan, gptp, commands);
         }
@@ -100,7 +100,7 @@ impl Timing {
 
     /// Roles as the Plan says, and first messages.
     pub(crate) fn begin(&mut self, plan: &Plan, gptp: &Gptp, commands: &mut Vec<Command>) {
-        let interval = ns(gptp.sync_interval_ns);
+        let interval = duration(gptp.sync_interval_ns);
         let mut given: Vec<Given> = vec![Given::default(); self.nodes.len()];
         let mut talking = Vec::new();
         if let Some(bmca) = &gptp.bmca {
@@ -132,7 +132,7 @@ impl Timing {
             let ports = node.ports.len();
             node.root = Some(NodeId(gptp.grandmaster));
             if ieee_1588.is_some_and(|it| it.transparent.contains(&(number as u32))) {
-                node.part = Some(Part::Transparent { delay: delay(gptp), ports, enabled: given.ports });
+                node.role = Some(PtpRole::Transparent { delay: delay(gptp), ports, enabled: given.ports });
             } else {
                 // In gPTP with given roles all Sync messages begin at the grandmaster.
                 if gptp.bmca.is_some() || ieee_1588.is_some() || number as u32 == gptp.grandmaster {
@@ -142,7 +142,7 @@ impl Timing {
                     Some(bmca) => elected(bmca, number, given.ports, gptp),
                     None => Roles::Given { slave: given.slave, masters: given.masters },
                 };
-                node.part = Some(Part::Instance(Box::new(Settings {
+                node.role = Some(PtpRole::Instance(Box::new(Settings {
                     identity: number as u32,
                     ports,
                     profile: profile(gptp),
@@ -152,16 +152,16 @@ impl Timing {
                     servo: PiServo::new(servo(gptp), interval),
                 })));
             }
-            node.machine = node.part.as_ref().map(Part::begin);
+            node.machine = node.role.as_ref().map(PtpRole::begin);
         }
         for port in talking {
             let name = format!("gptp/{}/pdelay", plan.ports[port].name);
             let first = Draws::new(plan.seed, &name).below(FIRST_PDELAY_WITHIN_PS);
             let node = self.ports[port].0;
-            self.plan_at(Instant::from_ps(first as i64), node, Pending::Pdelay { port }, commands);
+            self.schedule_at(Instant::from_ps(first as i64), node, Pending::Pdelay { port }, commands);
         }
         for node in &syncing {
-            self.plan_at(Instant::EPOCH + interval, *node, Pending::Sync { node: *node }, commands);
+            self.schedule_at(Instant::EPOCH + interval, *node, Pending::Sync { node: *node }, commands);
         }
         if let Some(bmca) = &gptp.bmca {
             for node in syncing {
@@ -169,7 +169,7 @@ impl Timing {
                 let name = format!("gptp/{}/announce", plan.nodes[node].name);
                 let within = bmca.announce_interval_ns.saturating_mul(1_000).min(FIRST_PDELAY_WITHIN_PS);
                 let first = Draws::new(plan.seed, &name).below(within.max(1));
-                self.plan_at(Instant::from_ps(first as i64), node, Pending::Announce { node }, commands);
+                self.schedule_at(Instant::from_ps(first as i64), node, Pending::Announce { node }, commands);
             }
         }
     }
@@ -177,10 +177,10 @@ impl Timing {
 
 pub(crate) fn new_node(seed: u64, name: &str, clock: &tsn_plan::NodeClock) -> Node {
     let change = |change: &tsn_plan::Change| Change {
-        at: Instant::EPOCH + ns(change.at_ns),
+        at: Instant::EPOCH + duration(change.at_ns),
         ppt: change.deviation_ppt,
     };
-    let wander = clock.wander.map(|it| Wander { most_ppt: it.most_ppt, every: ns(it.every_ns) });
+    let wander = clock.wander.map(|it| Wander { most_ppt: it.most_ppt, every: duration(it.every_ns) });
     let changes = clock.changes.iter().map(change).collect();
     let draws = |what: &str| Draws::new(seed, &format!("clock/{name}/{what}"));
     Node {
@@ -192,7 +192,7 @@ pub(crate) fn new_node(seed: u64, name: &str, clock: &tsn_plan::NodeClock) -> No
         stamp: draws("stamp"),
         jitter_ps: u64::from(clock.jitter_ns) * 1_000,
         wakeup: draws("wakeup"),
-        part: None,
+        role: None,
         machine: None,
         root: None,
         restarts: 0,

@@ -4,14 +4,14 @@
 //! PTP messages that ports have sent; what follows comes back as [`Command`]s for the kernel.
 
 use crate::clocks::ptp_taps::PtpTaps;
-use crate::clocks::role::Part;
+use crate::clocks::role::PtpRole;
 use crate::ids::{FaultId, HopId, NodeId, PortId, StreamId};
 use crate::kernel::event::Frame;
 use crate::random::Draws;
 use crate::slab::Slab;
 use tsn_clock::{Input, Message, NodeClock, Oscillator, Output, Profile, PtpClock, Stamp, Timer};
 use tsn_observation::ClockError;
-use tsn_plan::{ClockFault, Gptp};
+use tsn_plan::{ClockFault, Gptp, duration};
 use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
 
 /// Something that will happen to clocks or messages.
@@ -19,7 +19,7 @@ use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
 pub(crate) enum Pending {
     /// A node's oscillator changes its frequency.
     Oscillator { node: NodeId },
-    /// All errors are noted.
+    /// The errors of all clocks are recorded.
     Record,
     /// A node's next Sync.
     Sync { node: NodeId },
@@ -48,13 +48,13 @@ pub(crate) enum Command {
     Arrive(Frame),
     /// A node's clock has changed: its gates and talkers have to know.
     Changed { node: NodeId },
-    /// Hand over.
-    Note(ClockError),
+    /// Record the error of a clock.
+    Record(ClockError),
 }
 
-/// When a stream's talker releases next: on its node's clock, and what that is in true time.
+/// When a stream's talker releases next: on its node's clock, and in true time.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Armed {
+pub(crate) struct PlannedRelease {
     local: Instant<Local>,
     at: Instant,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Node {
     pub(crate) jitter_ps: u64,
     pub(crate) wakeup: Draws,
     /// The role in PTP, and the clock that plays it; none while PTP is down.
-    pub(crate) part: Option<Part>,
+    pub(crate) role: Option<PtpRole>,
     pub(crate) machine: Option<PtpClock>,
     /// Whose time it follows, or followed last.
     pub(crate) root: Option<NodeId>,
@@ -105,16 +105,12 @@ pub(crate) struct Timing {
     pub(crate) pending: Slab<Pending>,
     /// Messages in queues.
     pub(crate) messages: Slab<Message>,
-    pub(crate) armed: Vec<Option<Armed>>,
+    pub(crate) planned_releases: Vec<Option<PlannedRelease>>,
     /// For every port, the hop of its messages.
     pub(crate) hops: Vec<Option<HopId>>,
     pub(crate) outputs: Vec<Output>,
     /// Where taps sight PTP messages.
     pub(crate) taps: Option<Box<PtpTaps>>,
-}
-
-pub(crate) fn ns(ns: u64) -> Duration {
-    Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
 impl Timing {
@@ -134,10 +130,10 @@ impl Timing {
         &self.nodes[node].ports
     }
 
-    /// A talker's next release, in its timetable's time, which is its node's: gives it in true time.
+    /// Plans a talker's next release, on its node's clock; gives it in true time.
     #[cold]
     #[inline(never)]
-    pub fn arm(
+    pub fn plan_release(
         &mut self,
         stream: StreamId,
         node: NodeId,
@@ -145,30 +141,30 @@ impl Timing {
         now: Instant,
     ) -> Instant {
         let at = self.clock(node).inverse(timetable).max(now);
-        self.armed[stream] = Some(Armed { local: timetable, at });
+        self.planned_releases[stream] = Some(PlannedRelease { local: timetable, at });
         at
     }
 
-    /// Whether a release that comes now is meant, or has been put off or forward since.
+    /// Whether the release event that comes now is still the planned one, or has been moved since.
     #[cold]
     #[inline(never)]
-    pub fn releases(&mut self, stream: StreamId, now: Instant) -> bool {
-        let armed = &mut self.armed[stream];
-        let meant = armed.is_some_and(|armed| armed.at == now);
-        if meant {
-            *armed = None;
+    pub fn is_due(&mut self, stream: StreamId, now: Instant) -> bool {
+        let planned = &mut self.planned_releases[stream];
+        let due = planned.is_some_and(|planned| planned.at == now);
+        if due {
+            *planned = None;
         }
-        meant
+        due
     }
 
-    /// After a change of a node's clock: the releases that come at other times than they would have.
-    pub fn rearm(&mut self, node: NodeId, now: Instant, changed: &mut Vec<(StreamId, Instant)>) {
+    /// After a change of a node's clock: the releases that now come at other true times.
+    pub fn replan_releases(&mut self, node: NodeId, now: Instant, changed: &mut Vec<(StreamId, Instant)>) {
         let node = &self.nodes[node];
         for stream in &node.streams {
-            if let Some(armed) = &mut self.armed[*stream] {
-                let at = node.clock.local().inverse(armed.local).max(now);
-                if at != armed.at {
-                    armed.at = at;
+            if let Some(planned) = &mut self.planned_releases[*stream] {
+                let at = node.clock.local().inverse(planned.local).max(now);
+                if at != planned.at {
+                    planned.at = at;
                     changed.push((*stream, at));
                 }
             }
@@ -200,13 +196,13 @@ impl Timing {
         let seen = self.taps.as_mut().and_then(|taps| taps.see(ports, profile, port, &message));
         if message.is_event() {
             let sent = Pending::Sent { port, message: message.clone(), at: stamped };
-            self.plan_at(last_bit, node, sent, commands);
+            self.schedule_at(last_bit, node, sent, commands);
         }
         if !lost {
             let at = stamped + propagation;
             let peers_node = self.ports[peer].0;
             let received = Pending::Received { port: peer, message, at };
-            self.plan_at(last_bit + propagation, peers_node, received, commands);
+            self.schedule_at(last_bit + propagation, peers_node, received, commands);
         }
         seen
     }
@@ -239,31 +235,31 @@ impl Timing {
                 commands.push(Command::Changed { node });
             }
             Pending::Record => {
-                self.note(now, commands);
-                self.plan_at(now + self.record, NodeId(0), Pending::Record, commands);
+                self.record_errors(now, commands);
+                self.schedule_at(now + self.record, NodeId(0), Pending::Record, commands);
             }
             Pending::Sync { node } => {
                 let Some(interval) = self.gptp.as_ref().map(|it| it.sync_interval_ns) else { return };
-                self.again(node, interval, now, pending, commands);
-                self.tell(node, Input::SyncDue, now, commands);
+                self.schedule_again(node, interval, now, pending, commands);
+                self.deliver(node, Input::SyncDue, now, commands);
             }
             Pending::Announce { node } => {
                 let bmca = self.gptp.as_ref().and_then(|it| it.bmca.as_ref());
                 let Some(interval) = bmca.map(|it| it.announce_interval_ns) else { return };
-                self.again(node, interval, now, pending, commands);
-                self.tell(node, Input::AnnounceDue, now, commands);
+                self.schedule_again(node, interval, now, pending, commands);
+                self.deliver(node, Input::AnnounceDue, now, commands);
             }
             Pending::TimerExpired { node, timer, restarts } => {
                 if self.nodes[node].restarts == restarts {
-                    self.tell(node, Input::TimerExpired(timer), now, commands);
+                    self.deliver(node, Input::TimerExpired(timer), now, commands);
                 }
             }
             Pending::Fault { number, begins } => self.fault(number, begins, now, commands),
             Pending::Pdelay { port } => {
                 let Some(interval) = self.gptp.as_ref().map(|it| it.pdelay_interval_ns) else { return };
                 let (node, place, _) = self.ports[port];
-                self.again(node, interval, now, pending, commands);
-                self.tell(node, Input::PdelayDue { port: place as usize }, now, commands);
+                self.schedule_again(node, interval, now, pending, commands);
+                self.deliver(node, Input::PdelayDue { port: place as usize }, now, commands);
             }
             Pending::Send { port, message } => {
                 if let Some(hop) = self.hops[port] {
@@ -278,17 +274,17 @@ impl Timing {
             Pending::Sent { port, message, at } => {
                 let (node, place, _) = self.ports[port];
                 let at = self.stamp(node, at);
-                self.tell(node, Input::Sent { port: place as usize, message, at }, now, commands);
+                self.deliver(node, Input::Sent { port: place as usize, message, at }, now, commands);
             }
             Pending::Received { port, message, at } => {
                 let (node, place, _) = self.ports[port];
                 let at = self.stamp(node, at);
-                self.tell(node, Input::Received { port: place as usize, message, at }, now, commands);
+                self.deliver(node, Input::Received { port: place as usize, message, at }, now, commands);
             }
         }
     }
 
-    fn tell(&mut self, number: NodeId, input: Input, now: Instant, commands: &mut Vec<Command>) {
+    fn deliver(&mut self, number: NodeId, input: Input, now: Instant, commands: &mut Vec<Command>) {
         let Some(node) = self.nodes.get_mut(number.index()) else { return };
         let Some(machine) = &mut node.machine else { return };
         let mut outputs = std::mem::take(&mut self.outputs);
@@ -302,7 +298,7 @@ impl Timing {
                     let wakeup_ns = self.gptp.as_ref().map_or(0, |gptp| gptp.wakeup_ns);
                     let late = node.wakeup.below(wakeup_ns.saturating_mul(1_000).saturating_add(1));
                     let Some(port) = node.ports.get(place).copied() else { continue };
-                    self.plan_at(
+                    self.schedule_at(
                         now + Duration::from_ps(late as i64),
                         number,
                         Pending::Send { port, message },
@@ -312,7 +308,7 @@ impl Timing {
                 Output::StartTimer { timer, after } => {
                     let clock = self.clock(number);
                     let at = clock.inverse(clock.forward(now) + after).max(now);
-                    self.plan_at(
+                    self.schedule_at(
                         at,
                         number,
                         Pending::TimerExpired { node: number, timer, restarts },
@@ -345,7 +341,7 @@ impl Timing {
         };
         node.clock.set_oscillator(now, frequency);
         if segment.until < Instant::MAX {
-            self.plan_at(segment.until, number, Pending::Oscillator { node: number }, commands);
+            self.schedule_at(segment.until, number, Pending::Oscillator { node: number }, commands);
         }
     }
 
@@ -355,8 +351,8 @@ impl Timing {
         node.clock.stamp(at, Duration::from_ps(jitter as i64))
     }
 
-    /// Plans what is pending once more, an interval later on the node's clock.
-    fn again(
+    /// Schedules what is pending once more, an interval later on the node's clock.
+    fn schedule_again(
         &mut self,
         node: NodeId,
         interval_ns: u64,
@@ -365,18 +361,18 @@ impl Timing {
         commands: &mut Vec<Command>,
     ) {
         let clock = self.clock(node);
-        let at = clock.inverse(clock.forward(now) + ns(interval_ns));
-        self.plan_at(at.max(now), node, pending, commands);
+        let at = clock.inverse(clock.forward(now) + duration(interval_ns));
+        self.schedule_at(at.max(now), node, pending, commands);
     }
 
-    fn note(&self, now: Instant, commands: &mut Vec<Command>) {
+    fn record_errors(&self, now: Instant, commands: &mut Vec<Command>) {
         for (number, node) in self.nodes.iter().enumerate() {
             let shown = node.clock.local().forward(now);
-            let follows = match &node.part {
-                Some(Part::Instance(_)) => node.root,
-                Some(Part::Transparent { .. }) | None => None,
+            let follows = match &node.role {
+                Some(PtpRole::Instance(_)) => node.root,
+                Some(PtpRole::Transparent { .. }) | None => None,
             };
-            commands.push(Command::Note(ClockError {
+            commands.push(Command::Record(ClockError {
                 node: number as u32,
                 t_ns: now.ticked_ns(1),
                 error_ps: shown.ps() - now.ps(),
@@ -385,7 +381,7 @@ impl Timing {
         }
     }
 
-    pub(crate) fn plan_at(
+    pub(crate) fn schedule_at(
         &mut self,
         at: Instant,
         node: NodeId,

@@ -1,4 +1,4 @@
-//! Links that harm frames: cut, or lose, hold back and repeat them by chance.
+//! Impairment of links: outages, and by chance loss, delay and duplication of frames.
 
 use crate::ids::{FaultId, PortId};
 use crate::random::Draws;
@@ -8,24 +8,24 @@ use tsn_units::{Duration, Instant, PREAMBLE, START_FRAME_DELIMITER};
 /// Shares are in parts per million.
 const WHOLE: u64 = 1_000_000;
 /// No frame is held back for longer, however many faults do so: ten days.
-const LONGEST: Duration = Duration::from_ns(10 * 86_400 * 1_000_000_000);
+const MAX_DELAY: Duration = Duration::from_ns(10 * 86_400 * 1_000_000_000);
 /// Bit errors are counted per 10^15 bits.
 const PETABIT: f64 = 1e15;
 
-/// What frames from one port may meet.
+/// The impairments of the link behind one port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Impairment {
-    cuts: Vec<Cut>,
+    cuts: Vec<FaultPeriod>,
     losses: Vec<Loss>,
     delays: Vec<Delay>,
-    doubles: Vec<Double>,
+    duplications: Vec<Duplication>,
     /// When the last bit of the last frame arrived, where a delay keeps order.
     latest: Option<Instant>,
 }
 
 /// A frame on a link.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Passing {
+pub(crate) struct LinkTransit {
     /// When the first bit of its preamble leaves.
     pub first: Instant,
     /// When the first bit of its preamble arrives.
@@ -40,9 +40,9 @@ pub(crate) struct Passing {
     pub occupies: Duration,
 }
 
-/// What a link does to a frame.
+/// The damage that a link does to a frame.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Harm {
+pub(crate) enum Damage {
     /// Nothing.
     None,
     /// Its first so many octets arrive; the check sequence tells that it is not whole.
@@ -51,19 +51,19 @@ pub(crate) enum Harm {
     Lost,
 }
 
-/// What becomes of a frame on a link.
+/// The outcome of a transmission over an impaired link.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Fate {
-    pub harm: Harm,
-    /// How much later than its link lets it, it arrives.
-    pub late: Duration,
-    /// How much later it arrives once more.
-    pub again: Option<Duration>,
+pub(crate) struct Outcome {
+    pub damage: Damage,
+    /// How much later the frame arrives than its link takes.
+    pub extra_delay: Duration,
+    /// How much later a duplicate arrives.
+    pub duplicate_after: Option<Duration>,
 }
 
-/// One fault's part: from when, until when, and which it is.
+/// When a fault lasts, and which fault it is.
 #[derive(Copy, Clone, Debug)]
-struct Cut {
+struct FaultPeriod {
     from: Instant,
     until: Instant,
     fault: FaultId,
@@ -71,7 +71,7 @@ struct Cut {
 
 #[derive(Clone, Debug)]
 struct Loss {
-    span: Cut,
+    period: FaultPeriod,
     model: LossModel,
     /// Gilbert and Elliott's state.
     bad: bool,
@@ -80,7 +80,7 @@ struct Loss {
 
 #[derive(Clone, Debug)]
 struct Delay {
-    span: Cut,
+    period: FaultPeriod,
     least: u64,
     /// How many ns more at most.
     more: u64,
@@ -90,8 +90,8 @@ struct Delay {
 }
 
 #[derive(Clone, Debug)]
-struct Double {
-    span: Cut,
+struct Duplication {
+    period: FaultPeriod,
     after: Duration,
     share_ppm: u32,
     draws: Draws,
@@ -110,7 +110,8 @@ pub(crate) fn impairments(plan: &Plan) -> Vec<Option<Box<Impairment>>> {
     };
     for (number, fault) in plan.faults.iter().enumerate() {
         let (from_ns, until_ns) = fault.span_ns();
-        let span = Cut { from: instant(from_ns), until: instant(until_ns), fault: FaultId::at(number) };
+        let period =
+            FaultPeriod { from: instant(from_ns), until: instant(until_ns), fault: FaultId::at(number) };
         // The name is the port's and the fault's own: another fault elsewhere changes no draw here.
         let draws = |port: PortId, what: &str, place: usize| {
             let name = plan.ports.get(port.index()).map_or("", |port| &port.name);
@@ -120,31 +121,31 @@ pub(crate) fn impairments(plan: &Plan) -> Vec<Option<Box<Impairment>>> {
             Fault::LinkDown { port, .. } => {
                 let peer = plan.ports.get(*port as usize).map_or(*port, |port| port.peer);
                 for port in [*port, peer] {
-                    at(PortId(port), &mut |impairment| impairment.cuts.push(span));
+                    at(PortId(port), &mut |impairment| impairment.cuts.push(period));
                 }
             }
             Fault::NodeDown { node, .. } => {
                 for (own, port) in plan.ports.iter().enumerate().filter(|(_, port)| port.node == *node) {
-                    at(PortId::at(own), &mut |impairment| impairment.cuts.push(span));
-                    at(PortId(port.peer), &mut |impairment| impairment.cuts.push(span));
+                    at(PortId::at(own), &mut |impairment| impairment.cuts.push(period));
+                    at(PortId(port.peer), &mut |impairment| impairment.cuts.push(period));
                 }
             }
             Fault::Loss { port, model, .. } => at(PortId(*port), &mut |impairment| {
                 let draws = draws(PortId(*port), "", impairment.losses.len());
-                impairment.losses.push(Loss { span, model: *model, bad: false, draws });
+                impairment.losses.push(Loss { period, model: *model, bad: false, draws });
             }),
             Fault::Delay { port, least_ns, most_ns, share_ppm, keeps_order, .. } => {
                 at(PortId(*port), &mut |impairment| {
                     let draws = draws(PortId(*port), "delay/", impairment.delays.len());
                     let (least, more) = (*least_ns, most_ns.saturating_sub(*least_ns));
                     let (share_ppm, keeps_order) = (*share_ppm, *keeps_order);
-                    impairment.delays.push(Delay { span, least, more, share_ppm, keeps_order, draws });
+                    impairment.delays.push(Delay { period, least, more, share_ppm, keeps_order, draws });
                 });
             }
             Fault::Duplicate { port, share_ppm, after_ns, .. } => at(PortId(*port), &mut |impairment| {
-                let draws = draws(PortId(*port), "duplicate/", impairment.doubles.len());
+                let draws = draws(PortId(*port), "duplicate/", impairment.duplications.len());
                 let after = instant(*after_ns) - Instant::EPOCH;
-                impairment.doubles.push(Double { span, after, share_ppm: *share_ppm, draws });
+                impairment.duplications.push(Duplication { period, after, share_ppm: *share_ppm, draws });
             }),
             Fault::Babble { .. } => {}
             // Its hops only have to be known as special, so that what leaves by it is counted.
@@ -160,85 +161,90 @@ pub(crate) fn instant(ns: u64) -> Instant {
 }
 
 impl Impairment {
-    /// What becomes of a frame. Notes in `struck` which faults had a part in it.
-    pub fn meet(&mut self, frame: &Passing, struck: &mut [u64]) -> Fate {
-        let mut strike = |span: &Cut| {
-            if let Some(count) = struck.get_mut(span.fault.index()) {
+    /// What happens to a frame. Counts it in `affected` for each fault that had an effect on it.
+    pub fn apply(&mut self, frame: &LinkTransit, affected: &mut [u64]) -> Outcome {
+        let mut count = |period: &FaultPeriod| {
+            if let Some(count) = affected.get_mut(period.fault.index()) {
                 *count += 1;
             }
         };
         // Every model draws for every frame of its time, so that a cut changes no later draw.
-        let mut harm = Harm::None;
+        let mut damage = Damage::None;
         for cut in self.cuts.iter().filter(|cut| frame.first < cut.until && frame.last_in >= cut.from) {
-            strike(cut);
-            harm = harm.max(frame.until(cut.from));
+            count(cut);
+            damage = damage.max(frame.damage_if_cut_at(cut.from));
         }
-        for loss in self.losses.iter_mut().filter(|loss| loss.span.holds(frame.first)) {
+        for loss in self.losses.iter_mut().filter(|loss| loss.period.contains(frame.first)) {
             if loss.loses(frame.octets) {
-                strike(&loss.span);
-                harm = harm.max(match loss.model {
-                    LossModel::BitErrors { .. } => Harm::Damaged(frame.octets),
-                    LossModel::Bernoulli { .. } | LossModel::GilbertElliott { .. } => Harm::Lost,
+                count(&loss.period);
+                damage = damage.max(match loss.model {
+                    LossModel::BitErrors { .. } => Damage::Damaged(frame.octets),
+                    LossModel::Bernoulli { .. } | LossModel::GilbertElliott { .. } => Damage::Lost,
                 });
             }
         }
-        let mut fate = Fate { harm, late: Duration::ZERO, again: None };
-        for delay in self.delays.iter_mut().filter(|delay| delay.span.holds(frame.first)) {
+        let mut outcome = Outcome { damage, extra_delay: Duration::ZERO, duplicate_after: None };
+        for delay in self.delays.iter_mut().filter(|delay| delay.period.contains(frame.first)) {
             let (held, by) = delay.draw();
             if held {
-                strike(&delay.span);
-                fate.late = (fate.late + by).min(LONGEST);
+                count(&delay.period);
+                outcome.extra_delay = (outcome.extra_delay + by).min(MAX_DELAY);
             }
         }
-        for double in self.doubles.iter_mut().filter(|double| double.span.holds(frame.first)) {
-            if chance(&mut double.draws, double.share_ppm) && fate.again.is_none() && harm == Harm::None {
-                strike(&double.span);
-                fate.again = Some(double.after);
+        for duplication in
+            self.duplications.iter_mut().filter(|duplication| duplication.period.contains(frame.first))
+        {
+            if chance(&mut duplication.draws, duplication.share_ppm)
+                && outcome.duplicate_after.is_none()
+                && damage == Damage::None
+            {
+                count(&duplication.period);
+                outcome.duplicate_after = Some(duplication.after);
             }
         }
-        if self.delays.iter().any(|delay| delay.keeps_order) && harm != Harm::Lost {
-            let arrival = frame.last_in + fate.late;
+        if self.delays.iter().any(|delay| delay.keeps_order) && damage != Damage::Lost {
+            let arrival = frame.last_in + outcome.extra_delay;
             // Also once it is over, and where it holds back a part of the frames: nothing overtakes.
             let arrival = self.latest.map_or(arrival, |latest| arrival.max(latest + frame.occupies));
             self.latest = Some(arrival);
-            fate.late = arrival - frame.last_in;
+            outcome.extra_delay = arrival - frame.last_in;
         }
-        fate
+        outcome
     }
 }
 
-impl Passing {
-    /// What of it arrives before its link is cut.
-    fn until(&self, cut: Instant) -> Harm {
+impl LinkTransit {
+    /// The part of the frame that arrives before its link is cut.
+    fn damage_if_cut_at(&self, cut: Instant) -> Damage {
         if self.first >= cut || self.first_in >= cut {
-            return Harm::Lost;
+            return Damage::Lost;
         }
         let bits = i128::from((cut - self.first_in).ps()) * i128::from(self.rate) / 1_000_000_000_000;
         let before = i128::from(PREAMBLE.0 + START_FRAME_DELIMITER.0);
         let octets = u32::try_from(bits / 8 - before).unwrap_or(0).min(self.octets);
-        if octets == 0 { Harm::Lost } else { Harm::Damaged(octets) }
+        if octets == 0 { Damage::Lost } else { Damage::Damaged(octets) }
     }
 }
 
-impl Harm {
+impl Damage {
     /// The worse of two.
     fn max(self, other: Self) -> Self {
         match (self, other) {
-            (Self::None, harm) | (harm, Self::None) => harm,
+            (Self::None, damage) | (damage, Self::None) => damage,
             (Self::Damaged(one), Self::Damaged(other)) => Self::Damaged(one.min(other)),
             _ => Self::Lost,
         }
     }
 }
 
-impl Cut {
-    fn holds(&self, at: Instant) -> bool {
+impl FaultPeriod {
+    fn contains(&self, at: Instant) -> bool {
         self.from <= at && at < self.until
     }
 }
 
 impl Delay {
-    /// Whether it holds this frame back, and for how long.
+    /// Whether this fault delays a frame, and for how long.
     fn draw(&mut self) -> (bool, Duration) {
         let held = self.share_ppm as u64 >= WHOLE || chance(&mut self.draws, self.share_ppm);
         let more = if self.more == 0 { 0 } else { self.draws.below(self.more * 1_000 + 1) };
@@ -280,36 +286,38 @@ impl Loss {
 mod tests {
     use super::*;
 
-    const ALWAYS: Cut = Cut { from: Instant::EPOCH, until: Instant::MAX, fault: FaultId(0) };
+    const ALWAYS: FaultPeriod = FaultPeriod { from: Instant::EPOCH, until: Instant::MAX, fault: FaultId(0) };
 
     fn impairment(model: LossModel) -> Impairment {
-        let loss = Loss { span: ALWAYS, model, bad: false, draws: Draws::new(1, "fault/test/0") };
+        let loss = Loss { period: ALWAYS, model, bad: false, draws: Draws::new(1, "fault/test/0") };
         Impairment { losses: vec![loss], ..Impairment::default() }
     }
 
     /// A frame of a gigabit link whose cable takes no time.
-    fn passing(first: i64, octets: u32) -> Passing {
+    fn passing(first: i64, octets: u32) -> LinkTransit {
         let (first, wire) = (Instant::from_ns(first), Duration::from_ns(i64::from(octets + 8) * 8));
         let occupies = wire + Duration::from_ns(96);
-        Passing { first, first_in: first, last_in: first + wire, octets, rate: 1_000_000_000, occupies }
+        LinkTransit { first, first_in: first, last_in: first + wire, octets, rate: 1_000_000_000, occupies }
     }
 
-    fn fates(model: LossModel, octets: u32) -> Vec<bool> {
+    fn outcomes(model: LossModel, octets: u32) -> Vec<bool> {
         let mut impairment = impairment(model);
-        (0..100_000).map(|ns| impairment.meet(&passing(ns, octets), &mut [0]).harm != Harm::None).collect()
+        (0..100_000)
+            .map(|ns| impairment.apply(&passing(ns, octets), &mut [0]).damage != Damage::None)
+            .collect()
     }
 
-    fn share(fates: &[bool]) -> f64 {
-        fates.iter().filter(|lost| **lost).count() as f64 / fates.len() as f64
+    fn share(outcomes: &[bool]) -> f64 {
+        outcomes.iter().filter(|lost| **lost).count() as f64 / outcomes.len() as f64
     }
 
     /// Four standard errors around the closed forms.
     #[test]
     fn shares_are_as_asked() {
-        let lost = fates(LossModel::Bernoulli { loss_ppm: 100_000 }, 64);
+        let lost = outcomes(LossModel::Bernoulli { loss_ppm: 100_000 }, 64);
         assert!((share(&lost) - 0.1).abs() < 0.0038, "{}", share(&lost));
         // 1 - (1 - 1e-5)^(1000 * 8) = 0.07688.
-        let lost = fates(LossModel::BitErrors { per_petabit: 10_000_000_000 }, 1_000);
+        let lost = outcomes(LossModel::BitErrors { per_petabit: 10_000_000_000 }, 1_000);
         assert!((share(&lost) - 0.07688).abs() < 0.0034, "{}", share(&lost));
         // Bad for 0.01 / (0.01 + 0.2) of the frames.
         let bursts = LossModel::GilbertElliott {
@@ -318,32 +326,36 @@ mod tests {
             loss_good_ppm: 0,
             loss_bad_ppm: 1_000_000,
         };
-        let lost = fates(bursts, 64);
+        let lost = outcomes(bursts, 64);
         assert!((share(&lost) - 1.0 / 21.0).abs() < 0.008, "{}", share(&lost));
         // Mean length of a burst: 1 / 0.2.
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
         let mean = lost.iter().filter(|lost| **lost).count() as f64 / bursts as f64;
         assert!((mean - 5.0).abs() < 0.7, "{mean}");
-        assert!(!fates(LossModel::BitErrors { per_petabit: 0 }, 1_522).contains(&true));
-        assert!(!fates(LossModel::BitErrors { per_petabit: 1_000_000_000_000_000 }, 64).contains(&false));
+        assert!(!outcomes(LossModel::BitErrors { per_petabit: 0 }, 1_522).contains(&true));
+        assert!(!outcomes(LossModel::BitErrors { per_petabit: 1_000_000_000_000_000 }, 64).contains(&false));
     }
 
     #[test]
     fn a_cut_takes_what_is_on_the_wire() {
-        let span = Cut { from: Instant::from_ns(1_000), until: Instant::from_ns(2_000), fault: FaultId(1) };
-        let mut cut = Impairment { cuts: vec![span], ..Impairment::default() };
-        let mut struck = [0, 0];
+        let period =
+            FaultPeriod { from: Instant::from_ns(1_000), until: Instant::from_ns(2_000), fault: FaultId(1) };
+        let mut cut = Impairment { cuts: vec![period], ..Impairment::default() };
+        let mut affected = [0, 0];
         // A frame of 64 octets takes 576 ns; 64 of them for what comes before its first octet.
         let frames = [423, 424, 425, 1_000 - 65, 1_000 - 72, 1_000, 1_999, 2_000];
-        let fates = frames.map(|first| cut.meet(&passing(first, 64), &mut struck).harm);
-        use Harm::{Damaged, Lost};
-        assert_eq!(fates, [Harm::None, Damaged(64), Damaged(63), Lost, Damaged(1), Lost, Lost, Harm::None]);
-        assert_eq!(struck, [0, 6]);
+        let outcomes = frames.map(|first| cut.apply(&passing(first, 64), &mut affected).damage);
+        use Damage::{Damaged, Lost};
+        assert_eq!(
+            outcomes,
+            [Damage::None, Damaged(64), Damaged(63), Lost, Damaged(1), Lost, Lost, Damage::None]
+        );
+        assert_eq!(affected, [0, 6]);
     }
 
     fn late(keeps_order: bool, more: u64, share_ppm: u32) -> Impairment {
         let draws = Draws::new(1, "fault/test/delay/0");
-        let delay = Delay { span: ALWAYS, least: 1_000, more, share_ppm, keeps_order, draws };
+        let delay = Delay { period: ALWAYS, least: 1_000, more, share_ppm, keeps_order, draws };
         Impairment { delays: vec![delay], ..Impairment::default() }
     }
 
@@ -353,7 +365,7 @@ mod tests {
             (0..10_000)
                 .map(|n| {
                     let frame = passing(n * 1_000, 64);
-                    frame.last_in + impairment.meet(&frame, &mut [0]).late
+                    frame.last_in + impairment.apply(&frame, &mut [0]).extra_delay
                 })
                 .collect()
         };

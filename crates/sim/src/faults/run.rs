@@ -1,13 +1,13 @@
 //! Faults that begin and end: nodes that are down, ports that obey a wrong list.
 
-use crate::faults::impairment::{Harm, Passing, instant};
+use crate::faults::impairment::{Damage, LinkTransit, instant};
 use crate::ids::{FaultId, NodeId, PortId, StreamId};
 use crate::kernel::event::{Event, EventKind, Frame};
 use crate::kernel::simulation::Simulation;
 use std::io;
 use tsn_bridge as bridge;
 use tsn_observation::Sink;
-use tsn_plan::{Fault, Pattern};
+use tsn_plan::{Fault, Pattern, duration};
 use tsn_units::{Duration, Instant, Octets};
 
 impl Simulation<'_> {
@@ -49,7 +49,7 @@ impl Simulation<'_> {
     pub(crate) fn count_disobeying(&mut self, port: PortId) {
         let outages = self.outages.as_ref();
         if let Some(Some(fault)) = outages.and_then(|outages| outages.disobeys.get(port.index())) {
-            self.struck[*fault] += 1;
+            self.affected[*fault] += 1;
         }
     }
 
@@ -63,7 +63,7 @@ impl Simulation<'_> {
                 self.flush(NodeId(*node), fault);
                 // Where two outages overlap, the end of one is not the end.
                 if !begins && !self.is_silent(NodeId(*node)) {
-                    self.specials.restart(NodeId(*node));
+                    self.hop_extras.restart(NodeId(*node));
                     return self.start_again(NodeId(*node), sink);
                 }
             }
@@ -71,9 +71,9 @@ impl Simulation<'_> {
                 let mut actions = bridge::Actions::default();
                 let machine = &mut self.ports[*port as usize];
                 if begins {
-                    machine.disobey(self.now, gates.as_deref(), &mut actions);
+                    machine.override_gates(self.now, gates.as_deref(), &mut actions);
                 } else {
-                    machine.obey(self.now, &mut actions);
+                    machine.restore_gates(self.now, &mut actions);
                 }
                 if let Some(outages) = &mut self.outages {
                     outages.disobeys[*port as usize] = begins.then_some(fault);
@@ -99,7 +99,7 @@ impl Simulation<'_> {
             if let Some(hosts) = &mut self.hosts {
                 lost.append(&mut hosts.flush(port));
             }
-            self.struck[fault] += lost.len() as u64;
+            self.affected[fault] += lost.len() as u64;
             for frame in lost {
                 self.sources.left(port, frame);
                 let stream = self.network.hops[frame.hop].stream;
@@ -138,19 +138,19 @@ impl Simulation<'_> {
         if self.now >= instant(until) {
             return Ok(());
         }
-        let every = Duration::from_ns(i64::try_from(*every_ns).unwrap_or(i64::MAX / 2_000));
+        let every = duration(*every_ns);
         let node = self.plan.streams[stream as usize].talker;
         self.schedule(self.now + every, NodeId(node), EventKind::Babble { fault });
         if self.is_silent(NodeId(node)) {
             return Ok(());
         }
-        self.struck[fault] += 1;
+        self.affected[fault] += 1;
         self.send_unit(StreamId(stream), event, sink)
     }
 
     /// What becomes of a PTP message on its link: whether it is lost, and how much later it comes. One that comes
     /// twice is taken once, and one that is not whole not at all.
-    pub(crate) fn meets_fate(
+    pub(crate) fn impair_message(
         &mut self,
         port: PortId,
         frame: Frame,
@@ -162,7 +162,7 @@ impl Simulation<'_> {
         };
         let propagation = self.network.links[port].propagation;
         let line = self.ports[port].line();
-        let passing = Passing {
+        let transit = LinkTransit {
             first,
             first_in: first + propagation,
             last_in: last + propagation,
@@ -170,14 +170,14 @@ impl Simulation<'_> {
             rate: line.rate().0,
             occupies: line.until_free(Octets(frame.octets)),
         };
-        let fate = impairment.meet(&passing, &mut self.struck);
-        let lost = fate.harm != Harm::None;
+        let outcome = impairment.apply(&transit, &mut self.affected);
+        let lost = outcome.damage != Damage::None;
         self.faulted[port] += u64::from(lost);
-        (lost, fate.late)
+        (lost, outcome.extra_delay)
     }
 
     pub(crate) fn lose(&mut self, stream: StreamId, port: PortId) {
         self.faulted[port] += 1;
-        self.tallies[stream].lost_to_faults += 1;
+        self.stream_totals[stream].lost_to_faults += 1;
     }
 }

@@ -1,28 +1,28 @@
-//! Cyclic queues: whether a frame leaves in the turn that its queue has next.
+//! Cyclic queues: whether a frame leaves in the cycle that its queue has next.
 //!
 //! IEEE 802.1Q-2022, annex T.
 
 use crate::ids::{HopId, PortId};
 use std::collections::HashMap;
-use tsn_plan::{Gates, Plan};
+use tsn_plan::{Gates, Plan, duration};
 use tsn_units::{Instant, Local};
 
 /// Frames in queues that a stream gate has chosen, and how many of them left too late.
 #[derive(Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct CyclicQueues {
     /// By hop and number: when it came to its queue, in its node's time.
     queued: HashMap<(HopId, u64), Instant<Local>>,
     /// By port and class.
     late: HashMap<(PortId, u8), u64>,
 }
 
-impl Turns {
-    /// A frame goes to a queue that was chosen for it.
+impl CyclicQueues {
+    /// A frame reaches the queue that a stream gate has chosen for it.
     pub fn queue(&mut self, hop: HopId, seq: u64, at: Instant<Local>) {
         self.queued.insert((hop, seq), at);
     }
 
-    /// It leaves, unless it is none of them.
+    /// A frame leaves; nothing happens if no stream gate has chosen its queue.
     pub fn leave(
         &mut self,
         plan: &Plan,
@@ -35,7 +35,7 @@ impl Turns {
         }
         let Some(queued) = self.queued.remove(&(hop, seq)) else { return };
         let gates = plan.ports.get(port.index()).and_then(|port| port.gates.as_ref());
-        if gates.is_some_and(|gates| misses(gates, class, queued.ps(), at.ps())) {
+        if gates.is_some_and(|gates| leaves_late(gates, class, queued.ps(), at.ps())) {
             *self.late.entry((port, class)).or_default() += 1;
         }
     }
@@ -47,8 +47,8 @@ impl Turns {
 }
 
 /// Whether a class's gate, open at one moment or the next time after it, was closed again before another one.
-fn misses(gates: &Gates, class: u8, queued: i64, sent: i64) -> bool {
-    let ps = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX).saturating_mul(1_000);
+fn leaves_late(gates: &Gates, class: u8, queued: i64, sent: i64) -> bool {
+    let ps = |ns: u64| duration(ns).ps();
     let cycle = ps(gates.cycle_ns);
     let opens = |entry: &tsn_plan::GateEntry| entry.open >> (class & 7) & 1 == 1;
     if cycle <= 0 || gates.entries.iter().all(opens) || !gates.changes.is_empty() || gates.initial.is_some() {
@@ -98,9 +98,9 @@ mod tests {
             (7, 250, 400),
             (7, 300, 400),
         ] {
-            let missed = |sent: i64| misses(&gates, class, queued * 1_000, sent * 1_000);
+            let missed = |sent: i64| leaves_late(&gates, class, queued * 1_000, sent * 1_000);
             assert!(!missed(end - 1) && missed(end), "class {class}, queued at {queued}");
         }
-        assert!(!misses(&gates, 5, 0, 1_000_000), "never open");
+        assert!(!leaves_late(&gates, 5, 0, 1_000_000), "never open");
     }
 }

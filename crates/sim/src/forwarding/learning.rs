@@ -5,7 +5,7 @@
 use crate::ids::{HopId, NodeId};
 use crate::network::tables::Network;
 use std::collections::HashMap;
-use tsn_plan::Plan;
+use tsn_plan::{Plan, duration};
 use tsn_units::{Duration, Instant};
 
 /// A bridge, and the station whose address it may know.
@@ -15,11 +15,11 @@ type Entry = (NodeId, NodeId);
 #[derive(Debug)]
 pub(crate) struct Learning {
     /// By hop: what its frames teach the node at its end.
-    teaches: Vec<Option<Entry>>,
+    learned_from: Vec<Option<Entry>>,
     /// By hop: flooded, unless this is known.
     floods: Vec<Option<Entry>>,
     /// When each was heard last.
-    heard: HashMap<Entry, Instant>,
+    last_heard: HashMap<Entry, Instant>,
     /// By node.
     ageing: Vec<Duration>,
 }
@@ -31,14 +31,13 @@ impl Learning {
             return None;
         }
         let ageing = plan.nodes.iter().map(|node| {
-            let ns = node.learning.as_ref().map_or(0, |learning| learning.ageing_ns);
-            Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX / 2_000))
+            node.learning.as_ref().map_or(Duration::ZERO, |learning| duration(learning.ageing_ns))
         });
         let hops = network.hops.len();
         let mut found = Self {
-            teaches: vec![None; hops],
+            learned_from: vec![None; hops],
             floods: vec![None; hops],
-            heard: HashMap::new(),
+            last_heard: HashMap::new(),
             ageing: ageing.collect(),
         };
         for (number, hop) in network.hops.iter_mut().enumerate() {
@@ -48,7 +47,7 @@ impl Learning {
             };
             let link = network.links[hop.port];
             if plan.nodes[link.peer].learning.is_some() {
-                found.teaches[number] = Some((link.peer, NodeId(stream.talker)));
+                found.learned_from[number] = Some((link.peer, NodeId(stream.talker)));
                 hop.special = true;
             }
             if hop.floods {
@@ -60,15 +59,15 @@ impl Learning {
         Some(Box::new(found))
     }
 
-    /// Whether what arrives over a hop is to be told of when it does.
-    pub fn listens(&self, hop: HopId) -> bool {
-        self.teaches.get(hop.index()).is_some_and(Option::is_some)
+    /// Whether the bridge at the end of a hop learns from frames that arrive over it.
+    pub fn learns_from(&self, hop: HopId) -> bool {
+        self.learned_from.get(hop.index()).is_some_and(Option::is_some)
     }
 
     /// A frame has arrived over a hop.
-    pub fn hear(&mut self, hop: HopId, now: Instant) {
-        if let Some(Some(entry)) = self.teaches.get(hop.index()) {
-            self.heard.insert(*entry, now);
+    pub fn learn(&mut self, hop: HopId, now: Instant) {
+        if let Some(Some(entry)) = self.learned_from.get(hop.index()) {
+            self.last_heard.insert(*entry, now);
         }
     }
 
@@ -76,6 +75,6 @@ impl Learning {
     pub fn filters(&self, hop: HopId, now: Instant) -> bool {
         let Some(Some(entry)) = self.floods.get(hop.index()) else { return false };
         let ageing = self.ageing.get(entry.0.index()).copied().unwrap_or(Duration::ZERO);
-        self.heard.get(entry).is_some_and(|heard| now - *heard < ageing)
+        self.last_heard.get(entry).is_some_and(|last_heard| now - *last_heard < ageing)
     }
 }

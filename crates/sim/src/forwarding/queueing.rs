@@ -73,7 +73,7 @@ impl Simulation<'_> {
         self.buffers = self.plan.nodes.iter().map(buffer).collect();
         for (port, machine) in self.plan.ports.iter().zip(&mut self.ports) {
             if let Some(Some(buffer)) = self.buffers.get(port.node as usize) {
-                machine.share(buffer);
+                machine.set_shared_buffer(buffer);
             }
         }
     }

@@ -1,14 +1,14 @@
-//! How frames pass special hops: over links that harm them, as copies, by ways that stand by.
+//! How frames pass hops with extras: over impaired links, as member streams, over standby paths.
 //!
 //! IEEE 802.1CB-2017, 7.
 
-use crate::faults::impairment::{Harm, Passing};
+use crate::faults::impairment::{Damage, LinkTransit};
 use crate::ids::{HopId, PortId, StreamId};
 use crate::kernel::event::{EventKind, Frame};
 use crate::kernel::simulation::Simulation;
-use crate::network::hop_extras::Meeting;
+use crate::network::hop_extras::MergePoint;
 use crate::network::tables::Hop;
-use crate::policing::state::Passed;
+use crate::policing::state::PolicingResult;
 use std::io;
 use tsn_bridge as bridge;
 use tsn_observation::{ELIMINATED, Sink};
@@ -16,7 +16,7 @@ use tsn_units::{Duration, Instant, Octets};
 
 /// A frame at the end of a link.
 #[derive(Copy, Clone, Debug)]
-struct Landing {
+struct Arrival {
     frame: Frame,
     /// When the first bit of its preamble arrives.
     begun: Instant,
@@ -27,10 +27,10 @@ struct Landing {
 }
 
 impl Simulation<'_> {
-    /// A frame goes over a link that may harm it, or by which a copy goes.
+    /// A frame goes over an impaired link, or over one of a member stream.
     #[cold]
     #[inline(never)]
-    pub(crate) fn transmit_special<S: Sink>(
+    pub(crate) fn transmit_with_extras<S: Sink>(
         &mut self,
         port: PortId,
         hop: &Hop,
@@ -38,17 +38,17 @@ impl Simulation<'_> {
         sink: &mut S,
     ) -> io::Result<()> {
         let bridge::Transmission { frame, first_bit, last_bit, .. } = *transmission;
-        self.take_turn(port, hop.class, frame, first_bit);
+        self.leave_cyclic_queue(port, hop.class, frame, first_bit);
         let link = self.network.links[port];
         if !frame.is_damaged() {
-            let copy = self.specials.copy(frame.hop);
-            // Who goes down meanwhile stamps nothing after that.
+            let copy = self.hop_extras.copy(frame.hop);
+            // A node that goes down meanwhile stamps nothing after that.
             let stamped =
                 |at: Instant| if self.is_down(link.node, first_bit, at) { Instant::MAX } else { at };
             let (start, end) = (stamped(first_bit + link.until_timestamp_point), stamped(last_bit));
             self.sight(link.tx, hop, (frame, copy), start, end, sink)?;
         }
-        let mut landing = Landing {
+        let mut landing = Arrival {
             frame,
             begun: first_bit + link.propagation,
             arrival: last_bit + link.propagation,
@@ -56,10 +56,10 @@ impl Simulation<'_> {
         };
         self.count_disobeying(port);
         let Some(Some(impairment)) = self.impairments.get_mut(port.index()) else {
-            return self.land(port, hop, landing, sink);
+            return self.arrive_at_peer(port, hop, landing, sink);
         };
         let line = self.ports[port].line();
-        let passing = Passing {
+        let transit = LinkTransit {
             first: first_bit,
             first_in: landing.begun,
             last_in: landing.arrival,
@@ -67,113 +67,120 @@ impl Simulation<'_> {
             rate: line.rate().0,
             occupies: line.until_free(Octets(frame.octets)),
         };
-        let fate = impairment.meet(&passing, &mut self.struck);
-        match fate.harm {
-            Harm::None => {}
-            Harm::Lost => {
+        let outcome = impairment.apply(&transit, &mut self.affected);
+        match outcome.damage {
+            Damage::None => {}
+            Damage::Lost => {
                 self.lose(hop.stream, port);
                 return Ok(());
             }
-            Harm::Damaged(octets) => {
+            Damage::Damaged(octets) => {
                 landing.frame = frame.damaged();
                 landing.octets_in = octets;
             }
         }
-        landing.begun += fate.late;
-        landing.arrival += fate.late;
-        self.land(port, hop, landing, sink)?;
-        if let Some(after) = fate.again {
-            self.tallies[hop.stream].replicated += 1;
+        landing.begun += outcome.extra_delay;
+        landing.arrival += outcome.extra_delay;
+        self.arrive_at_peer(port, hop, landing, sink)?;
+        if let Some(after) = outcome.duplicate_after {
+            self.stream_totals[hop.stream].replicated += 1;
             landing.begun += after;
             landing.arrival += after;
-            self.land(port, hop, landing, sink)?;
+            self.arrive_at_peer(port, hop, landing, sink)?;
         }
         Ok(())
     }
 
     /// A frame arrives at the other end of a link, or will.
-    fn land<S: Sink>(&mut self, port: PortId, hop: &Hop, landing: Landing, sink: &mut S) -> io::Result<()> {
-        let Landing { frame, begun, arrival, .. } = landing;
+    fn arrive_at_peer<S: Sink>(
+        &mut self,
+        port: PortId,
+        hop: &Hop,
+        landing: Arrival,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let Arrival { frame, begun, arrival, .. } = landing;
         let link = self.network.links[port];
-        let meets = self.specials.meets(frame.hop);
+        let merge_point = self.hop_extras.merge_point(frame.hop);
         // What was on the wire then was cut; what a delay held back comes to a node that is not there, too.
         if self.is_down(link.peer, arrival, arrival) {
             self.lose(hop.stream, port);
             return Ok(());
         }
         if frame.is_damaged() {
-            self.go_on_damaged(meets, &landing);
+            self.forward_damaged(merge_point, &landing);
             return Ok(());
         }
-        let taught = self.learning.as_ref().is_some_and(|learning| learning.listens(frame.hop));
-        let filtered = self.specials.filtered(frame.hop).is_some();
-        let copies = meets.is_some_and(|meeting| meeting.recovery.is_some());
-        if filtered || taught || copies || self.is_received(port) {
-            // Which copy goes on, what a bridge or a filter knows, or what software does first depends on the order
+        let learns = self.learning.as_ref().is_some_and(|learning| learning.learns_from(frame.hop));
+        let filtered = self.hop_extras.filtered(frame.hop).is_some();
+        let copies = merge_point.is_some_and(|meeting| meeting.recovery.is_some());
+        if filtered || learns || copies || self.is_received(port) {
+            // Which copy passes, what a bridge or a filter knows, or what software does first depends on the order
             // in which frames arrive.
             if begun + self.ports[port].line().until_last_bit(Octets(frame.octets)) != arrival {
-                self.specials.keep_begin(frame, arrival, begun);
+                self.hop_extras.remember_first_bit(frame, arrival, begun);
             }
-            self.schedule(arrival, link.peer, EventKind::Meet(frame));
+            self.schedule(arrival, link.peer, EventKind::Ingress(frame));
             return Ok(());
         }
-        let copy = self.specials.copy(frame.hop);
+        let copy = self.hop_extras.copy(frame.hop);
         self.sight(link.rx, hop, (frame, copy), begun + link.until_timestamp_point, arrival, sink)?;
-        let passed = Passed { yellow: self.specials.yellow(frame.hop), ..Passed::default() };
-        self.go_on(meets, frame, (arrival, arrival), false, passed);
+        let passed =
+            PolicingResult { yellow: self.hop_extras.yellow(frame.hop), ..PolicingResult::default() };
+        self.forward_received(merge_point, frame, (arrival, arrival), false, passed);
         Ok(())
     }
 
-    /// A frame arrives where filters are, or a copy where it meets others: the first one goes on, the others are taken out.
+    /// A frame arrives at filters, or a copy at a merge point: the first copy passes, the others are eliminated.
     #[cold]
     #[inline(never)]
-    pub(crate) fn meet<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> io::Result<()> {
+    pub(crate) fn ingress<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> io::Result<()> {
         let hop = self.network.hops[frame.hop];
-        let meets = self.specials.meets(frame.hop);
+        let merge_point = self.hop_extras.merge_point(frame.hop);
         let number = (frame.seq & 0xffff) as u16;
         let policed = self.police(frame);
         // Its timers go by its node's clock.
         let now = self.clock_of(self.network.links[hop.port].peer, self.now);
-        let recovery = meets.and_then(|meeting| Some((meeting.recovery?, meeting.way)));
+        let recovery = merge_point.and_then(|meeting| Some((meeting.recovery?, meeting.way)));
         let recovery = recovery.filter(|_| policed.is_some());
         let passes = recovery.is_none_or(|(recovery, way)| {
-            let recoveries = self.specials.recoveries.get_mut(recovery as usize);
+            let recoveries = self.hop_extras.recoveries.get_mut(recovery as usize);
             recoveries.is_none_or(|recovery| recovery.machine.receive(now, way as usize, number))
         });
-        let copy = self.specials.copy(frame.hop) | if passes { 0 } else { ELIMINATED };
+        let copy = self.hop_extras.copy(frame.hop) | if passes { 0 } else { ELIMINATED };
         let link = self.network.links[hop.port];
         let line = *self.ports[hop.port].line();
-        let begun = self.specials.take_begin(frame, self.now);
+        let begun = self.hop_extras.take_first_bit(frame, self.now);
         let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets)));
         self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
         // Learning comes before filters of streams (8.7): what they drop has taught, too.
         if let Some(learning) = &mut self.learning {
-            learning.hear(frame.hop, self.now);
+            learning.learn(frame.hop, self.now);
         }
         match policed {
             None => {}
-            // Who filters, meters or eliminates has to have all of a frame.
+            // Filters, meters and elimination need all of a frame.
             Some(passed) if passes => {
-                let ready = self.receive(&hop, meets, (frame, copy), sink)?;
-                self.go_on(meets, frame, (self.now, ready), true, passed);
+                let ready = self.receive(&hop, merge_point, (frame, copy), sink)?;
+                self.forward_received(merge_point, frame, (self.now, ready), true, passed);
             }
-            Some(_) => self.tallies[hop.stream].eliminated += 1,
+            Some(_) => self.stream_totals[hop.stream].eliminated += 1,
         }
         Ok(())
     }
 
-    /// A frame has arrived at the end of its hop: to listeners, and to the queues of the ways that forward.
+    /// A frame has arrived at the end of its hop: to listeners, and to the queues of the next hops.
     /// From `ready` on it can be forwarded.
-    fn go_on(
+    fn forward_received(
         &mut self,
-        meets: Option<Meeting>,
+        merge_point: Option<MergePoint>,
         frame: Frame,
         (arrival, ready): (Instant, Instant),
         stored: bool,
-        passed: Passed,
+        passed: PolicingResult,
     ) {
-        let leader = meets.map_or(frame.hop, |meeting| meeting.leader);
-        let hop = self.network.hops[leader];
+        let leading_hop = merge_point.map_or(frame.hop, |meeting| meeting.leading_hop);
+        let hop = self.network.hops[leading_hop];
         let ingress = self.network.hops[frame.hop].port;
         let link = self.network.links[ingress];
         let mut copies = 0_u64;
@@ -194,13 +201,13 @@ impl Simulation<'_> {
             let queued = self.queued(ingress, frame, next, ready, stored);
             if self.is_down(link.peer, arrival.min(queued), queued) {
                 blocked = Some(ingress);
-            } else if self.specials.is_active(next, queued) {
+            } else if self.hop_extras.is_active(next, queued) {
                 copies += 1;
-                let octets = self.specials.octets(frame.octets, Some(frame.hop), next);
+                let octets = self.hop_extras.octets(frame.octets, Some(frame.hop), next);
                 let next = self.police.as_ref().map_or(next, |police| police.next(next, &passed));
                 let frame = Frame { hop: next, octets, ..frame };
                 if passed.ipv.is_some() {
-                    self.note_turn(frame, queued);
+                    self.enter_cyclic_queue(frame, queued);
                 }
                 match passed.eligible {
                     None => self.forward((ingress, queued), link.peer, frame),
@@ -212,23 +219,23 @@ impl Simulation<'_> {
         }
         match (copies, blocked) {
             (0, Some(port)) => self.lose(hop.stream, port),
-            // Flooded to a station that it is not for, or to a bridge that knows that it should not have come.
-            (0, None) => self.tallies[hop.stream].filtered += 1,
-            _ => self.tallies[hop.stream].replicated += copies - 1,
+            // Flooded to a station that is no listener, or to a bridge that has learned another port.
+            (0, None) => self.stream_totals[hop.stream].filtered += 1,
+            _ => self.stream_totals[hop.stream].replicated += copies - 1,
         }
     }
 
-    /// A frame that is not whole: who stores it drops it. Who has passed on a part of it by then goes on with what
-    /// arrives, and whoever receives that knows it from the check sequence.
-    fn go_on_damaged(&mut self, meets: Option<Meeting>, landing: &Landing) {
-        let Landing { frame, arrival, octets_in, .. } = *landing;
+    /// A damaged frame: a node that stores it drops it. A cut-through node that has forwarded a part of it by then
+    /// forwards the rest that arrives, and the receiver finds the damage by the check sequence.
+    fn forward_damaged(&mut self, merge_point: Option<MergePoint>, landing: &Arrival) {
+        let Arrival { frame, arrival, octets_in, .. } = *landing;
         let own = self.network.hops[frame.hop];
-        let hop = self.network.hops[meets.map_or(frame.hop, |meeting| meeting.leader)];
+        let hop = self.network.hops[merge_point.map_or(frame.hop, |meeting| meeting.leading_hop)];
         let link = self.network.links[own.port];
         let mut copies = 0_u64;
-        // Filters look at whole frames only, as those do who eliminate copies.
-        let stored = self.specials.filtered(frame.hop).is_some();
-        if !stored && meets.is_none_or(|meeting| meeting.recovery.is_none()) {
+        // Filters and merge points take whole frames only.
+        let stored = self.hop_extras.filtered(frame.hop).is_some();
+        if !stored && merge_point.is_none_or(|meeting| meeting.recovery.is_none()) {
             for branch in hop.branches.indices() {
                 let next = self.network.branches[branch as usize];
                 if self.learning.as_ref().is_some_and(|learning| learning.filters(next, arrival)) {
@@ -239,10 +246,10 @@ impl Simulation<'_> {
                 let decides = self.octets_before(own.port, frame, next);
                 if decides.is_some_and(|octets| octets <= octets_in)
                     && !self.is_down(link.peer, arrival.min(queued), queued)
-                    && self.specials.is_active(next, queued)
+                    && self.hop_extras.is_active(next, queued)
                 {
                     copies += 1;
-                    let octets = self.specials.octets(octets_in, Some(frame.hop), next).max(1);
+                    let octets = self.hop_extras.octets(octets_in, Some(frame.hop), next).max(1);
                     self.schedule(queued, link.peer, EventKind::Arrive(Frame { hop: next, octets, ..frame }));
                 }
             }
@@ -250,11 +257,11 @@ impl Simulation<'_> {
         if copies == 0 {
             self.lose(own.stream, own.port);
         } else {
-            self.tallies[own.stream].replicated += copies - 1;
+            self.stream_totals[own.stream].replicated += copies - 1;
         }
     }
 
-    /// After how many octets a frame goes to its next queue; none where that waits for all of them.
+    /// After how many octets a frame is forwarded to its next queue; none where it is stored whole.
     fn octets_before(&self, ingress: PortId, frame: Frame, next: HopId) -> Option<u32> {
         let node = self.network.links[ingress].peer;
         let after = self.plan.nodes[node].cut_through_octets;
@@ -264,7 +271,7 @@ impl Simulation<'_> {
     /// Hands one frame to those of the talker's ports that forward, each with its copy.
     #[cold]
     #[inline(never)]
-    pub(crate) fn emit_special<S: Sink>(
+    pub(crate) fn emit_with_extras<S: Sink>(
         &mut self,
         stream: StreamId,
         seq: u64,
@@ -272,25 +279,25 @@ impl Simulation<'_> {
         more: bool,
         sink: &mut S,
     ) -> io::Result<()> {
-        self.tallies[stream].released += 1;
+        self.stream_totals[stream].released += 1;
         let mut copies = 0_u64;
         let mut blocked = None;
         for root in self.network.roots[stream].indices() {
             let number = self.network.branches[root as usize];
             let hop = self.network.hops[number];
-            if !self.specials.is_active(number, self.now) {
+            if !self.hop_extras.is_active(number, self.now) {
                 blocked = Some(hop.port);
                 continue;
             }
             copies += 1;
-            let frame = Frame { seq, hop: number, octets: self.specials.octets(octets, None, number) };
+            let frame = Frame { seq, hop: number, octets: self.hop_extras.octets(octets, None, number) };
             let send = self.network.links[hop.port].send;
-            self.sight(send, &hop, (frame, self.specials.copy(number)), self.now, self.now, sink)?;
+            self.sight(send, &hop, (frame, self.hop_extras.copy(number)), self.now, self.now, sink)?;
             self.arrive(frame, more, sink)?;
         }
         match (copies, blocked) {
             (0, Some(port)) => self.lose(stream, port),
-            _ => self.tallies[stream].replicated += copies.saturating_sub(1),
+            _ => self.stream_totals[stream].replicated += copies.saturating_sub(1),
         }
         Ok(())
     }

@@ -6,18 +6,18 @@ use crate::hosts::state::Pending;
 use crate::ids::{NodeId, PortId, StreamId};
 use crate::kernel::event::{EventKind, Frame};
 use crate::kernel::simulation::Simulation;
-use crate::network::hop_extras::Meeting;
-use crate::network::tables::{Hop, Part};
+use crate::network::hop_extras::MergePoint;
+use crate::network::tables::{Hop, IndexRange};
 use std::io;
 use tsn_host::{Actions, HostTime, Packet};
 use tsn_observation::Sink;
-use tsn_plan::Stage;
+use tsn_plan::{Stage, duration};
 use tsn_units::{Duration, Instant};
 
 impl Simulation<'_> {
     /// The taps of a port at a stage.
-    fn taps(&self, port: PortId, stage: Stage) -> Part {
-        self.network.stages.get(port.index()).map_or(Part::default(), |stages| stages[stage as usize])
+    fn taps(&self, port: PortId, stage: Stage) -> IndexRange {
+        self.network.stages.get(port.index()).map_or(IndexRange::default(), |stages| stages[stage as usize])
     }
 
     fn host_time(&self, node: NodeId) -> HostTime {
@@ -45,21 +45,20 @@ impl Simulation<'_> {
     ) -> io::Result<()> {
         let node = NodeId(self.plan.streams[stream].talker);
         let now = self.host_time(node);
-        self.tallies[stream].released += 1;
+        self.stream_totals[stream].released += 1;
         let Some(hosts) = &mut self.hosts else { return Ok(()) };
         let Some(talking) = hosts.talking.get_mut(stream.index()).and_then(Option::as_deref_mut) else {
             return Ok(());
         };
         let (wakeup, send, qdisc) = (talking.wakeup.draw(), talking.send.draw(), talking.qdisc.draw());
         let passage = talking.thread.pass(self.now, wakeup, send, qdisc);
-        let advance = i64::try_from(talking.socket.advance_ns).unwrap_or(i64::MAX / 8_000);
-        let meant = now + Duration::from_ns(advance);
+        let meant = now + duration(talking.socket.advance_ns);
         let txtime = talking.socket.txtime.then_some(meant);
         for root in self.network.roots[stream].indices() {
             let number = self.network.branches[root as usize];
             let hop = self.network.hops[number];
-            let sized = Frame { seq, hop: number, octets: self.specials.octets(octets, None, number) };
-            let frame = (sized, self.specials.copy(number));
+            let sized = Frame { seq, hop: number, octets: self.hop_extras.octets(octets, None, number) };
+            let frame = (sized, self.hop_extras.copy(number));
             for (stage, at) in [(Stage::IntervalStart, self.now), (Stage::Wakeup, passage.wakeup)] {
                 self.sight_up(node, self.taps(hop.port, stage), &hop, frame, at, sink)?;
             }
@@ -86,7 +85,7 @@ impl Simulation<'_> {
     fn sight_up<S: Sink>(
         &self,
         node: NodeId,
-        taps: Part,
+        taps: IndexRange,
         hop: &Hop,
         frame: (Frame, u8),
         at: Instant,
@@ -141,17 +140,17 @@ impl Simulation<'_> {
         let mut blocked = None;
         for root in self.network.roots[stream].indices() {
             let hop = self.network.branches[root as usize];
-            if !self.specials.is_active(hop, self.now) {
+            if !self.hop_extras.is_active(hop, self.now) {
                 blocked = Some(self.network.hops[hop].port);
                 continue;
             }
             copies += 1;
-            let octets = self.specials.octets(octets, None, hop);
+            let octets = self.hop_extras.octets(octets, None, hop);
             self.enqueue(Frame { seq, hop, octets }, true, txtime, sink)?;
         }
         match (copies, blocked) {
             (0, Some(port)) => self.lose(stream, port),
-            _ => self.tallies[stream].replicated += copies.saturating_sub(1),
+            _ => self.stream_totals[stream].replicated += copies.saturating_sub(1),
         }
         Ok(())
     }
@@ -164,7 +163,7 @@ impl Simulation<'_> {
         sink: &mut S,
     ) -> io::Result<()> {
         let hop = self.network.hops[frame.hop];
-        let copy = self.specials.copy(frame.hop);
+        let copy = self.hop_extras.copy(frame.hop);
         self.sight(self.taps(hop.port, Stage::Qdisc), &hop, (frame, copy), self.now, self.now, sink)?;
         let now = self.host_time(self.network.links[hop.port].node);
         let Some(hosts) = &mut self.hosts else { return Ok(()) };
@@ -193,7 +192,7 @@ impl Simulation<'_> {
             *last = at_hardware;
             let frame = handed.item;
             let hop = self.network.hops[frame.hop];
-            let copy = self.specials.copy(frame.hop);
+            let copy = self.hop_extras.copy(frame.hop);
             self.sight_up(node, self.taps(port, Stage::Driver), &hop, (frame, copy), at_driver, sink)?;
             if self.is_down(node, self.now, at_hardware) {
                 self.lose(hop.stream, port);
@@ -271,11 +270,11 @@ impl Simulation<'_> {
     pub(crate) fn receive<S: Sink>(
         &mut self,
         hop: &Hop,
-        meets: Option<Meeting>,
+        merge_point: Option<MergePoint>,
         frame: (Frame, u8),
         sink: &mut S,
     ) -> io::Result<Instant> {
-        let here = meets.map_or(*hop, |meeting| self.network.hops[meeting.leader]);
+        let here = merge_point.map_or(*hop, |meeting| self.network.hops[meeting.leading_hop]);
         if here.listeners.indices().is_empty() && here.branches.indices().is_empty() {
             // Flooded to a station that it is not for: its port takes no other address.
             return Ok(self.now);

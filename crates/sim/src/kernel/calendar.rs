@@ -56,7 +56,7 @@ impl Calendar {
     /// How many frames are among the events.
     pub fn frames(&self) -> u64 {
         let pending = self.heap.iter().skip(usize::from(self.hole));
-        pending.filter(|event| matches!(event.kind(), EventKind::Arrive(_) | EventKind::Meet(_))).count()
+        pending.filter(|event| matches!(event.kind(), EventKind::Arrive(_) | EventKind::Ingress(_))).count()
             as u64
     }
 

@@ -4,7 +4,7 @@ use crate::ids::{FaultId, HopId, NodeId, PortId, StreamId};
 use tsn_bridge as bridge;
 use tsn_units::{Instant, Octets};
 
-/// A frame on its way: which it is and at which branch of its route.
+/// A frame in transit: which frame, and at which hop of its route.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Frame {
     /// The talker's sequence number.
@@ -19,7 +19,7 @@ pub(crate) struct Frame {
 const DAMAGED: u64 = 1 << 63;
 
 impl Frame {
-    /// Whether it was damaged on its way, and only those who pass it on before it is whole do not know.
+    /// Whether the frame is damaged; cut-through nodes forward it before they can know.
     #[inline]
     pub fn is_damaged(&self) -> bool {
         self.seq & DAMAGED != 0
@@ -42,12 +42,12 @@ impl bridge::Frame for Frame {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
     /// Frames arrive where the order of arrival decides: member streams merge, filters match, bridges learn.
-    Meet = 0,
+    Ingress = 0,
     /// Frames reach queues.
     Reach = 1,
     /// Ports choose among queues.
     Choose = 2,
-    /// Clocks change, and time is told.
+    /// Clocks change, and PTP messages are handled.
     Timing = 3,
 }
 
@@ -58,7 +58,7 @@ const NODE_BITS: u32 = 22;
 /// How many nodes the order of events has room for.
 pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
 
-/// What an event of [`Phase::Reach`] or [`Phase::Meet`] without a frame is, in the place of the frame's sequence number.
+/// What an event of [`Phase::Reach`] or [`Phase::Ingress`] without a frame is, in the place of the frame's sequence number.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u64)]
 enum Frameless {
@@ -102,8 +102,8 @@ pub(crate) struct Event {
 pub(crate) enum EventKind {
     /// A frame reaches the queue of its hop.
     Arrive(Frame),
-    /// A frame arrives whose order among others decides what becomes of it: see [`Phase::Meet`].
-    Meet(Frame),
+    /// A frame arrives whose order among others decides what becomes of it: see [`Phase::Ingress`].
+    Ingress(Frame),
     /// A talker that babbles releases one more.
     Babble {
         /// The fault.
@@ -155,7 +155,7 @@ impl Event {
         let frameless = |kind: Frameless, id: u32| (Phase::Reach, kind as u64, id, 0);
         let (phase, seq, id, octets) = match kind {
             EventKind::Arrive(frame) => (Phase::Reach, frame.seq, frame.hop.0, frame.octets),
-            EventKind::Meet(frame) => (Phase::Meet, frame.seq, frame.hop.0, frame.octets),
+            EventKind::Ingress(frame) => (Phase::Ingress, frame.seq, frame.hop.0, frame.octets),
             EventKind::Release { stream } => frameless(Frameless::Release, stream.0),
             EventKind::Babble { fault } => frameless(Frameless::Babble, fault.0),
             EventKind::Fault { fault, begins: true } => frameless(Frameless::FaultBegins, fault.0),
@@ -200,7 +200,7 @@ impl Event {
         } else if phase == Phase::Timing as u64 {
             EventKind::Timing { number: self.id }
         } else if self.octets > 0 {
-            if phase == Phase::Reach as u64 { EventKind::Arrive(frame) } else { EventKind::Meet(frame) }
+            if phase == Phase::Reach as u64 { EventKind::Arrive(frame) } else { EventKind::Ingress(frame) }
         } else {
             match Frameless::ALL[self.seq as usize % Frameless::ALL.len()] {
                 Frameless::Release => EventKind::Release { stream: StreamId(self.id) },
@@ -242,7 +242,7 @@ mod tests {
         let frame = Frame { seq: 7, hop: HopId(8), octets: 64 };
         for kind in [
             EventKind::Arrive(frame),
-            EventKind::Meet(frame),
+            EventKind::Ingress(frame),
             EventKind::Release { stream: StreamId(1) },
             EventKind::Babble { fault: FaultId(2) },
             EventKind::Fault { fault: FaultId(3), begins: true },

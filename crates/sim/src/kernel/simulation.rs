@@ -10,10 +10,10 @@ use crate::hosts::state::Hosts;
 use crate::ids::{NodeId, PortId, StreamId};
 use crate::kernel::calendar::Calendar;
 use crate::kernel::event::{Event, EventKind, Frame};
-use crate::network::hop_extras::Specials;
-use crate::network::tables::{Hop, Network, Part};
+use crate::network::hop_extras::HopExtras;
+use crate::network::tables::{Hop, IndexRange, Network};
 use crate::output::counters::RunCounters;
-use crate::output::tally::Tally;
+use crate::output::stream_totals::StreamTotals;
 use crate::policing::state::Police;
 use crate::talkers::saturating::Sources;
 use crate::talkers::talker::Talker;
@@ -59,12 +59,12 @@ pub struct Simulation<'a> {
     /// Frames cut from data units, all of one unit in one event.
     pub(crate) cut: u64,
     pub(crate) frame_hops: u64,
-    pub(crate) tallies: Vec<Tally>,
+    pub(crate) stream_totals: Vec<StreamTotals>,
     /// Frames that reached each of [`Network::listeners`].
     pub(crate) delivered: Vec<u64>,
     /// Frames on the last wire that arrive after the end.
     pub(crate) late: u64,
-    pub(crate) specials: Specials,
+    pub(crate) hop_extras: HopExtras,
     /// What nodes do with frames as they come in, where the Plan says something.
     pub(crate) police: Option<Box<Police>>,
     /// By port; empty where the Plan has no faults.
@@ -77,8 +77,8 @@ pub struct Simulation<'a> {
     pub(crate) learning: Option<Box<Learning>>,
     /// By port: frames that faults took.
     pub(crate) faulted: Vec<u64>,
-    /// By fault: frames in whose way it had a part.
-    pub(crate) struck: Vec<u64>,
+    /// By fault: the frames that it affected.
+    pub(crate) affected: Vec<u64>,
     /// Faults that begin and end, where the Plan has them.
     pub(crate) outages: Option<Box<Outages>>,
     /// The hosts' software, where the Plan has any.
@@ -99,7 +99,7 @@ impl<'a> Simulation<'a> {
         let mut network = Network::new(plan)?;
         let impairments = impairments(plan);
         let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
-        let (specials, police) = Specials::new(plan, &mut network, &impaired);
+        let (hop_extras, police) = HopExtras::new(plan, &mut network, &impaired);
         let learning = Learning::new(plan, &mut network);
         let hosts = Hosts::new(plan, &mut network);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
@@ -116,16 +116,16 @@ impl<'a> Simulation<'a> {
             cut: 0,
             frame_hops: 0,
             // One more than there are streams: for PTP messages.
-            tallies: vec![Tally::default(); plan.streams.len() + 1],
+            stream_totals: vec![StreamTotals::default(); plan.streams.len() + 1],
             delivered: vec![0; network.listeners.len()],
             late: 0,
-            specials,
+            hop_extras,
             spreads: spreads(plan),
             learning,
             buffers: Vec::new(),
             police,
             faulted: vec![0; plan.ports.len()],
-            struck: vec![0; plan.faults.len()],
+            affected: vec![0; plan.faults.len()],
             outages: Outages::new(plan),
             impairments,
             hosts,
@@ -189,7 +189,7 @@ impl<'a> Simulation<'a> {
             }
             EventKind::Wake { port } => self.tell(port, bridge::Event::Wake, sink),
             EventKind::Release { stream } => self.release(stream, &event, sink),
-            EventKind::Meet(frame) => self.meet(frame, sink),
+            EventKind::Ingress(frame) => self.ingress(frame, sink),
             EventKind::Babble { fault } => self.babble(fault, &event, sink),
             EventKind::Fault { fault, begins } => self.turn(fault, begins, sink),
             EventKind::Hold { number } => self.hold(number, &event, sink),
@@ -201,7 +201,7 @@ impl<'a> Simulation<'a> {
 
     fn release<S: Sink>(&mut self, stream: StreamId, event: &Event, sink: &mut S) -> io::Result<()> {
         if let Some(timing) = &mut self.timing
-            && !timing.releases(stream, self.now)
+            && !timing.is_due(stream, self.now)
         {
             return Ok(());
         }
@@ -258,11 +258,11 @@ impl<'a> Simulation<'a> {
         if let Some(first) = self.network.branches.get(roots.start as usize)
             && self.network.hops[*first].special
         {
-            return self.emit_special(stream, seq, octets, more, sink);
+            return self.emit_with_extras(stream, seq, octets, more, sink);
         }
-        let tally = &mut self.tallies[stream];
-        tally.released += 1;
-        tally.replicated += (roots.len() as u64).saturating_sub(1);
+        let totals = &mut self.stream_totals[stream];
+        totals.released += 1;
+        totals.replicated += (roots.len() as u64).saturating_sub(1);
         for root in roots {
             let hop_number = self.network.branches[root as usize];
             let frame = Frame { seq, hop: hop_number, octets };
@@ -306,7 +306,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// A frame goes over a link: sightings at both ends, listeners, and the queues where it goes on.
+    /// A frame goes over a link: sightings at both ends, listeners, and the queues of its next hops.
     #[inline]
     fn transmit<S: Sink>(
         &mut self,
@@ -318,7 +318,7 @@ impl<'a> Simulation<'a> {
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop];
         if hop.special {
-            return self.transmit_special(port, &hop, &transmission, sink);
+            return self.transmit_with_extras(port, &hop, &transmission, sink);
         }
         let link = self.network.links[port];
         if hop.timing {
@@ -338,7 +338,7 @@ impl<'a> Simulation<'a> {
         let branches = hop.branches.indices();
         let copies = branches.len() + hop.listeners.indices().len();
         if copies > 1 {
-            self.tallies[hop.stream].replicated += copies as u64 - 1;
+            self.stream_totals[hop.stream].replicated += copies as u64 - 1;
         }
         for branch in branches {
             let hop = self.network.branches[branch as usize];
@@ -375,7 +375,7 @@ impl<'a> Simulation<'a> {
         if let Some(at) = self.talkers[stream].next_release(now) {
             let at = match &mut self.timing {
                 None => at.of_perfect_clock(),
-                Some(timing) => timing.arm(stream, node, at, self.now),
+                Some(timing) => timing.plan_release(stream, node, at, self.now),
             };
             self.schedule(at, node, EventKind::Release { stream });
         }
@@ -392,7 +392,7 @@ impl<'a> Simulation<'a> {
     #[inline]
     pub(crate) fn sight<S: Sink>(
         &self,
-        taps: Part,
+        taps: IndexRange,
         hop: &Hop,
         (frame, copy): (Frame, u8),
         start: Instant,

@@ -1,4 +1,4 @@
-//! Hops where a frame may meet more than a wire and a queue: faults, copies, ways that meet or stand by.
+//! Hops with more than a wire and a queue: faults, member streams, merge points, standby paths, filters.
 //!
 //! All others know that they have nothing of this (see [`crate::network::tables::Hop::special`]) and pay nothing for it.
 
@@ -12,27 +12,27 @@ use tsn_bridge::frer::BaseRecovery;
 use tsn_plan::{Plan, R_TAG_OCTETS, Redundancy};
 use tsn_units::Instant;
 
-/// What a special hop has beyond the plain one.
+/// What a hop has beyond a plain one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Special {
+pub(crate) struct HopExtra {
     /// The number of the member stream that it carries; 0 for the stream itself.
     pub copy: u8,
-    /// When it forwards; always where there is none.
+    /// When the hop forwards, of a standby path; always where there is none.
     pub active: Option<Vec<(Instant, Instant)>>,
-    /// Where its end meets others: the first of those hops, which knows what follows, and its place among them.
-    pub meets: Option<Meeting>,
-    /// The filter at its end.
+    /// The merge point at its end.
+    pub merge_point: Option<MergePoint>,
+    /// The stream filter at its end.
     pub filtered: Option<Filtered>,
     /// Whether frames go by it that a meter has marked yellow.
     pub yellow: bool,
 }
 
-/// One way into a place where ways meet.
+/// One path into a merge point.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Meeting {
-    /// The hop after which frames go on.
-    pub leader: HopId,
-    /// The recovery there: index into [`Specials::recoveries`].
+pub(crate) struct MergePoint {
+    /// The first hop into the merge point: its table entries say where frames go from there.
+    pub leading_hop: HopId,
+    /// The recovery there: index into [`HopExtras::recoveries`].
     pub recovery: Option<u32>,
     /// The place of this path among those that merge.
     pub way: u32,
@@ -40,38 +40,38 @@ pub(crate) struct Meeting {
 
 /// One sequence recovery, and where it is.
 #[derive(Clone, Debug)]
-pub(crate) struct Recovering {
+pub(crate) struct RecoveryPoint {
     pub stream: StreamId,
     pub node: NodeId,
     pub machine: BaseRecovery,
 }
 
-/// All special hops of a network.
+/// The extras of all hops of a network.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Specials {
+pub(crate) struct HopExtras {
     /// By hop; empty where the Plan has none.
-    hops: Vec<Special>,
-    pub recoveries: Vec<Recovering>,
-    /// Of copies on their way to a meeting that took longer than their octets: hop, number and arrival to when
-    /// their first bit arrives.
+    hops: Vec<HopExtra>,
+    pub recoveries: Vec<RecoveryPoint>,
+    /// When the first bit arrives of copies that take longer to a merge point than their octets do: by hop, sequence
+    /// number and arrival of the last bit.
     begun: HashMap<(HopId, u64, Instant), Instant>,
 }
 
-impl Special {
+impl HopExtra {
     fn is_active(&self, at: Instant) -> bool {
         let within = |spans: &Vec<(Instant, Instant)>| spans.iter().any(|span| span.0 <= at && at < span.1);
         self.active.as_ref().is_none_or(within)
     }
 }
 
-impl Specials {
+impl HopExtras {
     /// Reads them off a Plan and marks them in the network's table.
     pub fn new(plan: &Plan, network: &mut Network, impaired: &[bool]) -> (Self, Option<Box<Police>>) {
         let mut found = Self::default();
         let mut first = 0;
         for (number, stream) in plan.streams.iter().enumerate() {
             if let Some(redundancy) = &stream.redundancy {
-                found.hops.resize(network.hops.len(), Special::default());
+                found.hops.resize(network.hops.len(), HopExtra::default());
                 found.add(plan, number, first, redundancy);
                 // Whether the next hop is active is decided at the end of the one before.
                 for hop in &mut network.hops[first..first + stream.route.len()] {
@@ -85,7 +85,7 @@ impl Specials {
             hop.special |= !hop.timing && impaired.get(hop.port.index()).copied().unwrap_or(false);
         }
         if plan.nodes.iter().any(|node| node.cut_through_octets.is_some()) {
-            // What is damaged on one link goes on over others.
+            // A frame that is damaged on one link is forwarded over others.
             for stream in network.hops.chunk_by_mut(|one, other| one.stream == other.stream) {
                 if stream.iter().any(|hop| hop.special) {
                     stream.iter_mut().filter(|hop| !hop.timing).for_each(|hop| hop.special = true);
@@ -94,23 +94,23 @@ impl Specials {
         }
         let before = network.hops.len();
         let Some((police, policed)) = Police::new(plan, network) else { return (found, None) };
-        found.hops.resize(before, Special::default());
+        found.hops.resize(before, HopExtra::default());
         for (hop, filter) in policed.filtered {
             found.hops[hop].filtered = Some(filter);
         }
         for Variant { of, yellow } in policed.variants {
-            found.hops.push(Special { yellow, ..found.hops[of].clone() });
+            found.hops.push(HopExtra { yellow, ..found.hops[of].clone() });
         }
         (found, Some(police))
     }
 
-    /// Keeps when a copy's first bit arrives at its meeting.
-    pub fn keep_begin(&mut self, frame: Frame, arrival: Instant, begun: Instant) {
+    /// Remembers when the first bit of a copy arrives at its merge point.
+    pub fn remember_first_bit(&mut self, frame: Frame, arrival: Instant, begun: Instant) {
         self.begun.insert((frame.hop, frame.seq, arrival), begun);
     }
 
     /// When the first bit of a copy that arrives `now` arrived, where that was kept.
-    pub fn take_begin(&mut self, frame: Frame, now: Instant) -> Option<Instant> {
+    pub fn take_first_bit(&mut self, frame: Frame, now: Instant) -> Option<Instant> {
         if self.begun.is_empty() { None } else { self.begun.remove(&(frame.hop, frame.seq, now)) }
     }
 
@@ -131,10 +131,10 @@ impl Specials {
             self.hops[first + active.route as usize].active = Some(spans.collect());
         }
         for merge in &redundancy.merges {
-            let Some(leader) = merge.from.first() else { continue };
-            let last = plan.ports[stream.route[*leader as usize].port as usize].peer as usize;
+            let Some(leading_hop) = merge.from.first() else { continue };
+            let last = plan.ports[stream.route[*leading_hop as usize].port as usize].peer as usize;
             let recovery = redundancy.recovery.as_ref().map(|parameters| {
-                self.recoveries.push(Recovering {
+                self.recoveries.push(RecoveryPoint {
                     stream: StreamId::at(number),
                     node: NodeId(plan.ports[last].node),
                     machine: BaseRecovery::new(parameters, merge.from.len()),
@@ -142,8 +142,11 @@ impl Specials {
                 self.recoveries.len() as u32 - 1
             });
             for (way, entry) in merge.from.iter().enumerate() {
-                self.hops[first + *entry as usize].meets =
-                    Some(Meeting { leader: HopId::at(first + *leader as usize), recovery, way: way as u32 });
+                self.hops[first + *entry as usize].merge_point = Some(MergePoint {
+                    leading_hop: HopId::at(first + *leading_hop as usize),
+                    recovery,
+                    way: way as u32,
+                });
             }
         }
     }
@@ -152,8 +155,8 @@ impl Specials {
         self.hops.get(hop.index()).map_or(0, |special| special.copy)
     }
 
-    pub fn meets(&self, hop: HopId) -> Option<Meeting> {
-        self.hops.get(hop.index())?.meets
+    pub fn merge_point(&self, hop: HopId) -> Option<MergePoint> {
+        self.hops.get(hop.index())?.merge_point
     }
 
     pub fn filtered(&self, hop: HopId) -> Option<Filtered> {
@@ -168,7 +171,7 @@ impl Specials {
         self.hops.get(hop.index()).is_none_or(|special| special.is_active(at))
     }
 
-    /// The size of a frame that goes on from one hop (none: the talker) to another: a tag may come or go.
+    /// The size of a frame that is forwarded from one hop (none: the talker) to another: an R-TAG may be added or removed.
     pub fn octets(&self, octets: u32, from: Option<HopId>, to: HopId) -> u32 {
         let tag = |hop: HopId| if self.copy(hop) > 0 { R_TAG_OCTETS } else { 0 };
         octets.saturating_add(tag(to)).saturating_sub(from.map_or(0, tag))

@@ -1,21 +1,21 @@
-//! A Plan as tables that a frame's way can be read from without searching.
+//! A Plan as tables that a frame's path can be read from without searching.
 
 use crate::error::SimError;
 use crate::ids::{HopId, NodeId, PortId, StreamId};
 use crate::kernel::event::MOST_NODES;
 use std::ops::Range;
 use tsn_bridge::Line;
-use tsn_plan::{Gptp, Pattern, Plan, Point, Size, Stage, Stream};
+use tsn_plan::{Gptp, Pattern, Plan, Point, Size, Stage, Stream, duration};
 use tsn_units::{BitRate, Duration};
 
-/// A part of one of the network's lists.
+/// A range of indices of one of the network's lists.
 #[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct IndexRange {
     from: u32,
     to: u32,
 }
 
-impl Part {
+impl IndexRange {
     fn new(range: Range<usize>) -> Self {
         Self { from: range.start as u32, to: range.end as u32 }
     }
@@ -46,13 +46,13 @@ pub(crate) struct Hop {
     pub pcp: u8,
     /// Not a stream's: of the port's PTP messages.
     pub timing: bool,
-    /// Taken only while a bridge does not know better (see [`crate::forwarding::learning`]).
+    /// Taken only while a bridge has not learned another port (see [`crate::forwarding::learning`]).
     pub floods: bool,
     pub vid: u16,
-    /// Where the frame goes on: part of [`Network::branches`].
-    pub branches: Part,
-    /// Who takes it at the other end: part of [`Network::listeners`].
-    pub listeners: Part,
+    /// The next hops: part of [`Network::branches`].
+    pub branches: IndexRange,
+    /// The listeners at the other end: part of [`Network::listeners`].
+    pub listeners: IndexRange,
 }
 
 /// What the kernel has to know of an egress port besides its machine.
@@ -72,11 +72,11 @@ pub(crate) struct Link {
     /// First bit of the preamble out to the message timestamp point.
     pub until_timestamp_point: Duration,
     /// Taps that sight what talkers hand over here.
-    pub send: Part,
+    pub send: IndexRange,
     /// Taps that sight what leaves here.
-    pub tx: Part,
+    pub tx: IndexRange,
     /// Taps that sight what arrives at the other end.
-    pub rx: Part,
+    pub rx: IndexRange,
 }
 
 /// A tap as the kernel sees it.
@@ -108,11 +108,11 @@ pub(crate) struct Network {
     pub listeners: Vec<Listener>,
     pub taps: Vec<Tap>,
     /// For every stream, its talker's own hops, as part of [`Self::branches`].
-    pub roots: Vec<Part>,
+    pub roots: Vec<IndexRange>,
     /// For every port that gPTP uses, the hop of its messages; empty without gPTP.
     pub timing: Vec<Option<HopId>>,
     /// For every port, its taps by stage (see [`Stage::ALL`]); empty where all are of `send`, `tx` or `rx`.
-    pub stages: Vec<[Part; STAGES]>,
+    pub stages: Vec<[IndexRange; STAGES]>,
     pub nodes: usize,
 }
 
@@ -169,7 +169,7 @@ impl Network {
                 node: NodeId(port.node),
                 peer: NodeId(peer),
                 propagation: Duration::from_ps(i64::try_from(port.propagation_ps).unwrap_or(i64::MAX)),
-                processing: Duration::from_ns(i64::try_from(processing_ns).unwrap_or(i64::MAX)),
+                processing: duration(processing_ns),
                 cut_through: match &plan.nodes[peer as usize] {
                     node if node.further.is_some() => 0,
                     node => node.cut_through_octets.unwrap_or(u32::MAX),
@@ -197,8 +197,8 @@ impl Network {
     }
 
     /// Sorts the taps by port and stage; gives every port's taps by stage.
-    fn add_taps(&mut self, plan: &Plan) -> Vec<[Part; STAGES]> {
-        let mut at_ports = vec![[Part::default(); STAGES]; plan.ports.len()];
+    fn add_taps(&mut self, plan: &Plan) -> Vec<[IndexRange; STAGES]> {
+        let mut at_ports = vec![[IndexRange::default(); STAGES]; plan.ports.len()];
         let mut order: Vec<usize> = (0..plan.taps.len()).collect();
         order.sort_by_key(|number| (plan.taps[*number].port, plan.taps[*number].stage, *number));
         for number in order {
@@ -206,7 +206,7 @@ impl Network {
             let part = &mut at_ports[tap.port as usize][tap.stage as usize];
             let next = self.taps.len();
             let from = if part.from == part.to { next } else { part.from as usize };
-            *part = Part::new(from..next + 1);
+            *part = IndexRange::new(from..next + 1);
             self.taps.push(Tap {
                 number: number as u16,
                 node: NodeId(plan.ports[tap.port as usize].node),
@@ -233,8 +233,8 @@ impl Network {
                 timing: true,
                 floods: false,
                 vid: 0,
-                branches: Part::default(),
-                listeners: Part::default(),
+                branches: IndexRange::default(),
+                listeners: IndexRange::default(),
             });
         }
     }
@@ -258,8 +258,8 @@ impl Network {
                     timing: false,
                     floods: true,
                     vid: stream.vid.unwrap_or(0),
-                    branches: Part::default(),
-                    listeners: Part::default(),
+                    branches: IndexRange::default(),
+                    listeners: IndexRange::default(),
                 });
             }
             for (place, hop) in stream.flood.iter().enumerate() {
@@ -268,7 +268,7 @@ impl Network {
                 branches.push(HopId::at(begin + place));
                 let from = self.branches.len();
                 self.branches.extend(branches);
-                self.hops[parent].branches = Part::new(from..self.branches.len());
+                self.hops[parent].branches = IndexRange::new(from..self.branches.len());
             }
             first += route;
         }
@@ -290,7 +290,7 @@ impl Network {
         let mut branches = |list: &[HopId]| {
             let from = self.branches.len();
             self.branches.extend_from_slice(list);
-            Part::new(from..self.branches.len())
+            IndexRange::new(from..self.branches.len())
         };
         self.roots.push(branches(&after[stream.route.len()]));
         for (place, hop) in stream.route.iter().enumerate() {
@@ -311,7 +311,7 @@ impl Network {
                 floods: false,
                 vid: stream.vid_on(place).unwrap_or(0),
                 branches: branches(&after[place]),
-                listeners: Part::new(from..self.listeners.len()),
+                listeners: IndexRange::new(from..self.listeners.len()),
             });
         }
     }

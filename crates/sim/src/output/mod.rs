@@ -3,5 +3,5 @@
 pub(crate) mod captures;
 pub(crate) mod counters;
 pub mod record;
-pub(crate) mod tally;
+pub(crate) mod stream_totals;
 pub(crate) mod totals;

@@ -1,8 +1,8 @@
-//! What is counted of each stream while a run goes on.
+//! The totals of each stream, counted during a run.
 
-/// What is counted per stream.
+/// The totals of one stream.
 #[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct StreamTotals {
     pub released: u64,
     pub replicated: u64,
     pub dropped_at_talker: u64,

@@ -8,7 +8,7 @@ use crate::output::counters::{
     ClassCounters, FaultCounters, GateCounters, PolicingCounters, PortCounters, PreemptionCounters,
     RecoveryCounters, RunCounters, StreamCounters,
 };
-use crate::output::tally::Tally;
+use crate::output::stream_totals::StreamTotals;
 use tsn_bridge::EgressPort;
 use tsn_units::{Duration, Instant};
 
@@ -18,11 +18,11 @@ impl Simulation<'_> {
         if let Some(timing) = self.timing.as_mut().filter(|_| stream.index() >= self.plan.streams.len()) {
             timing.dropped(frame);
         }
-        let tally = &mut self.tallies[stream];
+        let totals = &mut self.stream_totals[stream];
         if at_talker {
-            tally.dropped_at_talker += 1;
+            totals.dropped_at_talker += 1;
         } else {
-            tally.dropped_in_network += 1;
+            totals.dropped_in_network += 1;
         }
     }
 
@@ -32,7 +32,7 @@ impl Simulation<'_> {
         // PTP messages are no stream's.
         queued -= self.timing.as_ref().map_or(0, |timing| timing.queued());
         let mut streams: Vec<StreamCounters> =
-            self.plan.streams.iter().zip(&self.tallies).map(named).collect();
+            self.plan.streams.iter().zip(&self.stream_totals).map(named).collect();
         for (listener, delivered) in self.network.listeners.iter().zip(&self.delivered) {
             let Listener { stream, node } = *listener;
             let name = self.plan.nodes[node].name.clone();
@@ -81,7 +81,7 @@ impl Simulation<'_> {
             let tables = self.plan.policing.iter().zip(&police.tables);
             tables.map(|(policing, table)| PolicingCounters::new(self.plan, policing, table)).collect()
         });
-        let recoveries = self.specials.recoveries.iter_mut().map(|recovery| {
+        let recoveries = self.hop_extras.recoveries.iter_mut().map(|recovery| {
             let now = match timing {
                 None => now.on_perfect_clock(),
                 Some(timing) => timing.clock(recovery.node).forward(now),
@@ -91,7 +91,7 @@ impl Simulation<'_> {
             RecoveryCounters::new(stream, node, recovery.machine.counters(now))
         });
         let recoveries = recoveries.collect();
-        let faults = self.plan.faults.iter().zip(&self.struck);
+        let faults = self.plan.faults.iter().zip(&self.affected);
         RunCounters {
             recoveries,
             faults: faults
@@ -111,16 +111,16 @@ impl Simulation<'_> {
     }
 }
 
-fn named((stream, tally): (&tsn_plan::Stream, &Tally)) -> StreamCounters {
+fn named((stream, totals): (&tsn_plan::Stream, &StreamTotals)) -> StreamCounters {
     StreamCounters {
         name: stream.name.clone(),
-        released: tally.released,
-        replicated: tally.replicated,
-        dropped_at_talker: tally.dropped_at_talker,
-        dropped_in_network: tally.dropped_in_network,
-        lost_to_faults: tally.lost_to_faults,
-        eliminated: tally.eliminated,
-        filtered: tally.filtered,
+        released: totals.released,
+        replicated: totals.replicated,
+        dropped_at_talker: totals.dropped_at_talker,
+        dropped_in_network: totals.dropped_in_network,
+        lost_to_faults: totals.lost_to_faults,
+        eliminated: totals.eliminated,
+        filtered: totals.filtered,
         in_network_at_end: 0,
         delivered: Default::default(),
     }

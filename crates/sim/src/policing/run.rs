@@ -6,7 +6,7 @@ use crate::ids::{FaultId, NodeId, PortId};
 use crate::kernel::event::{Event, EventKind, Frame};
 use crate::kernel::simulation::Simulation;
 use crate::network::tables::Hop;
-use crate::policing::state::{Held, Passed};
+use crate::policing::state::{Held, PolicingResult};
 use std::io;
 use tsn_bridge::psfp::{Received, Verdict};
 use tsn_observation::Sink;
@@ -18,10 +18,10 @@ const TAG: u32 = 4;
 
 impl Simulation<'_> {
     /// What becomes of a frame at the end of its hop: none where it is dropped, which is then counted.
-    pub(crate) fn police(&mut self, frame: Frame) -> Option<Passed> {
-        let yellow = self.specials.yellow(frame.hop);
-        let (Some(filtered), Some(police)) = (self.specials.filtered(frame.hop), &mut self.police) else {
-            return Some(Passed { yellow, ..Passed::default() });
+    pub(crate) fn police(&mut self, frame: Frame) -> Option<PolicingResult> {
+        let yellow = self.hop_extras.yellow(frame.hop);
+        let (Some(filtered), Some(police)) = (self.hop_extras.filtered(frame.hop), &mut self.police) else {
+            return Some(PolicingResult { yellow, ..PolicingResult::default() });
         };
         let hop = self.network.hops[frame.hop];
         let node = self.network.links[hop.port].peer;
@@ -45,17 +45,17 @@ impl Simulation<'_> {
         let table = police.tables.get_mut(filtered.table as usize)?;
         match table.receive(counted, local, filtered.filter as usize, received) {
             Verdict::Pass { ipv, yellow, eligible } => {
-                Some(Passed { ipv, yellow, eligible: eligible.map(at) })
+                Some(PolicingResult { ipv, yellow, eligible: eligible.map(at) })
             }
             Verdict::Drop => {
-                self.tallies[hop.stream].dropped_in_network += 1;
+                self.stream_totals[hop.stream].dropped_in_network += 1;
                 None
             }
         }
     }
 
     /// A frame will be in a queue that a stream gate has chosen.
-    pub(crate) fn note_turn(&mut self, frame: Frame, queued: Instant) {
+    pub(crate) fn enter_cyclic_queue(&mut self, frame: Frame, queued: Instant) {
         let hop = self.network.hops[frame.hop];
         let at = self.clock_of(self.network.links[hop.port].node, queued);
         if let Some(police) = &mut self.police {
@@ -64,7 +64,7 @@ impl Simulation<'_> {
     }
 
     /// A frame leaves by a port, from such a queue or another.
-    pub(crate) fn take_turn(&mut self, port: PortId, class: u8, frame: Frame, first_bit: Instant) {
+    pub(crate) fn leave_cyclic_queue(&mut self, port: PortId, class: u8, frame: Frame, first_bit: Instant) {
         if self.police.is_none() {
             return;
         }
@@ -100,7 +100,7 @@ impl Simulation<'_> {
             return Ok(());
         };
         let hop = self.network.hops[frame.hop];
-        if !self.ports[hop.port].hold(hop.class, Octets(frame.octets)) {
+        if !self.ports[hop.port].reserve(hop.class, Octets(frame.octets)) {
             if let Some(police) = &mut self.police {
                 police.held.take(number);
             }
@@ -121,7 +121,7 @@ impl Simulation<'_> {
         let port_of = |frame: &Frame| network[frame.hop].port;
         let here = |frame: &Frame| links[port_of(frame)].node == node;
         let Some(lost) = self.police.as_mut().map(|police| police.flush(here)) else { return };
-        self.struck[fault] += lost.len() as u64;
+        self.affected[fault] += lost.len() as u64;
         for frame in lost {
             let Hop { stream, port, .. } = self.network.hops[frame.hop];
             self.lose(stream, port);
@@ -143,7 +143,7 @@ impl Simulation<'_> {
             return Ok(());
         };
         let hop = self.network.hops[frame.hop];
-        self.ports[hop.port].let_go(hop.class, Octets(frame.octets));
+        self.ports[hop.port].unreserve(hop.class, Octets(frame.octets));
         let more = self.calendar.goes_on(event);
         self.arrive(frame, more, sink)
     }

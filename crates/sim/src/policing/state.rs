@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.5. Which filter a frame meets follows from its stream, port and priority, so it is known before
 //! the run; so are the classes that stream gates may choose, and a hop stands ready for each.
 
-use crate::forwarding::cyclic_queues::Turns;
+use crate::forwarding::cyclic_queues::CyclicQueues;
 use crate::ids::HopId;
 use crate::kernel::event::Frame;
 use crate::network::tables::Network;
@@ -41,7 +41,7 @@ pub(crate) struct Variant {
 
 /// What a frame takes along from the filters at the end of its hop.
 #[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Passed {
+pub(crate) struct PolicingResult {
     pub ipv: Option<u8>,
     pub yellow: bool,
     pub eligible: Option<Instant>,
@@ -60,7 +60,7 @@ pub(crate) struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Police {
     pub tables: Vec<Psfp>,
-    pub turns: Turns,
+    pub turns: CyclicQueues,
     /// A hop with another class or colour, by the hop and what is different.
     variants: HashMap<(HopId, u8), HopId>,
     /// Frames on their way to a queue or in it that are not eligible yet.
@@ -98,11 +98,11 @@ impl Police {
             let after = |entry: usize| ways().filter(move |(_, hop)| hop.parent == Some(entry as u32));
             let route = stream.route.len();
             let hop_of = |entry: usize| if entry < route { first + entry } else { flooded + entry - route };
-            // What follows ways that meet follows the first of them.
+            // The hops behind a merge point are those of its first path.
             let leads = |entry: usize| {
                 let merges = stream.redundancy.iter().flat_map(|redundancy| &redundancy.merges);
                 let merge = merges.into_iter().find(|merge| merge.from.contains(&(entry as u32)));
-                merge.and_then(|merge| merge.from.first()).map_or(entry, |leader| *leader as usize)
+                merge.and_then(|merge| merge.from.first()).map_or(entry, |leading_hop| *leading_hop as usize)
             };
             for (entry, hop) in ways() {
                 let port = plan.ports[hop.port as usize].peer;
@@ -133,7 +133,7 @@ impl Police {
         for (hop, ipv, yellow) in wanted {
             hops.variants.extend(police.vary(plan, network, (hop, ipv, yellow)));
             if ipv.is_some() {
-                let chosen = police.next(hop, &Passed { ipv, yellow, eligible: None });
+                let chosen = police.next(hop, &PolicingResult { ipv, yellow, eligible: None });
                 network.hops[chosen].special = true;
             }
         }
@@ -161,7 +161,7 @@ impl Police {
     }
 
     /// The hop by which a frame goes on.
-    pub fn next(&self, hop: HopId, passed: &Passed) -> HopId {
+    pub fn next(&self, hop: HopId, passed: &PolicingResult) -> HopId {
         self.variants.get(&(hop, key(passed.ipv, passed.yellow))).copied().unwrap_or(hop)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::random::Draws;
 use crate::talkers::trace::Trace;
-use tsn_plan::{Pattern, Plan, Size, Stream};
+use tsn_plan::{Pattern, Plan, Size, Stream, duration};
 use tsn_units::{Duration, Instant, Local};
 
 /// Smallest frame; shorter ones are padded. IEEE 802.3-2022, 4.2.3.3.
@@ -11,8 +11,8 @@ const SMALLEST_FRAME: u32 = 64;
 /// One stream's talker.
 #[derive(Debug)]
 pub(crate) struct Talker {
-    pace: Pace,
-    cutter: Cutter,
+    pattern: ReleasePattern,
+    segmenter: Segmenter,
     /// No release at or after this.
     stop: Instant<Local>,
     /// The next frame's sequence number.
@@ -20,7 +20,7 @@ pub(crate) struct Talker {
 }
 
 #[derive(Debug)]
-enum Pace {
+enum ReleasePattern {
     Periodic { next: Instant<Local>, period: Duration, jitter_ps: u64, draws: Option<Box<Draws>> },
     Poisson { last: Instant<Local>, mean_ps: u64, draws: Box<Draws> },
     Saturating { start: Instant<Local>, backlog: u32 },
@@ -29,7 +29,7 @@ enum Pace {
 
 /// Makes frame sizes.
 #[derive(Debug)]
-enum Cutter {
+enum Segmenter {
     Frame { octets: u32 },
     Units { octets: Vec<u32>, most_per_frame: u32, overhead: u32, draws: Box<Draws>, rest: Option<u32> },
     List { octets: Vec<u32>, next: usize },
@@ -39,27 +39,26 @@ impl Talker {
     /// The talker of a stream; randomness is addressed by the stream's name.
     pub fn new(plan: &Plan, stream: &Stream) -> Self {
         let draws = |what: &str| Box::new(Draws::new(plan.seed, &format!("stream/{}/{what}", stream.name)));
-        let ns = |ns: u64| i64::try_from(ns).map_or(Instant::MAX, Instant::from_ns);
-        let start = ns(stream.start_ns);
-        let pace = match &stream.pattern {
+        let start = Instant::EPOCH + duration(stream.start_ns);
+        let pattern = match &stream.pattern {
             Pattern::Trace { gaps_ns, cycle_ns, passes } => {
-                Pace::Trace(Box::new(Trace::new(start, gaps_ns, *cycle_ns, *passes)))
+                ReleasePattern::Trace(Box::new(Trace::new(start, gaps_ns, *cycle_ns, *passes)))
             }
-            &Pattern::Periodic { period_ns, offset_ns, jitter_ns } => Pace::Periodic {
-                next: ns(stream.start_ns.saturating_add(offset_ns)),
-                period: ns(period_ns) - Instant::EPOCH,
+            &Pattern::Periodic { period_ns, offset_ns, jitter_ns } => ReleasePattern::Periodic {
+                next: start + duration(offset_ns),
+                period: duration(period_ns),
                 jitter_ps: jitter_ns.saturating_mul(1_000),
                 draws: (jitter_ns > 0).then(|| draws("jitter")),
             },
             &Pattern::Poisson { mean_interval_ps } => {
-                Pace::Poisson { last: start, mean_ps: mean_interval_ps, draws: draws("gap") }
+                ReleasePattern::Poisson { last: start, mean_ps: mean_interval_ps, draws: draws("gap") }
             }
-            &Pattern::Saturating { backlog } => Pace::Saturating { start, backlog },
+            &Pattern::Saturating { backlog } => ReleasePattern::Saturating { start, backlog },
         };
-        let cutter = match &stream.size {
-            Size::Frame { octets } => Cutter::Frame { octets: *octets },
-            Size::List { octets } => Cutter::List { octets: octets.clone(), next: 0 },
-            Size::Units { octets, most_per_frame, overhead } => Cutter::Units {
+        let segmenter = match &stream.size {
+            Size::Frame { octets } => Segmenter::Frame { octets: *octets },
+            Size::List { octets } => Segmenter::List { octets: octets.clone(), next: 0 },
+            Size::Units { octets, most_per_frame, overhead } => Segmenter::Units {
                 octets: octets.clone(),
                 most_per_frame: *most_per_frame,
                 overhead: *overhead,
@@ -67,15 +66,20 @@ impl Talker {
                 rest: None,
             },
         };
-        Self { pace, cutter, stop: ns(stream.stop_ns.min(plan.duration_ns)), seq: 0 }
+        Self {
+            pattern,
+            segmenter,
+            stop: Instant::EPOCH + duration(stream.stop_ns.min(plan.duration_ns)),
+            seq: 0,
+        }
     }
 
     /// When it releases next, not before `now`: a talker releases in sequence, also where its jitter is longer
     /// than its period. None when it is over. A saturating talker names its start, once.
     #[inline]
     pub fn next_release(&mut self, now: Instant<Local>) -> Option<Instant<Local>> {
-        let next = match &mut self.pace {
-            Pace::Periodic { next, period, jitter_ps, draws } => {
+        let next = match &mut self.pattern {
+            ReleasePattern::Periodic { next, period, jitter_ps, draws } => {
                 let nominal = *next;
                 *next = Instant::from_ps(nominal.ps().saturating_add(period.ps()));
                 match draws {
@@ -83,12 +87,12 @@ impl Talker {
                     Some(draws) => later(nominal, draws.below(jitter_ps.saturating_add(1))).max(now),
                 }
             }
-            Pace::Poisson { last, mean_ps, draws } => {
+            ReleasePattern::Poisson { last, mean_ps, draws } => {
                 *last = later(*last, draws.exponential(*mean_ps));
                 *last
             }
-            Pace::Saturating { start, .. } => std::mem::replace(start, Instant::MAX),
-            Pace::Trace(trace) => trace.next(),
+            ReleasePattern::Saturating { start, .. } => std::mem::replace(start, Instant::MAX),
+            ReleasePattern::Trace(trace) => trace.next(),
         };
         (next < self.stop).then_some(next)
     }
@@ -100,22 +104,22 @@ impl Talker {
 
     /// How many frames a saturating talker keeps queued; 0 for others.
     pub fn backlog(&self) -> u32 {
-        if let Pace::Saturating { backlog, .. } = self.pace { backlog } else { 0 }
+        if let ReleasePattern::Saturating { backlog, .. } = self.pattern { backlog } else { 0 }
     }
 
     /// Whether a data unit is cut and not yet sent in full.
     #[inline]
     pub fn in_unit(&self) -> bool {
-        matches!(self.cutter, Cutter::Units { rest: Some(_), .. })
+        matches!(self.segmenter, Segmenter::Units { rest: Some(_), .. })
     }
 
     /// The size of the next frame; draws a new data unit where the last one is sent in full.
     #[inline]
     pub fn next_size(&mut self) -> u32 {
-        match &mut self.cutter {
-            Cutter::Frame { octets } => *octets,
-            Cutter::List { octets, next } => octets.get(*next).copied().unwrap_or(SMALLEST_FRAME),
-            Cutter::Units { octets, most_per_frame, overhead, draws, rest } => {
+        match &mut self.segmenter {
+            Segmenter::Frame { octets } => *octets,
+            Segmenter::List { octets, next } => octets.get(*next).copied().unwrap_or(SMALLEST_FRAME),
+            Segmenter::Units { octets, most_per_frame, overhead, draws, rest } => {
                 let unsent = *rest.get_or_insert_with(|| {
                     octets.get(draws.below(octets.len() as u64) as usize).copied().unwrap_or(0)
                 });
@@ -127,13 +131,13 @@ impl Talker {
     /// The next frame, of [`Self::next_size`], is sent. Returns its sequence number.
     #[inline]
     pub fn take(&mut self) -> u64 {
-        match &mut self.cutter {
-            Cutter::Frame { .. } => {}
-            Cutter::Units { most_per_frame, rest, .. } => {
+        match &mut self.segmenter {
+            Segmenter::Frame { .. } => {}
+            Segmenter::Units { most_per_frame, rest, .. } => {
                 *rest =
                     rest.and_then(|unsent| unsent.checked_sub(*most_per_frame)).filter(|unsent| *unsent > 0);
             }
-            Cutter::List { octets, next } => *next = if *next + 1 < octets.len() { *next + 1 } else { 0 },
+            Segmenter::List { octets, next } => *next = if *next + 1 < octets.len() { *next + 1 } else { 0 },
         }
         self.seq += 1;
         self.seq - 1

@@ -1,5 +1,6 @@
 //! Releases as somebody recorded them.
 
+use tsn_plan::duration;
 use tsn_units::{Duration, Instant, Local};
 
 /// A list of gaps, gone through several times.
@@ -16,19 +17,15 @@ pub(crate) struct Trace {
     place: usize,
 }
 
-fn ns(ns: u64) -> Duration {
-    Duration::from_ns(i64::try_from(ns).unwrap_or(i64::MAX / 1_000).min(i64::MAX / 1_000))
-}
-
 fn later(from: Instant<Local>, by: Duration) -> Instant<Local> {
     Instant::from_ps(from.ps().saturating_add(by.ps()))
 }
 
 impl Trace {
     pub fn new(start: Instant<Local>, gaps_ns: &[u64], cycle_ns: u64, passes: u32) -> Self {
-        let gaps = gaps_ns.iter().map(|gap| ns(*gap)).collect();
+        let gaps = gaps_ns.iter().map(|gap| duration(*gap)).collect();
         let passes = passes.saturating_sub(1);
-        Self { gaps, cycle: ns(cycle_ns), pass: start, passes, last: start, place: 0 }
+        Self { gaps, cycle: duration(cycle_ns), pass: start, passes, last: start, place: 0 }
     }
 
     /// The next release; [`Instant::MAX`] when there is none.
