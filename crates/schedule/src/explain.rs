@@ -4,9 +4,10 @@
 //! the judge: it is small, not proved to be the smallest.
 
 use crate::common_times::{Need, too_much};
-use crate::engine::{Engine, Refusal};
+use crate::engine::Engine;
 use crate::gates::GateRefusal;
 use crate::periods::gcd;
+use crate::placement::Refusal;
 use crate::problem::{Problem, Stream, Tree, TreeEntry};
 use crate::routes::Routes;
 use crate::shape::Shape;

@@ -5,8 +5,9 @@
 //! or its talker not yet have begun: then it goes at once. So a link is kept free from when the frame comes, and
 //! the frame may be as much earlier on every link that follows, until a closed gate holds it.
 
-use crate::engine::{Engine, Placed, Refusal};
+use crate::engine::Engine;
 use crate::periods::gcd;
+use crate::placement::{Placed, Refusal};
 use crate::problem::{Stream, TreeEntry};
 use crate::shape::{Shape, Use};
 

@@ -2,8 +2,8 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4. Windows are rounded outward to what the hardware can do; whoever is not scheduled has the rest.
 
-use crate::engine::Placed;
 use crate::periods::lcm;
+use crate::placement::Placed;
 use crate::problem::{Limits, Problem};
 use crate::shape::Shape;
 use serde::{Deserialize, Serialize};

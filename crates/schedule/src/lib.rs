@@ -30,14 +30,16 @@ mod line;
 mod messages;
 mod occupancy;
 mod periods;
+mod placement;
 mod problem;
 mod routes;
 mod shape;
 mod solve;
 
 pub use alternatives::{Step, Way, ways};
-pub use engine::{Engine, Placed, Refusal};
+pub use engine::Engine;
 pub use explain::{Depth, Hop, Reason, Share, explain};
 pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
+pub use placement::{Placed, Refusal};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
 pub use solve::{Effort, Outcome, solve, solve_keeping};

@@ -1,6 +1,7 @@
 //! All streams of a problem: an order, first fit, and, where that is not enough, others make room.
 
-use crate::engine::{Engine, Placed, Refusal};
+use crate::engine::Engine;
+use crate::placement::{Placed, Refusal};
 use crate::problem::{Problem, ProblemError};
 use crate::shape::Shape;
 use rand_chacha::ChaCha8Rng;

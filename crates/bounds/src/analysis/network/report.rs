@@ -1,0 +1,284 @@
+//! What the analysis says: bounds of flows along their slowest paths, and of the classes of ports.
+
+use super::Network;
+use crate::analysis::flows::{cut_short, first_link};
+use crate::analysis::port::ClassResult;
+use crate::curve::{BIT, Data, LONGEST, Ps, ps};
+use crate::model::member_streams::entries_with;
+use crate::model::sizes::{until_last_bit, wire};
+use crate::reason::Reason;
+use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
+use std::collections::HashMap;
+use tsn_plan::{Destination, Point, Stage, Stream};
+use tsn_units::PHY_OVERHEAD;
+
+impl Network<'_> {
+    /// The ports of the slowest path from the talker to a listener, as hops; `from_release`: the talker's own port counts.
+    fn slowest_path(
+        &self,
+        first: usize,
+        stream: &Stream,
+        listener: &Destination,
+        from_release: bool,
+    ) -> Vec<usize> {
+        let mut known = HashMap::new();
+        let ends = entries_with(stream, listener.route);
+        let ways = ends.iter().map(|end| self.slowest(first + *end as usize, from_release, &mut known, 0));
+        ways.reduce(slower).map(|(_, way)| way).unwrap_or_default()
+    }
+
+    /// The slowest path to the end of a hop: its delay, none without a bound, and its hops.
+    fn slowest(
+        &self,
+        hop: usize,
+        from_release: bool,
+        known: &mut HashMap<usize, (Option<Ps>, Vec<usize>)>,
+        depth: usize,
+    ) -> (Option<Ps>, Vec<usize>) {
+        if let Some(found) = known.get(&hop) {
+            return found.clone();
+        }
+        let own = self.delay(hop).ok();
+        let parents = &self.hops[hop].parents;
+        let found = if parents.is_empty() {
+            (if from_release { own } else { Some(0) }, vec![hop])
+        } else if depth > self.hops.len() {
+            // Paths that lead back into themselves.
+            (None, vec![hop])
+        } else {
+            let ways = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
+            let (delay, mut way) = ways.collect::<Vec<_>>().into_iter().reduce(slower).unwrap_or_default();
+            let node = self.models[self.hops[hop].port].port.node as usize;
+            let processing = ps(self.plan.nodes[node].processing_ns);
+            way.push(hop);
+            let sum = || delay?.checked_add(own?)?.checked_add(processing);
+            (sum(), way)
+        };
+        known.insert(hop, found.clone());
+        found
+    }
+
+    /// The delay of a hop to the last bit at the other end.
+    fn delay(&self, hop: usize) -> Result<Ps, Reason> {
+        let port = self.hops[hop].port;
+        let delay = self.delays[hop].clone();
+        if self.unconverged[port] && !matches!(delay, Err(Reason::Dropped)) && self.hops[hop].latest.is_none()
+        {
+            return delay.map_err(|_| Reason::Circle).map(|delay| delay + self.propagation(port));
+        }
+        delay.map(|delay| delay.saturating_add(self.propagation(port)))
+    }
+
+    /// The bounds of all flows and ports.
+    pub(super) fn report(&self, first: &[usize]) -> Bounds {
+        let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
+        let mut flows = Vec::new();
+        for (stream, first) in self.plan.streams.iter().zip(first) {
+            for listener in &stream.listeners {
+                flows.push(self.flow(*first, stream, listener, &ports));
+            }
+        }
+        let ports = ports.into_iter().flatten().collect();
+        Bounds { format: FORMAT, plan: self.plan.hash.clone(), flows, ports }
+    }
+
+    /// Why frames of a flow may be lost on their way to a listener.
+    fn loss(
+        &self,
+        begin: usize,
+        stream: &Stream,
+        listener: &Destination,
+        ports: &[Option<PortBounds>],
+    ) -> Option<Reason> {
+        if let Some(reason) = crate::analysis::loss::anywhere(self.plan, stream) {
+            return Some(reason);
+        }
+        let mut entry = Some(listener.route);
+        while let Some(place) = entry.map(|entry| entry as usize) {
+            let hop = &self.hops[begin + place];
+            let classes = ports[hop.port].as_ref().map(|port| &port.classes[..]).unwrap_or_default();
+            let queue = classes.iter().find(|queue| queue.class == hop.class);
+            if let Some(why) = crate::analysis::loss::at(self.plan, stream, place, hop, queue) {
+                return Some(Reason::At {
+                    port: self.models[hop.port].port.name.clone(),
+                    why: Box::new(why),
+                });
+            }
+            entry = stream.route[place].parent;
+        }
+        None
+    }
+
+    /// The bounds of one flow to one listener.
+    fn flow(
+        &self,
+        begin: usize,
+        stream: &Stream,
+        listener: &Destination,
+        ports: &[Option<PortBounds>],
+    ) -> FlowBounds {
+        let hops_of_stream = &self.hops[begin..begin + stream.route.len()];
+        let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
+        // The stamps of a talker's several ports are all its own: delays count from the release then.
+        let one_root = roots().count() == 1;
+        let way = &self.slowest_path(begin, stream, listener, !one_root)[..];
+        let name = |port: usize| self.models[port].port.name.clone();
+        let (first, last) = (self.hops[way[0]].port, self.hops[way[way.len() - 1]].port);
+        let tap = |port: usize, stage: Stage, usual: Point| {
+            let of_port = self.taps.get(&port).into_iter().flatten();
+            let found = of_port.map(|tap| &self.plan.taps[*tap]).find(|tap| tap.stage == stage);
+            found.map_or((usual, 1), |tap| (tap.point, Ps::from(tap.granularity_ns)))
+        };
+        let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);
+        let (rx_point, rx_tick) = tap(self.models[last].port.peer as usize, Stage::Rx, Point::End);
+        // What the stamps leave out: at the receiver's side, all of the frame behind its timestamp point.
+        let unstamped = |octets: u32| match rx_point {
+            Point::End => 0,
+            Point::Start => {
+                until_last_bit(octets, self.models[last].port) - until_last_bit(0, self.models[last].port)
+            }
+        };
+        let start = tx_point == Point::Start;
+        let sizes = crate::model::sizes::Sizes::of(&stream.size, 0);
+        let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
+        let processing: Ps = way[1..]
+            .iter()
+            .map(|hop| self.models[self.hops[*hop].port].port.node as usize)
+            .map(|node| ps(self.plan.nodes[node].processing_ns))
+            .sum();
+        let after_first: Ps = way[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
+        let cut: Ps = way
+            .windows(2)
+            .map(|pair| {
+                (self.hops[pair[1]].pcp, [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
+            })
+            .map(|(pcp, [before, after])| cut_short(self.plan, sizes.smallest, pcp, before, after))
+            .sum();
+        let after_first = after_first - cut;
+        let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
+            (
+                on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest),
+                processing + after_first + self.hops[way[0]].shortest,
+            )
+        } else {
+            // By the fastest path.
+            let by = |end: &u32| {
+                let hop = &self.hops[begin + *end as usize];
+                let unstamped = hop.sizes.map_or(0, |sizes| unstamped(sizes.smallest));
+                (hop.fastest + hop.shortest, hop.fastest + hop.shortest - unstamped)
+            };
+            let ends = entries_with(stream, listener.route);
+            let (released, stamped) =
+                ends.iter().map(by).fold((LONGEST, LONGEST), |a, b| (a.0.min(b.0), a.1.min(b.1)));
+            let first = &self.hops[way[0]];
+            let waited = if one_root { first.shortest - on_first(sizes.smallest) } else { stamped };
+            (stamped - waited, released)
+        };
+        let reason = |way: &[usize]| {
+            way.iter().find_map(|hop| match self.delay(*hop) {
+                Err(reason) if way.len() > 1 => Some(match reason {
+                    Reason::Dropped | Reason::Circle => reason,
+                    _ => Reason::At { port: name(self.hops[*hop].port), why: Box::new(reason) },
+                }),
+                other => other.err(),
+            })
+        };
+        let waits = |way: &[usize]| way.iter().map(|hop| self.delay(*hop).ok()).sum::<Option<Ps>>();
+        let largest = self.hops[way[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
+        let dropped = way.iter().any(|hop| self.hops[*hop].sizes.is_none());
+        let on_first_at_most = || match self.results[first].passing.iter().find(|(hop, _)| *hop == way[0]) {
+            None => Some(on_first(largest)),
+            Some(_) if !start => Some(self.propagation(first)),
+            Some((_, passing)) => {
+                let after_stamp = passing.as_ref().ok()? - until_last_bit(0, self.models[first].port);
+                Some(after_stamp.saturating_add(self.propagation(first)))
+            }
+        };
+        // Behind a scheduler, the first link's part is the wait for it, too; that is counted from the release.
+        let shaped = hops_of_stream.iter().any(|hop| hop.shaped.is_some() && hop.parents.contains(&way[0]));
+        let upper_ps = if one_root && shaped {
+            let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
+            waits(way)
+                .filter(|_| !dropped)
+                .map(|delay| delay + processing - stamped - unstamped(sizes.smallest))
+        } else if one_root {
+            waits(&way[1..])
+                .filter(|_| !dropped)
+                .and_then(|rest| Some(on_first_at_most()? + processing + rest - unstamped(sizes.smallest)))
+        } else {
+            waits(way).filter(|_| !dropped).map(|all| all + processing - unstamped(sizes.smallest))
+        };
+        let hops = way.iter().map(|hop| {
+            let upper = self.delay(*hop);
+            HopBounds {
+                port: name(self.hops[*hop].port),
+                class: self.hops[*hop].class,
+                lower_ps: self.hops[*hop].shortest,
+                upper_ps: upper.as_ref().ok().copied(),
+                reason: upper.err(),
+            }
+        });
+        FlowBounds {
+            stream: stream.name.clone(),
+            group: stream.group.clone(),
+            listener: self.plan.nodes[listener.node as usize].name.clone(),
+            upper_ns: upper_ps.map(|ps| (ps + 999).div_euclid(1_000) + tx_tick - 1),
+            lower_ns: (lower_ps.div_euclid(1_000) - rx_tick + 1).max(0),
+            upper_ps,
+            lower_ps,
+            release_upper_ps: waits(way).map(|delay| delay + processing),
+            release_lower_ps,
+            reason: if upper_ps.is_some() { None } else { reason(&way[1..]).or_else(|| reason(way)) },
+            release_reason: reason(way),
+            loss_reason: self.loss(begin, stream, listener, ports),
+            hops: hops.collect(),
+        }
+    }
+
+    /// The bounds of the classes of one port.
+    fn port(&self, number: usize) -> Option<PortBounds> {
+        let (model, result) = (&self.models[number], &self.results[number]);
+        let classes: Vec<ClassBounds> = result
+            .classes
+            .iter()
+            .enumerate()
+            .filter_map(|(class, outcome)| {
+                let ClassResult { backlog, gathered, .. } = outcome.as_ref()?;
+                let limits = &model.port.classes[class];
+                let sizes = || model.flows[class].iter().filter_map(|hop| self.hops[*hop].sizes);
+                let smallest = sizes().map(|sizes| sizes.smallest).min()?;
+                let largest = Data::from(sizes().map(|sizes| sizes.largest).max()?);
+                // Of every frame, at most this share is not overhead.
+                let octets = |data: Data| {
+                    let octets = data / (8 * BIT) * largest / (largest + Data::from(PHY_OVERHEAD.0));
+                    u64::try_from(octets).unwrap_or(u64::MAX)
+                };
+                let frames = |data: Data| u64::try_from(data / wire(smallest)).unwrap_or(u64::MAX);
+                let least = |found: Option<u64>, limit: Option<u64>| match (found, limit) {
+                    (Some(found), Some(limit)) => Some(found.min(limit)),
+                    (found, limit) => found.or(limit),
+                };
+                Some(ClassBounds {
+                    class: class as u8,
+                    backlog_octets: least(
+                        backlog.as_ref().ok().map(|data| octets(*data)),
+                        limits.limit_octets,
+                    ),
+                    backlog_frames: least(
+                        backlog.as_ref().ok().map(|data| frames(*data)),
+                        limits.limit_frames.map(u64::from),
+                    ),
+                    reason: backlog.as_ref().err().cloned(),
+                    credit_bits: gathered.and_then(|data| u64::try_from((data + BIT - 1) / BIT).ok()),
+                })
+            })
+            .collect();
+        (!classes.is_empty()).then(|| PortBounds { port: model.port.name.clone(), classes })
+    }
+}
+
+/// Of two paths, the one that takes longer; the first among equals.
+fn slower(a: (Option<Ps>, Vec<usize>), b: (Option<Ps>, Vec<usize>)) -> (Option<Ps>, Vec<usize>) {
+    let longer = a.0.is_some() && b.0.is_none_or(|b| a.0.is_some_and(|a| b > a));
+    if longer { b } else { a }
+}
