@@ -2,11 +2,14 @@
 
 use crate::Error;
 use crate::observe::{Captures, FrameCounts};
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use tsn_capture::file::open_regular;
 use tsn_observation::parquet::Writer;
 use tsn_observation::{Legend, Sighting, Sink, StreamLegend, log};
+
+/// How many streams a log may have by number alone: as many as a listener tells apart.
+const MAX_UNNAMED_STREAMS: u32 = 1 << 16;
 
 /// Adds what logs sighted at the Plan's taps, and says in the legend why taps have nothing.
 pub(crate) fn read_live(
@@ -54,6 +57,14 @@ pub fn merge(logs: &[PathBuf], into: &Path) -> Result<(), Error> {
     let mut all = Vec::new();
     for path in logs {
         let (own, sightings) = read(path)?;
+        let unnamed = |stream: &u32| *stream >= MAX_UNNAMED_STREAMS && *stream as usize >= own.streams.len();
+        if let Some(stream) = sightings.iter().map(|sighting| sighting.stream).find(unnamed) {
+            let problem = format!(
+                "stream {stream} has no name in it, which only streams below {MAX_UNNAMED_STREAMS} may"
+            );
+            let error = io::Error::new(io::ErrorKind::InvalidData, problem);
+            return Err(Error::File { path: path.clone(), error });
+        }
         let before = u16::try_from(legend.taps.len()).unwrap_or(u16::MAX);
         let used: Vec<bool> = (0..own.taps.len())
             .map(|tap| sightings.iter().any(|sighting| usize::from(sighting.tap) == tap))
@@ -151,6 +162,27 @@ mod tests {
         assert!(reader.read(&mut rows).unwrap());
         let seen: Vec<_> = rows.iter().map(|row| (row.tap, row.stream, row.t_ns)).collect();
         assert_eq!(seen, [(1, 1, Some(1)), (0, 0, Some(9)), (1, 0, Some(5_000))]);
+    }
+
+    /// A number without a name would need as many names below it.
+    #[test]
+    fn a_stream_that_no_listener_can_have_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let into = folder.path().join("observations.parquet");
+        let legend = Legend { plan: None, taps: vec![tap("rx", None)], streams: Vec::new() };
+        let log = |name: &str, stream: u32| {
+            written(folder.path(), name, &legend, &[ONE, Sighting { stream, ..ONE }])
+        };
+        merge(&[log("last", MAX_UNNAMED_STREAMS - 1)], &into).unwrap();
+        for stream in [MAX_UNNAMED_STREAMS, u32::MAX] {
+            let error = merge(&[log("beyond", stream)], &into).unwrap_err().to_string();
+            assert!(
+                error.ends_with(&format!(
+                    "stream {stream} has no name in it, which only streams below 65536 may"
+                )),
+                "{error}"
+            );
+        }
     }
 
     #[test]
