@@ -119,7 +119,7 @@ def _run(network: Network, node: int, profile: Profile) -> str:
     for device in devices:
         word = shlex.quote(device)
         lines += [
-            f"tcpdump -i {word} -j {stamps} --time-stamp-precision=nano -s {SNAP_OCTETS} -U "
+            f"tcpdump -i {word} -j {stamps} --time-stamp-precision=nano -s {SNAP_OCTETS} -U --immediate-mode "
             f'-w results/{word}.pcap 2> results/{word}.txt & captures="$captures $!"',
             f'until grep -qs "listening on" results/{word}.txt; do kill -0 $! || exit 1; sleep 0.1; done',
         ]
@@ -133,7 +133,7 @@ def _run(network: Network, node: int, profile: Profile) -> str:
             "--log results/talk.json & talker=$!"
         )
     whole = document["duration_ns"] + document["drain_ns"]
-    lines.append(f"sleep $(( (epoch + {whole} - $(now)) / 1000000000 + 1 ))")
+    lines.append(f"sleep $(( (epoch + {whole} - $(now)) / 1000000000 + 3 ))")
     if talks:
         lines.append("wait $talker")
     return "".join(f"{line}\n" for line in lines)
