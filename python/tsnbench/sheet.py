@@ -5,6 +5,7 @@ Where the width is too small even so, columns of figures are left out, the least
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -21,6 +22,8 @@ SHORTEST_NAME = 8
 BETWEEN = 2
 """Blanks between columns."""
 ELLIPSIS = "\u2026"
+_NARROW = re.compile("[ -~\u00a1-\u00ac\u00ae-\u00ff\u2026]*")
+"""Characters that take one column of a terminal."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class Column:
     """Cells begin at the left, as words do."""
     spare: int = 0
     """Left out where the width is too small: the highest number first; never where it is 0."""
+
+    @property
+    def at_left(self) -> bool:
+        """Cells stand at the left."""
+        return self.name or self.left or self.wraps
 
 
 @dataclass
@@ -89,6 +97,44 @@ class Sheet:
             left -= more
         return places, wide
 
+    def plain(self, width: int) -> str | None:
+        """As :meth:`table` prints it without styles; None where a line has to fold or a character is wide."""
+        places, wide = self.fitted(width)
+        captions = self._captions(places)
+        rows = [[row[place] for place in places] for row in self.shown()]
+        columns = [self.columns[place] for place in places]
+        across = sum(wide) + BETWEEN * (len(wide) - 1)
+        texts = [self.title, *captions]
+        folds = any(len(text) > across for text in texts) or any(
+            column.wraps and len(cell) > own
+            for row in rows
+            for column, cell, own in zip(columns, row, wide, strict=True)
+        )
+        texts += [column.header for column in columns] + [cell for row in rows for cell in row]
+        if folds or not rows or across > width or not all(_NARROW.fullmatch(text) for text in texts):
+            return None
+
+        def line(cells: Sequence[str]) -> str:
+            laid = zip(columns, cells, wide, strict=True)
+            return (" " * BETWEEN).join(
+                shortened(cell, own).ljust(own) if column.at_left else shortened(cell, own).rjust(own)
+                for column, cell, own in laid
+            )
+
+        titles = [self.title.ljust(across)] if self.title else []
+        head = [line([column.header for column in columns]), "\u2500" * across]
+        under = [caption.ljust(across) for caption in captions]
+        return "\n".join(["", *titles, *head, *map(line, rows), *under, ""])
+
+    def _captions(self, places: Sequence[int]) -> list[str]:
+        """Under a table of these columns."""
+        captions = []
+        if hidden := len(self.rows) - len(self.shown()):
+            captions.append(f"{ELLIPSIS} and {hidden:,} {self.rest}")
+        if gone := [self.columns[p].header for p in range(len(self.columns)) if p not in places]:
+            captions.append(f"no room for: {', '.join(gone)}")
+        return captions + self.captions
+
     def table(self, width: int) -> Table:
         """For a console of this width."""
         from rich import box
@@ -96,13 +142,7 @@ class Sheet:
         from rich.text import Text
 
         places, wide = self.fitted(width)
-        captions = []
-        rows = self.shown()
-        if hidden := len(self.rows) - len(rows):
-            captions.append(f"{ELLIPSIS} and {hidden:,} {self.rest}")
-        if gone := [self.columns[p].header for p in range(len(self.columns)) if p not in places]:
-            captions.append(f"no room for: {', '.join(gone)}")
-        captions += self.captions
+        captions, rows = self._captions(places), self.shown()
         table = Table(
             title=self.title or None,
             box=box.SIMPLE_HEAD,
@@ -116,9 +156,7 @@ class Sheet:
         )
         for place, own in zip(places, wide, strict=True):
             column = self.columns[place]
-            justify: Literal["left", "right"] = (
-                "left" if column.name or column.left or column.wraps else "right"
-            )
+            justify: Literal["left", "right"] = "left" if column.at_left else "right"
             table.add_column(
                 column.header,
                 justify=justify,

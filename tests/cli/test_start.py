@@ -58,6 +58,18 @@ def test_a_plan_loads_the_passes_that_its_scenario_uses(tmp_path: Path) -> None:
     assert set(rarely) & set(loaded("plan", str(scenario))) == {rarely[1]}
 
 
+def test_a_small_run_into_a_pipe_loads_nothing_that_draws(tmp_path: Path) -> None:
+    scenario = tmp_path / "small.yaml"
+    scenario.write_text(
+        "name: small\nduration: 1 ms\n"
+        "network: {stations: [a, b], bridges: [s], links: [a -- s, s -- b], rate: 1 Gbit/s}\n"
+        "streams: {one: {from: a, to: b, pcp: 7, frame: 200 B, period: 500 us}}\n"
+    )
+    found = loaded("run", str(scenario), "--no-report", "--into", str(tmp_path / "run"))
+    assert "tsnbench.sheet" in found
+    assert not {*SLOW, "rich", "rich.console"} & set(found)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_alone_is_the_one_of_the_whole_program(name: str) -> None:
     alone = CliRunner().invoke(application([name]), [name, "--help"])

@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 
 from tsnbench.cli.console import net, output
-from tsnbench.cli.console.terminal import visible
+from tsnbench.cli.console.visible import visible
 from tsnbench.errors import InputError
 from tsnbench.sheet import Column, Sheet
 
@@ -27,7 +27,7 @@ def test_talk_tables_and_json_carry_no_control_character(capsys: pytest.CaptureF
     table = Table(title=STRIKE)
     table.add_column(STRIKE)
     table.add_row(STRIKE + " [/b][fe80::1] :x:")
-    output.talk.print(STRIKE, soft_wrap=True)
+    output.tell(STRIKE)
     output.data().rule(STRIKE)
     output.print_table(table)
     output.print_table(Sheet(STRIKE, [Column(STRIKE, name=True)], [[STRIKE]], [STRIKE]))

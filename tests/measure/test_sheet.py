@@ -46,6 +46,28 @@ def test_no_line_is_wider_than_the_terminal_and_no_digit_is_cut(width: int) -> N
         assert f"{place},323.456" in text
 
 
+@pytest.mark.parametrize("width", [34, 48, 60, 80, 120, 1000])
+@pytest.mark.parametrize("most", [None, 12])
+def test_a_pipe_gets_the_text_of_a_terminal(width: int, most: int | None) -> None:
+    made = sheet(most)
+    made.columns = [*made.columns, Column("met", left=True)]
+    made.rows = [[*row, "yes" if place % 3 else "no data"] for place, row in enumerate(made.rows)]
+    made.captions = ["limits in \u00b5s"]
+    told = io.StringIO()
+    Console(width=width, file=told).print(made)
+    plain = made.plain(width)
+    # Where a caption is longer than the table, it folds.
+    assert plain is None if width < 48 else plain == told.getvalue()
+
+
+def test_what_folds_or_is_wide_is_left_to_rich() -> None:
+    sentence = Sheet("", [Column("why", wraps=True)], [["so many words that they need two lines"]])
+    assert sentence.plain(30) is None
+    assert sentence.plain(60) == f"\n{'why':38}\n{chr(0x2500) * 38}\n{sentence.rows[0][0]}\n"
+    assert Sheet("", [Column("name", name=True)], [["\u4ea4\u63db\u6a5f"]]).plain(60) is None
+    assert Sheet("a title", [Column("a")], [["1"]]).plain(60) is None
+
+
 def test_names_are_shortened_in_the_middle_and_stay_apart() -> None:
     text = printed(sheet(), 80)
     names = {line.split()[0] for line in text.splitlines() if "\u2026" in line}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tsnbench.cli.console.options import argument
-from tsnbench.cli.console.output import Exit, data, fail, print_json, talk, told
+from tsnbench.cli.console.output import Exit, fail, print_json, say, tell, told
 from tsnbench.cli.console.strict import HELP
 
 if TYPE_CHECKING:
@@ -49,17 +49,15 @@ def check(
         wrong = wrong or bool(found) or (strict and bool(warnings))
         if not as_json:
             for text in found:
-                talk.print(text, markup=False, soft_wrap=True)
+                tell(text)
         if not as_json and plans and not found:
             runs = "1 run" if len(plans) == 1 else f"{len(plans)} runs"
             flows = len(plans[0].document["streams"])
-            data().print(
-                f"{file}: ok: {runs}, {flows} flow{'' if flows == 1 else 's'}", markup=False, soft_wrap=True
-            )
+            say(f"{file}: ok: {runs}, {flows} flow{'' if flows == 1 else 's'}")
             for warning in warnings:
-                talk.print(str(warning), markup=False, soft_wrap=True)
+                tell(str(warning))
             if strict and warnings:
-                talk.print(f"{file}: --strict: a warning counts as an error", markup=False, soft_wrap=True)
+                tell(f"{file}: --strict: a warning counts as an error")
     if as_json:
         print_json({"ok": not wrong, "problems": problems, "warnings": doubtful})
     if wrong:
@@ -103,4 +101,4 @@ def catalogue(
         print_json(dict(found))
     else:
         for name, text in found:
-            data().print(f"{name:32} {text}", markup=False, soft_wrap=True)
+            say(f"{name:32} {text}")

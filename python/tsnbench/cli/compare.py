@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, talk, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say, tell, told
 
 if TYPE_CHECKING:
     from tsnbench.compare import Comparison
@@ -71,7 +71,7 @@ def compare(
         else:
             _tell(found)
     if page is not None:
-        talk.print(f"comparison: {page}", markup=False, soft_wrap=True)
+        tell(f"comparison: {page}")
     raise typer.Exit(Exit.MET if found.agrees else Exit.REQUIREMENT_FAILED)
 
 
@@ -81,18 +81,10 @@ def _tell(found: Comparison) -> None:
 
     labels = [side.label for side in found.sides]
     for place, lines in found.plans:
-        talk.print(
-            f"{labels[place]} ran another Plan than {labels[0]}: {'; '.join(lines)}",
-            markup=False,
-            soft_wrap=True,
-        )
+        tell(f"{labels[place]} ran another Plan than {labels[0]}: {'; '.join(lines)}")
     print_table(side_table(found))
     if found.gates:
         print_table(gate_table(found))
     print_table(agreement_table(found))
     differ = sum(not one.agrees for one in found.agreements)
-    data().print(
-        f"{len(found.agreements) - differ} of {len(found.agreements)} quantities agree with {labels[0]}",
-        markup=False,
-        soft_wrap=True,
-    )
+    say(f"{len(found.agreements) - differ} of {len(found.agreements)} quantities agree with {labels[0]}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, print_json, say, talk, told
+from tsnbench.cli.console.output import Exit, fail, print_json, say, tell, told
 
 if TYPE_CHECKING:
     from tsnbench.deploy import Outcome
@@ -123,7 +123,7 @@ def _document(file: Path, only: list[str]) -> PlanDocument:
     if len(plans) != 1:
         raise InputError(f"expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3")
     for warning in plans[0].warnings:
-        talk.print(str(warning), markup=False, soft_wrap=True)
+        tell(str(warning))
     return plans[0].document
 
 
@@ -144,12 +144,12 @@ def _interfaces(document: PlanDocument, texts: list[str]) -> dict[str, str]:
 
 def _tell(outcome: Outcome, as_json: bool, dry_run: bool) -> None:
     for note in outcome.notes:
-        talk.print(note, markup=False, soft_wrap=True)
+        tell(note)
     for node, lines in outcome.left_out.items():
         for line in lines:
-            talk.print(f"{node}: left out, because it lacks {line}", markup=False, soft_wrap=True)
+            tell(f"{node}: left out, because it lacks {line}")
     for warning in outcome.warnings:
-        talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        tell(f"warning: {warning}")
     if as_json:
         print_json(outcome.document())
         return

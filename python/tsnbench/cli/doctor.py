@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import option
-from tsnbench.cli.console.output import Exit, data, fail, print_json, told
+from tsnbench.cli.console.output import Exit, fail, print_json, say, told
 
 if TYPE_CHECKING:
     from tsnbench.doctor import Answer, Finding
@@ -54,11 +54,11 @@ def doctor(
 def _answer(scenario: Path, given: Sequence[Answer]) -> None:
     for one in given:
         words = "can run here" if one.can else "cannot run here"
-        data().print(f"{scenario}: --on {one.backend}: {words}", markup=False, soft_wrap=True)
+        say(f"{scenario}: --on {one.backend}: {words}")
         for reason in one.reasons:
-            data().print(f"  {reason}", markup=False, soft_wrap=True)
+            say(f"  {reason}")
         if one.remedy:
-            data().print(f"  hint: {one.remedy}", markup=False, soft_wrap=True)
+            say(f"  hint: {one.remedy}")
 
 
 def _list(findings: Sequence[Finding]) -> None:
@@ -67,11 +67,11 @@ def _list(findings: Sequence[Finding]) -> None:
     for one in findings:
         if one.room != room:
             room = one.room
-            data().print(room, markup=False, soft_wrap=True)
+            say(room)
         line = f"  {one.state:7}  {one.name:{width}}  {one.found}"
-        data().print(line.rstrip(), markup=False, soft_wrap=True)
+        say(line.rstrip())
         if one.remedy:
-            data().print(f"  {'':7}  {'':{width}}  hint: {one.remedy}", markup=False, soft_wrap=True)
+            say(f"  {'':7}  {'':{width}}  hint: {one.remedy}")
     gone = sum(one.state == "missing" for one in findings)
     words = "nothing is missing" if not gone else f"{gone} missing; not every scenario needs them"
-    data().print(f"{words}: tsnbench doctor --for SCENARIO says what one needs", markup=False, soft_wrap=True)
+    say(f"{words}: tsnbench doctor --for SCENARIO says what one needs")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.cli.console.output import talk
+from tsnbench.cli.console.output import tell
 
 if TYPE_CHECKING:
     from tsnbench.planning import Plan
@@ -31,5 +31,5 @@ def kept(scenarios: Sequence[Scenario], keep: Path) -> tuple[Plan, list[dict[str
     made = make_plan(scenarios[0], earlier)
     found = changes(earlier.document, made.document)
     for line in told(found):
-        talk.print(line, markup=False, soft_wrap=True)
+        tell(line)
     return made, [one.document() for one in found]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tsnbench.cli.console.options import argument
-from tsnbench.cli.console.output import Exit, data, fail, talk, told
+from tsnbench.cli.console.output import Exit, fail, say, tell, told
 
 
 def init(
@@ -42,9 +42,5 @@ def init(
                 f"{path}: expected a file that is not there yet, found one\n"
                 f"  hint: name another one: tsnbench init {template} my-{template}.yaml",
             )
-    data().print(str(path), markup=False, soft_wrap=True)
-    talk.print(
-        f"next: edit it, then tsnbench check {path}, tsnbench plan {path} --bounds, tsnbench run {path}",
-        markup=False,
-        soft_wrap=True,
-    )
+    say(str(path))
+    tell(f"next: edit it, then tsnbench check {path}, tsnbench plan {path} --bounds, tsnbench run {path}")

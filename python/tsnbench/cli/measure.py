@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say, talk, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say, tell, told
 
 
 def measure(
@@ -78,9 +78,9 @@ def measure(
             fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
         measures = measure_captures(tx, rx, offset=offset, frames=frames)
     for warning in measures.get("source", {}).get("warnings", []):
-        talk.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        tell(f"warning: {warning}")
     if measures["offset"]:
-        talk.print(measures["offset"]["text"], markup=False, soft_wrap=True)
+        tell(measures["offset"]["text"])
     if as_json:
         print_json(measures)
     else:
@@ -102,4 +102,4 @@ def _stages(folder: Path, as_json: bool) -> None:
         print_table(stages_table(one))
         if one.wakeups:
             print_table(wakeups_table(one))
-    talk.print(f"box plot: {', '.join(map(str, drawn))}", markup=False, soft_wrap=True)
+    tell(f"box plot: {', '.join(map(str, drawn))}")

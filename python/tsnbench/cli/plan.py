@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, print_json, print_table, say, talk, told
+from tsnbench.cli.console.output import Exit, data, print_json, print_table, say, tell, told
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _report(plans: list[Plan], title: str, folder: Path) -> None:
         raise InputError(
             f"--report: expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3"
         )
-    data().print(str(write_plan(plans[0], folder, title)), markup=False, soft_wrap=True)
+    say(str(write_plan(plans[0], folder, title)))
 
 
 def _export(
@@ -197,4 +197,4 @@ def _export(
     for path in write(done, folder):
         say(str(path))
     for note in done.notes:
-        talk.print(note.line(SHOWN), markup=False, soft_wrap=True)
+        tell(note.line(SHOWN))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import print_json, print_table, talk, told
+from tsnbench.cli.console.output import print_json, print_table, tell, told
 from tsnbench.quantities import micros
 from tsnbench.sheet import plain_table
 
@@ -51,11 +51,9 @@ def receive(
         found = listen(asked)
     for one in found["interfaces"]:
         if one["dropped_by_listener"]:
-            talk.print(
+            tell(
                 f"warning: {one['name']}: the listener itself lost {one['dropped_by_listener']} frames, "
-                "which had no room; lost frames below are not the network's alone",
-                markup=False,
-                soft_wrap=True,
+                "which had no room; lost frames below are not the network's alone"
             )
     if as_json:
         print_json(found)
@@ -75,6 +73,4 @@ def _table(found: Received) -> None:
     print_table(table)
     for one in found["streams"]:
         if one.get("delay_missing"):
-            talk.print(
-                f"stream {one['stream']}: no delay: {one['delay_missing']}", markup=False, soft_wrap=True
-            )
+            tell(f"stream {one['stream']}: no delay: {one['delay_missing']}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, fail, print_json, talk, told
+from tsnbench.cli.console.output import Exit, fail, print_json, say, tell, told
 from tsnbench.cli.console.progress import busy
 
 
@@ -29,11 +29,11 @@ def report(
     with told():
         for folder in earlier_among(folders):
             said = f"note: {folder} is of an earlier sweep: the sweep has these values no longer"
-            talk.print(said, markup=False, soft_wrap=True)
+            tell(said)
         runs = [Run.open(folder) for folder in folders]
         with busy("report" if len(runs) == 1 else f"report of {len(runs)} runs"):
             where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds)
     if as_json:
         print_json({"report": str(where)})
         return
-    data().print(str(where), markup=False, soft_wrap=True)
+    say(str(where))

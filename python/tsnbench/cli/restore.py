@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.output import data, print_json, told
+from tsnbench.cli.console.output import print_json, say, told
 
 
 def restore(
@@ -22,6 +22,6 @@ def restore(
         print_json([asdict(one) for one in done])
         return
     for one in done:
-        data().print(str(one), markup=False, soft_wrap=True)
+        say(str(one))
     if not done:
-        data().print("nothing to undo")
+        say("nothing to undo")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, say, talk, told
+from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, say, tell, told
 from tsnbench.cli.console.progress import busy, progress
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 from tsnbench.quantities import some
@@ -113,7 +113,7 @@ def run(
         outcomes: list[Outcome] = []
         for number, (scenario, plan, folder) in enumerate(zip(scenarios, plans, folders, strict=True), 1):
             for warning in plan.warnings:
-                talk.print(str(warning), markup=False, soft_wrap=True)
+                tell(str(warning))
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
             with progress(f"{label} ({number}/{len(plans)})", plan.document["duration_ns"]) as shown:
                 about = about_run(scenario, file, duration, seed)
@@ -134,9 +134,9 @@ def run(
             where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json, everything, quiet)
     if not quiet:
-        talk.print(f"run folder: {into}", markup=False, soft_wrap=True)
+        tell(f"run folder: {into}")
     if where is not None and not quiet:
-        talk.print(f"report: {where}", markup=False, soft_wrap=True)
+        tell(f"report: {where}")
     raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)
 
 
@@ -144,7 +144,7 @@ def _tell_earlier(into: Path, earlier: list[str]) -> None:
     """Runs of values that the sweep has no longer."""
     names = some(earlier, 5)
     said = f"note: {into} also holds runs of an earlier sweep, which are not part of this report: {names}"
-    talk.print(f"{said}\nhint: --force removes them", markup=False, soft_wrap=True)
+    tell(f"{said}\nhint: --force removes them")
 
 
 def _backend(on: str, dilate: int) -> Backend:
@@ -218,7 +218,7 @@ def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool)
     else:
         say(headline(outcomes[0].verdict))
         if outcomes[0].reused and not quiet:
-            talk.print("the run was there already and is used again; --force runs it anew")
+            tell("the run was there already and is used again; --force runs it anew")
 
 
 def print_run(measures: Measures, verdict: Verdict, everything: bool) -> None:

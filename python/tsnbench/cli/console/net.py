@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO, cast
 
-from tsnbench.cli.console.terminal import visible
+from tsnbench.cli.console.visible import visible
 
 TRACEBACK = "TSNBENCH_TRACEBACK"
 """Set in the environment, it has tracebacks shown."""

@@ -8,29 +8,69 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.measure import Measurement
 
-from tsnbench.cli.console.terminal import Terminal, json_text
+from tsnbench.cli.console.visible import json_text, visible
 from tsnbench.sheet import Sheet
 
-talk = Terminal(stderr=True)
-"""For people: progress, notes, errors."""
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+TAB = 8
+"""Columns from one tab stop to the next."""
+
+
+def talk() -> Console:
+    """For what moves while people wait."""
+    from tsnbench.cli.console.terminal import Terminal
+
+    return Terminal(stderr=True)
+
+
+def tell(line: str) -> None:
+    """For people: notes and errors, on stderr, as long as they are."""
+    _write(sys.stderr, line)
+
+
+def say(line: str) -> None:
+    """One line of results on stdout, as long as it is."""
+    _write(sys.stdout, line)
+
+
+def _write(stream: TextIO, line: str) -> None:
+    stream.write(visible(line).expandtabs(TAB) + "\n")
+    stream.flush()
 
 
 def data() -> Console:
-    """For results; wide enough not to break tables when piped."""
+    """For results that are drawn; wide enough not to break tables when piped."""
+    from tsnbench.cli.console.terminal import Terminal
+
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
         return Terminal()
     return Terminal(width=120)
 
 
+PIPE = 1000
+"""Columns of a file or a pipe."""
+_COLOURS = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+"""Variables by which people say what a terminal is."""
+
+
 def print_table(table: RenderableType) -> None:
     """A table that fits the terminal if it is a :class:`~tsnbench.sheet.Sheet`, and else at its own width: a
     number cut short is a wrong number."""
+    if isinstance(table, Sheet) and not _COLOURS & set(os.environ) and not sys.stdout.isatty():
+        width = os.environ.get("COLUMNS", "")
+        if (text := table.plain(int(width) if width.isdigit() else PIPE)) is not None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            return
+    from rich.console import Group
+    from rich.measure import Measurement
+
     console = data()
     sheets = table.renderables if isinstance(table, Group) else [table]
     if not all(isinstance(one, Sheet) for one in sheets):
@@ -38,13 +78,8 @@ def print_table(table: RenderableType) -> None:
         console.width = max(console.width, needs)
     elif not console.is_terminal and "COLUMNS" not in os.environ:
         # In a file or a pipe there is room for everything.
-        console.width = 1000
+        console.width = PIPE
     console.print(table)
-
-
-def say(line: str) -> None:
-    """One line of results on stdout, as long as it is."""
-    data().print(line, markup=False, soft_wrap=True)
 
 
 class Exit(IntEnum):
@@ -60,7 +95,7 @@ class Exit(IntEnum):
 
 def fail(code: Exit, text: str) -> NoReturn:
     """Say why on stderr and end with ``code``."""
-    talk.print(text, markup=False, soft_wrap=True)
+    tell(text)
     raise typer.Exit(code)
 
 

@@ -1,12 +1,10 @@
-"""What reaches a terminal: text of others cannot move its cursor, colour it or hide words.
+"""A console for tables, bars and rules, which shows what :mod:`~tsnbench.cli.console.visible` shows.
 
-Names of files, streams and devices may hold any character. Control characters, and those that change the
-direction of writing, are shown as escapes (``\\x1b``); line feeds and tabs stay. Nothing is read as markup.
+rich takes as long to load as a small network takes to plan: only what draws loads this module.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,28 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def visible(text: str) -> str:
-    """The text with its control characters as escapes: ``\\x1b``, ``\\u202e``."""
-    return _CONTROL.sub(_escape, text)
-
-
-def json_text(text: str) -> str:
-    """A JSON document without characters that a terminal obeys; JSON itself escapes C0 control characters."""
-    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def _escape(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    if 0xDC80 <= number <= 0xDCFF:
-        # An octet of a file's name that is no UTF-8 (os.fsdecode).
-        number -= 0xDC00
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+from tsnbench.cli.console.visible import CONTROL, visible
 
 
 class Terminal(Console):
@@ -51,7 +28,7 @@ class Terminal(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As :class:`rich.console.Console`; all output goes through this class."""
         for segment in super().render(renderable, options):
-            if segment.control is None and _CONTROL.search(segment.text):
+            if segment.control is None and CONTROL.search(segment.text):
                 yield Segment(visible(segment.text), segment.style)
             else:
                 yield segment
