@@ -69,3 +69,22 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn what_the_system_said_of_a_file_is_told_apart_from_other_reasons() {
+        let full = || std::io::Error::from(ErrorKind::StorageFull);
+        let file = Error::File { path: "frames".into(), error: full() };
+        assert_eq!(file.disk().map(std::io::Error::kind), Some(ErrorKind::StorageFull));
+        let table = Error::Observations {
+            path: "observations".into(),
+            error: tsn_observation::parquet::Error::Io(full()),
+        };
+        assert_eq!(table.disk().map(std::io::Error::kind), Some(ErrorKind::StorageFull));
+        assert!(Error::Nothing("nothing".into()).disk().is_none());
+    }
+}

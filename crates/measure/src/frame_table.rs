@@ -185,3 +185,79 @@ impl<F: FrameSink> FrameSink for Option<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    type Row = (u32, u64, Option<i64>, Option<i64>, Option<i64>, u32);
+
+    /// Rows of each group.
+    fn read(path: &Path) -> Vec<Vec<Row>> {
+        let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+        let groups = (0..reader.num_row_groups()).map(|number| {
+            let group = reader.get_row_group(number).unwrap();
+            let rows = group.get_row_iter(None).unwrap().map(|row| {
+                let row = row.unwrap();
+                let time = |place| row.get_long(place).ok();
+                (
+                    row.get_uint(0).unwrap(),
+                    row.get_ulong(1).unwrap(),
+                    time(2),
+                    time(3),
+                    time(4),
+                    row.get_uint(5).unwrap(),
+                )
+            });
+            rows.collect()
+        });
+        groups.collect()
+    }
+
+    fn frame(tx_ns: Option<i64>, rx_ns: Option<i64>) -> Frame {
+        let mut frame = Frame::default();
+        frame.observe_tx(tx_ns, 64);
+        if rx_ns.is_some() {
+            frame.observe_rx(rx_ns, 64);
+        }
+        frame
+    }
+
+    #[test]
+    fn every_frame_that_was_sent_is_one_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("frames.parquet");
+        let mut table = Some(FrameTable::create(&path).unwrap());
+        let options = PathOptions { path: 3, offset_ns: 100, ..PathOptions::default() };
+        table.frame(7, &frame(Some(1000), Some(1350)), &options);
+        table.frame(8, &frame(Some(2000), None), &options);
+        let mut never_sent = Frame::default();
+        never_sent.observe_rx(Some(3000), 64);
+        table.frame(9, &never_sent, &options);
+        table.frame(10, &frame(None, Some(4000)), &options);
+        let name = PathName { stream: "a", group: "a", listener: "rx" };
+        table.unwrap().finish(&[name]).unwrap();
+        let rows = [
+            (3, 7, Some(1000), Some(1350), Some(250), 64),
+            (3, 8, Some(2000), None, None, 64),
+            (3, 10, None, Some(4000), None, 64),
+        ];
+        assert_eq!(read(&path), [rows]);
+    }
+
+    #[test]
+    fn a_group_that_is_full_is_written_and_the_next_one_begins_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("frames.parquet");
+        let mut table = FrameTable::create(&path).unwrap();
+        for seq in 0..=ROWS as u64 {
+            table.frame(seq, &frame(Some(seq as i64), None), &PathOptions::default());
+        }
+        table.finish(&[]).unwrap();
+        let groups = read(&path);
+        assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [ROWS, 1]);
+        assert_eq!(groups[1], [(0, ROWS as u64, Some(ROWS as i64), None, None, 64)]);
+    }
+}

@@ -105,6 +105,41 @@ mod tests {
         assert_eq!(find([&Distribution::default()].into_iter(), None), None);
     }
 
+    /// So many delays of whole seconds.
+    fn seconds(seconds: i64, count: u64) -> Distribution {
+        let mut found = Distribution::default();
+        (0..count).for_each(|seq| found.add(seconds * SECOND, seq, 0));
+        found
+    }
+
+    #[test]
+    fn the_offset_of_most_frames_is_the_one_that_is_named() {
+        // 37 s: 3 + 1 frames on two paths; 5 s: 3 frames on one.
+        for order in [[(37, 3), (5, 3), (37, 1)], [(5, 3), (37, 3), (37, 1)]] {
+            let paths = order.map(|(offset, count)| seconds(offset, count));
+            assert_eq!(find(paths.iter(), None).unwrap().seconds, 37, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn delays_that_spread_over_a_whole_second_are_no_offset() {
+        let spread = |ns: i64| {
+            let mut found = seconds(37, 1);
+            found.add(37 * SECOND + ns, 1, 0);
+            find([&found].into_iter(), None).map(|offset| offset.seconds)
+        };
+        assert_eq!((spread(SECOND - 1), spread(SECOND)), (Some(37), None));
+    }
+
+    #[test]
+    fn words_say_which_clock_is_ahead_and_name_tai_only_where_it_fits() {
+        let words = |offset| find([&seconds(offset, 1)].into_iter(), None).unwrap().text;
+        assert!(words(37).contains("37 s ahead of the sending clock (TAI"), "{}", words(37));
+        assert!(words(-37).contains("37 s behind the sending clock (TAI"), "{}", words(-37));
+        assert!(words(5).contains("5 s ahead of the sending clock; not"), "{}", words(5));
+        assert!(words(-5).contains("5 s behind the sending clock; not"), "{}", words(-5));
+    }
+
     #[test]
     fn what_is_given_is_applied_and_what_is_left_is_named() {
         let found = find([&delays(400)].into_iter(), Some(37)).unwrap();

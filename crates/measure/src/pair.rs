@@ -342,6 +342,58 @@ mod tests {
         assert!(path.window.is_empty() && path.statistics.restarts > 0);
     }
 
+    /// `[sent, twice at the first tap, restarts]` after the end.
+    fn ended(mut path: Path) -> [u64; 3] {
+        path.finish(&mut ());
+        [path.statistics.sent, path.statistics.duplicate_tx, path.statistics.restarts]
+    }
+
+    #[test]
+    fn a_frame_that_is_sent_twice_counts_once() {
+        let mut path = Path::from_zero(PathOptions::default());
+        sent(&mut path, [0, 1, 1, 1]);
+        assert_eq!(ended(path), [2, 2, 0]);
+    }
+
+    #[test]
+    fn numbers_that_fall_back_by_more_than_a_window_begin_anew() {
+        // Frames up to 2 × WINDOW - 1 are over; WINDOW before that is too late, and one more is another sequence.
+        for (seq, expected) in [(WINDOW, [0, 1, 0]), (WINDOW - 1, [1, 0, 1])] {
+            let over = Path { base: 2 * WINDOW, begun: true, retired: true, ..Path::default() };
+            let mut path = over;
+            sent(&mut path, [seq]);
+            assert_eq!(ended(path), expected, "{seq}");
+        }
+    }
+
+    #[test]
+    fn a_number_before_the_first_has_room_as_far_as_the_window_goes() {
+        // From 1 to WINDOW are WINDOW numbers; 0 would be one more.
+        for (early, expected) in [(1, [2, 0, 0]), (0, [1, 1, 0])] {
+            let mut path = Path::from_first(PathOptions::default());
+            sent(&mut path, [WINDOW, early]);
+            assert_eq!(ended(path), expected, "{early}");
+        }
+    }
+
+    #[test]
+    fn a_jump_of_more_than_a_window_begins_anew() {
+        for (next, restarts) in [(WINDOW + 2, 0), (WINDOW + 3, 1)] {
+            let mut path = Path::from_first(PathOptions::default());
+            sent(&mut path, [0, 1, next]);
+            assert_eq!(ended(path), [3, 0, restarts], "{next}");
+        }
+    }
+
+    #[test]
+    fn the_window_holds_no_more_than_its_length() {
+        let mut path = Path::from_first(PathOptions::default());
+        sent(&mut path, 0..WINDOW);
+        assert_eq!((path.window.len() as u64, path.base), (WINDOW, 0));
+        sent(&mut path, [WINDOW]);
+        assert_eq!((path.window.len() as u64, path.base), (WINDOW, 1));
+    }
+
     #[test]
     fn a_frame_given_up_as_lost_that_arrives_after_all_is_no_duplicate() {
         let mut path = Path::from_first(PathOptions::default());

@@ -269,3 +269,32 @@ fn only_gaps_in_a_sequence_of_the_talker_are_frames_never_sent() {
         assert_eq!((count.sent, count.received, count.lost), (1500, 1500, 0), "{tool}");
     }
 }
+
+#[test]
+fn both_sides_are_read_in_step_so_that_a_talker_that_begins_anew_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    // After half of the frames the numbers jump by more than any window: what waits then is given up.
+    let frame = |n: u32| of_tool("send_udp", if n < 1500 { n } else { n + 1_000_000 });
+    let sent: Vec<Captured> = (0..3000).map(|n| (START + i64::from(n) * 1_000_000, frame(n))).collect();
+    let arrived: Vec<Captured> =
+        sent.iter().map(|(stamp, octets)| (stamp + 10_000, octets.clone())).collect();
+    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
+    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
+    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let count = &only(&measures).count;
+    assert_eq!((count.sent, count.received, count.lost, count.duplicate), (3000, 3000, 0, 0));
+    assert_eq!(measures.source.kind, "captures");
+}
+
+#[test]
+fn what_cannot_be_read_as_a_frame_is_counted_on_both_sides() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut sent, mut arrived) = sides("iperf3", 0);
+    let stub = |n: i64| (START + n * 1_000_000, vec![2, 0, 0, 0, 0]);
+    sent.push(stub(4000));
+    arrived.extend([stub(4001), stub(4002)]);
+    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
+    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
+    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    assert_eq!(measures.source.ignored.unreadable_frames, 3);
+}
