@@ -35,6 +35,8 @@ pub struct Conversation {
     ending: Arc<AtomicBool>,
     /// The order to restore, to be answered when it is done.
     asked: Option<u64>,
+    /// Steps of our own at the beginning of the journal, which are undone last.
+    kept: usize,
 }
 
 impl Conversation {
@@ -45,7 +47,18 @@ impl Conversation {
     pub(super) fn begin(arguments: &Arguments, left: usize, undone: Undone) -> io::Result<Self> {
         let work = arguments.state.join(WORK);
         fs::DirBuilder::new().mode(0o700).create(&work)?;
-        let journal = Journal::begin(&arguments.state)?;
+        let mut journal = Journal::begin(&arguments.state)?;
+        if let Some(own) = &arguments.own {
+            // The next agent removes the program of one that was killed.
+            journal.add(
+                ["rm", "-rf", "--"]
+                    .into_iter()
+                    .map(Into::into)
+                    .chain([own.to_string_lossy().into_owned()])
+                    .collect(),
+            );
+        }
+        let kept = journal.steps().len();
         let heard = Arc::new(Mutex::new(Instant::now()));
         let messages = listen(heard.clone());
         let own = std::env::current_exe().unwrap_or_default();
@@ -76,6 +89,7 @@ impl Conversation {
             working: None,
             ending: Arc::default(),
             asked: None,
+            kept,
         })
     }
 
@@ -111,6 +125,18 @@ impl Conversation {
         say(told, &[]);
     }
 
+    /// Ends all programs and undoes all steps; the journal then has nothing but this program's folder.
+    fn undo(&mut self) -> Undone {
+        self.ending.store(true, Ordering::SeqCst);
+        self.wait_for_steps();
+        self.programs.end();
+        self.ending.store(false, Ordering::SeqCst);
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let undone = steps::undo(&journal.steps()[self.kept..], &self.state.join(WORK));
+        journal.forget(&self.state, self.kept);
+        undone
+    }
+
     fn obey(&mut self, message: Message) {
         let (id, order) = match order::read(message.header) {
             Ok(found) => found,
@@ -121,6 +147,10 @@ impl Conversation {
             Order::Restore => {
                 self.asked = Some(id);
                 return;
+            }
+            Order::Undo => {
+                let undone = self.undo();
+                Ok(json!({"failed": undone.failed}))
             }
             Order::Steps { steps } => return self.begin_steps(id, steps),
             Order::Start { name, argv } => self.programs.start(&name, &argv).map(|()| json!({})),

@@ -37,6 +37,21 @@ impl Journal {
         self.undo.push(undo);
     }
 
+    /// Keeps the first entries and no others: the rest has been undone.
+    pub fn forget(&mut self, state: &Path, kept: usize) {
+        self.undo.truncate(kept);
+        let lines: String =
+            self.undo.iter().map(|words| format!("{}\n", Value::from(words.clone()))).collect();
+        let place = state.join(JOURNAL);
+        // At each moment there is a whole journal.
+        let written = fs::write(place.with_extension("new"), lines)
+            .and_then(|()| fs::rename(place.with_extension("new"), &place))
+            .and_then(|()| OpenOptions::new().append(true).open(&place));
+        if let Ok(file) = written {
+            self.file = file;
+        }
+    }
+
     /// Everything, in the order of the steps.
     pub fn steps(&self) -> &[Words] {
         &self.undo

@@ -33,6 +33,8 @@ pub enum Order {
     List,
     /// The controller is there.
     Beat,
+    /// Everything is undone; the conversation goes on.
+    Undo,
     /// Everything is undone; the conversation ends.
     Restore,
 }

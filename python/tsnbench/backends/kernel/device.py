@@ -152,3 +152,8 @@ class Device(Protocol):
 def space(node: int) -> str:
     """The namespace of a node."""
     return f"n{node}"
+
+
+def interface(port: int) -> str:
+    """The interface that stands for a port in its node's namespace."""
+    return f"p{port}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tsnbench.backends.kernel.device import interface
 from tsnbench.backends.kernel.multicast import is_group
 
 if TYPE_CHECKING:
@@ -25,13 +27,19 @@ def forwarding(plan: PlanDocument) -> list[int]:
     return sorted(passed)
 
 
-def bridge(plan: PlanDocument, node: int, can: Capabilities) -> tuple[list[str], list[str]]:
-    """Lines for ``ip`` and for ``bridge``."""
+def bridge(
+    plan: PlanDocument,
+    node: int,
+    can: Capabilities,
+    names: Callable[[int], str] = interface,
+    own_name: str = "br0",
+) -> tuple[list[str], list[str]]:
+    """Lines for ``ip`` and for ``bridge``; ``names``: of the interfaces that stand for ports."""
     members = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
     filtering = "vlan_filtering 1 " if can.bridge_vlans else ""
-    links = [f"link add br0 type bridge {filtering}stp_state 0 mcast_snooping 0 ageing_time 0"]
-    links += [f"link set p{number} master br0" for number in members]
-    links += ["link set br0 up"]
+    links = [f"link add {own_name} type bridge {filtering}stp_state 0 mcast_snooping 0 ageing_time 0"]
+    links += [f"link set {names(number)} master {own_name}" for number in members]
+    links += [f"link set {own_name} up"]
     entries: dict[tuple[str, int], int] = {}
     vlans: set[tuple[int, int]] = set()
     for stream in plan["streams"]:
@@ -46,11 +54,11 @@ def bridge(plan: PlanDocument, node: int, can: Capabilities) -> tuple[list[str],
                 arrives = plan["ports"][stream["route"][parent]["port"]]["peer"]
                 vlans |= {(vid, arrives), (vid, hop["port"])}
     if can.bridge_vlans:
-        table = [f"vlan add vid {vid} dev p{port}" for vid, port in sorted(vlans)]
+        table = [f"vlan add vid {vid} dev {names(port)}" for vid, port in sorted(vlans)]
     else:
-        table = [f"link set dev p{port} learning off flood off" for port in members]
+        table = [f"link set dev {names(port)} learning off flood off" for port in members]
     for (mac, vid), port in sorted(entries.items()):
         table.append(
-            f"fdb add {mac} dev p{port} master static" + (f" vlan {vid}" if can.bridge_vlans else "")
+            f"fdb add {mac} dev {names(port)} master static" + (f" vlan {vid}" if can.bridge_vlans else "")
         )
     return links, table

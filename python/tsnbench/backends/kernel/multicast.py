@@ -6,8 +6,10 @@ filtering asks for IGMP, which no Plan has: so what must not leave by a port is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel.device import interface
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities
@@ -30,7 +32,13 @@ def departures(plan: PlanDocument) -> Iterator[tuple[int, Stream, set[int]]]:
             yield node, stream, ports
 
 
-def filters(plan: PlanDocument, node: int, can: Capabilities, has_clsact: set[int]) -> list[str]:
+def filters(
+    plan: PlanDocument,
+    node: int,
+    can: Capabilities,
+    has_clsact: set[int],
+    names: Callable[[int], str] = interface,
+) -> list[str]:
     """Lines for ``tc``: at every other port of the bridge the group's frames are dropped."""
     lines: list[str] = []
     ready = set(has_clsact)
@@ -43,9 +51,9 @@ def filters(plan: PlanDocument, node: int, can: Capabilities, has_clsact: set[in
     for (mac, vid), ports in sorted(sent.items(), key=str):
         for port in sorted(mine - ports):
             if port not in ready:
-                lines.append(f"qdisc add dev p{port} clsact")
+                lines.append(f"qdisc add dev {names(port)} clsact")
                 ready.add(port)
-            lines.append(f"filter add dev p{port} egress {_drop(mac, vid, can)}")
+            lines.append(f"filter add dev {names(port)} egress {_drop(mac, vid, can)}")
     return lines
 
 

@@ -19,6 +19,7 @@ _USER = r"(?:[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}@)?"
 _HOST = r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252}[A-Za-z0-9_])?)"
 _ADDRESS = r"[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f.]{0,15}){2,8}(?:%[A-Za-z0-9_.-]{1,15})?"
 _NUMBER = r"(?::([0-9]{1,5}))?"
+_SPACE = re.compile(r"netns://[A-Za-z0-9_][\w.-]{0,80}")
 _SSH = re.compile(rf"{_USER}(?:{_HOST}|{_ADDRESS})")
 _SSH_URI = re.compile(rf"ssh://{_USER}(?:{_HOST}|\[{_ADDRESS}\]){_NUMBER}/?")
 _NETCONF = re.compile(rf"{_USER}(?:{_HOST}|\[{_ADDRESS}\]){_NUMBER}")
@@ -33,7 +34,7 @@ def _ssh(text: str) -> str:
     uri = _SSH_URI.fullmatch(text)
     if uri is not None and _is_port(uri[1]):
         return text
-    if _SSH.fullmatch(text):
+    if _SSH.fullmatch(text) or _SPACE.fullmatch(text):
         return text
     host, colon, port = text.rpartition(":")
     if colon and port.isdecimal() and _SSH_URI.fullmatch(f"ssh://{host}") and _is_port(port):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel import multicast
-from tsnbench.backends.kernel.device import Device, Namespace, Queue, Setup, Steps, space
+from tsnbench.backends.kernel.device import Device, Namespace, Queue, Setup, Steps, interface, space
 from tsnbench.backends.kernel.forwarding import bridge, forwarding
 from tsnbench.backends.kernel.port_traffic import longest_payload, port_traffic
 from tsnbench.backends.kernel.veth import cables, faults, readback, shaping
@@ -43,9 +43,9 @@ class _Veth(Device):
         for node in forwarding(plan):
             own = spaces[space(node)]
             own.ip, own.bridge = bridge(plan, node, can)
-            seen = _priorities(plan, node) if can.reads_tags else {}
-            for arrives, priorities in sorted(seen.items()):
-                own.tc += _tag_filters(arrives, priorities)
+            seen = priorities(plan, node) if can.reads_tags else {}
+            for arrives in sorted(seen):
+                own.tc += tag_filters(interface(arrives), seen[arrives])
             own.tc += multicast.filters(plan, node, can, has_clsact=set(seen))
         for number, (port, frames) in enumerate(zip(plan["ports"], traffic, strict=True)):
             own = spaces[space(port["node"])]
@@ -108,7 +108,7 @@ def differences(
     return found
 
 
-def _priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
+def priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
     """By port of a bridge, the priorities in tags of frames that arrive there and are passed on."""
     seen: dict[int, set[int]] = defaultdict(set)
     for stream in plan["streams"]:
@@ -120,12 +120,12 @@ def _priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
     return seen
 
 
-def _tag_filters(port: int, priorities: set[int]) -> list[str]:
+def tag_filters(device: str, priorities: set[int]) -> list[str]:
     """A tag's priority becomes the kernel's, which its qdiscs look at. IEEE 802.1Q-2022, 6.9.3."""
     return [
-        f"qdisc add dev p{port} clsact",
+        f"qdisc add dev {device} clsact",
         *(
-            f"filter add dev p{port} ingress protocol 802.1Q flower vlan_prio {pcp}"
+            f"filter add dev {device} ingress protocol 802.1Q flower vlan_prio {pcp}"
             f" action skbedit priority {pcp}"
             for pcp in sorted(priorities)
             if pcp

@@ -7,6 +7,7 @@ taprio, which must be the root, each class has such an HTB of its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -34,16 +35,16 @@ QUEUES_FROM = 0x20
 _MACS_FROM = 0x10
 
 
-def lines(device: str, elements: list[Element]) -> list[str]:
-    """For ``tc``, in the order in which they are added."""
+def lines(device: str, elements: list[Element], moment: Callable[[int], str] = after_epoch) -> list[str]:
+    """For ``tc``, in the order in which they are added; ``moment``: how an instant of the Plan is written."""
     found = []
     for one in elements:
         if isinstance(one, Root):
-            found.append(one.line(device, after_epoch, "add"))
+            found.append(one.line(device, moment, "add"))
         else:
             found.append(one.line(device, "add"))
     # A qdisc that is put below resets taprio, and its timer stops for ever (Linux 6.12): tell it again.
-    found += [one.schedule_line(device, after_epoch) for one in elements if isinstance(one, Root)]
+    found += [one.schedule_line(device, moment) for one in elements if isinstance(one, Root)]
     return found
 
 

@@ -1,0 +1,261 @@
+"""One attempt: programs ready, an instant that all of them have, the Plan's time, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.errors import BackendError
+from tsnbench.hosts.job import DRAIN_NS, PROGRAM, HostJob, Program
+from tsnbench.hosts.remote.agent import Agent, AgentLost, Step, run_all
+from tsnbench.linux import explain
+from tsnbench.plan.gates import gate_lists
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
+
+READY_S = 20.0
+"""For all programs of a host to say that they are ready."""
+LEAD_NS = 800_000_000
+"""From the choice of the instant to the instant: a message to each host, several times over."""
+LEAST_AHEAD_NS = 50_000_000
+"""A host that is told later than this before the instant may have been too late for it."""
+LONGEST_CYCLE_NS = 10 * 10**9
+LOOK_S = 0.05
+
+
+class Rejected(BackendError):  # noqa: N818 - what became of an attempt
+    """The attempt is no measurement; another one may be."""
+
+    def __init__(self, host: str, reason: str) -> None:
+        self.host, self.reason = host, reason
+        super().__init__(f"{host}: {reason}")
+
+
+@dataclass
+class Attempt:
+    """What an attempt brought back."""
+
+    epoch_ns: int = 0
+    """The Plan's zero, on TAI."""
+    files: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    """By host, what its programs wrote."""
+    captures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By tap's file: what its capture counted."""
+    least_ahead_ns: int = 0
+    """Of all programs: how long before the instant it was known there."""
+
+
+def common_cycle_ns(plan: PlanDocument) -> int:
+    """After how long all gate control lists are at the same place again; 1 where there are none.
+
+    Raises:
+        BackendError: that takes too long for an instant to be chosen by it.
+    """
+    cycle = 1
+    for port in plan["ports"]:
+        if gates := port.get("gates"):
+            cycle = math.lcm(cycle, *(one["cycle_ns"] for one in gate_lists(gates)))
+    if cycle > LONGEST_CYCLE_NS:
+        raise BackendError(
+            f"all gate control lists together repeat after {cycle / 1e9:.0f} s: no instant can be chosen\n"
+            "hint: let cycle times be multiples of each other"
+        )
+    return cycle
+
+
+def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob], text: str) -> None:
+    """Configures all hosts at once, and gives them the Plan.
+
+    Raises:
+        BackendError: a host refuses; which command, and what that means.
+    """
+
+    def one_host(agent: Agent) -> None:
+        for done in agent.steps(jobs[agent.name].setup):
+            if done.code:
+                said = done.err.strip() or f"exit code {done.code}"
+                found = explain(said)
+                why = f"\nthat is: {found.reason}\nhint: {found.remedy}" if found else ""
+                told = " ".join(done.step.argv)
+                raise BackendError(f"{agent.name}: {told}: {said}{why}")
+        agent.put("plan.json", text.encode())
+
+    run_all([agents[host] for host in jobs], one_host)
+
+
+def run(
+    agents: Mapping[str, Agent],
+    jobs: Mapping[str, HostJob],
+    plan: PlanDocument,
+    phase_ns: int,
+    tell: Callable[[int], None],
+    watch: Callable[[], None],
+) -> Attempt:
+    """Runs the Plan once on hosts that are set up.
+
+    Args:
+        agents: by host.
+        jobs: by host.
+        plan: in its own time.
+        phase_ns: an instant that has the phase of the Plan's zero.
+        tell: called now and then with the ns that have passed.
+        watch: called now and then; it raises :class:`Rejected` where the run is not valid any more.
+
+    Raises:
+        Rejected: the attempt is no measurement.
+    """
+    chosen = [agents[host] for host in jobs]
+    try:
+        run_all(chosen, lambda agent: _begin(agent, jobs[agent.name]))
+        attempt = Attempt()
+        before = run_all(chosen, _softnet)
+        attempt.epoch_ns = _choose(phase_ns, common_cycle_ns(plan))
+        attempt.least_ahead_ns = min(
+            run_all(chosen, lambda agent: _tell(agent, jobs[agent.name], attempt.epoch_ns)),
+            default=LEAD_NS,
+        )
+        _wait(agents, jobs, plan, attempt.epoch_ns, tell, watch)
+        run_all(chosen, lambda agent: _end(agent, jobs[agent.name]))
+        after = run_all(chosen, _softnet)
+        for agent, early, late in zip(chosen, before, after, strict=True):
+            attempt.files[agent.name] = _collect(agent, jobs[agent.name])
+            attempt.files[agent.name] |= {"softnet-before": early, "softnet-after": late}
+            for one in jobs[agent.name].captures:
+                attempt.captures[one.name] = _counted(agent, one)
+        return attempt
+    except AgentLost as error:
+        host, _, reason = str(error).partition(": ")
+        raise Rejected(host, reason) from error
+    finally:
+        for agent in chosen:
+            _stop(agent, jobs[agent.name])
+
+
+def _begin(agent: Agent, job: HostJob) -> None:
+    agent.clear([one.name for one in (*job.captures, *job.armed)])
+    until = time.monotonic() + READY_S
+    for programs in (job.captures, job.armed):
+        for one in programs:
+            agent.start(one.name, [agent.path(word) for word in one.argv])
+        for one in programs:
+            try:
+                agent.wait_for_line(one.name, one.ready, until)
+            except AgentLost:
+                raise
+            except BackendError as error:
+                raise Rejected(agent.name, str(error).partition(": ")[2]) from error
+
+
+def _choose(phase_ns: int, cycle_ns: int) -> int:
+    """An instant ahead at which all gate control lists are where they are at the Plan's zero."""
+    least = time.clock_gettime_ns(time.CLOCK_TAI) + LEAD_NS
+    return phase_ns + max(0, -(-(least - phase_ns) // cycle_ns)) * cycle_ns
+
+
+def _tell(agent: Agent, job: HostJob, epoch_ns: int) -> int:
+    """How long before the instant the last program of a host knew of it."""
+    for one in job.armed:
+        agent.tell(one.name, str(epoch_ns))
+    until = time.monotonic() + READY_S
+    found = [LEAD_NS]
+    for one in job.armed:
+        ahead_ns = int(agent.wait_for_line(one.name, "ahead", until).split()[1])
+        if ahead_ns < LEAST_AHEAD_NS:
+            raise Rejected(
+                agent.name,
+                f"{one.name} was told of the instant {ahead_ns / 1e6:.1f} ms before it: too late to be sure",
+            )
+        found.append(ahead_ns)
+    return min(found)
+
+
+def _wait(
+    agents: Mapping[str, Agent],
+    jobs: Mapping[str, HostJob],
+    plan: PlanDocument,
+    epoch_ns: int,
+    tell: Callable[[int], None],
+    watch: Callable[[], None],
+) -> None:
+    """Until the Plan's time is over; a program that ends with an error ends the wait."""
+    whole_ns = plan["duration_ns"] + plan["drain_ns"]
+    while (passed := time.clock_gettime_ns(time.CLOCK_TAI) - epoch_ns) < whole_ns + DRAIN_NS:
+        tell(max(0, min(passed, whole_ns)))
+        watch()
+        for host, job in jobs.items():
+            if agents[host].lost:
+                raise AgentLost(f"{host}: {agents[host].lost}")
+            for one in (*job.captures, *job.armed):
+                program = agents[host].programs[one.name]
+                ended_early = one in job.captures and program.code is not None
+                if ended_early or program.code not in (None, 0):
+                    raise Rejected(
+                        host, f"{one.name} ended with {program.code}: {program.err.strip()[-300:]}"
+                    )
+        time.sleep(LOOK_S)
+
+
+def _end(agent: Agent, job: HostJob) -> None:
+    until = time.monotonic() + READY_S
+    for one in job.armed:
+        program = agent.wait_for_end(one.name, until)
+        if program.code:
+            raise _ended(agent.name, one.name, program.code, program.err)
+    for one in job.captures:
+        agent.signal(one.name)
+    for one in job.captures:
+        program = agent.wait_for_end(one.name, until)
+        if program.code:
+            raise _ended(agent.name, one.name, program.code, program.err)
+
+
+def _ended(host: str, name: str, code: int | None, said: str) -> Rejected:
+    return Rejected(host, f"{name} ended with {code}: {said.strip()[-300:]}")
+
+
+def _collect(agent: Agent, job: HostJob) -> dict[str, bytes]:
+    """What the kernel counted, then what the programs wrote."""
+    found = {}
+    for (name, _), done in zip(job.read, agent.steps([Step(argv) for _, argv in job.read]), strict=False):
+        if done.code:
+            raise Rejected(agent.name, f"{' '.join(done.step.argv)}: {done.err.strip()}")
+        found[name] = done.out.encode()
+    for name in agent.files():
+        if name != "plan.json" and not name.endswith(".err"):
+            found[name] = agent.get(name)
+    return found
+
+
+def _counted(agent: Agent, one: Program) -> dict[str, Any]:
+    line = next((line for line in agent.programs[one.name].lines if line.startswith("{")), "")
+    try:
+        return dict(json.loads(line))
+    except ValueError:
+        raise Rejected(agent.name, f"{one.name} has not said what it counted") from None
+
+
+def _softnet(agent: Agent) -> bytes:
+    return agent.steps([Step(("cat", "/proc/net/softnet_stat"))])[0].out.encode()
+
+
+def _stop(agent: Agent, job: HostJob) -> None:
+    """No program of this attempt goes on."""
+    if agent.lost:
+        return
+    running = [one for one in (*job.captures, *job.armed) if agent.runs(one.name)]
+    for one in running:
+        agent.signal(one.name)
+    until = time.monotonic() + READY_S
+    for one in running:
+        try:
+            agent.wait_for_end(one.name, until)
+        except BackendError:
+            return
+
+
+__all__ = ["PROGRAM", "Attempt", "Rejected", "common_cycle_ns", "run", "set_up"]

@@ -1,0 +1,281 @@
+"""The same Plan on machines of one's own: reserved, checked, configured, run, collected, left as found."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.backends.kernel import results, traffic
+from tsnbench.backends.kernel.environment import Capabilities
+from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.protocol import Backend, Progress
+from tsnbench.errors import BackendError, InputError
+from tsnbench.hosts import attempt, facts, job, wiring
+from tsnbench.hosts.attempt import Rejected
+from tsnbench.hosts.mapping import Mapped, map_plan
+from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.reach import reach
+from tsnbench.hosts.returned import HostPorts, merge
+from tsnbench.runs import manifest
+from tsnbench.runs.clearing import claim
+from tsnbench.runs.folder import begin, end, under_way
+from tsnbench.runs.manifest import State
+
+if TYPE_CHECKING:
+    from tsnbench.hosts.facts import Facts
+    from tsnbench.hosts.inventory import Inventory
+    from tsnbench.hosts.job import HostJob
+    from tsnbench.plan.document import Plan
+    from tsnbench.plan.types import PlanDocument
+
+ATTEMPTS = "attempts.json"
+HOSTS = "hosts"
+"""In a run's folder: a folder for each host."""
+
+
+class Hosts(Backend):
+    """Runs a Plan on the hosts of an inventory."""
+
+    name = "hosts"
+
+    def __init__(self, inventory: Inventory, given: Mapping[str, str] | None = None) -> None:
+        self.inventory = inventory
+        self.given = given or {}
+        """Nodes to machines, before the inventory's own ``map``."""
+        self._agents: dict[str, Agent] = {}
+        self._facts: dict[str, Facts] = {}
+        self._mapped: Mapped | None = None
+
+    def prepare(self, plan: Plan, folder: Path) -> None:
+        """Finds the Plan's place in the lab, and makes the run folder; no host is asked yet.
+
+        Raises:
+            InputError: the Plan has no place in the lab, or has what hosts cannot run.
+            FolderError: something else is in the way.
+        """
+        self._mapped = map_plan(self.inventory, plan.document, self.given)
+        if found := unsupported(plan.document, HostPorts(frozenset())):
+            listed = "\n".join(f"  {line}" for line in found[:12])
+            raise InputError(
+                f"{plan.name}: --on hosts cannot run all of this plan:\n{listed}\n"
+                "hint: the simulator has everything"
+            )
+        if devices := [name for name in self._mapped.machines.values() if name in self.inventory.devices]:
+            raise InputError(
+                f"{plan.name}: --on hosts does not configure devices yet: {', '.join(devices)}\n"
+                "hint: configure them with tsnbench deploy, and map only hosts"
+            )
+        begin(plan, folder, backend=self.name)
+
+    def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
+        """Attempts until one is valid; the folder's state then is ``complete``.
+
+        Raises:
+            BackendError: no attempt was valid, or a host cannot be used.
+        """
+        told: dict[str, Any] = {}
+        try:
+            with under_way(folder):
+                told = self._run(plan, folder, pcap, progress or (lambda passed, hops: None))
+        finally:
+            left = self._restore()
+        manifest.note(folder, {"dilate": 1, "host": told | ({"not_restored": left} if left else {})})
+        if left:
+            listed = "\n".join(f"  {line}" for line in left)
+            raise BackendError(f"not everything is as it was:\n{listed}")
+        end(folder, State.COMPLETE)
+
+    def restore(self) -> None:
+        """Undo everything on all hosts; safe to repeat."""
+        self._restore()
+
+    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
+        document, text = plan.document, plan.to_json()
+        assert self._mapped is not None
+        machines = [self._mapped.machines[node["name"]] for node in document["nodes"]]
+        tried: list[dict[str, Any]] = []
+        bounds = self.inventory.sync
+        try:
+            for number in range(1, bounds.attempts + 1):
+                if number > 1:
+                    time.sleep(bounds.pause_ns / 1e9)
+                began = time.clock_gettime_ns(time.CLOCK_TAI)
+                try:
+                    self._open(machines)
+                    seen = self._once(document, text, folder, pcap, progress)
+                except Rejected as error:
+                    tried.append(
+                        {"attempt": number, "valid": False, "host": error.host, "reason": error.reason}
+                        | {"began_ns": began, "rejected_ns": time.clock_gettime_ns(time.CLOCK_TAI)}
+                    )
+                    self._reopen_lost()
+                    continue
+                tried.append({"attempt": number, "valid": True, "began_ns": began})
+                return seen | {"attempts": len(tried)}
+        finally:
+            claim(folder, [ATTEMPTS])
+            (folder / ATTEMPTS).write_text(json.dumps(tried, indent=2) + "\n", encoding="utf-8")
+        reasons = "\n".join(f"  {one['attempt']}: {one['host']}: {one['reason']}" for one in tried)
+        times = "attempt was" if len(tried) == 1 else "attempts were"
+        raise BackendError(
+            f"{len(tried)} {times} rejected, and none is a measurement:\n{reasons}\n"
+            f"hint: `sync: {{attempts: …, pause: …}}` in {self.inventory.file} says how often to try"
+        )
+
+    def _open(self, machines: list[str]) -> None:
+        """Connects to every host that is not connected, and looks at it.
+
+        Raises:
+            BackendError: a host cannot be used.
+        """
+        program = traffic.program()
+        owner = f"{getpass.getuser()} at {socket.gethostname()}"
+        new = [name for name in machines if name not in self._agents]
+
+        def one_host(agent: Agent) -> tuple[str, Facts]:
+            host = self.inventory.hosts[agent.name]
+            ready = agent.open()
+            return agent.name, facts.look(agent, ready, list(host.ports.values()))
+
+        made = {
+            name: Agent(name, reach(self.inventory.hosts[name].ssh), owner=owner, program=program)
+            for name in new
+        }
+        self._agents |= made
+        self._facts |= dict(run_all(made.values(), one_host))
+        self._refuse_unfit(machines)
+
+    def _refuse_unfit(self, machines: list[str]) -> None:
+        known = {name: self._facts[name] for name in machines}
+        offsets = {one.ready.tai_minus_utc_s for one in known.values()}
+        if len(offsets) > 1:
+            listed = ", ".join(f"{name} {one.ready.tai_minus_utc_s} s" for name, one in known.items())
+            raise BackendError(
+                f"hosts differ in how far TAI is ahead of UTC: {listed}\n"
+                "hint: start ptp4l or chrony everywhere, or nowhere; the kernel learns it from them"
+            )
+        for name, one in known.items():
+            if one.ssh_interface and one.ssh_interface in self.inventory.hosts[name].ports.values():
+                raise InputError(
+                    f"{self.inventory.where(f'hosts.{name}.ports')}: {name}: {one.ssh_interface} carries our "
+                    "own ssh connection, so it is no port for data\nhint: leave it out of `ports`"
+                )
+        shared = {one.ready.boot for one in known.values()}
+        free = [name for name in known if self.inventory.hosts[name].clock != "none"]
+        if len(shared) > 1 and free:
+            raise BackendError(
+                "these hosts have clocks of their own, and --on hosts does not synchronise clocks yet: "
+                f"{', '.join(known)}\nhint: a lab of namespaces on one machine has one clock: tsnbench lab up"
+            )
+
+    def _reopen_lost(self) -> None:
+        """A host whose connection is gone undoes everything by itself: it has to be set up anew."""
+        for name, agent in list(self._agents.items()):
+            if agent.lost:
+                agent.restore()
+                del self._agents[name], self._facts[name]
+
+    def _once(
+        self, document: PlanDocument, text: str, folder: Path, pcap: bool, progress: Progress
+    ) -> dict[str, Any]:
+        assert self._mapped is not None
+        names = [self._mapped.machines[node["name"]] for node in document["nodes"]]
+        agents = {name: self._agents[name] for name in names}
+        needed = set(self._mapped.ends.values())
+        wires = [wire for wire in self.inventory.wires if needed.issuperset(wire.ends)]
+        notes = wiring.check(agents, self._facts, self.inventory, wires)
+        phase_ns = (time.clock_gettime_ns(time.CLOCK_TAI) // 10**9 + 2) * 10**9
+        jobs = job.jobs(
+            document,
+            self.inventory,
+            self._mapped,
+            {name: (one.interfaces, one.can) for name, one in self._facts.items()},
+            phase_ns,
+        )
+        attempt.set_up(agents, jobs, text)
+        done = attempt.run(agents, jobs, document, phase_ns, lambda passed: progress(passed, 0), lambda: None)
+        some = next(iter(self._facts.values()))
+        returned = merge(done, jobs, some.ready.tai_minus_utc_s)
+        virtual = frozenset(
+            own.node
+            for host, own in jobs.items()
+            if all(not self._facts[host].interfaces[name].driver for name in own.names.values())
+        )
+        kernel = replace(results.SHARED, words="the hosts", can=self._least())
+        try:
+            seen = results.collect(
+                returned, results.Job(document, text, 1, HostPorts(virtual), kernel), folder, pcap=pcap
+            )
+        except BackendError as error:
+            raise Rejected("the hosts", str(error)) from error
+        self._record(folder, jobs)
+        return {
+            "hosts": {name: self._described(name, jobs[name]) for name in jobs},
+            "inventory": self.inventory.file,
+            "clock": "one clock for all hosts",
+            "least_ahead_ns": done.least_ahead_ns,
+            "stamps": {name: one.get("stamps") for name, one in done.captures.items()},
+            "notes": [*self._mapped.notes, *notes, *seen.pop("warnings", [])],
+            **seen,
+        }
+
+    def _least(self) -> Capabilities:
+        """What all kernels can do."""
+        all_of = [one.can for one in self._facts.values()]
+        return Capabilities(
+            qdiscs=frozenset.intersection(*(one.qdiscs for one in all_of)),
+            filters=frozenset.intersection(*(one.filters for one in all_of)),
+            actions=frozenset.intersection(*(one.actions for one in all_of)),
+            links=frozenset.intersection(*(one.links for one in all_of)),
+            bridge_vlans=all(one.bridge_vlans for one in all_of),
+        )
+
+    def _described(self, name: str, own: HostJob) -> dict[str, Any]:
+        found = self._facts[name]
+        return {
+            "node": own.node,
+            "kernel": found.ready.kernel,
+            "machine": found.ready.machine,
+            "hostname": found.ready.hostname,
+            "ports": {
+                interface: found.interfaces[interface].driver or "virtual" for interface in own.names.values()
+            },
+            "left_by_a_killed_agent": found.ready.left,
+        }
+
+    def _record(self, folder: Path, jobs: Mapping[str, HostJob]) -> None:
+        """Logs of all commands, and the state before."""
+        names = [f"{HOSTS}/{host}/{file}" for host in jobs for file in ("commands.jsonl", "before.json")]
+        claim(folder, names)
+        for host in jobs:
+            own = folder / HOSTS / host
+            own.mkdir(parents=True, exist_ok=True)
+            lines = "".join(json.dumps(one) + "\n" for one in self._agents[host].log)
+            (own / "commands.jsonl").write_text(lines, encoding="utf-8")
+            before = json.dumps(self._facts[host].state, indent=1, sort_keys=True)
+            (own / "before.json").write_text(before + "\n", encoding="utf-8")
+
+    def _restore(self) -> list[str]:
+        """Undoes everything, and compares what is with what was; the differences in words."""
+        agents, known = list(self._agents.values()), self._facts
+        self._agents, self._facts = {}, {}
+
+        def one_host(agent: Agent) -> list[str]:
+            if agent.lost:
+                agent.restore()
+                return []
+            try:
+                failed = agent.undo()
+                if agent.name in known:
+                    failed += facts.differences(known[agent.name].state, facts.state_of(agent))
+            except BackendError as error:
+                failed = [str(error)]
+            return [f"{agent.name}: {one}" for one in failed + agent.restore()]
+
+        return [one for own in run_all(agents, one_host) for one in own]

@@ -1,0 +1,184 @@
+"""What a host is before anything is changed there: interfaces, addresses, queueing disciplines, kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tsnbench.backends.kernel.environment import Capabilities
+from tsnbench.backends.netns import probe
+from tsnbench.errors import BackendError
+from tsnbench.hosts.remote.agent import Agent, Done, Ready, Step
+
+_OWN = """\
+for one in "$@"; do
+  no6=/proc/sys/net/ipv6/conf/$one/disable_ipv6
+  printf "%s\\t%s\\t%s\\n" "$one" "$(cat "$no6" 2>/dev/null)" \
+"$(basename "$(readlink -f "/sys/class/net/$one/device/driver" 2>/dev/null)" 2>/dev/null)"
+done
+"""
+_UNSHARED = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c")
+DEFAULT_ROOTS = {"noqueue", "pfifo_fast", "mq", "fq_codel", "fq", "pfifo"}
+"""Queueing disciplines that a kernel puts on an interface by itself, with handle 0."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One interface of a host, as it was found."""
+
+    name: str
+    mac: str
+    up: bool
+    carrier: bool
+    mtu: int
+    master: str
+    driver: str
+    """Empty for interfaces without a device, such as veth."""
+    ipv6: bool
+    """It sends frames of its own for IPv6."""
+    root: str
+    """Its root queueing discipline, where somebody has chosen one; else empty."""
+    clsact: bool
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A host that was looked at."""
+
+    ready: Ready
+    interfaces: Mapping[str, Interface]
+    can: Capabilities
+    ssh_interface: str = ""
+    """The one that carries our own connection."""
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """What has to be the same at the end: see :func:`state_of`."""
+
+
+_LOOK = (
+    Step(("ip", "-j", "-d", "link", "show")),
+    Step(("ip", "-j", "addr", "show")),
+    Step(("tc", "-j", "qdisc", "show")),
+)
+
+
+def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
+    """Reads everything; nothing is changed but in a scratch namespace.
+
+    Args:
+        agent: the host.
+        ready: what it said when its agent began.
+        ports: its interfaces that the inventory names.
+
+    Raises:
+        BackendError: a tool is missing there, or an interface is.
+    """
+    own = Step(("sh", "-c", _OWN, "sh", *ports), may_fail=True)
+    trials = Step((*_UNSHARED, probe.script()), may_fail=True, limit_ms=60_000)
+    done = agent.steps([*_LOOK, own, trials])
+    for one in done[:3]:
+        if one.code:
+            hint = "apt-get install iproute2"
+            raise BackendError(
+                f"{agent.name}: {' '.join(one.step.argv)}: {one.err.strip()}\nhint: {hint}, there"
+            )
+    links, addresses, qdiscs = (_json(agent, one) for one in done[:3])
+    by_address: dict[str, list[str]] = {
+        one["ifname"]: [f"{own['local']}/{own['prefixlen']}" for own in one.get("addr_info", ())]
+        for one in addresses
+    }
+    rows = {row[0]: row[1:] for row in (line.split("\t") for line in done[3].out.splitlines())}
+    found = {
+        one["ifname"]: Interface(
+            name=one["ifname"],
+            mac=one.get("address", ""),
+            up="UP" in one["flags"],
+            carrier="LOWER_UP" in one["flags"],
+            mtu=one.get("mtu", 0),
+            master=one.get("master", ""),
+            driver=rows.get(one["ifname"], ["", ""])[1],
+            ipv6=rows.get(one["ifname"], ["1", ""])[0] == "0",
+            root=_chosen_root(qdiscs, one["ifname"]),
+            clsact=any(
+                own["dev"] == one["ifname"] and own["kind"] in ("clsact", "ingress") for own in qdiscs
+            ),
+            addresses=tuple(by_address.get(one["ifname"], ())),
+        )
+        for one in links
+    }
+    if missing := [name for name in ports if name not in found]:
+        there = ", ".join(sorted(found))
+        raise BackendError(f"{agent.name}: expected the interface {missing[0]} there, found {there}")
+    can = probe.abilities(probe.read(done[4].out)) if done[4].code == 0 else Capabilities()
+    words = ready.ssh.split()
+    server = words[2] if len(words) > 2 else ""
+    carries = next(
+        (name for name, one in found.items() if any(own.split("/")[0] == server for own in one.addresses)),
+        "",
+    )
+    return Facts(ready, found, can, carries, _state(links, addresses, qdiscs))
+
+
+def state_of(agent: Agent) -> dict[str, Any]:
+    """What has to be the same before and after a run: links, addresses, queueing disciplines.
+
+    Raises:
+        BackendError: the host does not say.
+    """
+    links, addresses, qdiscs = (_json(agent, one) for one in agent.steps(_LOOK))
+    return _state(links, addresses, qdiscs)
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """In words, what is not as it was."""
+    found = []
+    for name in sorted({*before, *after}):
+        was, now = before.get(name, "nothing"), after.get(name, "nothing")
+        if was != now:
+            found.append(f"{name}: was {_short(was)}, is {_short(now)}")
+    return found
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def _state(
+    links: list[dict[str, Any]], addresses: list[dict[str, Any]], qdiscs: list[dict[str, Any]]
+) -> dict[str, Any]:
+    state: dict[str, Any] = {}
+    for one in links:
+        kept = {key: one.get(key) for key in ("address", "mtu", "master", "txqlen", "link_type")}
+        kept["flags"] = sorted(set(one["flags"]) & {"UP", "PROMISC", "ALLMULTI", "NOARP"})
+        state[f"link {one['ifname']}"] = kept
+    for one in addresses:
+        # The kernel makes a link-local address itself, which takes it a moment.
+        own = [a for a in one.get("addr_info", ()) if not (a["family"] == "inet6" and a["scope"] == "link")]
+        state[f"addresses {one['ifname']}"] = sorted(f"{a['local']}/{a['prefixlen']}" for a in own)
+    for one in qdiscs:
+        # What the kernel chooses itself, when an interface is up for the first time.
+        if one["kind"] in DEFAULT_ROOTS and one["handle"] == "0:":
+            continue
+        key = f"qdisc {one['dev']} {one.get('parent', 'root')}"
+        state[key] = {"kind": one["kind"], "handle": one["handle"], "options": one.get("options", {})}
+    return state
+
+
+def _chosen_root(qdiscs: list[dict[str, Any]], name: str) -> str:
+    for one in qdiscs:
+        if one["dev"] == name and one.get("root") and one["kind"] not in ("clsact", "ingress"):
+            by_kernel = one["kind"] in DEFAULT_ROOTS and one["handle"] in ("0:", "8001:")
+            return "" if by_kernel else f"{one['kind']} {one['handle']}"
+    return ""
+
+
+def _json(agent: Agent, done: Done) -> list[dict[str, Any]]:
+    try:
+        return list(json.loads(done.out or "[]"))
+    except ValueError as error:
+        raise BackendError(
+            f"{agent.name}: {' '.join(done.step.argv)} says what is no JSON: {done.out[:100]}"
+        ) from error

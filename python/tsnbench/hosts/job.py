@@ -1,0 +1,248 @@
+"""What each host is told: commands with their undo, and programs, from the Plan and its place in a lab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel import multicast, stages
+from tsnbench.backends.kernel.forwarding import bridge, forwarding
+from tsnbench.backends.kernel.port_traffic import port_traffic
+from tsnbench.backends.kernel.veth import shaping
+from tsnbench.backends.kernel.veth.device import priorities, tag_filters
+from tsnbench.errors import InputError
+from tsnbench.hosts.remote.agent import Step
+from tsnbench.linux import ingress, qdiscs
+from tsnbench.linux.profile import Mode, Profile
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.backends.kernel.environment import Capabilities
+    from tsnbench.hosts.facts import Interface
+    from tsnbench.hosts.inventory import Inventory
+    from tsnbench.hosts.inventory.types import Host
+    from tsnbench.hosts.mapping import Mapped
+    from tsnbench.plan.types import PlanDocument
+
+BRIDGE = "tsnbench0"
+"""Of a host that forwards: a name that no user's own bridge has."""
+SNAP_OCTETS = 96
+PROGRAM = "PROGRAM"
+"""In a command: the live program on the host, whose folder is known once it is there."""
+DRAIN_NS = 300_000_000
+"""How long captures and listeners go on behind the Plan's end."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that runs beside the network, and the word with which it says that it is ready."""
+
+    name: str
+    argv: tuple[str, ...]
+    ready: str
+
+
+@dataclass
+class HostJob:
+    """Everything for one host."""
+
+    host: str
+    node: int
+    names: dict[int, str]
+    """Ports of the Plan to interfaces."""
+    setup: list[Step] = field(default_factory=list)
+    captures: list[Program] = field(default_factory=list)
+    armed: list[Program] = field(default_factory=list)
+    """Talkers and listeners: they wait for the instant."""
+    read: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    """Commands whose output is kept, with the names of their files."""
+
+    def lines(self) -> list[str]:
+        """Every command in its order, for people."""
+        import shlex
+
+        found = []
+        for step in self.setup:
+            told = shlex.join(step.argv)
+            found += [f"{told} <<END", *step.stdin.splitlines(), "END"] if step.stdin else [told]
+        found += [shlex.join(one.argv) for one in (*self.captures, *self.armed)]
+        found += [shlex.join(argv) for _, argv in self.read]
+        undo = [shlex.join(words) for step in self.setup for words in step.undo]
+        return [*found, *(f"undo: {line}" for line in reversed(undo))]
+
+
+def jobs(
+    plan: PlanDocument,
+    inventory: Inventory,
+    mapped: Mapped,
+    facts: Mapping[str, tuple[Mapping[str, Interface], Capabilities]],
+    phase_ns: int,
+) -> dict[str, HostJob]:
+    """By host, in the order of the Plan's nodes.
+
+    Args:
+        plan: in its own time.
+        inventory: the lab.
+        mapped: where the Plan is in it.
+        facts: by host, its interfaces and what its kernel can do. A host that is missing is taken for a
+            machine with network cards whose kernel supports everything (``--say`` without asking).
+        phase_ns: an instant of TAI with the phase of the Plan's zero: gates cycle by it.
+
+    Raises:
+        InputError: a host's interface is in use for something else.
+    """
+    from tsnbench.backends.kernel.environment import Capabilities
+
+    numbers = {port["name"]: number for number, port in enumerate(plan["ports"])}
+    found: dict[str, HostJob] = {}
+    for node, own in enumerate(plan["nodes"]):
+        machine = mapped.machines[own["name"]]
+        host = inventory.hosts.get(machine)
+        if host is None:
+            continue
+        names = {numbers[port]: name for port, name in mapped.ports_of(machine).items()}
+        interfaces, can = facts.get(machine, ({}, Capabilities()))
+        job = found[machine] = HostJob(machine, node, names)
+        _refuse_in_use(machine, names, interfaces)
+        job.setup += _interfaces(plan, names, interfaces)
+        virtual = bool(interfaces) and all(
+            not one.driver for name, one in interfaces.items() if name in names.values()
+        )
+        if node in forwarding(plan):
+            job.setup += _forwarding(plan, node, names, can)
+        job.setup += (
+            _virtual(plan, node, names, can, phase_ns)
+            if virtual
+            else _hardware(plan, node, names, host, mapped, phase_ns)
+        )
+        _programs(plan, job, host)
+        job.read = [
+            (f"qdisc-{node}", ("tc", "-j", "-s", "qdisc", "show")),
+            (f"link-{node}", ("ip", "-j", "-s", "link", "show")),
+        ]
+    return found
+
+
+def _refuse_in_use(host: str, names: Mapping[int, str], interfaces: Mapping[str, Interface]) -> None:
+    for name in names.values():
+        one = interfaces.get(name)
+        if one is None:
+            continue
+        if one.root:
+            raise InputError(
+                f"{host}: {name} has a queueing discipline of somebody ({one.root}), which could not be "
+                f"given back\nhint: on {host}: tc qdisc del dev {name} root"
+            )
+        if one.master:
+            raise InputError(
+                f"{host}: {name} is a port of {one.master}\nhint: on {host}: ip link set dev {name} nomaster"
+            )
+
+
+def _interfaces(
+    plan: PlanDocument, names: Mapping[int, str], interfaces: Mapping[str, Interface]
+) -> list[Step]:
+    """Addresses of the Plan, no frames of the host's own, and up; with what was before as undo."""
+    steps = []
+    for port, name in names.items():
+        was = interfaces.get(name)
+        mac = plan["ports"][port]["mac"]
+        if was is None or was.mac != mac:
+            back = ("ip", "link", "set", "dev", name, "address", was.mac if was else "MAC-BEFORE")
+            steps.append(Step(("ip", "link", "set", "dev", name, "address", mac), undo=(back,)))
+        if was is None or was.ipv6:
+            key = f"net.ipv6.conf.{name.replace('.', '/')}.disable_ipv6"
+            steps.append(Step(("sysctl", "-q", "-w", f"{key}=1"), undo=(("sysctl", "-q", "-w", f"{key}=0"),)))
+        down: tuple[tuple[str, ...], ...] = ()
+        if was is not None and not was.up:
+            down = (("ip", "link", "set", "dev", name, "down"),)
+        steps.append(Step(("ip", "link", "set", "dev", name, "up"), undo=down))
+    return steps
+
+
+def _forwarding(plan: PlanDocument, node: int, names: Mapping[int, str], can: Capabilities) -> list[Step]:
+    links, table = bridge(plan, node, can, names.__getitem__, BRIDGE)
+    first, *rest = links
+    steps = [Step(("ip", *first.split()), undo=(("ip", "link", "del", "dev", BRIDGE),))]
+    steps += [Step(("ip", *line.split())) for line in rest]
+    if table:
+        steps.append(Step(("bridge", "-batch", "-"), stdin="".join(f"{line}\n" for line in table)))
+    return steps
+
+
+def _virtual(
+    plan: PlanDocument, node: int, names: Mapping[int, str], can: Capabilities, phase_ns: int
+) -> list[Step]:
+    """Interfaces that take frames at any pace: a discipline holds each back as a MAC does."""
+    seen = priorities(plan, node) if can.reads_tags and node in forwarding(plan) else {}
+    lines = [line for port, own in sorted(seen.items()) for line in tag_filters(names[port], own)]
+    if node in forwarding(plan):
+        lines += multicast.filters(plan, node, can, set(seen), names.__getitem__)
+    traffic = port_traffic(plan)
+    for port, name in names.items():
+        elements = shaping.shape(plan["ports"][port], traffic[port], can)
+        lines += shaping.lines(name, elements, lambda at_ns: str(phase_ns + at_ns))
+    return _tc(lines)
+
+
+def _hardware(
+    plan: PlanDocument, node: int, names: Mapping[int, str], host: Host, mapped: Mapped, phase_ns: int
+) -> list[Step]:
+    """Network cards: what ``--to tc`` writes."""
+    network = Network(plan)
+    profile = Profile(mode=Mode.FULL, epoch_ns=phase_ns, interfaces=dict(mapped.interfaces))
+    lines = ingress.batch(network, node, profile, Notes("hosts"))
+    for port, name in names.items():
+        lines += qdiscs.batch(network.ports[port], name, profile)
+    return _tc(lines)
+
+
+def _tc(lines: list[str]) -> list[Step]:
+    """The first line of each place that has to be removed is a step of its own, with its undo."""
+    steps: list[Step] = []
+    waiting: list[str] = []
+    undone: set[tuple[str, str]] = set()
+    for line in lines:
+        words = line.split()
+        place = "clsact" if "clsact" in words else "root" if "root" in words else ""
+        device = words[words.index("dev") + 1]
+        if words[0] == "qdisc" and place and (device, place) not in undone:
+            undone.add((device, place))
+            steps += _batch(waiting)
+            waiting = []
+            steps.append(Step(("tc", *words), undo=(("tc", "qdisc", "del", "dev", device, place),)))
+        else:
+            waiting.append(line)
+    return steps + _batch(waiting)
+
+
+def _batch(lines: list[str]) -> list[Step]:
+    return [Step(("tc", "-batch", "-"), stdin="".join(f"{line}\n" for line in lines))] if lines else []
+
+
+def _programs(plan: PlanDocument, job: HostJob, host: Host) -> None:
+    argv: tuple[str, ...]
+    cpu = ("--cpu", str(host.talkers[0])) if host.talkers else ()
+    for number, tap in enumerate(plan["taps"]):
+        if tap["port"] in job.names and tap["stage"] in ("tx", "rx"):
+            direction = "in" if tap["stage"] == "rx" else "out"
+            argv = (PROGRAM, "capture", job.names[tap["port"]], "--direction", direction)
+            argv += ("--file", f"tap-{number}.pcap", "--snap", str(SNAP_OCTETS))
+            job.captures.append(Program(f"tap-{number}", argv, "capturing"))
+    whole_ns = plan["duration_ns"] + plan["drain_ns"] + DRAIN_NS
+    for heard in stages.listeners(plan):
+        if heard.port in job.names:
+            argv = (PROGRAM, "listen", "plan.json", "--wake", "--epoch-from", "-", "--for", str(whole_ns))
+            argv += ("--port", f"{heard.port}={job.names[heard.port]}")
+            argv += ("--priority", str(stages.LISTENING), "--log", f"heard-{heard.port}.json")
+            argv += ("--sights", f"sights-port-{heard.port}")
+            job.armed.append(Program(f"listener-{heard.port}", argv, "armed"))
+    for talker in stages.talkers(plan):
+        if talker.node == job.node:
+            argv = (PROGRAM, "talk", "plan.json", "--node", str(talker.node), "--epoch-from", "-")
+            argv += tuple(word for port in talker.ports for word in ("--port", f"{port}={job.names[port]}"))
+            argv += ("--log", f"talk-{talker.node}", *cpu)
+            argv += ("--sights", f"sights-{talker.node}") if talker.notes else ()
+            job.armed.append(Program(f"talker-{talker.node}", argv, "armed"))

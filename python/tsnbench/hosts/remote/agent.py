@@ -1,0 +1,466 @@
+"""An agent on a host, from here: orders and answers over one connection that lasts a whole campaign."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from tsnbench.errors import BackendError
+from tsnbench.hosts.remote import bootstrap
+from tsnbench.hosts.remote.reach import CONNECT_S, Reach
+
+PATIENCE_MS = 3_000
+"""How long a host waits for a beat before it undoes everything."""
+BEAT_S = 0.7
+READY_S = 60
+"""A slow link, and a program of some MB."""
+CHUNK = 1 << 22
+
+
+class AgentLost(BackendError):  # noqa: N818 - what happened
+    """The connection to a host is gone. The host undoes everything by itself."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command on a host, and what undoes it."""
+
+    argv: tuple[str, ...]
+    stdin: str = ""
+    undo: tuple[tuple[str, ...], ...] = ()
+    """Commands, the last one first; written down on the host once the step has succeeded."""
+    may_fail: bool = False
+    limit_ms: int = 30_000
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a step."""
+
+    step: Step
+    code: int
+    out: str
+    err: str
+    begun_ns: int
+    ended_ns: int
+    """TAI, by the host's clock."""
+
+
+@dataclass
+class Program:
+    """A program that was started beside the conversation."""
+
+    argv: tuple[str, ...]
+    lines: list[str] = field(default_factory=list)
+    code: int | None = None
+    err: str = ""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What a host said when its agent began."""
+
+    work: str
+    program: str
+    kernel: str
+    machine: str
+    hostname: str
+    boot: str
+    """The same for all namespaces of one kernel."""
+    ssh: str
+    """Both ends of the ssh connection, as sshd says; empty without one."""
+    tai_minus_utc_s: int
+    ahead_ns: tuple[int, int]
+    """Its clock against this machine's: the least and the most that it can be ahead."""
+    left: int
+    """Steps of a killed agent that were undone first."""
+    not_undone: tuple[str, ...]
+
+
+class Agent:
+    """The conversation with one host."""
+
+    def __init__(self, name: str, way: Reach, *, owner: str, program: Path, machine: str = "") -> None:
+        self.name = name
+        self.log: list[dict[str, Any]] = []
+        """Every command, with its exit code and the host's time."""
+        self.programs: dict[str, Program] = {}
+        self.restored: dict[str, Any] | None = None
+        self.program_path = ""
+        """Of the live program on the host, once it is there."""
+        self._way = way
+        self._owner, self._program, self._machine = owner, program, machine or platform.machine()
+        self._answers: dict[int, Future[tuple[dict[str, Any], bytes]]] = {}
+        self._changed = threading.Condition()
+        self._writing = threading.Lock()
+        self._count = 0
+        self._lost = ""
+        self._closing = threading.Event()
+        self._errors: IO[bytes] = TemporaryFile()  # noqa: SIM115 - as long as the agent
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def open(self) -> Ready:
+        """Connects, brings the program, and reserves the host.
+
+        Raises:
+            BackendError: the host cannot be reached or used, or somebody else has it.
+        """
+        octets = self._program.read_bytes()
+        words = bootstrap.words(len(octets), self._machine, self._owner, PATIENCE_MS, self._way.scope)
+        self._process = subprocess.Popen(
+            self._way.command(words),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            # Ctrl-C is for us alone.
+            start_new_session=True,
+        )
+        began: queue.Queue[dict[str, Any]] = queue.Queue()
+        threading.Thread(target=self._listen, args=(octets, began), daemon=True).start()
+        try:
+            told = began.get(timeout=READY_S + CONNECT_S)
+        except queue.Empty:
+            self._fail("has not answered")
+            raise BackendError(f"{self.name}: has not answered after {READY_S + CONNECT_S} s") from None
+        if told.get("event") == "held":
+            since = max(0, round((told["now_ns"] - told["since_ns"]) / 1e9))
+            self._end()
+            raise BackendError(
+                f"{self.name}: {told['owner']} has had this host for {since} s\n"
+                "hint: wait until that run is over; a host that nobody works with is free within seconds"
+            )
+        if told.get("event") != "ready":
+            raise BackendError(f"{self.name}: {self._why()}")
+        threading.Thread(target=self._beat, daemon=True).start()
+        first = self._beat_once()
+        self.program_path = told["program"]
+        return Ready(
+            work=told["work"],
+            program=told["program"],
+            kernel=told["kernel"],
+            machine=told["machine"],
+            hostname=told["hostname"],
+            boot=told["boot"],
+            ssh=told["ssh"],
+            tai_minus_utc_s=told["tai_minus_utc_s"],
+            ahead_ns=first,
+            left=told["left"],
+            not_undone=tuple(told["not_undone"]),
+        )
+
+    def steps(self, steps: Sequence[Step]) -> list[Done]:
+        """Runs commands in their order, until one fails; the ones that were run.
+
+        Raises:
+            AgentLost: the connection is gone.
+        """
+        if not steps:
+            return []
+        orders = [
+            {
+                "argv": one.argv,
+                "stdin": one.stdin,
+                "undo": one.undo,
+                "may_fail": one.may_fail,
+                "limit_ms": one.limit_ms,
+            }
+            for one in steps
+        ]
+        limit_s = sum(one.limit_ms for one in steps) / 1e3
+        told, body = self._ask({"do": "steps", "steps": orders}, within_s=limit_s + READY_S)
+        found, at = [], 0
+        for step, one in zip(steps, told["done"], strict=False):
+            middle, end = at + one["out"], at + one["out"] + one["err"]
+            out, err = (part.decode(errors="replace") for part in (body[at:middle], body[middle:end]))
+            at = end
+            found.append(Done(step, one["code"], out, err, one["begun_ns"], one["ended_ns"]))
+            self.log.append(
+                {
+                    "at_ns": one["begun_ns"],
+                    "took_ns": one["ended_ns"] - one["begun_ns"],
+                    "argv": list(step.argv),
+                    **({"stdin": step.stdin} if step.stdin else {}),
+                    "code": one["code"],
+                    **({"said": err[-400:]} if err and one["code"] else {}),
+                }
+            )
+        return found
+
+    def start(self, name: str, argv: Sequence[str]) -> Program:
+        """Starts a program beside the conversation.
+
+        Raises:
+            BackendError: it cannot be started.
+        """
+        self.programs[name] = program = Program(tuple(argv))
+        self.log.append({"argv": list(argv), "name": name})
+        self._ask({"do": "start", "name": name, "argv": list(argv)})
+        return program
+
+    def tell(self, name: str, line: str) -> None:
+        """Gives a program a line on its standard input."""
+        self._ask({"do": "tell", "name": name, "line": line})
+
+    def signal(self, name: str, number: signal.Signals = signal.SIGTERM) -> None:
+        """Sends a signal to a program, if it still runs."""
+        if self.programs[name].code is None:
+            with suppress(BackendError):
+                self._ask({"do": "signal", "name": name, "signal": int(number)})
+
+    def wait_for_line(self, name: str, word: str, until: float) -> str:
+        """The first line of a program that begins with a word.
+
+        Args:
+            name: of the program.
+            word: how the line begins.
+            until: a moment of ``time.monotonic``.
+
+        Raises:
+            BackendError: the program ended first, or the time is over.
+        """
+        program = self.programs[name]
+
+        def said() -> str | None:
+            return next((line for line in program.lines if line.split(" ")[0] == word), None)
+
+        self._wait(lambda: said() is not None or program.code is not None, until)
+        line = said()
+        if line is None:
+            why = f"has not said {word} in time"
+            if program.code is not None:
+                why = f"ended with {program.code}: {program.err.strip()[-300:]}"
+            raise BackendError(f"{self.name}: {name} {why}")
+        return line
+
+    def wait_for_end(self, name: str, until: float) -> Program:
+        """A program that has ended.
+
+        Raises:
+            BackendError: it goes on for longer than that.
+        """
+        program = self.programs[name]
+        if not self._wait(lambda: program.code is not None, until):
+            raise BackendError(f"{self.name}: {name} does not end")
+        return program
+
+    def put(self, path: str, octets: bytes, *, program: bool = False) -> None:
+        """Makes a file in the host's work folder."""
+        self._ask({"do": "put", "path": path, "program": program}, octets)
+
+    def get(self, path: str) -> bytes:
+        """A file of the host's work folder."""
+        found = bytearray()
+        while True:
+            told, body = self._ask({"do": "get", "path": path, "offset": len(found), "most": CHUNK})
+            found += body
+            if len(found) >= told["size"] or not body:
+                return bytes(found)
+
+    def files(self) -> dict[str, int]:
+        """Files of the work folder with their sizes in octets."""
+        return dict(self._ask({"do": "list"})[0]["files"])
+
+    def undo(self) -> list[str]:
+        """Ends programs and undoes steps; the connection stays. What could not be undone, in words."""
+        return list(self._ask({"do": "undo"})[0]["failed"])
+
+    def restore(self) -> list[str]:
+        """Undoes everything and ends the connection; safe to repeat. What could not be undone, in words."""
+        if self._process is None:
+            return []
+        if not self._lost:
+            with suppress(BackendError):
+                told, _ = self._ask({"do": "restore"}, within_s=READY_S)
+                self.restored = told
+        self._end()
+        return list((self.restored or {}).get("failed", []))
+
+    def path(self, word: str) -> str:
+        """A word of a command as the host has to read it: ``PROGRAM`` is the live program there."""
+        return self.program_path if word == "PROGRAM" else word
+
+    def runs(self, name: str) -> bool:
+        """Whether a program was started and has not ended."""
+        return name in self.programs and self.programs[name].code is None
+
+    def clear(self, names: Iterable[str]) -> None:
+        """Removes what programs of these names have left of an earlier run, files of the work folder too."""
+        for name in names:
+            self.programs.pop(name, None)
+        old = [name for name in self.files() if name != "plan.json"]
+        if old:
+            self.steps([Step(("rm", "-f", "--", *old))])
+
+    @property
+    def lost(self) -> str:
+        """Why the connection is gone; empty while it is there."""
+        return self._lost
+
+    def _ask(
+        self, order: dict[str, Any], body: bytes = b"", within_s: float = READY_S
+    ) -> tuple[dict[str, Any], bytes]:
+        with self._writing:
+            self._count += 1
+            number = self._count
+        answer: Future[tuple[dict[str, Any], bytes]] = Future()
+        with self._changed:
+            if self._lost:
+                raise AgentLost(f"{self.name}: {self._lost}")
+            self._answers[number] = answer
+        self._write({"id": number, **order, **({"body": len(body)} if body else {})}, body)
+        try:
+            told, octets = answer.result(timeout=within_s)
+        except TimeoutError:
+            raise BackendError(f"{self.name}: no answer to {order['do']} in {within_s:.0f} s") from None
+        if "error" in told:
+            raise BackendError(f"{self.name}: {order['do']} {order.get('name', '')}: {told['error']}")
+        return told, octets
+
+    def _write(self, header: dict[str, Any], body: bytes) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        with self._writing:
+            try:
+                self._process.stdin.write(json.dumps(header).encode() + b"\n" + body)
+                self._process.stdin.flush()
+            except (OSError, ValueError):
+                self._fail("the connection is gone")
+                raise AgentLost(f"{self.name}: {self._lost}") from None
+
+    def _beat(self) -> None:
+        while not self._closing.wait(BEAT_S):
+            try:
+                self._ask({"do": "beat"}, within_s=PATIENCE_MS / 1e3 * 2)
+            except BackendError:
+                if self._closing.is_set():
+                    return
+                self._fail("does not answer any more")
+                return
+
+    def _beat_once(self) -> tuple[int, int]:
+        before = time.clock_gettime_ns(time.CLOCK_TAI)
+        told, _ = self._ask({"do": "beat"})
+        after = time.clock_gettime_ns(time.CLOCK_TAI)
+        return int(told["now_ns"]) - after, int(told["now_ns"]) - before
+
+    def _listen(self, octets: bytes, began: queue.Queue[dict[str, Any]]) -> None:
+        process = self._process
+        assert process is not None
+        assert process.stdout is not None
+        source = process.stdout
+        try:
+            for line in source:
+                if line.strip() == bootstrap.GIVE:
+                    self._write_octets(octets)
+                    continue
+                if not line.startswith(b"{"):
+                    continue  # what a login says
+                told = json.loads(line)
+                body = source.read(told.get("body", 0))
+                self._heard(told, body, began)
+        except (OSError, ValueError):
+            pass
+        self._fail("the connection is gone")
+        began.put({})
+
+    def _write_octets(self, octets: bytes) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        with self._writing, suppress(OSError):
+            self._process.stdin.write(octets)
+            self._process.stdin.flush()
+
+    def _heard(self, told: dict[str, Any], body: bytes, began: queue.Queue[dict[str, Any]]) -> None:
+        event = told.get("event")
+        if event in ("ready", "held"):
+            began.put(told)
+        elif "id" in told:
+            with self._changed:
+                answer = self._answers.pop(told["id"], None)
+            if answer is not None:
+                answer.set_result((told, body))
+        elif event == "restored":
+            self.restored = told
+        elif event in ("said", "ended"):
+            with self._changed:
+                program = self.programs.get(told["name"])
+                if program is not None and event == "said":
+                    program.lines.append(told["line"])
+                elif program is not None:
+                    program.err, program.code = told["err"], told["code"]
+                self._changed.notify_all()
+
+    def _wait(self, over: Any, until: float) -> bool:
+        with self._changed:
+            while not over():
+                if self._lost:
+                    raise AgentLost(f"{self.name}: {self._lost}")
+                left = until - time.monotonic()
+                if left <= 0:
+                    return False
+                self._changed.wait(left)
+        return True
+
+    def _fail(self, why: str) -> None:
+        with self._changed:
+            if not self._lost:
+                self._lost = why
+            waiting, self._answers = list(self._answers.values()), {}
+            self._changed.notify_all()
+        for answer in waiting:
+            if not answer.done():
+                answer.set_exception(AgentLost(f"{self.name}: {self._lost}"))
+
+    def _why(self) -> str:
+        """Why there is no agent."""
+        assert self._process is not None
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)
+        code = self._process.returncode or 0
+        self._errors.seek(0)
+        said = self._errors.read(1 << 16).decode(errors="replace")
+        self._end()
+        return (
+            bootstrap.explain(code, said)
+            or self._way.explain(code, said)
+            or f"no agent could be started (exit code {code}): {said.strip()[-300:]}\n"
+            "hint: it takes a POSIX shell and root there"
+        )
+
+    def _end(self) -> None:
+        self._closing.set()
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(OSError):
+            if process.stdin is not None:
+                process.stdin.close()
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def run_all(agents: Iterable[Agent], work: Any) -> list[Any]:
+    """Does something with all hosts at once; the first error is raised when all are done."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    chosen = list(agents)
+    with ThreadPoolExecutor(max_workers=max(1, len(chosen))) as pool:
+        waiting = [pool.submit(work, agent) for agent in chosen]
+    return [one.result() for one in waiting]

@@ -1,0 +1,110 @@
+"""What all hosts brought back, as one kernel's results: interfaces have the names of the Plan's ports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.backends.kernel.device import Device, Queue, Setup, interface, space
+from tsnbench.backends.kernel.veth import VETH
+from tsnbench.backends.kernel.veth.device import differences
+from tsnbench.errors import BackendError
+from tsnbench.linux.readback import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tsnbench.backends.kernel.environment import Capabilities, Environment
+    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.hosts.attempt import Attempt
+    from tsnbench.hosts.job import HostJob
+    from tsnbench.linux.readback import ReportedQdisc
+    from tsnbench.plan.types import PlanDocument
+
+
+def merge(attempt: Attempt, jobs: Mapping[str, HostJob], tai_minus_utc_s: int) -> dict[str, bytes]:
+    """Files by the names that :mod:`tsnbench.backends.kernel.returned` knows.
+
+    Raises:
+        InputError: a host's tc or ip says what is no JSON.
+    """
+    found: dict[str, bytes] = {"job.status": b"0\n", "job.log": b""}
+    # Captures are stamped by the system's clock.
+    found["epoch"] = f"{attempt.epoch_ns - tai_minus_utc_s * 10**9}\n".encode()
+    counted: dict[str, list[bytes]] = {"softnet-before": [], "softnet-after": []}
+    for host, job in jobs.items():
+        ports = {name: interface(port) for port, name in job.names.items()}
+        for name, octets in attempt.files[host].items():
+            if name in counted:
+                counted[name].append(octets)
+            elif name in (f"qdisc-{job.node}", f"link-{job.node}"):
+                kind = name.partition("-")[0]
+                found[f"{kind}-{space(job.node)}.json"] = _renamed(octets, ports)
+            else:
+                found[name] = octets
+    for name, counts in attempt.captures.items():
+        found[f"{name}.counts"] = f"{counts['frames']} {counts['dropped']}\n".encode()
+    return found | {name: b"".join(parts) for name, parts in counted.items()}
+
+
+def _renamed(octets: bytes, ports: Mapping[str, str]) -> bytes:
+    """The host's words, with interfaces called by their ports; those of others are left out."""
+    kept = []
+    for one in read_json(octets.decode(errors="replace")):
+        key = "dev" if "dev" in one else "ifname"
+        if one.get(key) in ports:
+            kept.append(one | {key: ports[one[key]]})
+    return json.dumps(kept).encode()
+
+
+class HostPorts(Device):
+    """Interfaces of hosts in the place of a Plan's ports: virtual ones, and network cards."""
+
+    name = "host"
+    template = ""
+    most_frame = 1518
+    more: Mapping[str, frozenset[str]] = {}
+    zero_last = True
+
+    def __init__(self, virtual: frozenset[int]) -> None:
+        self.virtual = virtual
+        """Nodes whose interfaces take frames at any pace."""
+
+    def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
+        """Faults: nobody unplugs a cable of somebody's lab."""
+        if plan.get("faults"):
+            yield "faults: run them in the simulator or with --on vm"
+
+    def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
+        """Hosts are set up by :mod:`tsnbench.hosts.job`."""
+        raise NotImplementedError
+
+    def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
+        """Every qdisc that decides when a frame leaves a virtual interface.
+
+        Raises:
+            BackendError: it does something else.
+        """
+        reported = {name: own for name, own in returned.qdiscs().items() if int(name[1:]) in self.virtual}
+        if wrong := differences(plan, reported, can):
+            listed = "\n".join(f"  {one}" for one in wrong[:12])
+            raise BackendError(f"{words} do not do what they were told:\n{listed}")
+
+    def gate_changes(
+        self, plan: PlanDocument, returned: Returned, dilation: int
+    ) -> dict[int, dict[str, Any]]:
+        """Nothing: a list is in force for ever."""
+        return {}
+
+    def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
+        """By the handles of the virtual interfaces' disciplines."""
+        return VETH.queues(plan, reported)
+
+    def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
+        """Nothing."""
+
+    def notes(self, plan: PlanDocument) -> list[str]:
+        """Nothing."""
+        return []

@@ -1,0 +1,107 @@
+"""Whether cables are where the inventory says: a port's probe has to arrive at its peer, and there alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tsnbench.errors import BackendError
+from tsnbench.hosts.job import PROGRAM
+from tsnbench.hosts.remote.agent import Agent, Step, run_all
+
+if TYPE_CHECKING:
+    from tsnbench.hosts.facts import Facts
+    from tsnbench.hosts.inventory import Inventory
+    from tsnbench.hosts.inventory.types import End, Wire
+
+CARRIER_S = 5.0
+"""How long a link may take to come up."""
+LISTEN_S = 2.0
+MOST_PROBES_S = 10.0
+
+
+def check(
+    agents: Mapping[str, Agent], facts: Mapping[str, Facts], inventory: Inventory, wires: Sequence[Wire]
+) -> list[str]:
+    """Probes every wire between two hosts; what could not be checked, in words.
+
+    Args:
+        agents: by host.
+        facts: of the hosts before.
+        inventory: the lab.
+        wires: those that the Plan needs.
+
+    Raises:
+        BackendError: a probe did not arrive, or somewhere else; all ports concerned are named.
+    """
+    ours = [wire for wire in wires if all(end.machine in agents for end in wire.ends)]
+    notes = [
+        f"{wire}: not checked, since {end.machine} cannot be asked what it hears"
+        for wire in wires
+        for end in wire.ends
+        if end.machine not in agents
+    ]
+    ends = [end for wire in ours for end in wire.ends]
+    by_host: dict[str, dict[str, End]] = {}
+    for end in ends:
+        by_host.setdefault(end.machine, {})[inventory.interface(end)] = end
+    chosen = [agents[host] for host in by_host]
+    run_all(chosen, lambda agent: _up(agent, facts[agent.name], list(by_host[agent.name])))
+    run_all(chosen, lambda agent: _listen(agent, list(by_host[agent.name])))
+    run_all(chosen, lambda agent: _send(agent, by_host[agent.name]))
+    heard: dict[str, set[str]] = {}
+    until = time.monotonic() + MOST_PROBES_S
+    for agent in chosen:
+        for line in agent.wait_for_end("probe", until).lines:
+            interface, _, sender = line.partition(" ")
+            if interface in by_host[agent.name] and sender:
+                heard.setdefault(sender, set()).add(str(by_host[agent.name][interface]))
+    if wrong := _wrong(ours, heard):
+        listed = "\n".join(f"  {line}" for line in wrong)
+        raise BackendError(
+            f"the cables are not as {inventory.file} says:\n{listed}\n"
+            "hint: plug them as the inventory says, or correct its `wires`; nothing has been changed"
+        )
+    return notes
+
+
+def _wrong(wires: Sequence[Wire], heard: Mapping[str, set[str]]) -> list[str]:
+    """One line for each port whose probe did not arrive at its peer, and there alone."""
+    found = []
+    for wire in wires:
+        for end, peer in (wire.ends, wire.ends[::-1]):
+            at = heard.get(str(end), set())
+            if at != {str(peer)}:
+                seen = f"its probe arrived at {' and '.join(sorted(at))}" if at else "nobody heard its probe"
+                found.append(f"{end}: expected {peer} at the other end; {seen}")
+    return found
+
+
+def _up(agent: Agent, facts: Facts, interfaces: list[str]) -> None:
+    steps = [
+        Step(
+            ("ip", "link", "set", "dev", name, "up"),
+            undo=() if facts.interfaces[name].up else (("ip", "link", "set", "dev", name, "down"),),
+        )
+        for name in interfaces
+    ]
+    for done in agent.steps(steps):
+        if done.code:
+            raise BackendError(f"{agent.name}: {' '.join(done.step.argv)}: {done.err.strip()}")
+    until = time.monotonic() + CARRIER_S
+    look = [Step(("cat", f"/sys/class/net/{name}/carrier"), may_fail=True) for name in interfaces]
+    while any(one.out.strip() != "1" for one in agent.steps(look)) and time.monotonic() < until:
+        time.sleep(0.1)
+
+
+def _listen(agent: Agent, interfaces: list[str]) -> None:
+    agent.start("probe", [agent.path(PROGRAM), "probe", "listen", *interfaces, "--for", f"{LISTEN_S:g}s"])
+    agent.wait_for_line("probe", "listening", time.monotonic() + MOST_PROBES_S)
+
+
+def _send(agent: Agent, ends: Mapping[str, End]) -> None:
+    steps = [Step((agent.path(PROGRAM), "probe", "send", name, str(end))) for name, end in ends.items()]
+    for done in agent.steps(steps):
+        if done.code:
+            raise BackendError(f"{agent.name}: no probe could be sent: {done.err.strip()}")
