@@ -50,6 +50,10 @@ class Backend(Protocol):
         """Leave the machine as it was; also after an error, and safe to repeat."""
         ...
 
+    def close(self) -> None:
+        """End a campaign: what was kept from run to run is undone. Most backends keep nothing."""
+        return None  # noqa: RET501 - not abstract
+
     def execute(
         self, plan: Plan, into: Path | str, *, pcap: bool = False, progress: Progress | None = None
     ) -> Run:

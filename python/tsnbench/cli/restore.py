@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.output import print_json, say, told
+from tsnbench.cli.console.options import option
+from tsnbench.cli.console.output import Exit, print_json, say, told
 
 
 def restore(
+    hosts: Annotated[
+        Path | None, option("FILE", "Also on every host of this lab (lab.yaml) that can be reached.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="What was removed, as JSON on stdout.")] = False,
 ) -> None:
-    """Remove what killed runs (--on netns) left on this machine. Active runs are not touched."""
+    """Remove what killed runs left on this machine, or on hosts. Active runs are not touched."""
     from tsnbench.backends.netns import state
 
+    if hosts is not None:
+        _restore_hosts(hosts, as_json)
+        return
     with told():
         done = state.restore()
     if as_json:
@@ -25,3 +33,17 @@ def restore(
         say(str(one))
     if not done:
         say("nothing to undo")
+
+
+def _restore_hosts(file: Path, as_json: bool) -> None:
+    from tsnbench.hosts import load_inventory
+    from tsnbench.hosts.restore import restore_hosts
+
+    with told():
+        found = restore_hosts(load_inventory(file))
+    if as_json:
+        print_json([asdict(one) for one in found])
+    else:
+        for one in found:
+            say(str(one))
+    raise typer.Exit(Exit.MET if all(one.done for one in found) else Exit.BACKEND_FAILED)

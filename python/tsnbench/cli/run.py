@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, say, tell, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_table, tell, told
+from tsnbench.cli.console.output import say as put
 from tsnbench.cli.console.progress import busy, progress
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 from tsnbench.quantities import some
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tsnbench.backends.protocol import Backend
     from tsnbench.campaign.campaign import Outcome
     from tsnbench.measure.types import Measures, Verdict
+    from tsnbench.plan.document import Plan
 
 
 def run(
@@ -39,9 +44,21 @@ def run(
         str,
         typer.Option(
             metavar="BACKEND",
-            help="Where to run: simulation, vm (Linux kernel of a guest) or netns (kernel of this machine).",
+            help="Where to run: simulation, vm (Linux kernel of a guest), netns (kernel of this machine) or "
+            "hosts (machines of your own; needs --hosts).",
         ),
     ] = "simulation",
+    hosts: Annotated[
+        Path | None, option("FILE", "The lab for --on hosts: machines, ports and wires (lab.yaml).")
+    ] = None,
+    place: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="NODE=MACHINE", help="On hosts: which machine a node is."),
+    ] = None,
+    say: Annotated[
+        bool,
+        typer.Option("--say", help="On hosts: print every command for every host, and do nothing."),
+    ] = False,
     dilate: Annotated[
         int,
         typer.Option(
@@ -89,9 +106,9 @@ def run(
     kinds = tuple(kind for kind in figures.split(",") if kind)
     if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
         fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
-    backend = _backend(on, dilate)
+    backend = _backend(on, dilate, hosts, place or [])
     options = Options(pcap=pcap, force=force, figures=kinds, report=report, replace=into is None)
-    with told():
+    with told(), ExitStack() as stack:
         every = load_variants(file)
         scenarios = selected(every, only or [])
         scenarios = [shortened(scenario, duration_ns("--duration", duration), seed) for scenario in scenarios]
@@ -105,12 +122,16 @@ def run(
             refuse_warnings(plans)
         into = into or Path("runs") / scenarios[0].name
         into = numbered(into) if keep_runs else into
+        if say:
+            _say(backend, plans)
+            raise typer.Exit(Exit.MET)
         folders = folders_of(every, scenarios, into)
         if scenarios[0].variant:
             whole = len(scenarios) == len(every)
             if earlier := begin_sweep(into, folders, whole, options, scenarios[0].name, file):
                 _tell_earlier(into, earlier)
         outcomes: list[Outcome] = []
+        stack.callback(backend.close)
         for number, (scenario, plan, folder) in enumerate(zip(scenarios, plans, folders, strict=True), 1):
             for warning in plan.warnings:
                 tell(str(warning))
@@ -118,7 +139,7 @@ def run(
             with progress(f"{label} ({number}/{len(plans)})", plan.document["duration_ns"]) as shown:
                 about = about_run(scenario, file, duration, seed)
                 about["command"] += [] if keep is None else ["--keep", called(keep)]
-                about["command"] += _elsewhere(on, dilate)
+                about["command"] += _elsewhere(on, dilate, hosts, place or [])
                 outcomes.append(
                     run_one(
                         plan,
@@ -147,8 +168,12 @@ def _tell_earlier(into: Path, earlier: list[str]) -> None:
     tell(f"{said}\nhint: --force removes them")
 
 
-def _backend(on: str, dilate: int) -> Backend:
+def _backend(on: str, dilate: int, hosts: Path | None, place: list[str]) -> Backend:
     """The backend of ``--on``."""
+    if on == "hosts":
+        return _hosts(hosts, place, dilate)
+    if hosts is not None or place:
+        fail(Exit.INPUT_WRONG, "--hosts and --map: only for --on hosts")
     if on == "vm":
         from tsnbench.backends.vm.backend import VirtualMachine
 
@@ -158,7 +183,7 @@ def _backend(on: str, dilate: int) -> Backend:
 
         return Namespaces(dilate)
     if on != "simulation":
-        fail(Exit.INPUT_WRONG, f"--on: expected simulation, vm or netns, found {on}")
+        fail(Exit.INPUT_WRONG, f"--on: expected simulation, vm, netns or hosts, found {on}")
     if dilate != 1:
         fail(Exit.INPUT_WRONG, "--dilate: only for --on vm and netns")
     from tsnbench.backends.simulation import Simulation
@@ -166,11 +191,40 @@ def _backend(on: str, dilate: int) -> Backend:
     return Simulation()
 
 
-def _elsewhere(on: str, dilate: int) -> list[str]:
+def _hosts(hosts: Path | None, place: list[str], dilate: int) -> Backend:
+    from tsnbench.hosts import load_inventory
+    from tsnbench.hosts.backend import Hosts
+
+    if hosts is None:
+        hint = "hint: docs/guides/hosts.md; tsnbench lab up makes a lab on this machine"
+        fail(Exit.INPUT_WRONG, f"--on hosts: expected a lab, such as --hosts lab.yaml\n{hint}")
+    if dilate != 1:
+        fail(Exit.INPUT_WRONG, "--dilate: only for --on vm and netns")
+    if wrong := [one for one in place if "=" not in one]:
+        fail(Exit.INPUT_WRONG, f"--map: expected NODE=MACHINE, found {wrong[0]}")
+    with told():
+        given = dict(one.split("=", 1) for one in place)
+        return Hosts(load_inventory(hosts), given, campaign=True)
+
+
+def _say(backend: Backend, plans: Sequence[Plan]) -> None:
+    """Every command for every host."""
+    from tsnbench.hosts.backend import Hosts
+
+    if not isinstance(backend, Hosts):
+        fail(Exit.INPUT_WRONG, "--say: only for --on hosts")
+    for plan in plans:
+        for line in backend.say(plan):
+            put(line)
+
+
+def _elsewhere(on: str, dilate: int, hosts: Path | None, place: list[str]) -> list[str]:
     """The part of the command that says where it ran, where that is not the simulator."""
     if on == "simulation":
         return []
-    return ["--on", on, *(["--dilate", str(dilate)] if dilate != 1 else [])]
+    more = ["--dilate", str(dilate)] if dilate != 1 else []
+    more += [] if hosts is None else ["--hosts", str(hosts)]
+    return ["--on", on, *more, *(word for one in place for word in ("--map", one))]
 
 
 def duration_ns(option: str, text: str | None) -> int | None:
@@ -214,9 +268,9 @@ def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool)
         if many:
             print_table(runs_table(labels, [(o.verdict, o.reused) for o in outcomes]))
     if many:
-        say(sweep_headline(labels, [o.verdict for o in outcomes], sum(o.reused for o in outcomes)))
+        put(sweep_headline(labels, [o.verdict for o in outcomes], sum(o.reused for o in outcomes)))
     else:
-        say(headline(outcomes[0].verdict))
+        put(headline(outcomes[0].verdict))
         if outcomes[0].reused and not quiet:
             tell("the run was there already and is used again; --force runs it anew")
 

@@ -68,8 +68,8 @@ def common_cycle_ns(plan: PlanDocument) -> int:
     return cycle
 
 
-def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob], text: str) -> None:
-    """Configures all hosts at once, and gives them the Plan.
+def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob]) -> None:
+    """Configures all hosts at once.
 
     Raises:
         BackendError: a host refuses; which command, and what that means.
@@ -83,7 +83,6 @@ def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob], text: str) 
                 why = f"\nthat is: {found.reason}\nhint: {found.remedy}" if found else ""
                 told = " ".join(done.step.argv)
                 raise BackendError(f"{agent.name}: {told}: {said}{why}")
-        agent.put("plan.json", text.encode())
 
     run_all([agents[host] for host in jobs], one_host)
 
@@ -92,6 +91,7 @@ def run(
     agents: Mapping[str, Agent],
     jobs: Mapping[str, HostJob],
     plan: PlanDocument,
+    text: str,
     phase_ns: int,
     tell: Callable[[int], None],
     watch: Callable[[], None],
@@ -102,6 +102,7 @@ def run(
         agents: by host.
         jobs: by host.
         plan: in its own time.
+        text: the Plan as it is hashed.
         phase_ns: an instant that has the phase of the Plan's zero.
         tell: called now and then with the ns that have passed.
         watch: called now and then; it raises :class:`Rejected` where the run is not valid any more.
@@ -111,7 +112,7 @@ def run(
     """
     chosen = [agents[host] for host in jobs]
     try:
-        run_all(chosen, lambda agent: _begin(agent, jobs[agent.name]))
+        run_all(chosen, lambda agent: _begin(agent, jobs[agent.name], text))
         attempt = Attempt()
         before = run_all(chosen, _softnet)
         attempt.epoch_ns = _choose(phase_ns, common_cycle_ns(plan))
@@ -136,8 +137,9 @@ def run(
             _stop(agent, jobs[agent.name])
 
 
-def _begin(agent: Agent, job: HostJob) -> None:
+def _begin(agent: Agent, job: HostJob, text: str) -> None:
     agent.clear([one.name for one in (*job.captures, *job.armed)])
+    agent.put("plan.json", text.encode())
     until = time.monotonic() + READY_S
     for programs in (job.captures, job.armed):
         for one in programs:

@@ -19,7 +19,7 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import attempt, facts, job, wiring
 from tsnbench.hosts.attempt import Rejected
 from tsnbench.hosts.mapping import Mapped, map_plan
-from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.agent import Agent, Step, run_all
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, merge
 from tsnbench.runs import manifest
@@ -44,10 +44,17 @@ class Hosts(Backend):
 
     name = "hosts"
 
-    def __init__(self, inventory: Inventory, given: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, inventory: Inventory, given: Mapping[str, str] | None = None, *, campaign: bool = False
+    ) -> None:
         self.inventory = inventory
         self.given = given or {}
         """Nodes to machines, before the inventory's own ``map``."""
+        self.campaign = campaign
+        """Hosts stay connected and configured from run to run, until :meth:`close`."""
+        self._phase_ns = 0
+        self._jobs: dict[str, HostJob] = {}
+        """As hosts are configured now."""
         self._agents: dict[str, Agent] = {}
         self._facts: dict[str, Facts] = {}
         self._mapped: Mapped | None = None
@@ -79,21 +86,46 @@ class Hosts(Backend):
         Raises:
             BackendError: no attempt was valid, or a host cannot be used.
         """
-        told: dict[str, Any] = {}
+        well = False
         try:
             with under_way(folder):
                 told = self._run(plan, folder, pcap, progress or (lambda passed, hops: None))
+            well = True
         finally:
-            left = self._restore()
-        manifest.note(folder, {"dilate": 1, "host": told | ({"not_restored": left} if left else {})})
-        if left:
-            listed = "\n".join(f"  {line}" for line in left)
-            raise BackendError(f"not everything is as it was:\n{listed}")
+            if not (well and self.campaign):
+                self.close()
+        manifest.note(folder, {"dilate": 1, "host": told})
         end(folder, State.COMPLETE)
 
+    def say(self, plan: Plan) -> list[str]:
+        """Every command for every host, without asking one: hosts are taken for machines with network cards
+        whose kernels support everything. ``MAC-BEFORE`` is what a host will say."""
+        mapped = map_plan(self.inventory, plan.document, self.given)
+        lines = [f"# {note}" for note in mapped.notes]
+        for host, own in job.jobs(plan.document, self.inventory, mapped, {}, 0).items():
+            lines.append(
+                f"# {host} ({self.inventory.hosts[host].ssh}) is {plan.document['nodes'][own.node]['name']}"
+            )
+            lines += own.lines()
+        for machine in self.inventory.devices:
+            if machine in mapped.machines.values():
+                lines.append(f"# {machine} is configured with tsnbench deploy, or by hand")
+        return lines
+
     def restore(self) -> None:
-        """Undo everything on all hosts; safe to repeat."""
-        self._restore()
+        """Undo everything on all hosts, but for those that a campaign goes on with; safe to repeat."""
+        if not self.campaign:
+            self.close()
+
+    def close(self) -> None:
+        """Undo everything on all hosts, and compare what is with what was; safe to repeat.
+
+        Raises:
+            BackendError: something is not as it was.
+        """
+        if left := self._restore():
+            listed = "\n".join(f"  {line}" for line in left)
+            raise BackendError(f"not everything is as it was:\n{listed}")
 
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
         document, text = plan.document, plan.to_json()
@@ -179,7 +211,9 @@ class Hosts(Backend):
         for name, agent in list(self._agents.items()):
             if agent.lost:
                 agent.restore()
-                del self._agents[name], self._facts[name]
+                del self._agents[name]
+                self._facts.pop(name, None)
+                self._jobs.pop(name, None)
 
     def _once(
         self, document: PlanDocument, text: str, folder: Path, pcap: bool, progress: Progress
@@ -189,17 +223,24 @@ class Hosts(Backend):
         agents = {name: self._agents[name] for name in names}
         needed = set(self._mapped.ends.values())
         wires = [wire for wire in self.inventory.wires if needed.issuperset(wire.ends)]
-        notes = wiring.check(agents, self._facts, self.inventory, wires)
-        phase_ns = (time.clock_gettime_ns(time.CLOCK_TAI) // 10**9 + 2) * 10**9
-        jobs = job.jobs(
-            document,
-            self.inventory,
-            self._mapped,
-            {name: (one.interfaces, one.can) for name, one in self._facts.items()},
-            phase_ns,
-        )
-        attempt.set_up(agents, jobs, text)
-        done = attempt.run(agents, jobs, document, phase_ns, lambda passed: progress(passed, 0), lambda: None)
+        known = {name: (one.interfaces, one.can) for name, one in self._facts.items()}
+        jobs = job.jobs(document, self.inventory, self._mapped, known, self._phase_ns)
+        notes: list[str] = []
+        if _setups(jobs) != _setups(self._jobs):
+            # Something is set up otherwise than this Plan needs it, or nothing yet.
+            if self._jobs:
+                run_all([agents[name] for name in self._jobs], Agent.undo)
+            self._jobs = {}
+            notes = wiring.check(agents, self._facts, self.inventory, wires)
+            self._phase_ns = (time.clock_gettime_ns(time.CLOCK_TAI) // 10**9 + 2) * 10**9
+            jobs = job.jobs(document, self.inventory, self._mapped, known, self._phase_ns)
+            self._jobs = jobs
+            attempt.set_up(agents, jobs)
+
+        def tell(passed: int) -> None:
+            progress(passed, 0)
+
+        done = attempt.run(agents, jobs, document, text, self._phase_ns, tell, lambda: None)
         some = next(iter(self._facts.values()))
         returned = merge(done, jobs, some.ready.tai_minus_utc_s)
         virtual = frozenset(
@@ -264,7 +305,7 @@ class Hosts(Backend):
     def _restore(self) -> list[str]:
         """Undoes everything, and compares what is with what was; the differences in words."""
         agents, known = list(self._agents.values()), self._facts
-        self._agents, self._facts = {}, {}
+        self._agents, self._facts, self._jobs = {}, {}, {}
 
         def one_host(agent: Agent) -> list[str]:
             if agent.lost:
@@ -279,3 +320,7 @@ class Hosts(Backend):
             return [f"{agent.name}: {one}" for one in failed + agent.restore()]
 
         return [one for own in run_all(agents, one_host) for one in own]
+
+
+def _setups(jobs: Mapping[str, HostJob]) -> dict[str, list[Step]]:
+    return {name: own.setup for name, own in jobs.items()}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CARRIER_S = 5.0
 """How long a link may take to come up."""
 LISTEN_S = 2.0
+LOOK_S = 0.05
+STRAY_S = 0.2
 MOST_PROBES_S = 10.0
 
 
@@ -50,13 +52,16 @@ def check(
     run_all(chosen, lambda agent: _up(agent, facts[agent.name], list(by_host[agent.name])))
     run_all(chosen, lambda agent: _listen(agent, list(by_host[agent.name])))
     run_all(chosen, lambda agent: _send(agent, by_host[agent.name]))
-    heard: dict[str, set[str]] = {}
-    until = time.monotonic() + MOST_PROBES_S
+    until = time.monotonic() + LISTEN_S
+    while _wrong(ours, heard := _heard(chosen, by_host)) and time.monotonic() < until:
+        time.sleep(LOOK_S)
+    # A probe that arrives at a second place as well may need a moment more.
+    time.sleep(STRAY_S)
     for agent in chosen:
-        for line in agent.wait_for_end("probe", until).lines:
-            interface, _, sender = line.partition(" ")
-            if interface in by_host[agent.name] and sender:
-                heard.setdefault(sender, set()).add(str(by_host[agent.name][interface]))
+        agent.signal("probe")
+    for agent in chosen:
+        agent.wait_for_end("probe", time.monotonic() + MOST_PROBES_S)
+    heard = _heard(chosen, by_host)
     if wrong := _wrong(ours, heard):
         listed = "\n".join(f"  {line}" for line in wrong)
         raise BackendError(
@@ -64,6 +69,17 @@ def check(
             "hint: plug them as the inventory says, or correct its `wires`; nothing has been changed"
         )
     return notes
+
+
+def _heard(agents: Sequence[Agent], by_host: Mapping[str, Mapping[str, End]]) -> dict[str, set[str]]:
+    """By port, where its probe arrived."""
+    found: dict[str, set[str]] = {}
+    for agent in agents:
+        for line in list(agent.programs["probe"].lines):
+            interface, _, sender = line.partition(" ")
+            if interface in by_host[agent.name] and sender:
+                found.setdefault(sender, set()).add(str(by_host[agent.name][interface]))
+    return found
 
 
 def _wrong(wires: Sequence[Wire], heard: Mapping[str, set[str]]) -> list[str]:
@@ -96,7 +112,9 @@ def _up(agent: Agent, facts: Facts, interfaces: list[str]) -> None:
 
 
 def _listen(agent: Agent, interfaces: list[str]) -> None:
-    agent.start("probe", [agent.path(PROGRAM), "probe", "listen", *interfaces, "--for", f"{LISTEN_S:g}s"])
+    agent.clear(["probe"])
+    listen_s = f"{LISTEN_S + MOST_PROBES_S:g}s"
+    agent.start("probe", [agent.path(PROGRAM), "probe", "listen", *interfaces, "--for", listen_s])
     agent.wait_for_line("probe", "listening", time.monotonic() + MOST_PROBES_S)
 
 

@@ -161,6 +161,19 @@ class Agent:
             not_undone=tuple(told["not_undone"]),
         )
 
+    def restore_leftovers(self) -> int:
+        """Undoes what a killed agent has left on the host; how many steps that were.
+
+        Raises:
+            BackendError: the host cannot be reached, somebody works with it, or not all can be undone.
+        """
+        ready = self.open()
+        failed = [*ready.not_undone, *self.restore()]
+        if failed:
+            listed = "\n".join(f"  {one}" for one in failed)
+            raise BackendError(f"{self.name}: not everything could be undone:\n{listed}")
+        return ready.left
+
     def steps(self, steps: Sequence[Step]) -> list[Done]:
         """Runs commands in their order, until one fails; the ones that were run.
 

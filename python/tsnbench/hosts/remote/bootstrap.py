@@ -26,18 +26,15 @@ echo tsnbench-give
 head -c "$1" >"$own/tsnbench-traffic" && chmod 700 "$own/tsnbench-traffic" || { rm -rf "$own"; exit 72; }
 state=/run/tsnbench-host$5
 [ -w /run ] || state=${TMPDIR:-/tmp}/tsnbench-host$5
-exec "$own/tsnbench-traffic" agent --state "$state" --own "$own" --owner "$3" --patience "$4" $6
+exec "$own/tsnbench-traffic" agent --state "$state" --own "$own" --owner "$3" --patience "$4"
 """
 GIVE = b"tsnbench-give"
 """What the host says when it is ready for the program."""
 
 
-def words(
-    octets: int, machine: str, owner: str, patience_ms: int, scope: str = "", *, restore: bool = False
-) -> list[str]:
+def words(octets: int, machine: str, owner: str, patience_ms: int, scope: str = "") -> list[str]:
     """The command that becomes an agent once it has been given so many octets of a program."""
-    more = "--restore" if restore else ""
-    return ["sh", "-c", _LINE, "tsnbench", str(octets), machine, owner, str(patience_ms), scope, more]
+    return ["sh", "-c", _LINE, "tsnbench", str(octets), machine, owner, str(patience_ms), scope]
 
 
 def explain(code: int, said: str) -> str:

@@ -1,0 +1,47 @@
+"""Hosts are given back after a controller was killed together with its agents."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel import traffic
+from tsnbench.errors import BackendError, InputError
+from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.reach import reach
+
+if TYPE_CHECKING:
+    from tsnbench.hosts.inventory import Inventory
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What became of one host."""
+
+    host: str
+    done: bool
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.host}: {self.words}"
+
+
+def restore_hosts(inventory: Inventory) -> list[Restored]:
+    """Undoes what killed agents have left, on all hosts at once. A host that is worked with is left alone."""
+    owner = f"{getpass.getuser()} at {socket.gethostname()}"
+    agents = [
+        Agent(name, reach(host.ssh), owner=owner, program=traffic.program())
+        for name, host in inventory.hosts.items()
+    ]
+
+    def one_host(agent: Agent) -> Restored:
+        try:
+            steps = agent.restore_leftovers()
+        except (BackendError, InputError) as error:
+            return Restored(agent.name, False, str(error).removeprefix(f"{agent.name}: "))
+        words = f"{steps} steps undone" if steps else "nothing to undo"
+        return Restored(agent.name, True, words)
+
+    return list(run_all(agents, one_host))
