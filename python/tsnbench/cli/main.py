@@ -24,6 +24,7 @@ COMMANDS = {
     "deploy": "deploy",
     "run": "run",
     "doctor": "doctor",
+    "lab": "lab",
     "restore": "restore",
     "measure": "measure",
     "report": "report",

@@ -156,7 +156,7 @@ def _begin(agent: Agent, job: HostJob, text: str) -> None:
 def _choose(phase_ns: int, cycle_ns: int) -> int:
     """An instant ahead at which all gate control lists are where they are at the Plan's zero."""
     least = time.clock_gettime_ns(time.CLOCK_TAI) + LEAD_NS
-    return phase_ns + max(0, -(-(least - phase_ns) // cycle_ns)) * cycle_ns
+    return phase_ns - (phase_ns - least) // cycle_ns * cycle_ns
 
 
 def _tell(agent: Agent, job: HostJob, epoch_ns: int) -> int:

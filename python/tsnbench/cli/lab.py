@@ -1,0 +1,51 @@
+"""``tsnbench lab``: hosts on this machine to learn with, before the real ones arrive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.output import data, talk, told
+
+app = typer.Typer(help="Make a lab of hosts on this machine, with an ssh server each, or end it.")
+
+
+@app.command()
+def up(
+    file: Annotated[Path, argument("FILE", "Scenario file: a host for each node, a wire for each link.")],
+    folder: Annotated[Path, argument("DIR", "Folder of the lab's keys and its lab.yaml; it is made.")],
+    sshd: Annotated[
+        Path | None, option("FILE", "The ssh server, where openssh-server is only unpacked.")
+    ] = None,
+) -> None:
+    """Make hosts in namespaces of this machine (as root). Nobody else's network is touched."""
+    from tsnbench.hosts import lab
+    from tsnbench.planning import plan as make_plan
+    from tsnbench.scenario import load_variants
+
+    with told():
+        plan = make_plan(load_variants(file)[0])
+        made = lab.up(plan.document, folder, sshd)
+    talk.print(f"{len(plan.document['nodes'])} hosts are up", markup=False, soft_wrap=True)
+    data().print(f"export TSNBENCH_SSH={_quoted(made.ssh)}", markup=False, soft_wrap=True, highlight=False)
+    said = f"then: tsnbench run {file} --on hosts --hosts {made.inventory}"
+    talk.print(f"{said}\nlast: tsnbench lab down {folder}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def down(folder: Annotated[Path, argument("DIR", "Folder of the lab.")]) -> None:
+    """End a lab, and remove what it made."""
+    from tsnbench.hosts import lab
+
+    with told():
+        ended = lab.down(folder)
+    talk.print("the lab is gone" if ended else f"no lab is up in {folder}", markup=False, soft_wrap=True)
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text)

@@ -1,0 +1,94 @@
+"""A lab of hosts in namespaces of this machine; each has an ssh server, unpacked and not installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tsnbench.hosts import lab
+from tsnbench.hosts.inventory import Inventory, load_inventory
+from tsnbench.plan.document import Plan
+from tsnbench.scenario import load
+
+UNPACKED = Path(__file__).parents[2] / ".venv/unpacked/usr/sbin/sshd"
+SSHD = UNPACKED if UNPACKED.is_file() else None
+
+SCENARIO = """\
+name: small
+duration: 200 ms
+network:
+  stations: [a, b, c]
+  bridges: [s]
+  links: {rate: 100 Mbit/s, between: [a-s, c-s, s-b]}
+streams:
+  x: {from: a, to: b, payload: 1000 B, period: 1 ms, pcp: 3, requires: {delay: 50 ms}}
+  y: {from: c, to: b, payload: 200 B, period: 2 ms, pcp: 0}
+"""
+
+
+@dataclass
+class Rig:
+    """A lab that is up, and a scenario of its network."""
+
+    folder: Path
+    made: lab.Lab
+    scenario: Path
+    plan: Plan
+
+    @property
+    def inventory(self) -> Inventory:
+        return load_inventory(self.made.inventory)
+
+    def ssh(self, host: str, words: str) -> subprocess.CompletedProcess[str]:
+        """A command on a host, beside tsnbench."""
+        told = [*self.made.ssh.split(), "-o", "BatchMode=yes", host, words]
+        return subprocess.run(told, capture_output=True, text=True, timeout=60, check=False)
+
+    def says(self, host: str, words: str) -> str:
+        done = self.ssh(host, words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def state(self) -> dict[str, list[str]]:
+        """All that a run may change on the hosts, as their own tools say it."""
+        looks = (
+            "ip -d -o link | sed 's/ qlen [0-9]*//; s/ qdisc [a-z_]*//; s/ state [A-Z]*//'",
+            "ip -o -4 addr",
+            "tc qdisc show | grep -v noqueue",
+            "ls -A /tmp /var/tmp /run/lab /root",
+            "cat /proc/sys/net/ipv6/conf/eth1/disable_ipv6",
+            "ps -e -o comm= | grep -v -E '^(sshd|sh|ps|grep|sed|ls|bash|cat|ip|tc)$'",
+        )
+        words = "; ".join(f"echo; echo '## {number}'; {look}" for number, look in enumerate(looks))
+        hosts = list(self.inventory.hosts)
+        with ThreadPoolExecutor() as pool:
+            said = pool.map(lambda host: self.ssh(host, words).stdout.splitlines(), hosts)
+        return dict(zip(hosts, said, strict=True))
+
+
+@pytest.fixture(scope="session")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    """One lab for all tests: what one of them leaves behind, the next one sees."""
+    if why := lab.cells.missing(SSHD):
+        pytest.skip(why)
+    folder = tmp_path_factory.mktemp("hosts")
+    scenario = folder / "small.yaml"
+    scenario.write_text(SCENARIO)
+    plan = load(scenario).plan()
+    made = lab.up(plan.document, folder / "lab", SSHD)
+    before = os.environ.get("TSNBENCH_SSH")
+    os.environ["TSNBENCH_SSH"] = made.ssh
+    try:
+        yield Rig(folder, made, scenario, plan)
+    finally:
+        if before is None:
+            del os.environ["TSNBENCH_SSH"]
+        else:
+            os.environ["TSNBENCH_SSH"] = before
+        assert lab.down(made.folder)

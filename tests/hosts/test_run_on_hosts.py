@@ -1,0 +1,283 @@
+"""``--on hosts`` in a lab of namespaces: what a run does there, what it brings back, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.commands import MAIN
+from tsnbench.errors import BackendError, InputError
+from tsnbench.hosts.backend import Hosts
+from tsnbench.hosts.inventory import read_inventory
+from tsnbench.runs import Run
+from tsnbench.scenario import read_scenario
+
+from .conftest import SCENARIO, Rig
+
+
+def on(rig: Rig, into: Path, *more: str, scenario: Path | None = None, **other) -> subprocess.Popen[str]:
+    words = ["run", str(scenario or rig.scenario), "--on", "hosts", "--hosts", str(rig.made.inventory)]
+    words += ["--into", str(into), "--no-report", "-q", *more]
+    return subprocess.Popen(
+        [sys.executable, "-c", MAIN, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **other,
+    )
+
+
+@pytest.fixture
+def unchanged(rig: Rig) -> Iterator[None]:
+    """The hosts are afterwards as they were before, in the words of their own tools."""
+    before = rig.state()
+    yield
+    until = time.monotonic() + 15
+    while (after := rig.state()) != before and time.monotonic() < until:
+        time.sleep(0.3)
+    assert after == before
+
+
+@pytest.fixture(scope="module")
+def run(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, str]]:
+    """A run, and what the hosts' own tools said in the middle of it."""
+    into = tmp_path_factory.mktemp("run") / "run"
+    longer = rig.folder / "longer.yaml"
+    longer.write_text(SCENARIO.replace("200 ms", "3 s", 1))
+    process = on(rig, into, scenario=longer)
+    seen: dict[str, str] = {}
+    until = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < until and "tc" not in seen:
+        processes = rig.ssh("a", "ps -e -o args").stdout
+        if "traffic talk" in processes:
+            seen["ps"] = processes
+            seen["tc"] = rig.says("s", "tc -s qdisc show")
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    return Run.open(into), seen
+
+
+def test_the_folder_is_as_any_other(run: tuple[Run, dict[str, str]]) -> None:
+    folder = run[0].folder
+    told = json.loads((folder / "manifest.json").read_text())
+    assert (told["state"], told["backend"]) == ("complete", "hosts")
+    assert set(told["host"]["hosts"]) == {"a", "b", "c", "s"}
+    for host in ("a", "b", "c", "s"):
+        assert told["host"]["hosts"][host]["kernel"] == os.uname().release
+        log = (folder / "hosts" / host / "commands.jsonl").read_text().splitlines()
+        assert all(json.loads(line).get("code", 0) == 0 for line in log)
+    assert len(run[0].delay("x")) == 3000
+    assert json.loads((folder / "attempts.json").read_text())[-1]["valid"]
+
+
+def test_the_hosts_themselves_show_it(run: tuple[Run, dict[str, str]]) -> None:
+    assert "--epoch-from -" in run[1]["ps"]
+    assert "htb" in run[1]["tc"]
+
+
+def test_nothing_is_shared_but_the_connection(run: tuple[Run, dict[str, str]], rig: Rig) -> None:
+    """Hosts have file systems of their own; the program is there during a run only."""
+    assert "tmpfs" in rig.says("a", "stat -f -c %T /tmp /root /run")
+    assert "tsnbench-agent" in run[1]["ps"]
+    assert "tsnbench" not in rig.says("a", "ls -A /tmp /run")
+    # No name of a private place, and no key.
+    for path in run[0].folder.rglob("*.json*"):
+        text = path.read_text()
+        assert "PRIVATE KEY" not in text
+        assert str(Path.home()) not in text or str(Path.home()) == "/root"
+
+
+def test_state_is_as_before(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    process = on(rig, tmp_path / "run")
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_controller_that_is_gone_leaves_nothing(
+    rig: Rig, tmp_path: Path, unchanged: None, number: signal.Signals
+) -> None:
+    longer = tmp_path / "long.yaml"
+    longer.write_text(SCENARIO.replace("200 ms", "30 s", 1))
+    process = on(rig, tmp_path / "run", scenario=longer)
+    until = time.monotonic() + 60
+    while "traffic talk" not in rig.ssh("a", "ps -e -o args").stdout:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+    process.send_signal(number)
+    process.wait(timeout=60)
+    if number == signal.SIGKILL:
+        return
+    assert process.returncode == 130
+
+
+def test_a_cut_management_link_leaves_nothing(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    control = rig.made.ssh.split()[3]
+    longer = tmp_path / "long.yaml"
+    longer.write_text(SCENARIO.replace("200 ms", "30 s", 1))
+    process = on(rig, tmp_path / "run", scenario=longer)
+    until = time.monotonic() + 60
+    while "traffic talk" not in rig.ssh("a", "ps -e -o args").stdout:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+    inventory = rig.inventory
+    number = list(inventory.hosts).index("a")
+    cut = ["ip", "-n", control, "link", "set", f"h{number}"]
+    subprocess.run([*cut, "down"], check=True, timeout=30)
+    time.sleep(6)
+    process.send_signal(signal.SIGTERM)
+    subprocess.run([*cut, "up"], check=True, timeout=30)
+    process.wait(timeout=60)
+
+
+def test_swapped_cables_are_named(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    text = rig.made.inventory.read_text()
+    swapped = text.replace("a.eth1 - s.eth1", "c.eth1 - s.eth1", 1).replace(
+        "c.eth1 - s.eth2", "a.eth1 - s.eth2", 1
+    )
+    assert swapped != text
+    hosts = Hosts(read_inventory(swapped, "lab.yaml"))
+    with pytest.raises(BackendError) as error:
+        rig.plan.run(on=hosts, into=tmp_path / "run")
+    for port in ("a.eth1", "c.eth1", "s.eth1", "s.eth2"):
+        assert f"  {port}: expected" in str(error.value)
+
+
+def test_a_silent_peer_is_named(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    """A wire that the inventory has and the lab has not: both ports hear nothing."""
+    rig.says("s", "ip link set eth3 down; ip link add dead type veth peer name dead2")
+    text = rig.made.inventory.read_text().replace("eth3: eth3", "eth3: dead", 1)
+    try:
+        with pytest.raises(BackendError, match=r"b\.eth1: expected s\.eth3 at the other end; nobody heard"):
+            rig.plan.run(on=Hosts(read_inventory(text, "lab.yaml")), into=tmp_path / "run")
+    finally:
+        rig.says("s", "ip link del dead")
+
+
+def test_the_interface_of_our_own_connection_is_no_port(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    text = rig.made.inventory.read_text().replace(
+        "a: {ssh: a, ports: {eth1: eth1}}", "a: {ssh: a, ports: {eth1: mgmt}}"
+    )
+    assert "mgmt" in text
+    with pytest.raises(InputError, match="carries our own ssh connection"):
+        rig.plan.run(on=Hosts(read_inventory(text, "lab.yaml")), into=tmp_path / "run")
+
+
+def test_the_second_controller_is_told_who_was_first(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    longer = read_scenario(SCENARIO.replace("200 ms", "4 s", 1))[0].plan()
+    first = threading.Thread(
+        target=lambda: longer.run(on=Hosts(rig.inventory), into=tmp_path / "first"), daemon=True
+    )
+    first.start()
+    until = time.monotonic() + 30
+    while "traffic agent" not in rig.ssh("s", "ps -e -o args").stdout:
+        assert time.monotonic() < until
+    with pytest.raises(BackendError, match=r"has had this host for \d+ s"):
+        rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "second")
+    first.join(timeout=60)
+    assert json.loads((tmp_path / "first/manifest.json").read_text())["state"] == "complete"
+
+
+def test_somebodys_queueing_discipline_is_not_taken_away(rig: Rig, tmp_path: Path) -> None:
+    rig.says("a", "tc qdisc add dev eth1 root handle 7: pfifo limit 77")
+    try:
+        with pytest.raises(InputError, match="has a queueing discipline of somebody"):
+            rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "run")
+        assert "limit 77p" in rig.says("a", "tc qdisc show dev eth1")
+    finally:
+        rig.says("a", "tc qdisc del dev eth1 root")
+
+
+def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A talker that is stopped for a while is late: no measurement. After the last attempt, no result."""
+    from tsnbench.hosts import attempt
+
+    longer = read_scenario(SCENARIO.replace("200 ms", "1 s", 1))[0].plan()
+    waits = attempt._wait
+
+    def stopped(agents, jobs, document, epoch_ns, *rest):
+        def stop() -> None:
+            while time.clock_gettime_ns(time.CLOCK_TAI) < epoch_ns + 200_000_000:
+                time.sleep(0.01)
+            agents["a"].signal("talker-0", signal.SIGSTOP)
+            time.sleep(0.4)
+            agents["a"].signal("talker-0", signal.SIGCONT)
+
+        if times:
+            times.pop()
+            threading.Thread(target=stop, daemon=True).start()
+        waits(agents, jobs, document, epoch_ns, *rest)
+
+    monkeypatch.setattr(attempt, "_wait", stopped)
+    times = [1]
+    longer.run(on=Hosts(rig.inventory), into=tmp_path / "again")
+    tried = json.loads((tmp_path / "again/attempts.json").read_text())
+    assert [one["valid"] for one in tried] == [False, True]
+    assert "talker of x was up to" in tried[0]["reason"]
+    times = [1] * 10
+    with pytest.raises(BackendError, match="3 attempts were rejected, and none is a measurement"):
+        longer.run(on=Hosts(rig.inventory), into=tmp_path / "never")
+    told = json.loads((tmp_path / "never/manifest.json").read_text())
+    assert told["state"] == "failed"
+    assert len(json.loads((tmp_path / "never/attempts.json").read_text())) == 3
+
+
+def test_a_campaign_keeps_its_connections(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    """Two runs of one set-up: one connection for each host, and nothing is configured twice."""
+    hosts = Hosts(rig.inventory, campaign=True)
+    try:
+        rig.plan.run(on=hosts, into=tmp_path / "1")
+        ready = {name: one.ready for name, one in hosts._facts.items()}
+        rig.plan.run(on=hosts, into=tmp_path / "2")
+        assert {name: one.ready for name, one in hosts._facts.items()} == ready
+        log = (tmp_path / "2/hosts/s/commands.jsonl").read_text().splitlines()
+        made = [line for line in log if '"add", "tsnbench0"' in line]
+        assert len(made) == 1
+    finally:
+        hosts.close()
+
+
+def test_restore_undoes_what_a_killed_agent_left(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    longer = tmp_path / "long.yaml"
+    longer.write_text(SCENARIO.replace("200 ms", "30 s", 1))
+    process = on(rig, tmp_path / "run", scenario=longer)
+    until = time.monotonic() + 60
+    while "traffic talk" not in rig.ssh("a", "ps -e -o args").stdout:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+    rig.ssh("s", "pkill -9 -f 'traffic agen[t]'")
+    process.kill()
+    process.wait(timeout=30)
+    assert "tsnbench0" in rig.says("s", "ip -o link")
+    words = ["restore", "--hosts", str(rig.made.inventory)]
+    for _ in range(20):
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, *words], capture_output=True, text=True, timeout=120, check=False
+        )
+        # The guards of the other hosts need their three seconds first.
+        if done.returncode == 0:
+            break
+        assert "has had this host for" in done.stdout
+        time.sleep(0.5)
+    assert "s: 1" in done.stdout or "s: 2" in done.stdout, done.stdout
+    assert "tsnbench0" not in rig.says("s", "ip -o link")
+
+
+def test_say_prints_the_commands_and_does_none(rig: Rig, tmp_path: Path, unchanged: None) -> None:
+    process = on(rig, tmp_path / "run", "--say")
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "ip link add tsnbench0 type bridge" in said
+    assert "undo: ip link del dev tsnbench0" in said
+    assert not (tmp_path / "run").exists()
