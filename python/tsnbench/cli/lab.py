@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import data, talk, told
+from tsnbench.cli.console.output import say, tell, told
 
 app = typer.Typer(help="Make a lab of hosts on this machine, with an ssh server each, or end it.")
 
@@ -29,10 +29,10 @@ def up(
     with told():
         plan = make_plan(load_variants(file)[0])
         made = lab.up(plan.document, folder, sshd)
-    talk.print(f"{len(plan.document['nodes'])} hosts are up", markup=False, soft_wrap=True)
-    data().print(f"export TSNBENCH_SSH={_quoted(made.ssh)}", markup=False, soft_wrap=True, highlight=False)
+    tell(f"{len(plan.document['nodes'])} hosts are up")
+    say(f"export TSNBENCH_SSH={_quoted(made.ssh)}")
     said = f"then: tsnbench run {file} --on hosts --hosts {made.inventory}"
-    talk.print(f"{said}\nlast: tsnbench lab down {folder}", markup=False, soft_wrap=True)
+    tell(f"{said}\nlast: tsnbench lab down {folder}")
 
 
 @app.command()
@@ -42,7 +42,7 @@ def down(folder: Annotated[Path, argument("DIR", "Folder of the lab.")]) -> None
 
     with told():
         ended = lab.down(folder)
-    talk.print("the lab is gone" if ended else f"no lab is up in {folder}", markup=False, soft_wrap=True)
+    tell("the lab is gone" if ended else f"no lab is up in {folder}")
 
 
 def _quoted(text: str) -> str:

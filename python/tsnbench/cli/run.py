@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, print_json, print_table, tell, told
+from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, tell, told
 from tsnbench.cli.console.output import say as put
 from tsnbench.cli.console.progress import busy, progress
 from tsnbench.cli.console.strict import HELP, refuse_warnings
