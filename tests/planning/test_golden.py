@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tsnbench.cli.plan_tables import print_plan
+from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.planning import Plan, plan
 from tsnbench.scenario import load
 

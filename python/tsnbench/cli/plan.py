@@ -110,7 +110,7 @@ def plan(
             documents = [json.loads(one.to_json()) for one in plans]
             print_json(documents[0] if len(documents) == 1 else documents)
             return
-        from tsnbench.cli.plan_tables import print_plan
+        from tsnbench.cli.console.plan_tables import print_plan
 
         for one in plans:
             print_plan(one, data())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import multicast, stages
+from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.forwarding import bridge, forwarding
 from tsnbench.backends.kernel.port_traffic import port_traffic
 from tsnbench.backends.kernel.veth import shaping
@@ -19,7 +21,6 @@ from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
 if TYPE_CHECKING:
-    from tsnbench.backends.kernel.environment import Capabilities
     from tsnbench.hosts.facts import Interface
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.inventory.types import Host
@@ -61,8 +62,6 @@ class HostJob:
 
     def lines(self) -> list[str]:
         """Every command in its order, for people."""
-        import shlex
-
         found = []
         for step in self.setup:
             told = shlex.join(step.argv)
@@ -93,8 +92,6 @@ def jobs(
     Raises:
         InputError: a host's interface is in use for something else.
     """
-    from tsnbench.backends.kernel.environment import Capabilities
-
     numbers = {port["name"]: number for number, port in enumerate(plan["ports"])}
     found: dict[str, HostJob] = {}
     for node, own in enumerate(plan["nodes"]):

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from tsnbench.backends.simulation import Simulation
-from tsnbench.cli.plan_tables import print_plan
+from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.errors import InputError
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.delay import smallest_delay_ns

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from tsnbench.backends.simulation import Simulation
-from tsnbench.cli.plan_tables import print_plan
+from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.planning import Plan, PlanningErrors, plan
 from tsnbench.scenario import read_scenario
