@@ -283,7 +283,7 @@ def test_bounds_hold_for_the_run(tmp_path: Path) -> None:
     measures = json.loads((tmp_path / "ucc/measures.json").read_text())
     for path in measures["paths"]:
         assert path["delay"]["max"] <= upper[path["stream"], path["listener"]]
-    assert "no bound because" in tsnbench("plan", UCC, "--bounds").stdout
+    assert "no bound" in tsnbench("plan", UCC, "--bounds").stdout
 
 
 def test_what_no_guest_can_run_is_said_before_one_starts(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_what_no_guest_can_run_is_said_before_one_starts(tmp_path: Path) -> None
     assert "port a -> s: preemption" in found.stderr
     assert not (tmp_path / "run").exists()
     found = tsnbench("run", scenario, "--on", "moon")
-    said = "expected simulation, vm or netns, found moon"
+    said = "expected simulation, vm, netns or hosts, found moon"
     assert (found.returncode, said in found.stderr) == (2, True)
     found = tsnbench("run", scenario, "--dilate", "10")
     assert (found.returncode, "--dilate: only for --on vm" in found.stderr) == (2, True)
