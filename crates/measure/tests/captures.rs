@@ -276,14 +276,17 @@ fn both_sides_are_read_in_step_so_that_a_talker_that_begins_anew_loses_nothing()
     // After half of the frames the numbers jump by more than any window: what waits then is given up.
     let frame = |n: u32| of_tool("send_udp", if n < 1500 { n } else { n + 1_000_000 });
     let sent: Vec<Captured> = (0..3000).map(|n| (START + i64::from(n) * 1_000_000, frame(n))).collect();
-    let arrived: Vec<Captured> =
-        sent.iter().map(|(stamp, octets)| (stamp + 10_000, octets.clone())).collect();
     let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
-    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
-    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
-    let count = &only(&measures).count;
-    assert_eq!((count.sent, count.received, count.lost, count.duplicate), (3000, 3000, 0, 0));
-    assert_eq!(measures.source.kind, "captures");
+    // Whatever the clocks show: how far they are apart is taken from the first frames.
+    for ahead_ns in [0, 37_000_000_000, -37_000_000_000] {
+        let arrived: Vec<Captured> =
+            sent.iter().map(|(stamp, octets)| (stamp + 10_000 + ahead_ns, octets.clone())).collect();
+        let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
+        let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+        let count = &only(&measures).count;
+        assert_eq!((count.sent, count.received, count.lost, count.duplicate), (3000, 3000, 0, 0));
+        assert_eq!(measures.source.kind, "captures");
+    }
 }
 
 #[test]
@@ -297,4 +300,22 @@ fn what_cannot_be_read_as_a_frame_is_counted_on_both_sides() {
     let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
     let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
     assert_eq!(measures.source.ignored.unreadable_frames, 3);
+    let said =
+        |path: &Path, frames: u32| format!("{}: {frames} frames end inside their link layer", path.display());
+    assert_eq!(measures.source.warnings, [said(&tx, 1), said(&rx, 2)]);
+    let path = only(&measures);
+    assert_eq!(path.tx_clock.as_deref(), Some("of the sending capture"));
+    assert_eq!(path.rx_clock.as_deref(), Some("of the receiving capture"));
+}
+
+#[test]
+fn every_format_is_named_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let frames: Vec<Captured> = (0..3000_u32)
+        .map(|n| (START + i64::from(n), of_tool(["send_udp", "netlatency"][n as usize % 2], n / 2)))
+        .collect();
+    let file = pcap(folder.path(), "both", ETHERNET, WHOLE, &frames);
+    let measures = measure(from_ref(&file), from_ref(&file), &Options::default(), None).unwrap();
+    assert_eq!(measures.source.formats, ["send_udp", "netlatency"]);
+    assert_eq!(measures.paths.iter().map(|path| path.count.received).collect::<Vec<_>>(), [1500, 1500]);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use tsn_measure::report::Measures;
 use tsn_measure::run::{Options, measure};
 use tsn_observation::parquet::Writer;
-use tsn_observation::{Legend, Sighting, Sink, StreamLegend, TapLegend};
+use tsn_observation::{ELIMINATED, Legend, Sighting, Sink, StreamLegend, TapLegend};
 use tsn_plan::{Plan, Point, Stage, Tap};
 
 /// Three nodes in a line, with a tap at every place on the way of the first stream.
@@ -35,6 +35,16 @@ fn plan() -> Plan {
 
 /// Writes a run folder of `plan` with these sightings of its stream: (tap's name, number, stamp).
 fn folder(plan: &Plan, sightings: &[(&str, u64, Option<i64>)], counters: Option<&str>) -> tempfile::TempDir {
+    let sightings: Vec<_> = sightings.iter().map(|(tap, seq, t_ns)| (*tap, *seq, *t_ns, 0)).collect();
+    folder_of_copies(plan, &sightings, counters)
+}
+
+/// The same, each with the number of its copy.
+fn folder_of_copies(
+    plan: &Plan,
+    sightings: &[(&str, u64, Option<i64>, u8)],
+    counters: Option<&str>,
+) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("plan.json"), serde_json::to_string(plan).unwrap()).unwrap();
     let legend = Legend {
@@ -58,10 +68,10 @@ fn folder(plan: &Plan, sightings: &[(&str, u64, Option<i64>)], counters: Option<
             .collect(),
     };
     let mut writer = Writer::create(&folder.path().join("observations.parquet"), &legend).unwrap();
-    for (tap, seq, t_ns) in sightings {
+    for (tap, seq, t_ns, copy) in sightings {
         let tap = plan.taps.iter().position(|known| known.name == *tap).unwrap() as u16;
         let sighting =
-            Sighting { tap, stream: 0, seq: *seq, copy: 0, t_ns: *t_ns, octets: 1000, pcp: 0, vid: 0 };
+            Sighting { tap, stream: 0, seq: *seq, copy: *copy, t_ns: *t_ns, octets: 1000, pcp: 0, vid: 0 };
         writer.sight(sighting).unwrap();
     }
     writer.finish().unwrap();
@@ -132,6 +142,71 @@ fn interval_jitter_and_rate_are_of_one_frame_after_the_other() {
     let group = &measures.groups[0];
     let jitter = group.jitter.interval.as_ref().unwrap();
     assert_eq!((group.rate.sent_bps, jitter.count, jitter.max), (Some(8e9), 4, 300));
+}
+
+#[test]
+fn a_frame_has_left_with_its_first_copy_and_what_is_eliminated_is_no_duplicate() {
+    let out = |seq, copy| ("talker out", seq, Some(seq as i64 * 1000), copy);
+    let arrived = |seq, copy| ("sink in", seq, Some(seq as i64 * 1000 + 300), copy);
+    let sightings = [
+        // Both copies leave, and the second is eliminated.
+        (out(0, 0), arrived(0, 0)),
+        (out(0, 1), arrived(0, 1 | ELIMINATED)),
+        // Only the copy of another port leaves.
+        (out(1, 1), arrived(1, 1)),
+        // The same copy twice, at both ends.
+        (out(2, 0), arrived(2, 0)),
+        (out(2, 0), arrived(2, 0)),
+    ];
+    let sightings: Vec<_> = sightings.into_iter().flat_map(|(out, arrived)| [out, arrived]).collect();
+    let folder = folder_of_copies(&plan(), &sightings, None);
+    let measures = measure(folder.path(), &Options::default()).unwrap();
+    let count = &measures.paths[0].count;
+    assert_eq!((count.sent, count.received, count.lost), (3, 3, 0));
+    assert_eq!((count.duplicate_tx, count.duplicate), (1, 1));
+}
+
+#[test]
+fn places_behind_which_nothing_was_lost_are_left_out() {
+    let sightings: Vec<_> = [(0, 5), (1, 3)].into_iter().flat_map(|(seq, taps)| way(seq, taps)).collect();
+    let measures = measured(&sightings, None);
+    let lost: Vec<_> =
+        measures.paths[0].lost_where.iter().map(|lost| (lost.after_tap.as_str(), lost.frames)).collect();
+    assert_eq!(lost, [("bridge in", 1)]);
+}
+
+#[test]
+fn the_source_is_the_run_and_the_table_of_frames_is_called_by_its_stages() {
+    let folder = folder(&plan(), &[way(0, 5), way(1, 2)].concat(), None);
+    let measures = measure(folder.path(), &Options::default()).unwrap();
+    assert_eq!((measures.source.kind, measures.source.files[0].frames), ("run", 7));
+    let between = Options { from: Some(Stage::Send), ..Options::default() };
+    measure(folder.path(), &between).unwrap();
+    for name in ["frames.parquet", "frames-send-rx.parquet"] {
+        assert!(folder.path().join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn what_no_tap_can_receive_is_not_said_to_be_under_way() {
+    let mut plan = plan();
+    plan.taps.retain(|tap| tap.name != "sink in");
+    let counters = format!(
+        r#"{{"streams": [{{"name": {:?}, "dropped_at_talker": 0, "dropped_in_network": 0}}]}}"#,
+        plan.streams[0].name
+    );
+    let folder = folder(&plan, &way(0, 4), Some(&counters));
+    let measures = measure(folder.path(), &Options::default()).unwrap();
+    let count = &measures.paths[0].count;
+    assert_eq!((count.sent, count.in_network_at_end), (1, 0));
+}
+
+#[test]
+fn counters_that_cannot_be_read_are_an_error_and_none_are_not() {
+    let folder = folder(&plan(), &way(0, 5), None);
+    assert!(measure(folder.path(), &Options::default()).is_ok());
+    std::fs::create_dir(folder.path().join("counters.json")).unwrap();
+    assert!(measure(folder.path(), &Options::default()).is_err());
 }
 
 #[test]

@@ -102,9 +102,20 @@ mod tests {
 
     #[test]
     fn stamps_come_into_the_plans_time_and_to_the_taps_point() {
+        for point in [Point::Start, Point::End] {
+            stamps_come_to(point);
+        }
+    }
+
+    fn stamps_come_to(point: Point) {
         let mut plan = Plan::read(PLAN).unwrap();
         let folder = tempfile::tempdir().unwrap();
         plan.taps.retain(|tap| tap.stage != Stage::Send);
+        plan.taps.iter_mut().for_each(|tap| tap.point = point);
+        // Every port has a rate of its own, in whole ns for an octet.
+        for (port, octet_ns) in plan.ports.iter_mut().zip([8, 16, 32, 64].into_iter().cycle()) {
+            port.rate_bps = 8_000_000_000 / octet_ns;
+        }
         let stream = &plan.streams[0];
         let mut octets = Vec::new();
         let spec = FrameSpec {
@@ -120,12 +131,15 @@ mod tests {
             intended_ns: 0,
         };
         frame(&spec, &mut octets).unwrap();
+        let mut unknown = Vec::new();
+        frame(&FrameSpec { stream: 99, ..spec }, &mut unknown).unwrap();
         let mut files = Vec::new();
         for number in 0..plan.taps.len() as u16 {
             let path = folder.path().join(format!("{number}.pcapng"));
             let mut file = PcapNg::create(&path, "tap", "guest").unwrap();
             file.frame(5_000_000_000 + 10 * 20_000, &octets, octets.len() as u32).unwrap();
             file.frame(5_000_000_000 + 10 * 20_000, b"somebody else's frame", 60).unwrap();
+            file.frame(5_000_000_000 + 10 * 20_000, &unknown, unknown.len() as u32).unwrap();
             file.finish().unwrap();
             files.push((number, path));
         }
@@ -133,13 +147,15 @@ mod tests {
         let captures = Captures { epoch_ns: 5_000_000_000, dilate: 10, files, ..Captures::default() };
         let legend = Legend::default();
         let found = observe(&plan, &legend, &captures, &into).unwrap();
-        assert_eq!(found.foreign, plan.taps.len() as u64);
+        assert_eq!(found.foreign, 2 * plan.taps.len() as u64);
         assert!(found.frames.iter().all(|tap| tap[0] == 1));
         let mut rows = Vec::new();
         assert!(Observations::open(&into).unwrap().read(&mut rows).unwrap());
         for row in rows {
             let tap = &plan.taps[usize::from(row.tap)];
-            let octet_ns = 8_000_000_000 / plan.ports[tap.port as usize].rate_bps as i64;
+            let port = &plan.ports[tap.port as usize];
+            let sender = if tap.stage == Stage::Rx { &plan.ports[port.peer as usize] } else { port };
+            let octet_ns = 8_000_000_000 / sender.rate_bps as i64;
             let moved = match (tap.stage, tap.point) {
                 (Stage::Tx, Point::Start) => 8,
                 (Stage::Tx, Point::End) => 1008,
