@@ -319,3 +319,31 @@ fn every_format_is_named_once() {
     assert_eq!(measures.source.formats, ["send_udp", "netlatency"]);
     assert_eq!(measures.paths.iter().map(|path| path.count.received).collect::<Vec<_>>(), [1500, 1500]);
 }
+
+/// Frames that nobody knows, which differ in the octets up to 60 or only in octet 300.
+fn unknown(number: u32, head: bool) -> Vec<u8> {
+    let mut octets = udp(0, if head { number.to_le_bytes() } else { [7; 4] }.as_slice());
+    octets[300..304].copy_from_slice(&(number + 1).to_le_bytes());
+    octets
+}
+
+#[test]
+fn unknown_frames_are_told_apart_by_what_both_sides_have_captured_and_no_less() {
+    let folder = tempfile::tempdir().unwrap();
+    for (head, snap) in [(true, 90), (false, WHOLE)] {
+        let sent: Vec<Captured> =
+            (0..300).map(|n| (START + i64::from(n) * 1_000_000, unknown(n, head))).collect();
+        let mut arrived: Vec<Captured> = sent[1..].to_vec();
+        arrived.iter_mut().for_each(|(stamp, _)| *stamp += 10_000);
+        // Five that nobody sent, and a short frame of another stream.
+        arrived.extend((400..405).map(|n| (START + 400_000_000, unknown(n, head))));
+        let rx = [vec![(START - 1, of_tool("netlatency", 1))], arrived].concat();
+        let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
+        let rx = pcap(folder.path(), "rx", ETHERNET, snap, &rx);
+        let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+        let path = measures.paths.iter().max_by_key(|path| path.count.sent).unwrap();
+        assert_eq!((path.count.received, path.count.unmatched_rx), (299, 5));
+        let delay = path.delay.as_ref().unwrap();
+        assert_eq!((delay.min, delay.max), (10_000, 10_000));
+    }
+}
