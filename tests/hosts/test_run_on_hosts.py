@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from support.commands import MAIN
@@ -281,3 +282,55 @@ def test_say_prints_the_commands_and_does_none(rig: Rig, tmp_path: Path, unchang
     assert "ip link add tsnbench0 type bridge" in said
     assert "undo: ip link del dev tsnbench0" in said
     assert not (tmp_path / "run").exists()
+
+
+PTP = SCENARIO.replace("200 ms", "3 s", 1) + "clocks: {gptp: {grandmaster: a, sync-interval: 125 ms}}\n"
+
+
+def synchronised(rig: Rig, sync: str) -> Hosts:
+    """The lab with ptp4l between its hosts, which steers nothing: they share one clock."""
+    text = rig.made.inventory.read_text().replace("ports: {", "clock: software, ports: {")
+    text = text.replace("sync: {attempts: 3, pause: 2 s}", f"sync: {{{sync}}}")
+    return Hosts(read_inventory(text, "lab.yaml"))
+
+
+def test_a_run_waits_for_clocks_and_keeps_their_readings(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ptp4l dies in the first attempt, which is no measurement; the second one is."""
+    from tsnbench.hosts import attempt
+
+    plan = read_scenario(PTP)[0].plan()
+    waits = attempt._wait
+
+    def killed(agents, jobs, document, epoch_ns, *rest):
+        if times:
+            times.pop()
+            agents["b"].signal("ptp4l", signal.SIGKILL)
+        waits(agents, jobs, document, epoch_ns, *rest)
+
+    monkeypatch.setattr(attempt, "_wait", killed)
+    times = [1]
+    hosts = synchronised(rig, "below: 50 ms, steady: 2 s, within: 60 s, attempts: 3, pause: 1 s")
+    run = plan.run(on=hosts, into=tmp_path / "run")
+    tried = json.loads((tmp_path / "run/attempts.json").read_text())
+    assert [one["valid"] for one in tried] == [False, True]
+    assert (tried[0]["host"], "ptp4l does not answer" in tried[0]["reason"]) == ("b", True)
+    readings = pl.read_parquet(tmp_path / "run/sync.parquet")
+    assert set(readings["host"]) == {"a", "b", "c", "s"}
+    assert readings.filter(pl.col("host") == "b")["offset_ns"].null_count() == 0
+    assert len(set(readings["grandmaster"])) == 1
+    assert len(run.delay("x")) == 3000
+
+
+def test_no_frame_is_sent_where_clocks_differ_by_more_than_is_allowed(
+    rig: Rig, tmp_path: Path, unchanged: None
+) -> None:
+    plan = read_scenario(PTP)[0].plan()
+    before = rig.says("a", "cat /sys/class/net/eth1/statistics/tx_packets")
+    hosts = synchronised(rig, "below: 1 ns, steady: 2 s, within: 6 s, attempts: 2, pause: 1 s")
+    with pytest.raises(BackendError, match="2 attempts were rejected") as error:
+        plan.run(on=hosts, into=tmp_path / "run")
+    assert "clocks were not synchronised within 6 s" in str(error.value)
+    # ptp4l's own messages, and the probes; the talker has 3,000 frames.
+    assert int(rig.says("a", "cat /sys/class/net/eth1/statistics/tx_packets")) - int(before) < 1000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import BackendError
 from tsnbench.hosts.job import DRAIN_NS, PROGRAM, HostJob, Program
-from tsnbench.hosts.remote.agent import Agent, AgentLost, Step, run_all
+from tsnbench.hosts.remote.agent import KEPT, Agent, AgentLost, Step, run_all
 from tsnbench.linux import explain
 from tsnbench.plan.gates import gate_lists
 
@@ -228,7 +228,7 @@ def _collect(agent: Agent, job: HostJob) -> dict[str, bytes]:
             raise Rejected(agent.name, f"{' '.join(done.step.argv)}: {done.err.strip()}")
         found[name] = done.out.encode()
     for name in agent.files():
-        if name != "plan.json" and not name.endswith(".err"):
+        if name not in KEPT and not name.endswith(".err"):
             found[name] = agent.get(name)
     return found
 

@@ -22,6 +22,7 @@ from tsnbench.hosts.mapping import Mapped, map_plan
 from tsnbench.hosts.remote.agent import Agent, Step, run_all
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, merge
+from tsnbench.hosts.synchronisation import Synchronisation
 from tsnbench.runs import manifest
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way
@@ -52,6 +53,7 @@ class Hosts(Backend):
         """Nodes to machines, before the inventory's own ``map``."""
         self.campaign = campaign
         """Hosts stay connected and configured from run to run, until :meth:`close`."""
+        self._clocks = Synchronisation(inventory)
         self._phase_ns = 0
         self._jobs: dict[str, HostJob] = {}
         """As hosts are configured now."""
@@ -198,13 +200,6 @@ class Hosts(Backend):
                     f"{self.inventory.where(f'hosts.{name}.ports')}: {name}: {one.ssh_interface} carries our "
                     "own ssh connection, so it is no port for data\nhint: leave it out of `ports`"
                 )
-        shared = {one.ready.boot for one in known.values()}
-        free = [name for name in known if self.inventory.hosts[name].clock != "none"]
-        if len(shared) > 1 and free:
-            raise BackendError(
-                "these hosts have clocks of their own, and --on hosts does not synchronise clocks yet: "
-                f"{', '.join(known)}\nhint: a lab of namespaces on one machine has one clock: tsnbench lab up"
-            )
 
     def _reopen_lost(self) -> None:
         """A host whose connection is gone undoes everything by itself: it has to be set up anew."""
@@ -240,7 +235,12 @@ class Hosts(Backend):
         def tell(passed: int) -> None:
             progress(passed, 0)
 
-        done = attempt.run(agents, jobs, document, text, self._phase_ns, tell, lambda: None)
+        def watch() -> None:
+            self._clocks.watch(agents)
+
+        self._clocks.begin(agents, self._facts, document, self._mapped)
+        self._clocks.wait(agents)
+        done = attempt.run(agents, jobs, document, text, self._phase_ns, tell, watch)
         some = next(iter(self._facts.values()))
         returned = merge(done, jobs, some.ready.tai_minus_utc_s)
         virtual = frozenset(
@@ -256,10 +256,13 @@ class Hosts(Backend):
         except BackendError as error:
             raise Rejected("the hosts", str(error)) from error
         self._record(folder, jobs)
+        if self._clocks.on:
+            claim(folder, ["sync.parquet"])
+            self._clocks.write(folder)
         return {
             "hosts": {name: self._described(name, jobs[name]) for name in jobs},
             "inventory": self.inventory.file,
-            "clock": "one clock for all hosts",
+            "clock": "synchronised, see sync.parquet" if self._clocks.on else "one clock for all hosts",
             "least_ahead_ns": done.least_ahead_ns,
             "stamps": {name: one.get("stamps") for name, one in done.captures.items()},
             "notes": [*self._mapped.notes, *notes, *seen.pop("warnings", [])],

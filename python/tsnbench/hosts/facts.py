@@ -15,8 +15,9 @@ from tsnbench.hosts.remote.agent import Agent, Done, Ready, Step
 _OWN = """\
 for one in "$@"; do
   no6=/proc/sys/net/ipv6/conf/$one/disable_ipv6
-  printf "%s\\t%s\\t%s\\n" "$one" "$(cat "$no6" 2>/dev/null)" \
-"$(basename "$(readlink -f "/sys/class/net/$one/device/driver" 2>/dev/null)" 2>/dev/null)"
+  printf "%s\\t%s\\t%s\\t%s\\n" "$one" "$(cat "$no6" 2>/dev/null)" \
+"$(basename "$(readlink -f "/sys/class/net/$one/device/driver" 2>/dev/null)" 2>/dev/null)" \
+"$(ls "/sys/class/net/$one/device/ptp" 2>/dev/null | head -n 1)"
 done
 """
 _UNSHARED = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c")
@@ -42,6 +43,8 @@ class Interface:
     """Its root queueing discipline, where somebody has chosen one; else empty."""
     clsact: bool
     addresses: tuple[str, ...]
+    phc: str = ""
+    """Its PTP hardware clock: ``/dev/ptp0``."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,15 @@ class Facts:
     can: Capabilities
     ssh_interface: str = ""
     """The one that carries our own connection."""
+    ports: tuple[str, ...] = ()
+    """Interfaces that the inventory names."""
     state: Mapping[str, Any] = field(default_factory=dict)
     """What has to be the same at the end: see :func:`state_of`."""
+
+    @property
+    def phcs(self) -> list[str]:
+        """PTP hardware clocks of its ports, each once."""
+        return list(dict.fromkeys(one.phc for name in self.ports if (one := self.interfaces[name]).phc))
 
 
 _LOOK = (
@@ -98,13 +108,14 @@ def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
             carrier="LOWER_UP" in one["flags"],
             mtu=one.get("mtu", 0),
             master=one.get("master", ""),
-            driver=rows.get(one["ifname"], ["", ""])[1],
-            ipv6=rows.get(one["ifname"], ["1", ""])[0] == "0",
+            driver=rows.get(one["ifname"], [""] * 3)[1],
+            ipv6=rows.get(one["ifname"], ["1"])[0] == "0",
             root=_chosen_root(qdiscs, one["ifname"]),
             clsact=any(
                 own["dev"] == one["ifname"] and own["kind"] in ("clsact", "ingress") for own in qdiscs
             ),
             addresses=tuple(by_address.get(one["ifname"], ())),
+            phc=f"/dev/{phc}" if (phc := rows.get(one["ifname"], [""] * 3)[2]) else "",
         )
         for one in links
     }
@@ -118,7 +129,7 @@ def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
         (name for name, one in found.items() if any(own.split("/")[0] == server for own in one.addresses)),
         "",
     )
-    return Facts(ready, found, can, carries, _state(links, addresses, qdiscs))
+    return Facts(ready, found, can, carries, tuple(ports), _state(links, addresses, qdiscs))
 
 
 def state_of(agent: Agent) -> dict[str, Any]:

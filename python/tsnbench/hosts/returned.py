@@ -65,7 +65,8 @@ class HostPorts(Device):
     name = "host"
     template = ""
     most_frame = 1518
-    more: Mapping[str, frozenset[str]] = {}
+    more: Mapping[str, frozenset[str]] = {"plan": frozenset({"clocks"})}
+    """The hosts' own clocks stand for those of the Plan; its PTP is what ptp4l is told."""
     zero_last = True
 
     def __init__(self, virtual: frozenset[int]) -> None:

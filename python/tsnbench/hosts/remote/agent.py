@@ -28,6 +28,8 @@ BEAT_S = 0.7
 READY_S = 60
 """A slow link, and a program of some MB."""
 CHUNK = 1 << 22
+KEPT = frozenset({"plan.json", "ptp4l.conf", "phc2sys.conf"})
+"""Files of the work folder that belong to more than one run."""
 
 
 class AgentLost(BackendError):  # noqa: N818 - what happened
@@ -101,6 +103,8 @@ class Agent:
         self.restored: dict[str, Any] | None = None
         self.program_path = ""
         """Of the live program on the host, once it is there."""
+        self.work = ""
+        """The host's work folder."""
         self._way = way
         self._owner, self._program, self._machine = owner, program, machine or platform.machine()
         self._answers: dict[int, Future[tuple[dict[str, Any], bytes]]] = {}
@@ -146,7 +150,7 @@ class Agent:
             raise BackendError(f"{self.name}: {self._why()}")
         threading.Thread(target=self._beat, daemon=True).start()
         first = self._beat_once()
-        self.program_path = told["program"]
+        self.program_path, self.work = told["program"], told["work"]
         return Ready(
             work=told["work"],
             program=told["program"],
@@ -313,7 +317,8 @@ class Agent:
         """Removes what programs of these names have left of an earlier run, files of the work folder too."""
         for name in names:
             self.programs.pop(name, None)
-        old = [name for name in self.files() if name != "plan.json"]
+        running = {f"{name}.err" for name, one in self.programs.items() if one.code is None}
+        old = [name for name in self.files() if name not in running and name not in KEPT]
         if old:
             self.steps([Step(("rm", "-f", "--", *old))])
 

@@ -1,0 +1,181 @@
+"""Programs that keep the hosts' clocks together and say how well; a run waits for the gate and is watched.
+
+Where a host runs a ptp4l of its own, that one is read and left alone. Where it runs none and the Plan has
+PTP, ptp4l and phc2sys are started from the Plan's files, and end with everything else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.errors import BackendError
+from tsnbench.hosts.attempt import Rejected
+from tsnbench.hosts.inventory.types import Clock
+from tsnbench.hosts.job import PROGRAM
+from tsnbench.hosts.remote.agent import Agent, Step, run_all
+from tsnbench.hosts.sync import Gate, Monitor, Reading, read, rows
+from tsnbench.linux import ptp
+from tsnbench.linux.profile import Profile
+from tsnbench.plan.network import Network
+from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.hosts.facts import Facts
+    from tsnbench.hosts.inventory import Inventory
+    from tsnbench.hosts.mapping import Mapped
+    from tsnbench.plan.types import PlanDocument
+
+SOCKET = "/var/run/ptp4l"
+EVERY = "500ms"
+LOOK_S = 0.1
+END_S = 5.0
+
+
+def needed(inventory: Inventory, facts: Mapping[str, Facts]) -> tuple[str, ...]:
+    """Hosts whose clocks have to be kept together; none where all have one clock and no other."""
+    hosts = [name for name in facts if inventory.hosts[name].clock is not Clock.NONE]
+    one_kernel = len({facts[name].ready.boot for name in hosts}) <= 1
+    own = any(facts[name].phcs for name in hosts)
+    stamped = any(inventory.hosts[name].clock is Clock.SOFTWARE for name in hosts)
+    return () if one_kernel and not own and not stamped else tuple(hosts)
+
+
+class Synchronisation:
+    """The clocks of one lab."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self.inventory = inventory
+        self.readings: list[Reading] = []
+        """All of the last attempt."""
+        self._gate: Gate | None = None
+        self._monitor: Monitor | None = None
+        self._read: dict[str, int] = {}
+        """By host, how many lines have been taken."""
+
+    @property
+    def on(self) -> bool:
+        """Whether clocks have to be kept together."""
+        return self._gate is not None
+
+    def begin(
+        self, agents: Mapping[str, Agent], facts: Mapping[str, Facts], plan: PlanDocument, mapped: Mapped
+    ) -> None:
+        """Starts what is not running yet; safe to repeat.
+
+        Raises:
+            BackendError: a program cannot be started.
+        """
+        hosts = needed(self.inventory, facts)
+        if not hosts:
+            self._gate = None
+            return
+        if self._gate is None or self._gate.hosts != hosts:
+            self._gate = Gate(hosts, self.inventory.sync)
+
+        def one_host(agent: Agent) -> None:
+            if agent.runs("sync") and ("ptp4l" not in agent.programs or agent.runs("ptp4l")):
+                return
+            if agent.runs("sync"):
+                agent.signal("sync")
+                agent.wait_for_end("sync", time.monotonic() + END_S)
+            boots = [one.ready.boot for one in facts.values()]
+            socket = self._ptp4l(agent, plan, mapped, shared=boots.count(facts[agent.name].ready.boot) > 1)
+            phcs = [word for phc in facts[agent.name].phcs for word in ("--phc", phc)]
+            agent.programs.pop("sync", None)
+            self._read[agent.name] = 0
+            agent.start("sync", [agent.path(PROGRAM), "sync", "--socket", socket, *phcs, "--every", EVERY])
+
+        run_all([agents[name] for name in hosts], one_host)
+
+    def wait(self, agents: Mapping[str, Agent]) -> None:
+        """Until the gate is open.
+
+        Raises:
+            Rejected: it stays closed for too long; which host keeps it closed, and why.
+        """
+        if self._gate is None:
+            return
+        until = time.monotonic() + self._gate.bounds.within_ns / 1e9
+        while not self._gate.open:
+            for reading in self._take(agents):
+                self._gate.take(reading)
+            if time.monotonic() > until:
+                host, why = self._gate.closed_because()
+                limit_s = self._gate.bounds.within_ns / 1e9
+                raise Rejected(host, f"clocks were not synchronised within {limit_s:g} s: {why}")
+            time.sleep(LOOK_S)
+        self._monitor = Monitor(self._gate.bounds)
+        self.readings = self._monitor.readings
+
+    def watch(self, agents: Mapping[str, Agent]) -> None:
+        """Takes the readings since the last look.
+
+        Raises:
+            Rejected: one of them is not good.
+        """
+        if self._gate is None or self._monitor is None:
+            return
+        for reading in self._take(agents):
+            self._gate.take(reading)
+            if why := self._monitor.take(reading):
+                raise Rejected(reading.host, f"at {reading.tai_ns} ns TAI: {why}")
+        for host in self._gate.hosts:
+            if not agents[host].runs("sync") and not agents[host].lost:
+                said = agents[host].programs["sync"].err.strip()[-300:]
+                raise Rejected(host, f"its clocks cannot be read any more: {said}")
+
+    def write(self, folder: Path) -> None:
+        """``sync.parquet``: every reading during the run."""
+        import polars as pl
+
+        columns: dict[str, list[Any]] = rows(self.readings)
+        pl.DataFrame(
+            columns, schema_overrides={"offset_ns": pl.Int64, "uncertainty_ns": pl.Int64}
+        ).write_parquet(folder / "sync.parquet")
+
+    def _take(self, agents: Mapping[str, Agent]) -> list[Reading]:
+        found = []
+        assert self._gate is not None
+        for host in self._gate.hosts:
+            program = agents[host].programs.get("sync")
+            lines = program.lines if program else []
+            new, self._read[host] = lines[self._read.get(host, 0) :], len(lines)
+            found += [one for line in new if (one := read(host, line)) is not None]
+        return found
+
+    def _ptp4l(self, agent: Agent, plan: PlanDocument, mapped: Mapped, shared: bool) -> str:
+        """The socket of the ptp4l that the host has, or that is started there.
+
+        Where hosts share a kernel and so its clock (``shared``), nobody steers that clock.
+        """
+        probe = Step((agent.path(PROGRAM), "sync", "--socket", SOCKET, "--count", "1"), may_fail=True)
+        told = agent.steps([probe])[0]
+        reading = read(agent.name, told.out.strip())
+        if reading is not None and "error" not in reading.told:
+            return SOCKET
+        name = mapped.node(agent.name)
+        network = Network(plan)
+        node = next(place for place, one in enumerate(network.nodes) if one["name"] == name)
+        software = self.inventory.hosts[agent.name].clock is Clock.SOFTWARE
+        profile = Profile(interfaces=dict(mapped.interfaces), software_stamps=software)
+        socket = f"{agent.work}/ptp4l.socket"
+        first = [f"uds_address {socket}", *(["free_running 1"] if shared and software else [])]
+        config = ptp.ptp4l(network, node, profile, Notes("hosts"), first)
+        if config is None:
+            raise BackendError(
+                f"{agent.name}: has a clock of its own, runs no ptp4l, and the Plan has no PTP for it\n"
+                "hint: start ptp4l and phc2sys there, or write `clocks: {gptp: …}` in the scenario"
+            )
+        agent.programs.pop("ptp4l", None)
+        agent.put("ptp4l.conf", config.encode())
+        agent.start("ptp4l", ["ptp4l", "-f", "ptp4l.conf", "-m"])
+        follow = ptp.phc2sys(network, node)
+        if follow is not None and not software:
+            agent.put("phc2sys.conf", follow.encode())
+            leads = plan["clocks"]["gptp"]["grandmaster"] == node
+            words = ["phc2sys", "-f", "phc2sys.conf", "-z", socket, "-a", "-rr" if leads else "-r", "-m"]
+            agent.start("phc2sys", words)
+        return socket

@@ -1,0 +1,120 @@
+"""The gate before a run and the monitor during it, by readings with values made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tsnbench.hosts.inventory.types import SyncBounds
+from tsnbench.hosts.sync import Gate, Monitor, Reading, fault, read, rows
+
+BOUNDS = SyncBounds(below_ns=100, system_ns=1_000, steady_ns=3 * 10**9)
+S = 10**9
+
+
+def reading(host: str = "a", at_s: float = 0, **told: Any) -> Reading:
+    usual = {
+        "master_offset_ns": 5,
+        "age_ns": 60_000_000,
+        "gm_identity": "gm",
+        "clock_identity": host,
+        "port_state": "SLAVE",
+        "ports": [{"state": "SLAVE", "log_sync_interval": -3}],
+        "phc": {"/dev/ptp0": {"offset_ns": 20, "uncertainty_ns": 5}},
+    }
+    return Reading(host, round(at_s * S), usual | told)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({}, ""),
+        ({"master_offset_ns": 100}, ""),
+        ({"master_offset_ns": 101}, "it is +101 ns from its master, more than 100 ns"),
+        ({"master_offset_ns": -101}, "it is -101 ns from its master, more than 100 ns"),
+        ({"master_offset_ns": None}, "ptp4l does not say"),
+        ({"age_ns": 500_000_000}, ""),
+        ({"age_ns": 500_000_001}, "its last Sync is 0.5 s old"),
+        ({"age_ns": 3 * S, "ports": []}, ""),
+        ({"age_ns": 5 * S, "ports": []}, "its last Sync is 5.0 s old"),
+        ({"port_state": "UNCALIBRATED"}, "its port is UNCALIBRATED"),
+        ({"error": "ptp4l does not answer"}, "ptp4l does not answer"),
+        ({"phc": {"/dev/ptp0": {"offset_ns": -1_006, "uncertainty_ns": 5}}}, "/dev/ptp0 is -1,006 ns from"),
+        ({"phc": {"/dev/ptp0": {"offset_ns": -1_005, "uncertainty_ns": 5}}}, ""),
+        ({"phc": {"/dev/ptp0": {"error": "no such device"}}}, "no such device"),
+        ({"clock_identity": "gm", "port_state": "MASTER", "master_offset_ns": 0, "age_ns": None}, ""),
+        ({"clock_identity": "gm", "port_state": "FAULTY"}, "its port is FAULTY"),
+    ],
+)
+def test_what_is_wrong_with_a_reading(told: dict[str, Any], words: str) -> None:
+    found = fault(reading(**told), BOUNDS)
+    assert words in found if words else found == ""
+
+
+def test_the_gate_opens_after_good_readings_in_succession() -> None:
+    gate = Gate(("a", "b"), BOUNDS)
+    for at in range(3):
+        gate.take(reading("a", at))
+        gate.take(reading("b", at))
+    assert not gate.open
+    gate.take(reading("a", 3))
+    assert not gate.open
+    assert gate.closed_because()[0] in ("a", "b")
+    gate.take(reading("b", 3))
+    assert gate.open
+
+
+@pytest.mark.parametrize("offset", [5_000, -5_000])
+def test_one_bad_reading_begins_the_count_anew(offset: int) -> None:
+    gate = Gate(("a",), BOUNDS)
+    for at in range(3):
+        gate.take(reading("a", at))
+    gate.take(reading("a", 3, master_offset_ns=offset))
+    assert gate.closed_because() == ("a", f"it is {offset:+,} ns from its master, more than 100 ns")
+    for at in range(4, 7):
+        gate.take(reading("a", at))
+        assert not gate.open
+    assert "too short a time" in gate.closed_because()[1]
+    gate.take(reading("a", 7))
+    assert gate.open
+
+
+def test_a_host_that_says_nothing_keeps_the_gate_closed() -> None:
+    gate = Gate(("a", "b"), BOUNDS)
+    for at in range(9):
+        gate.take(reading("a", at))
+    assert not gate.open
+    assert gate.closed_because() == ("b", "it has said nothing of its clocks")
+
+
+def test_two_grandmasters_keep_the_gate_closed() -> None:
+    gate = Gate(("a", "b"), BOUNDS)
+    for at in range(9):
+        gate.take(reading("a", at))
+        gate.take(reading("b", at, gm_identity="other"))
+    assert not gate.open
+    assert "several grandmasters: a follow gm; b follow other" in gate.closed_because()[1]
+
+
+def test_the_monitor_keeps_all_readings_and_sees_another_grandmaster() -> None:
+    monitor = Monitor(BOUNDS)
+    assert monitor.take(reading("a", 0)) == ""
+    assert monitor.take(reading("b", 0)) == ""
+    assert "-200 ns from its master" in monitor.take(reading("a", 1, master_offset_ns=-200))
+    assert "grandmaster changed from gm to other" in monitor.take(reading("b", 1, gm_identity="other"))
+    table = rows(monitor.readings)
+    assert table["host"] == ["a", "a", "b", "b", "a", "a", "b", "b"]
+    assert table["offset_ns"] == [5, 20, 5, 20, -200, 20, 5, 20]
+    assert {len(column) for column in table.values()} == {8}
+
+
+@pytest.mark.parametrize("line", ["", "armed", "{}", "[]", '{"tai_ns": "x"}', '{"tai_ns": null}'])
+def test_what_is_no_reading_is_none(line: str) -> None:
+    assert read("a", line) is None
+
+
+def test_a_line_of_the_program() -> None:
+    found = read("a", '{"tai_ns":17,"error":"ptp4l does not answer","phc":{},"tai_minus_utc_s":0}')
+    assert found is not None
+    assert (found.tai_ns, fault(found, BOUNDS)) == (17, "ptp4l does not answer")
