@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.backends.kernel import results, traffic
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.netns.capabilities import missing
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import attempt, facts, job, wiring
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 ATTEMPTS = "attempts.json"
+NO_WIRE = (
+    "virtual interfaces have no wire: a frame arrives when its transmission begins, and each hop is "
+    "shorter by the time of a frame and of the cable; delays are those of the machine that they share"
+)
 HOSTS = "hosts"
 """In a run's folder: a folder for each host."""
 
@@ -218,6 +223,14 @@ class Hosts(Backend):
         agents = {name: self._agents[name] for name in names}
         needed = set(self._mapped.ends.values())
         wires = [wire for wire in self.inventory.wires if needed.issuperset(wire.ends)]
+        # Links of hosts are cables: nobody has to pass frames on between interfaces.
+        lacking = [one for one in missing(document, self._least()) if not one.startswith("every link")]
+        if lacking:
+            listed = "\n".join(f"  {line}" for line in lacking[:12])
+            raise InputError(
+                f"{document['name']}: the hosts' kernels cannot run all of this plan:\n{listed}\n"
+                "hint: load the modules there (sch_taprio, sch_cbs, …), or use hosts with another kernel"
+            )
         known = {name: (one.interfaces, one.can) for name, one in self._facts.items()}
         jobs = job.jobs(document, self.inventory, self._mapped, known, self._phase_ns)
         notes: list[str] = []
@@ -265,7 +278,12 @@ class Hosts(Backend):
             "clock": "synchronised, see sync.parquet" if self._clocks.on else "one clock for all hosts",
             "least_ahead_ns": done.least_ahead_ns,
             "stamps": {name: one.get("stamps") for name, one in done.captures.items()},
-            "notes": [*self._mapped.notes, *notes, *seen.pop("warnings", [])],
+            "notes": [
+                *self._mapped.notes,
+                *notes,
+                *([NO_WIRE] if virtual else []),
+                *seen.pop("warnings", []),
+            ],
             **seen,
         }
 
