@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tsnbench.cli.main import app
-from tsnbench.doctor import reading
+from tsnbench.linux import reading
 
 I210 = """Time stamping parameters for enp1s0:
 Capabilities:

@@ -1,11 +1,11 @@
-"""``tsnbench doctor``: what this machine can do, and whether a scenario can be run here."""
+"""``tsnbench doctor``: what this machine or a lab can do, and whether a scenario can be run there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -14,17 +14,33 @@ from tsnbench.cli.console.output import Exit, fail, print_json, say, told
 
 if TYPE_CHECKING:
     from tsnbench.doctor import Answer, Finding
+    from tsnbench.plan.document import Plan
 
 
 def doctor(
     scenario: Annotated[
-        Path | None, option("FILE", "Tell whether this scenario can run here.", "--for")
+        Path | None, option("FILE", "Tell whether this scenario can run here, or on --hosts.", "--for")
     ] = None,
     on: Annotated[str | None, option("HOST", "Examine another host, over ssh.")] = None,
+    hosts: Annotated[
+        Path | None, option("FILE", "Examine all hosts of this lab (lab.yaml) at once, over ssh.")
+    ] = None,
+    place: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="NODE=MACHINE", help="With --hosts and --for: which machine a node is."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
 ) -> None:
-    """Report what this machine's kernel, interfaces, clocks and processors support, and why not."""
+    """Report what this machine's kernel, interfaces, clocks and processors support, and why not; of a lab,
+    what its hosts lack."""
     from tsnbench.doctor import answers, examine, remote
+
+    if hosts is not None:
+        _lab(hosts, scenario, on, place or [], as_json)
+    if place:
+        fail(Exit.INPUT_WRONG, "--map: only with --hosts and --for")
 
     if on is not None and scenario is not None:
         fail(
@@ -34,10 +50,7 @@ def doctor(
         )
     with told():
         if scenario is not None:
-            from tsnbench.planning import plan as make_plan
-            from tsnbench.scenario import load_variants
-
-            given = answers([make_plan(one) for one in load_variants(scenario)])
+            given = answers(_plans(scenario))
             if as_json:
                 print_json([asdict(one) for one in given])
             else:
@@ -51,6 +64,48 @@ def doctor(
     _list(findings)
 
 
+def _plans(scenario: Path) -> list[Plan]:
+    from tsnbench.planning import plan as make_plan
+    from tsnbench.scenario import load_variants
+
+    return [make_plan(one) for one in load_variants(scenario)]
+
+
+def _lab(file: Path, scenario: Path | None, on: str | None, place: list[str], as_json: bool) -> NoReturn:
+    """All hosts of a lab at once."""
+    from tsnbench.doctor import examine_lab
+    from tsnbench.hosts import load_inventory
+
+    if on is not None:
+        fail(Exit.INPUT_WRONG, "--on: examines one host, and --hosts all of a lab; give one of them")
+    if place and scenario is None:
+        fail(Exit.INPUT_WRONG, "--map: only with --hosts and --for")
+    if wrong := [one for one in place if "=" not in one]:
+        fail(Exit.INPUT_WRONG, f"--map: expected NODE=MACHINE, found {wrong[0]}")
+    with told():
+        inventory = load_inventory(file)
+        plans = _plans(scenario) if scenario is not None else []
+        report = examine_lab(inventory, plans, dict(one.split("=", 1) for one in place))
+    if as_json:
+        print_json([asdict(one) for one in report.findings])
+    else:
+        _print(report.findings)
+        _conclude(scenario, report.silent, report.lacks)
+    if report.silent:
+        raise typer.Exit(Exit.BACKEND_FAILED)
+    raise typer.Exit(Exit.REQUIREMENT_FAILED if report.lacks else Exit.MET)
+
+
+def _conclude(scenario: Path | None, silent: Sequence[str], lacks: bool) -> None:
+    what = str(scenario or "this lab")
+    if silent:
+        say(f"{what}: not known: {', '.join(silent)} could not be examined")
+    elif scenario is None:
+        say("something is missing" if lacks else "nothing is missing: --for SCENARIO says what one needs")
+    else:
+        say(f"{what}: --on hosts: {'cannot run on this lab' if lacks else 'can run on this lab'}")
+
+
 def _answer(scenario: Path, given: Sequence[Answer]) -> None:
     for one in given:
         words = "can run here" if one.can else "cannot run here"
@@ -62,6 +117,13 @@ def _answer(scenario: Path, given: Sequence[Answer]) -> None:
 
 
 def _list(findings: Sequence[Finding]) -> None:
+    _print(findings)
+    gone = sum(one.state == "missing" for one in findings)
+    words = "nothing is missing" if not gone else f"{gone} missing; not every scenario needs them"
+    say(f"{words}: tsnbench doctor --for SCENARIO says what one needs")
+
+
+def _print(findings: Sequence[Finding]) -> None:
     width = max(len(one.name) for one in findings)
     room = ""
     for one in findings:
@@ -72,6 +134,3 @@ def _list(findings: Sequence[Finding]) -> None:
         say(line.rstrip())
         if one.remedy:
             say(f"  {'':7}  {'':{width}}  hint: {one.remedy}")
-    gone = sum(one.state == "missing" for one in findings)
-    words = "nothing is missing" if not gone else f"{gone} missing; not every scenario needs them"
-    say(f"{words}: tsnbench doctor --for SCENARIO says what one needs")

@@ -2,5 +2,6 @@
 
 from tsnbench.doctor.answers import Answer, answers
 from tsnbench.doctor.findings import Finding, examine
+from tsnbench.doctor.lab import LabReport, examine_lab
 
-__all__ = ["Answer", "Finding", "answers", "examine"]
+__all__ = ["Answer", "Finding", "LabReport", "answers", "examine", "examine_lab"]

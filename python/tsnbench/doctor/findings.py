@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tsnbench.backends.netns import sandbox
-from tsnbench.doctor import reading
 from tsnbench.doctor.host import Here, Host
+from tsnbench.linux import reading
 
 OK, NOTE, MISSING = "ok", "note", "missing"
 _CPU = "/sys/devices/system/cpu"

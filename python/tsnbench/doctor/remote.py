@@ -6,19 +6,15 @@ changed but a scratch namespace, which is gone afterwards.
 
 from __future__ import annotations
 
-import os
-import re
 import shlex
-import shutil
 import subprocess
 
 from tsnbench.backends.netns import probe, sandbox
 from tsnbench.doctor.host import FILES, SAID, SAID_OF_INTERFACES, Told
 from tsnbench.errors import BackendError, InputError
+from tsnbench.hosts.remote.reach import Ssh
 
-CONNECT_S = 10
 LIMIT_S = 90
-_NAME = re.compile(r"(?:[\w.+-]+@)?[\w.:%\[\]-]+|ssh://[\w.@:%\[\]-]+/?")
 _END = "the end"
 _SCRIPT = r"""LC_ALL=C; PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin; export LC_ALL PATH
 tell() { printf '@%s\n' "$1"; sed 's/^/|/'; echo; }
@@ -47,29 +43,6 @@ if command -v unshare >/dev/null && command -v ip >/dev/null && command -v tc >/
 fi
 echo | tell 'END'
 """
-_REASONS = (
-    (
-        r"Could not resolve hostname",
-        "its name is not known here",
-        "look for a typing error; or give its address",
-    ),
-    (
-        r"Connection refused",
-        "nothing listens for ssh there",
-        "start sshd there, or name the right port (ssh://host:port)",
-    ),
-    (r"timed out|No route to host|unreachable", "it cannot be reached", "is it on, and on this network?"),
-    (
-        r"Host key verification failed|REMOTE HOST IDENTIFICATION",
-        "its host key is not the one that is known here, or not known at all",
-        "connect once by hand and compare the key: ssh {host}",
-    ),
-    (
-        r"Permission denied|Too many authentication failures",
-        "it does not let us in",
-        "put your public key there (ssh-copy-id {host}); passwords are not asked for",
-    ),
-)
 
 
 def ask(host: str) -> Told:
@@ -79,16 +52,13 @@ def ask(host: str) -> Told:
         InputError: that is no name of a host.
         BackendError: there is no ssh here, or the machine did not answer.
     """
-    if not _NAME.fullmatch(host) or host.startswith("-"):
-        raise InputError(
-            f"--on: expected a host as ssh takes it (host, user@host, ssh://host:port), found {host}"
-        )
-    words = shlex.split(os.environ.get("TSNBENCH_SSH", "ssh"))
-    if not words or shutil.which(words[0]) is None:
-        program = words[0] if words else "ssh"
-        hint = "apt-get install openssh-client"
-        raise BackendError(f"--on {host}: there is no program {program} here\nhint: {hint}")
-    told = [*words, "-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}", "--", host, "sh -s"]
+    try:
+        way = Ssh(host)
+        told = way.command(["sh", "-s"])
+    except InputError as error:
+        raise InputError(f"--on: {error}") from None
+    except BackendError as error:
+        raise BackendError(f"--on {host}: {error}") from None
     try:
         done = subprocess.run(
             told, input=script().encode(), capture_output=True, timeout=LIMIT_S, check=False
@@ -97,9 +67,7 @@ def ask(host: str) -> Told:
         raise BackendError(f"--on {host}: has not answered after {LIMIT_S} s") from error
     sections = read(done.stdout.decode(errors="replace"))
     if _END not in sections:
-        raise BackendError(
-            f"--on {host}: {_why(host, done.returncode, done.stderr.decode(errors='replace'))}"
-        )
+        raise BackendError(f"--on {host}: {_why(way, done.returncode, done.stderr.decode(errors='replace'))}")
     return Told(sections)
 
 
@@ -135,12 +103,9 @@ def read(text: str) -> dict[str, str]:
     return {name: "".join(f"{line}\n" for line in lines) for name, lines in found.items()}
 
 
-def _why(host: str, code: int, said: str) -> str:
+def _why(way: Ssh, code: int, said: str) -> str:
+    if why := way.explain(code, said):
+        return why
     last = next((line for line in reversed(said.strip().splitlines()) if line.strip()), "nothing")
-    for pattern, reason, remedy in _REASONS:
-        if re.search(pattern, said):
-            return f"{reason}\nssh says: {last.strip()}\nhint: {remedy.format(host=host)}"
-    if code == 255:
-        return f"ssh failed\nssh says: {last.strip()}"
     what = f"its shell did not run the commands (exit code {code}): {last.strip()}"
     return f"{what}\nhint: it takes a POSIX shell there"

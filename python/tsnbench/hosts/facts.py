@@ -85,6 +85,19 @@ def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
     Raises:
         BackendError: a tool is missing there, or an interface is.
     """
+    found = survey(agent, ready, ports)
+    if missing := [name for name in ports if name not in found.interfaces]:
+        there = ", ".join(sorted(found.interfaces))
+        raise BackendError(f"{agent.name}: expected the interface {missing[0]} there, found {there}")
+    return found
+
+
+def survey(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
+    """As :func:`look`, of the interfaces that are there.
+
+    Raises:
+        BackendError: a tool is missing there.
+    """
     own = Step(("sh", "-c", _OWN, "sh", *ports), may_fail=True)
     trials = Step((*_UNSHARED, probe.script()), may_fail=True, limit_ms=60_000)
     done = agent.steps([*_LOOK, own, trials])
@@ -119,9 +132,6 @@ def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
         )
         for one in links
     }
-    if missing := [name for name in ports if name not in found]:
-        there = ", ".join(sorted(found))
-        raise BackendError(f"{agent.name}: expected the interface {missing[0]} there, found {there}")
     can = probe.abilities(probe.read(done[4].out)) if done[4].code == 0 else Capabilities()
     words = ready.ssh.split()
     server = words[2] if len(words) > 2 else ""
@@ -129,7 +139,8 @@ def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
         (name for name, one in found.items() if any(own.split("/")[0] == server for own in one.addresses)),
         "",
     )
-    return Facts(ready, found, can, carries, tuple(ports), _state(links, addresses, qdiscs))
+    there = tuple(name for name in ports if name in found)
+    return Facts(ready, found, can, carries, there, _state(links, addresses, qdiscs))
 
 
 def state_of(agent: Agent) -> dict[str, Any]:

@@ -1,0 +1,162 @@
+"""Questions for all hosts of a lab at once: what a Plan may need of them. Nothing is changed there.
+
+An agent asks, and so a host is reached here exactly as it is in a run. It leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+import socket
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel import traffic
+from tsnbench.errors import BackendError
+from tsnbench.hosts import facts
+from tsnbench.hosts.remote.agent import Agent, Step, run_all
+from tsnbench.hosts.remote.reach import reach
+from tsnbench.linux import reading
+
+if TYPE_CHECKING:
+    from tsnbench.hosts.facts import Facts
+    from tsnbench.hosts.inventory import Inventory
+
+PROGRAMS = ("ptp4l", "phc2sys", "ethtool")
+"""Programs of others that a run may start."""
+STEERING = ("chronyd", "ntpd", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "timemaster")
+"""Programs that steer clocks, as the kernel names processes: by 15 characters."""
+# The first word of a line says what the line tells of, so that a login's other words do no harm.
+_ASK = r"""LC_ALL=C; PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin; export LC_ALL PATH
+tell() { sed "s/^/$1 /"; }
+for one in PROGRAMS; do command -v $one >/dev/null && echo "has $one"; done
+cat /proc/[0-9]*/comm 2>/dev/null | sort -u | tell runs
+tell isolated </sys/devices/system/cpu/isolated
+tell online </sys/devices/system/cpu/online
+df -P -k . | sed 1d | tell space
+for one in "$@"; do
+    set -- /sys/class/net/"$one"/queues/tx-*; [ -e "$1" ] || shift
+    echo "queues $one $#"
+    ethtool -l "$one" 2>/dev/null | tell "channels $one"
+    ethtool -T "$one" 2>/dev/null | tell "stamps $one"
+done
+"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What an interface says of itself beside :class:`tsnbench.hosts.facts.Interface`."""
+
+    queues: int
+    """For transmission, as they are now."""
+    most_queues: int | None
+    """What ``ethtool -L`` could make of them; None where the driver does not say."""
+    stamps: reading.Stamping
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What one host answered."""
+
+    host: str
+    error: str = ""
+    """Why it did not answer; then nothing else is known."""
+    facts: Facts | None = None
+    lacks: str = ""
+    """What the host needs before it can be looked at, where it could be reached."""
+    cards: Mapping[str, Card] = field(default_factory=dict)
+    """By interface."""
+    programs: frozenset[str] = frozenset()
+    steering: tuple[str, ...] = ()
+    """Programs that steer clocks and run there."""
+    isolated: frozenset[int] = frozenset()
+    """Processors that the scheduler leaves alone."""
+    online: frozenset[int] = frozenset()
+    free_octets: int | None = None
+    """In the folder where captures are kept until they are fetched."""
+
+
+def ask(inventory: Inventory, hosts: Collection[str]) -> dict[str, Examined]:
+    """Examines hosts of an inventory at once, by name.
+
+    Raises:
+        BackendError: there is no live program here.
+    """
+    program = traffic.program()
+    owner = f"{getpass.getuser()} at {socket.gethostname()}"
+
+    def one_host(agent: Agent) -> Examined:
+        name, host = agent.name, inventory.hosts[agent.name]
+        try:
+            ready = agent.open()
+            try:
+                seen = facts.survey(agent, ready, list(host.ports.values()))
+            except BackendError as error:
+                if agent.lost:
+                    raise
+                return Examined(name, lacks=_own(name, error))
+            words = _ASK.replace("PROGRAMS", " ".join(PROGRAMS))
+            done = agent.steps([Step(("sh", "-c", words, "sh", *seen.ports), may_fail=True)])[0]
+            return read(name, seen, done.out)
+        except BackendError as error:
+            return Examined(name, error=_own(name, error))
+        finally:
+            agent.restore()
+
+    agents = [Agent(name, reach(inventory.hosts[name].ssh), owner=owner, program=program) for name in hosts]
+    return {one.host: one for one in run_all(agents, one_host)}
+
+
+def read(host: str, seen: Facts, said: str) -> Examined:
+    """The answers of one host.
+
+    Args:
+        host: its name.
+        seen: what was looked at besides.
+        said: output of the questions' script.
+    """
+    told: dict[str, list[str]] = {}
+    for line in said.splitlines():
+        key, _, rest = line.partition(" ")
+        if key in ("queues", "channels", "stamps"):
+            name, _, rest = rest.partition(" ")
+            key = f"{key} {name}"
+        told.setdefault(key, []).append(rest)
+
+    def text(key: str) -> str:
+        return "\n".join(told.get(key, ()))
+
+    cards = {
+        name: Card(
+            int(text(f"queues {name}") or 0),
+            reading.most_queues(text(f"channels {name}")),
+            reading.stamping(text(f"stamps {name}")),
+        )
+        for name in seen.ports
+    }
+    running = told.get("runs", ())
+    space = re.search(r"\s(\d+)\s+\d+%\s", text("space"))
+    return Examined(
+        host,
+        facts=seen,
+        cards=cards,
+        programs=frozenset(told.get("has", ())),
+        steering=tuple(name for name in STEERING if name in running),
+        isolated=frozenset(processors(text("isolated"))),
+        online=frozenset(processors(text("online"))),
+        free_octets=int(space[1]) * 1024 if space else None,
+    )
+
+
+def processors(text: str) -> list[int]:
+    """``0,2-3`` as the kernel lists processors."""
+    found: list[int] = []
+    for part in text.strip().split(","):
+        if match := re.fullmatch(r"(\d+)(?:-(\d+))?", part):
+            found += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return found
+
+
+def _own(host: str, error: BackendError) -> str:
+    return str(error).removeprefix(f"{host}: ")
