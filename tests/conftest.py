@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+# Children of nohup ignore it; what is tested here are programs of which nobody said so.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 """How long one example takes says what else the machine does, not whether the code is right."""

@@ -54,6 +54,11 @@ def run(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[s
     into = tmp_path_factory.mktemp("run") / "run"
     longer = rig.folder / "longer.yaml"
     longer.write_text(SCENARIO.replace("200 ms", "3 s", 1))
+    heard = rig.folder / "independent.pcap"
+    rig.says("b", "ip link set eth1 up")
+    words = [*rig.made.ssh.split(), "b", "exec tcpdump -Z root -n -Q in -s 64 -i eth1 -U -w - vlan"]
+    with heard.open("wb") as file:
+        watcher = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.DEVNULL)
     process = on(rig, into, scenario=longer)
     seen: dict[str, str] = {}
     until = time.monotonic() + 60
@@ -64,6 +69,12 @@ def run(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[s
             seen["tc"] = rig.says("s", "tc -s qdisc show")
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
+    time.sleep(0.5)
+    watcher.terminate()
+    watcher.wait(timeout=20)
+    rig.says("b", "ip link set eth1 down")
+    lines = subprocess.run(["tcpdump", "-n", "-r", heard], capture_output=True, timeout=60, check=False)
+    seen["frames"] = str(len(lines.stdout.splitlines()))
     return Run.open(into), seen
 
 
@@ -83,6 +94,13 @@ def test_the_folder_is_as_any_other(run: tuple[Run, dict[str, str]]) -> None:
 def test_the_hosts_themselves_show_it(run: tuple[Run, dict[str, str]]) -> None:
     assert "--epoch-from -" in run[1]["ps"]
     assert "htb" in run[1]["tc"]
+
+
+def test_an_independent_capture_has_as_many_frames(run: tuple[Run, dict[str, str]]) -> None:
+    """By tcpdump on the listener's own interface, which knows nothing of the run."""
+    frames = run[0].frames()
+    received = frames.filter(pl.col("delay_ns").is_not_null()).height
+    assert received == int(run[1]["frames"]) == 4500
 
 
 def test_nothing_is_shared_but_the_connection(run: tuple[Run, dict[str, str]], rig: Rig) -> None:

@@ -24,7 +24,7 @@ from tsnbench.hosts.remote.agent import Agent, Step, run_all
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, merge
 from tsnbench.hosts.synchronisation import Synchronisation
-from tsnbench.runs import manifest
+from tsnbench.runs import file_names, manifest
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
@@ -267,6 +267,7 @@ class Hosts(Backend):
                 returned, results.Job(document, text, 1, HostPorts(virtual), kernel), folder, pcap=pcap
             )
         except BackendError as error:
+            _discard(folder)
             raise Rejected("the hosts", str(error)) from error
         self._record(folder, jobs)
         if self._clocks.on:
@@ -345,3 +346,14 @@ class Hosts(Backend):
 
 def _setups(jobs: Mapping[str, HostJob]) -> dict[str, list[Step]]:
     return {name: own.setup for name, own in jobs.items()}
+
+
+def _discard(folder: Path) -> None:
+    """Removes what a rejected attempt has written of its frames."""
+    for name in (file_names.OBSERVATIONS, file_names.COUNTERS):
+        (folder / name).unlink(missing_ok=True)
+    captures = folder / "captures"
+    if captures.is_dir():
+        for path in captures.iterdir():
+            path.unlink()
+        captures.rmdir()

@@ -1,0 +1,301 @@
+"""The agent by itself, on this machine: orders, their undo, and every way in which a controller can go."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tsnbench.backends.kernel import traffic
+from tsnbench.errors import BackendError, InputError
+from tsnbench.hosts.remote import agent as agents
+from tsnbench.hosts.remote.agent import Agent, AgentLost, Step
+from tsnbench.hosts.remote.reach import Space, Ssh, reach
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="hosts are worked with as root")
+
+
+@dataclass(frozen=True)
+class Here:
+    """This machine, with a state folder and folders for temporary files of its own."""
+
+    folder: Path
+    path: str = os.environ["PATH"]
+    before: str = ""
+    """A line of the shell that a login would run first."""
+
+    @property
+    def scope(self) -> str:
+        return f"-test{os.getpid()}"
+
+    def command(self, words: list[str]) -> list[str]:
+        own = ["env", "-i", f"PATH={self.path}", f"TMPDIR={self.folder}", f"HOME={self.folder}"]
+        if self.before:
+            return [*own, "sh", "-c", f'{self.before}; exec "$@"', "sh", *words]
+        return [*own, *words]
+
+    def explain(self, code: int, said: str) -> str:
+        return ""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Here]:
+    made = Here(tmp_path)
+    yield made
+    assert not Path(f"/run/tsnbench-host{made.scope}").exists()
+    assert [path.name for path in tmp_path.glob("tsnbench-agent*")] == []
+
+
+def connect(here: Here, owner: str = "anna", **more) -> Agent:
+    return Agent("host", here, owner=owner, program=traffic.program(), **more)
+
+
+def state(here: Here) -> Path:
+    return Path(f"/run/tsnbench-host{here.scope}")
+
+
+def touch(path: Path) -> Step:
+    return Step(("touch", str(path)), undo=(("rm", str(path)),))
+
+
+def agent_pid(here: Here) -> int:
+    found = subprocess.run(
+        ["pgrep", "-f", f"agent --state {state(here)} "], capture_output=True, text=True, check=True
+    )
+    return int(found.stdout.split()[0])
+
+
+def gone(path: Path, within_s: float) -> float:
+    began = time.monotonic()
+    while path.exists():
+        assert time.monotonic() - began < within_s
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def test_steps_are_undone_in_reverse_and_only_those_that_succeeded(here: Here, tmp_path: Path) -> None:
+    host = connect(here)
+    host.open()
+    folder, file = tmp_path / "folder", tmp_path / "folder" / "file"
+    done = host.steps(
+        [
+            Step(("mkdir", str(folder)), undo=(("rmdir", str(folder)),)),
+            touch(file),
+            # It fails, so what it would have undone stays: somebody else made it.
+            Step(("mkdir", str(folder)), undo=(("touch", str(tmp_path / "harm")),)),
+            touch(tmp_path / "never"),
+        ]
+    )
+    assert [one.code for one in done] == [0, 0, 1]
+    assert "exists" in done[-1].err
+    assert file.exists()
+    assert host.restore() == []
+    assert not folder.exists()
+    assert not (tmp_path / "harm").exists()
+    assert not (tmp_path / "never").exists()
+
+
+def test_what_cannot_be_undone_is_said(here: Here, tmp_path: Path) -> None:
+    host = connect(here)
+    host.open()
+    host.steps([touch(tmp_path / "a"), Step(("true",), undo=(("rmdir", "/nowhere/at/all"),))])
+    assert any("rmdir /nowhere/at/all" in line for line in host.restore())
+    assert not (tmp_path / "a").exists()
+
+
+def test_undo_keeps_the_conversation(here: Here, tmp_path: Path) -> None:
+    host = connect(here)
+    host.open()
+    host.steps([touch(tmp_path / "a")])
+    host.start("sleeper", ["sleep", "60"])
+    assert host.undo() == []
+    assert not (tmp_path / "a").exists()
+    assert host.wait_for_end("sleeper", time.monotonic() + 5).code == 128 + signal.SIGTERM
+    host.steps([touch(tmp_path / "b")])
+    assert (tmp_path / "b").exists()
+    host.restore()
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_to_the_agent_undoes_everything(here: Here, tmp_path: Path, number: int) -> None:
+    host = connect(here)
+    host.open()
+    host.steps([touch(tmp_path / "a")])
+    os.kill(agent_pid(here), number)
+    gone(tmp_path / "a", 5)
+    gone(state(here), 5)
+    with pytest.raises(AgentLost):
+        host.steps([Step(("true",))])
+    assert host.restore() == []
+
+
+def test_the_end_of_the_connection_undoes_everything(here: Here, tmp_path: Path) -> None:
+    host = connect(here)
+    host.open()
+    host.steps([touch(tmp_path / "a")])
+    host.start("sleeper", ["sh", "-c", f"trap '' TERM; touch {tmp_path}/b; sleep 60"])
+    assert host._process is not None
+    host._process.kill()
+    # The process that is killed is the agent itself here: nobody is left to undo.
+    host.restore()
+    assert (tmp_path / "a").exists()
+    again = connect(here)
+    ready = again.open()
+    assert ready.left == 2
+    assert not (tmp_path / "a").exists()
+    assert again.restore() == []
+
+
+def test_silence_undoes_everything(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "PATIENCE_MS", 500)
+    monkeypatch.setattr(agents, "BEAT_S", 0.1)
+    host = connect(here)
+    host.open()
+    host.steps([touch(tmp_path / "a")])
+    time.sleep(1)
+    assert (tmp_path / "a").exists()
+    host._closing.set()
+    assert gone(tmp_path / "a", 5) < 2
+    host.restore()
+
+
+def test_a_long_step_does_not_silence_the_beats(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "PATIENCE_MS", 500)
+    monkeypatch.setattr(agents, "BEAT_S", 0.1)
+    host = connect(here)
+    host.open()
+    assert host.steps([Step(("sleep", "1.5"))])[0].code == 0
+    assert host.steps([Step(("sleep", "60"), limit_ms=200)])[0].code == 124
+    assert host.restore() == []
+
+
+def test_a_login_may_talk(tmp_path: Path) -> None:
+    host = connect(Here(tmp_path, before="echo Welcome; echo '@all'; echo warning >&2"))
+    assert host.open().left == 0
+    assert host.steps([Step(("echo", "x"))])[0].out == "x\n"
+    host.restore()
+
+
+def test_busybox_is_enough(tmp_path: Path) -> None:
+    busybox = shutil.which("busybox")
+    if busybox is None:
+        pytest.skip("packages are missing: busybox-static")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "uname", "id", "mktemp", "chmod", "rm", "head", "env", "cat", "touch"):
+        (tools / name).symlink_to(busybox)
+    own = Here(tmp_path, path=str(tools))
+    host = connect(own)
+    assert host.open().machine == os.uname().machine
+    host.put("folder/file", b"x" * 5_000_000)
+    assert host.get("folder/file") == b"x" * 5_000_000
+    host.steps([touch(tmp_path / "a")])
+    assert host.restore() == []
+    assert not (tmp_path / "a").exists()
+
+
+def test_another_machine_is_refused_by_name(here: Here) -> None:
+    host = connect(here, machine="s390x")
+    with pytest.raises(BackendError, match=f"it is a machine of type {os.uname().machine}") as error:
+        host.open()
+    assert "hint:" in str(error.value)
+
+
+def test_who_is_not_root_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    words = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+    class Nobody(Here):
+        def command(self, told: list[str]) -> list[str]:
+            return [*words.split(), *super().command(told)]
+
+    with pytest.raises(BackendError, match=r"nobody is not root there\nhint: give root's login"):
+        connect(Nobody(tmp_path)).open()
+
+
+def test_a_folder_in_which_nothing_may_run_is_passed_over(tmp_path: Path) -> None:
+    class Strict(Here):
+        def command(self, words: list[str]) -> list[str]:
+            script = 'mount -t tmpfs -o noexec tmpfs "$1" && shift && exec "$@"'
+            told = ["unshare", "--mount", "sh", "-c", script, "sh", str(self.folder)]
+            return [*told, *super().command(words)]
+
+    host = connect(Strict(tmp_path))
+    assert not host.open().program.startswith(str(tmp_path))
+    assert host.restore() == []
+
+
+def test_two_controllers(here: Here) -> None:
+    first, second = connect(here), connect(here, "bert")
+    first.open()
+    with pytest.raises(BackendError, match=r"anna has had this host for \d+ s"):
+        second.open()
+    first.restore()
+    assert connect(here, "bert").restore_leftovers() == 0
+
+
+def test_paths_stay_in_the_work_folder(here: Here) -> None:
+    host = connect(here)
+    host.open()
+    for path in ("../x", "/etc/passwd", "a/../../x", "", "."):
+        with pytest.raises(BackendError, match="expected a path within the work folder"):
+            host.put(path, b"")
+        with pytest.raises(BackendError, match="expected a path within the work folder"):
+            host.get(path)
+    host.restore()
+
+
+def test_what_is_no_order_is_answered_or_ends_the_conversation(here: Here, tmp_path: Path) -> None:
+    host = connect(here)
+    host.open()
+    host.steps([touch(tmp_path / "a")])
+    with pytest.raises(BackendError, match="dance"):
+        host._ask({"do": "dance"})
+    with pytest.raises(BackendError):
+        host._ask({"do": "start", "name": "../x", "argv": ["true"]})
+    with pytest.raises(BackendError, match="no such program runs"):
+        host.tell("nobody", "x")
+    assert host._process is not None
+    assert host._process.stdin is not None
+    host._process.stdin.write(b"\x00garbage\n" * 3)
+    host._process.stdin.flush()
+    gone(tmp_path / "a", 5)
+    host.restore()
+
+
+def test_the_log_has_every_command_with_its_code(here: Here) -> None:
+    host = connect(here)
+    host.open()
+    host.steps([Step(("sh", "-c", "echo no >&2; exit 4"), may_fail=True), Step(("cat",), stdin="x")])
+    host.restore()
+    assert [one["code"] for one in host.log] == [4, 0]
+    assert host.log[0]["said"] == "no\n"
+    assert host.log[1]["stdin"] == "x"
+    assert all(one["at_ns"] > 10**18 for one in host.log)
+    json.dumps(host.log)
+
+
+@pytest.mark.parametrize("name", ["-oProxyCommand=x", "a b", "a;b", "$(a)", "", "a\nb"])
+def test_no_name_of_a_host_is_an_option_or_a_command(name: str) -> None:
+    with pytest.raises(InputError):
+        Ssh(name)
+    with pytest.raises(InputError):
+        reach(f"netns://{name}" if name != "" else "netns://")
+
+
+def test_words_are_quoted_for_the_shell_there() -> None:
+    words = Ssh("root@host").command(["sh", "-c", "echo $1", "x", "a b'; reboot"])
+    assert words[-1] == """sh -c 'echo $1' x 'a b'"'"'; reboot'"""
+    assert words[-3:-1] == ["--", "root@host"]
+    assert Space("n1").command(["true"]) == ["ip", "netns", "exec", "n1", "true"]
