@@ -70,6 +70,7 @@ def run(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[s
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     time.sleep(0.5)
+    rig.ssh("b", "pkill tcpdump")
     watcher.terminate()
     watcher.wait(timeout=20)
     rig.says("b", "ip link set eth1 down")
