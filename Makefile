@@ -9,6 +9,7 @@
 #   make docs    target/docs/index.html: pages, notebooks (run), Python and Rust references; warnings are errors
 #   make bench   measurements for docs/performance.md
 #   make papers  every shipped scenario at its own duration with its report; papers' figures beside ours (hours)
+#   make bench-hosts  how much longer runs on hosts take than their Plans (as root, in a lab of its own)
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
 #   make lock    write the lock files anew
 #   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
@@ -31,7 +32,7 @@ SOAK_SEED  ?= 1
 # What make fresh runs; both of the README's commands unless given.
 FRESH ?=
 
-.PHONY: run test test-rust test-python twin check bench papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
+.PHONY: run test test-rust test-python twin check bench bench-hosts papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -83,6 +84,9 @@ $(VENV)/.docs: requirements/docs.lock | $(VENV)/.locked
 
 bench: $(VENV)/.built
 	$(BIN)/python benches/bench.py
+
+bench-hosts: $(VENV)/.built packages
+	$(BIN)/python benches/hosts.py
 
 papers: $(VENV)/.built
 	cd scenarios/papers && $(CURDIR)/$(BIN)/python -m paper_figures $(PAPERS)
