@@ -32,6 +32,8 @@ network:
 clocks: {gptp: {grandmaster: a, sync-interval: 125 ms}}
 streams:
   x: {from: a, to: b, frame: 1000 B, period: 1 ms, pcp: 3}
+  y: {from: b, to: a, frame: 1000 B, period: 1 ms, pcp: 3}
+  z: {from: b, to: a, frame: 1000 B, period: 1 ms, pcp: 0}
 """
 READY = Ready("/tmp/w", "/tmp/w/p", "6.12", "x86_64", "a", "boot-a", "", 37, (0, 0), 0, ())
 CARD = Interface("eno1", "02:00:00:00:00:01", True, True, 1500, "", "igb", True, "", False, (), "/dev/ptp0")
@@ -83,7 +85,6 @@ def test_a_lab_that_has_everything_lacks_nothing_but_what_plans_cannot() -> None
         ({"interface": {"master": "br0"}}, "in (eno1) master", "a port of br0", "nomaster"),
         ({"interface": {"name": "eno7"}}, "in (eno1)", "no such interface", "eno7"),
         ({"ssh": "eno1"}, "in (eno1)", "our own ssh connection", "leave eno1 out"),
-        ({"cards": {"eno1": Card(2, 8, STAMPS)}}, "in (eno1) queues", "at most 8", "ethtool -L eno1"),
         ({"cards": {"eno1": Card(2, None, STAMPS)}}, "in (eno1) queues", "2 for", "more queues"),
         (
             {"cards": {"eno1": Card(8, 8, Stamping(False, True, None, ()))}},
@@ -94,7 +95,7 @@ def test_a_lab_that_has_everything_lacks_nothing_but_what_plans_cannot() -> None
         ({"interface": {"phc": ""}}, "in (eno1) clock", "no PTP hardware clock", "clock: software"),
         ({"programs": frozenset({"ptp4l"})}, "phc2sys", "the Plan has PTP", "apt-get install linuxptp"),
         ({"steering": ("chronyd",)}, "chronyd", "phc2sys", "systemctl stop chrony"),
-        ({"free_octets": 1000}, "space", "captures need up to 2 MiB", "shorter duration"),
+        ({"free_octets": 1000}, "space", "captures need up to 4 MiB", "shorter duration"),
         ({"online": frozenset({0, 1})}, "processors", "no processor 2, 3", "talkers"),
         (
             {"can": replace(Capabilities(), qdiscs=frozenset({"pfifo"}))},
@@ -111,6 +112,12 @@ def test_each_lack_has_its_remedy(changed: dict, name: str, found: str, remedy: 
     assert found in one.found
     assert remedy in one.remedy
     assert one.room == ("lab" if name == "TAI" else "b")
+
+
+def test_a_card_that_can_have_more_queues_is_given_them() -> None:
+    report = judged(host("b", cards={"eno1": Card(2, 8, STAMPS)}))
+    assert lacks(report) == []
+    assert "2 for transmission, at most 8; a run sets 8" in {one.found for one in report.findings}
 
 
 def test_notes_are_no_lack() -> None:

@@ -68,23 +68,28 @@ def common_cycle_ns(plan: PlanDocument) -> int:
     return cycle
 
 
-def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob]) -> None:
-    """Configures all hosts at once.
+def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob]) -> list[str]:
+    """Configures all hosts at once; what a host refused and a run can do without, in words.
 
     Raises:
         BackendError: a host refuses; which command, and what that means.
     """
 
-    def one_host(agent: Agent) -> None:
+    def one_host(agent: Agent) -> list[str]:
+        refused = []
         for done in agent.steps(jobs[agent.name].setup):
-            if done.code:
-                said = done.err.strip() or f"exit code {done.code}"
+            if not done.code:
+                continue
+            said = done.err.strip() or f"exit code {done.code}"
+            told = " ".join(done.step.argv)
+            if not done.step.may_fail:
                 found = explain(said)
                 why = f"\nthat is: {found.reason}\nhint: {found.remedy}" if found else ""
-                told = " ".join(done.step.argv)
                 raise BackendError(f"{agent.name}: {told}: {said}{why}")
+            refused.append(f"{agent.name}: {told}: {said}")
+        return refused
 
-    run_all([agents[host] for host in jobs], one_host)
+    return [one for own in run_all([agents[host] for host in jobs], one_host) for one in own]
 
 
 def run(

@@ -17,7 +17,7 @@ from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.netns.capabilities import missing
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
-from tsnbench.hosts import attempt, facts, job, wiring
+from tsnbench.hosts import attempt, facts, job, tuning, wiring
 from tsnbench.hosts.attempt import Rejected
 from tsnbench.hosts.mapping import Mapped, map_plan
 from tsnbench.hosts.remote.agent import Agent, Step, run_all
@@ -40,6 +40,11 @@ ATTEMPTS = "attempts.json"
 NO_WIRE = (
     "virtual interfaces have no wire: a frame arrives when its transmission begins, and each hop is "
     "shorter by the time of a frame and of the cable; delays are those of the machine that they share"
+)
+TAKEN = (
+    "# No host was asked: words with -BEFORE are what it will say. Gates count from 0 here, and from an\n"
+    "# instant of TAI in a run. Cards that keep gates get flags 0x2; Linux before 6.3 has other numbers of\n"
+    "# traffic classes."
 )
 HOSTS = "hosts"
 """In a run's folder: a folder for each host."""
@@ -108,15 +113,24 @@ class Hosts(Backend):
         """Every command for every host, without asking one: hosts are taken for machines with network cards
         whose kernels support everything. ``MAC-BEFORE`` is what a host will say."""
         mapped = map_plan(self.inventory, plan.document, self.given)
-        lines = [f"# {note}" for note in mapped.notes]
+        lines = [
+            f"# not with --on hosts: {one}" for one in unsupported(plan.document, HostPorts(frozenset()))
+        ]
+        lines += [f"# {note}" for note in mapped.notes]
         for host, own in job.jobs(plan.document, self.inventory, mapped, {}, 0).items():
             lines.append(
                 f"# {host} ({self.inventory.hosts[host].ssh}) is {plan.document['nodes'][own.node]['name']}"
             )
             lines += own.lines()
-        for machine in self.inventory.devices:
-            if machine in mapped.machines.values():
-                lines.append(f"# {machine} is configured with tsnbench deploy, or by hand")
+            lines += self._clocks.say(plan.document, mapped, host)
+        for machine, device in self.inventory.devices.items():
+            if (node := mapped.node(machine)) is not None:
+                how = (
+                    f"by hand, from {Path(device.checklist).name}"
+                    if device.by_hand
+                    else f"by NETCONF, {device.netconf}"
+                )
+                lines.append(f"# {machine} is {node}: configured {how}")
         return lines
 
     def restore(self) -> None:
@@ -180,7 +194,8 @@ class Hosts(Backend):
         def one_host(agent: Agent) -> tuple[str, Facts]:
             host = self.inventory.hosts[agent.name]
             ready = agent.open()
-            return agent.name, facts.look(agent, ready, list(host.ports.values()))
+            seen = facts.look(agent, ready, list(host.ports.values()))
+            return agent.name, replace(seen, before=tuning.read(agent, host, job.tuned(host, seen)))
 
         made = {
             name: Agent(name, reach(self.inventory.hosts[name].ssh), owner=owner, program=program)
@@ -231,8 +246,7 @@ class Hosts(Backend):
                 f"{document['name']}: the hosts' kernels cannot run all of this plan:\n{listed}\n"
                 "hint: load the modules there (sch_taprio, sch_cbs, …), or use hosts with another kernel"
             )
-        known = {name: (one.interfaces, one.can) for name, one in self._facts.items()}
-        jobs = job.jobs(document, self.inventory, self._mapped, known, self._phase_ns)
+        jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
         notes: list[str] = []
         if _setups(jobs) != _setups(self._jobs):
             # Something is set up otherwise than this Plan needs it, or nothing yet.
@@ -241,9 +255,9 @@ class Hosts(Backend):
             self._jobs = {}
             notes = wiring.check(agents, self._facts, self.inventory, wires)
             self._phase_ns = (time.clock_gettime_ns(time.CLOCK_TAI) // 10**9 + 2) * 10**9
-            jobs = job.jobs(document, self.inventory, self._mapped, known, self._phase_ns)
+            jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
             self._jobs = jobs
-            attempt.set_up(agents, jobs)
+            notes += attempt.set_up(agents, jobs)
 
         def tell(passed: int) -> None:
             progress(passed, 0)

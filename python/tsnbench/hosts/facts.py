@@ -11,6 +11,7 @@ from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.netns import probe
 from tsnbench.errors import BackendError
 from tsnbench.hosts.remote.agent import Agent, Done, Ready, Step
+from tsnbench.hosts.tuning import Before
 
 _OWN = """\
 for one in "$@"; do
@@ -60,6 +61,8 @@ class Facts:
     """Interfaces that the inventory names."""
     state: Mapping[str, Any] = field(default_factory=dict)
     """What has to be the same at the end: see :func:`state_of`."""
+    before: Before | None = None
+    """How its cards and processors are set."""
 
     @property
     def phcs(self) -> list[str]:

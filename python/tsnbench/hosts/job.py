@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,14 +15,15 @@ from tsnbench.backends.kernel.port_traffic import port_traffic
 from tsnbench.backends.kernel.veth import shaping
 from tsnbench.backends.kernel.veth.device import priorities, tag_filters
 from tsnbench.errors import InputError
+from tsnbench.hosts import tuning
 from tsnbench.hosts.remote.agent import Step
 from tsnbench.linux import ingress, qdiscs
-from tsnbench.linux.profile import Mode, Profile
+from tsnbench.linux.profile import Layout, Mode, Profile
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
 if TYPE_CHECKING:
-    from tsnbench.hosts.facts import Interface
+    from tsnbench.hosts.facts import Facts, Interface
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.inventory.types import Host
     from tsnbench.hosts.mapping import Mapped
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
 BRIDGE = "tsnbench0"
 """Of a host that forwards: a name that no user's own bridge has."""
 SNAP_OCTETS = 96
+GATED = frozenset(
+    {"igc", "fsl_enetc", "tsnep", "am65-cpsw-nuss", "lan966x", "st_gmac", "stmmaceth", "dwmac-intel"}
+)
+"""Drivers that offload all of taprio (``flags 0x2``). igb, of the I210, does not."""
+HIGHEST_FIRST = frozenset({"st_gmac", "stmmaceth", "dwmac-intel"})
+"""Drivers of hardware that serves its highest queue first."""
 PROGRAM = "PROGRAM"
 """In a command: the live program on the host, whose folder is known once it is there."""
 DRAIN_NS = 300_000_000
@@ -76,7 +84,7 @@ def jobs(
     plan: PlanDocument,
     inventory: Inventory,
     mapped: Mapped,
-    facts: Mapping[str, tuple[Mapping[str, Interface], Capabilities]],
+    facts: Mapping[str, Facts],
     phase_ns: int,
 ) -> dict[str, HostJob]:
     """By host, in the order of the Plan's nodes.
@@ -85,8 +93,8 @@ def jobs(
         plan: in its own time.
         inventory: the lab.
         mapped: where the Plan is in it.
-        facts: by host, its interfaces and what its kernel can do. A host that is missing is taken for a
-            machine with network cards whose kernel supports everything (``--say`` without asking).
+        facts: by host, what was found there. A host that is missing is taken for a machine with network
+            cards whose kernel supports everything (``--say`` without asking).
         phase_ns: an instant of TAI with the phase of the Plan's zero: gates cycle by it.
 
     Raises:
@@ -100,20 +108,33 @@ def jobs(
         if host is None:
             continue
         names = {numbers[port]: name for port, name in mapped.ports_of(machine).items()}
-        interfaces, can = facts.get(machine, ({}, Capabilities()))
+        known = facts.get(machine)
+        interfaces = known.interfaces if known is not None else {}
+        can = known.can if known is not None else Capabilities()
         job = found[machine] = HostJob(machine, node, names)
         _refuse_in_use(machine, names, interfaces)
-        job.setup += _interfaces(plan, names, interfaces)
         virtual = bool(interfaces) and all(
             not one.driver for name, one in interfaces.items() if name in names.values()
         )
+        before = known.before if known is not None else None
+        job.setup += tuning.settings(host, tuned(host, known), before)
+        if not virtual:
+            wanted = queued(plan)
+            classes = {
+                name: len(plan["ports"][port]["classes"]) if port in wanted else 1
+                for port, name in names.items()
+            }
+            job.setup += tuning.cards(classes, before)
+        job.setup += _interfaces(plan, names, interfaces)
         if node in forwarding(plan):
             job.setup += _forwarding(plan, node, names, can)
         job.setup += (
             _virtual(plan, node, names, can, phase_ns)
             if virtual
-            else _hardware(plan, node, names, host, mapped, phase_ns)
+            else _hardware(plan, node, names, known, phase_ns)
         )
+        if not virtual:
+            job.setup.append(tuning.carriers(list(names.values())))
         _programs(plan, job, host)
         job.read = [
             (f"qdisc-{node}", ("tc", "-j", "-s", "qdisc", "show")),
@@ -185,15 +206,63 @@ def _virtual(
 
 
 def _hardware(
-    plan: PlanDocument, node: int, names: Mapping[int, str], host: Host, mapped: Mapped, phase_ns: int
+    plan: PlanDocument, node: int, names: Mapping[int, str], facts: Facts | None, phase_ns: int
 ) -> list[Step]:
     """Network cards: what ``--to tc`` writes."""
     network = Network(plan)
-    profile = Profile(mode=Mode.FULL, epoch_ns=phase_ns, interfaces=dict(mapped.interfaces))
-    lines = ingress.batch(network, node, profile, Notes("hosts"))
+    own = {network.ports[port]["name"]: name for port, name in names.items()}
+    lines = []
+    if node in forwarding(plan):
+        lines += ingress.batch(network, node, Profile(interfaces=own, epoch_ns=phase_ns), Notes("hosts"))
+    wanted = queued(plan)
     for port, name in names.items():
+        if port not in wanted:
+            continue
+        driver = facts.interfaces[name].driver if facts is not None else ""
+        kernel = facts.ready.kernel if facts is not None else ""
+        profile = Profile(_mode(driver), _layout(driver, kernel), epoch_ns=phase_ns, interfaces=own)
         lines += qdiscs.batch(network.ports[port], name, profile)
     return _tc(lines)
+
+
+def queued(plan: PlanDocument) -> frozenset[int]:
+    """Ports whose cards need a queue per traffic class: one with gates, a shaper, a queueing discipline, or
+    frames of several classes. All others send in the order in which they are told, as any card does."""
+    used: dict[int, set[int]] = {}
+    for stream in plan["streams"]:
+        for hop in stream["route"]:
+            place = plan["ports"][hop["port"]]["pcp_to_class"][stream["pcp"]]
+            used.setdefault(hop["port"], set()).add(place)
+    return frozenset(
+        number
+        for number, port in enumerate(plan["ports"])
+        if "gates" in port
+        or "qdisc" in port
+        or len(used.get(number, ())) > 1
+        or any("cbs" in own and place in used.get(number, ()) for place, own in enumerate(port["classes"]))
+    )
+
+
+def _mode(driver: str) -> Mode:
+    """Cards that keep gates; all others, and unknown ones, leave them to the kernel."""
+    return Mode.FULL if driver in GATED else Mode.SOFTWARE
+
+
+def _layout(driver: str, kernel: str) -> Layout:
+    """Which queue is served first, and which mappings the kernel takes."""
+    if driver in HIGHEST_FIRST:
+        return Layout.STRAIGHT
+    found = re.match(r"(\d+)\.(\d+)", kernel)
+    old = found is not None and (int(found[1]), int(found[2])) < (6, 3)
+    return Layout.RENUMBERED if old else Layout.REVERSED
+
+
+def tuned(host: Host, facts: Facts | None) -> list[str]:
+    """Network cards of a host that the inventory names; all its interfaces where it was not asked."""
+    names = list(host.ports.values())
+    if facts is None:
+        return names
+    return [name for name in names if (one := facts.interfaces.get(name)) and one.driver]
 
 
 def _tc(lines: list[str]) -> list[Step]:
@@ -222,6 +291,7 @@ def _batch(lines: list[str]) -> list[Step]:
 def _programs(plan: PlanDocument, job: HostJob, host: Host) -> None:
     argv: tuple[str, ...]
     cpu = ("--cpu", str(host.talkers[0])) if host.talkers else ()
+    other = ("--cpu", str(host.talkers[-1])) if host.talkers else ()
     for number, tap in enumerate(plan["taps"]):
         if tap["port"] in job.names and tap["stage"] in ("tx", "rx"):
             direction = "in" if tap["stage"] == "rx" else "out"
@@ -234,7 +304,7 @@ def _programs(plan: PlanDocument, job: HostJob, host: Host) -> None:
             argv = (PROGRAM, "listen", "plan.json", "--wake", "--epoch-from", "-", "--for", str(whole_ns))
             argv += ("--port", f"{heard.port}={job.names[heard.port]}")
             argv += ("--priority", str(stages.LISTENING), "--log", f"heard-{heard.port}.json")
-            argv += ("--sights", f"sights-port-{heard.port}")
+            argv += ("--sights", f"sights-port-{heard.port}", *other)
             job.armed.append(Program(f"listener-{heard.port}", argv, "armed"))
     for talker in stages.talkers(plan):
         if talker.node == job.node:

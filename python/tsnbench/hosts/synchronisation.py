@@ -6,6 +6,7 @@ PTP, ptp4l and phc2sys are started from the Plan's files, and end with everythin
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -156,26 +157,46 @@ class Synchronisation:
         reading = read(agent.name, told.out.strip())
         if reading is not None and "error" not in reading.told:
             return SOCKET
-        name = mapped.node(agent.name)
-        network = Network(plan)
-        node = next(place for place, one in enumerate(network.nodes) if one["name"] == name)
-        software = self.inventory.hosts[agent.name].clock is Clock.SOFTWARE
-        profile = Profile(interfaces=dict(mapped.interfaces), software_stamps=software)
         socket = f"{agent.work}/ptp4l.socket"
-        first = [f"uds_address {socket}", *(["free_running 1"] if shared and software else [])]
-        config = ptp.ptp4l(network, node, profile, Notes("hosts"), first)
-        if config is None:
+        programs = self._programs(agent.name, plan, mapped, socket, shared)
+        if not programs:
             raise BackendError(
                 f"{agent.name}: has a clock of its own, runs no ptp4l, and the Plan has no PTP for it\n"
                 "hint: start ptp4l and phc2sys there, or write `clocks: {gptp: …}` in the scenario"
             )
-        agent.programs.pop("ptp4l", None)
-        agent.put("ptp4l.conf", config.encode())
-        agent.start("ptp4l", ["ptp4l", "-f", "ptp4l.conf", "-m"])
+        for argv, file, content in programs:
+            agent.programs.pop(argv[0], None)
+            agent.put(file, content.encode())
+            agent.start(argv[0], argv)
+        return socket
+
+    def _programs(
+        self, host: str, plan: PlanDocument, mapped: Mapped, socket: str, shared: bool
+    ) -> list[tuple[list[str], str, str]]:
+        """ptp4l and phc2sys of a host: how each is started, and the name and content of its file."""
+        network = Network(plan)
+        name = mapped.node(host)
+        node = next(place for place, one in enumerate(network.nodes) if one["name"] == name)
+        clock = self.inventory.hosts[host].clock
+        if clock is Clock.NONE:
+            return []
+        software = clock is Clock.SOFTWARE
+        profile = Profile(interfaces=mapped.ports_of(host), software_stamps=software)
+        first = [f"uds_address {socket}", *(["free_running 1"] if shared and software else [])]
+        config = ptp.ptp4l(network, node, profile, Notes("hosts"), first)
+        if config is None:
+            return []
+        found = [(["ptp4l", "-f", "ptp4l.conf", "-m"], "ptp4l.conf", config)]
         follow = ptp.phc2sys(network, node)
         if follow is not None and not software:
-            agent.put("phc2sys.conf", follow.encode())
             leads = plan["clocks"]["gptp"]["grandmaster"] == node
             words = ["phc2sys", "-f", "phc2sys.conf", "-z", socket, "-a", "-rr" if leads else "-r", "-m"]
-            agent.start("phc2sys", words)
-        return socket
+            found.append((words, "phc2sys.conf", follow))
+        return found
+
+    def say(self, plan: PlanDocument, mapped: Mapped, host: str) -> list[str]:
+        """Programs that a host starts where it runs no ptp4l of its own, with their files, for people."""
+        lines = []
+        for argv, file, content in self._programs(host, plan, mapped, "WORK/ptp4l.socket", shared=False):
+            lines += [f"cat >{file} <<END", *content.splitlines(), "END", f"{shlex.join(argv)} &"]
+        return lines and ["# where no ptp4l runs there, once all is set up:", *lines]

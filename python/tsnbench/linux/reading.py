@@ -60,3 +60,27 @@ def offset_ns(text: str) -> float | None:
     """Output of ``pmc 'GET CURRENT_DATA_SET'``: from its master."""
     found = re.search(r"offsetFromMaster\s+(-?[\d.]+)", text)
     return float(found[1]) if found else None
+
+
+def queues(text: str) -> int | None:
+    """Output of ``ethtool -l``: how many combined queues there are."""
+    now = text.partition("Current hardware settings")[2]
+    found = re.search(r"^Combined:\s+(\d+)", now, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def eee(text: str) -> bool | None:
+    """Output of ``ethtool --show-eee``: whether Energy Efficient Ethernet is on; None: unsupported."""
+    found = re.search(r"EEE status: (enabled|disabled)", text)
+    return found[1] == "enabled" if found else None
+
+
+def coalescing(text: str) -> dict[str, int]:
+    """Output of ``ethtool -c``: how long interrupts wait, in us, as far as the driver says."""
+    found = re.findall(r"^(rx-usecs|tx-usecs):\s+(\d+)\s*$", text, re.MULTILINE)
+    return {name: int(value) for name, value in found}
+
+
+def changeable(text: str) -> set[str]:
+    """Output of ``ethtool -k``: what is on and not fixed."""
+    return set(re.findall(r"^\s*([\w-]+): on\s*$", text, re.MULTILINE))

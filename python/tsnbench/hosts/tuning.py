@@ -1,0 +1,179 @@
+"""Settings of a host for a run: its network cards (``ethtool``), and what the inventory's ``tuning`` names.
+
+The state is read first. Only what was read is set, so that only what was really there is put back.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tsnbench.hosts.remote.agent import Agent, Step
+from tsnbench.linux import reading, tuning
+
+if TYPE_CHECKING:
+    from tsnbench.hosts.inventory.types import Host
+
+OFFLOADS = {
+    "tcp-segmentation-offload": "tso",
+    "generic-segmentation-offload": "gso",
+    "generic-receive-offload": "gro",
+    "large-receive-offload": "lro",
+}
+"""Features that make one frame of many, or many of one; with the names by which ``ethtool -K`` sets them."""
+SETTLED_S = 25
+_UNSET = frozenset({"notsupported", "notimplemented"})
+_ASK = r"""LC_ALL=C; PATH=$PATH:/usr/sbin:/sbin; export LC_ALL PATH
+tell() { sed "s/^/$1 /"; }
+for one in "$@"; do
+    ethtool -l "$one" 2>/dev/null | tell "channels $one"
+    ethtool --show-eee "$one" 2>/dev/null | tell "eee $one"
+    ethtool -c "$one" 2>/dev/null | tell "coalescing $one"
+    ethtool -k "$one" 2>/dev/null | tell "features $one"
+done
+"""
+_CARRIER = """\
+for one in "$@"; do
+  left=%d
+  until [ "$(cat "/sys/class/net/$one/carrier" 2>/dev/null)" = 1 ]; do
+    left=$((left - 1)); [ $left -gt 0 ] || { echo "$one has no carrier" >&2; exit 1; }
+    sleep 1
+  done
+done
+"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """How an interface is set; what its driver does not say is None or absent."""
+
+    queues: int | None = None
+    eee: bool | None = None
+    coalescing: Mapping[str, int] = field(default_factory=dict)
+    """``rx-usecs`` and ``tx-usecs``, in us."""
+    on: tuple[str, ...] = ()
+    """Those of :data:`OFFLOADS` that are on and can be changed, as ``ethtool -K`` names them."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What was read."""
+
+    cards: Mapping[str, Card] = field(default_factory=dict)
+    settings: Mapping[int, str] = field(default_factory=dict)
+    """Output of :attr:`tsnbench.linux.tuning.Setting.read`, by the setting's place."""
+
+
+def read(agent: Agent, host: Host, interfaces: Sequence[str]) -> Before:
+    """Asks a host; nothing is changed.
+
+    Args:
+        agent: the host.
+        host: what the inventory says of it.
+        interfaces: its network cards that the inventory names.
+    """
+    known = [one for one, _ in _chosen(host, interfaces)]
+    steps = [Step(("sh", "-c", one.read), may_fail=True) for one in known]
+    cards, *done = agent.steps([Step(("sh", "-c", _ASK, "sh", *interfaces), may_fail=True), *steps])
+    said = {place: one.out for place, one in enumerate(done)}
+    return Before(
+        read_cards(cards.out),
+        {place: text for place, text in said.items() if text.strip() not in {"", *_UNSET}},
+    )
+
+
+def read_cards(said: str) -> dict[str, Card]:
+    """What the questions about network cards brought, by interface."""
+    told: dict[str, dict[str, str]] = {}
+    for line in said.splitlines():
+        kind, _, rest = line.partition(" ")
+        name, _, text = rest.partition(" ")
+        own = told.setdefault(name, {})
+        own[kind] = own.get(kind, "") + text + "\n"
+    return {
+        name: Card(
+            reading.queues(own.get("channels", "")),
+            reading.eee(own.get("eee", "")),
+            reading.coalescing(own.get("coalescing", "")),
+            tuple(
+                short
+                for feature, short in OFFLOADS.items()
+                if feature in reading.changeable(own.get("features", ""))
+            ),
+        )
+        for name, own in told.items()
+    }
+
+
+def cards(classes: Mapping[str, int], before: Before | None) -> Iterator[Step]:
+    """Queues for all classes, no sleeping lines, no frames that wait to be told of, none that are joined.
+
+    Args:
+        classes: by interface, the number of its traffic classes.
+        before: what was read; None where nobody was asked: then everything is taken to be there.
+    """
+    for name, count in classes.items():
+        was = before.cards.get(name, Card()) if before is not None else None
+        if was is None:
+            if count > 1:
+                yield _ethtool("-L", name, ["combined", str(count)], ["combined", "QUEUES-BEFORE"], False)
+            yield _ethtool("--set-eee", name, ["eee", "off"], ["eee", "on"])
+            after = ["rx-usecs", "0", "tx-usecs", "0"]
+            yield _ethtool("-C", name, after, ["rx-usecs", "RX-BEFORE", "tx-usecs", "TX-BEFORE"])
+            shorts = list(OFFLOADS.values())[:3]
+        else:
+            if was.queues is not None and was.queues < count:
+                back = ["combined", str(was.queues)]
+                yield _ethtool("-L", name, ["combined", str(count)], back, False)
+            if was.eee:
+                yield _ethtool("--set-eee", name, ["eee", "off"], ["eee", "on"])
+            waits = {key: value for key, value in was.coalescing.items() if value}
+            if waits:
+                back = [word for key, value in waits.items() for word in (key, str(value))]
+                yield _ethtool("-C", name, [word for key in waits for word in (key, "0")], back)
+            shorts = list(was.on)
+        if shorts:
+            off, on = ([word for one in shorts for word in (one, state)] for state in ("off", "on"))
+            yield _ethtool("-K", name, off, on)
+
+
+def carriers(interfaces: Sequence[str]) -> Step:
+    """Waits until links are up again: a new number of queues or EEE makes them negotiate anew."""
+    return Step(("sh", "-c", _CARRIER % SETTLED_S, "sh", *interfaces), limit_ms=SETTLED_S * 2000)
+
+
+def settings(host: Host, interfaces: Sequence[str], before: Before | None) -> Iterator[Step]:
+    """What ``tuning`` of the inventory names.
+
+    Args:
+        host: what the inventory says of it.
+        interfaces: its network cards that the inventory names, as :func:`read` had them.
+        before: what was read; None where nobody was asked.
+    """
+    for place, (one, value) in enumerate(_chosen(host, interfaces)):
+        saved = before.settings.get(place) if before is not None else "AS-BEFORE"
+        if saved is None or saved.strip() == value:
+            continue
+        # What was is a part of the undo: it needs no file that could be gone.
+        back = one.undo.replace("{saved}", shlex.quote(saved.strip()))
+        back = back.replace("< {file}", f"<<'END'\n{saved.strip()}\nEND")
+        do = ("sh", "-c", f"value=$1; {one.do}", one.name, value)
+        yield Step(do, undo=(("sh", "-c", back),))
+
+
+def _ethtool(word: str, name: str, after: list[str], back: list[str], may_fail: bool = True) -> Step:
+    """A driver that refuses does not end a run, but for queues, without which classes have no place."""
+    undo = (("ethtool", word, name, *back),)
+    return Step(("ethtool", word, name, *after), undo=undo, may_fail=may_fail)
+
+
+def _chosen(host: Host, interfaces: Sequence[str]) -> list[tuple[tuning.Setting, str]]:
+    """Settings with their values; interrupts only where processors are named."""
+    asked = {name: value for name, _, value in (word.partition("=") for word in host.tuning)}
+    found = []
+    for one in tuning.settings(interfaces, host.talkers):
+        if one.name in asked and (value := asked[one.name] or one.value):
+            found.append((one, value))
+    return found
