@@ -273,7 +273,7 @@ class Hosts(Backend):
         virtual = frozenset(
             own.node
             for host, own in jobs.items()
-            if all(not self._facts[host].interfaces[name].driver for name in own.names.values())
+            if all(self._facts[host].interfaces[name].virtual for name in own.names.values())
         )
         kernel = replace(results.SHARED, words="the hosts", can=self._least())
         try:
@@ -313,15 +313,17 @@ class Hosts(Backend):
             bridge_vlans=all(one.bridge_vlans for one in all_of),
         )
 
-    def _described(self, name: str, own: HostJob) -> dict[str, Any]:
-        found = self._facts[name]
+    def _described(self, host: str, own: HostJob) -> dict[str, Any]:
+        found = self._facts[host]
         return {
             "node": own.node,
             "kernel": found.ready.kernel,
             "machine": found.ready.machine,
             "hostname": found.ready.hostname,
             "ports": {
-                interface: found.interfaces[interface].driver or "virtual" for interface in own.names.values()
+                name: one.driver or one.kind or "unknown"
+                for name in own.names.values()
+                if (one := found.interfaces[name])
             },
             "left_by_a_killed_agent": found.ready.left,
         }

@@ -46,6 +46,13 @@ class Interface:
     addresses: tuple[str, ...]
     phc: str = ""
     """Its PTP hardware clock: ``/dev/ptp0``."""
+    kind: str = ""
+    """What made it, by the kernel's word: ``veth``; empty for network cards."""
+
+    @property
+    def virtual(self) -> bool:
+        """It takes frames at any pace, so a queueing discipline has to hold them back as a MAC does."""
+        return self.kind == "veth"
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,7 @@ def survey(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
             mtu=one.get("mtu", 0),
             master=one.get("master", ""),
             driver=rows.get(one["ifname"], [""] * 3)[1],
+            kind=one.get("linkinfo", {}).get("info_kind", ""),
             ipv6=rows.get(one["ifname"], ["1"])[0] == "0",
             root=_chosen_root(qdiscs, one["ifname"]),
             clsact=any(

@@ -114,7 +114,7 @@ def jobs(
         job = found[machine] = HostJob(machine, node, names)
         _refuse_in_use(machine, names, interfaces)
         virtual = bool(interfaces) and all(
-            not one.driver for name, one in interfaces.items() if name in names.values()
+            one.virtual for name, one in interfaces.items() if name in names.values()
         )
         before = known.before if known is not None else None
         job.setup += tuning.settings(host, tuned(host, known), before)
