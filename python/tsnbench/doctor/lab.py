@@ -13,7 +13,7 @@ from tsnbench.backends.kernel.port_traffic import port_traffic
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import shaping
 from tsnbench.doctor.findings import MISSING, NOTE, OK, Finding
-from tsnbench.hosts import doctor, map_plan, synchronisation
+from tsnbench.hosts import devices, doctor, map_plan, synchronisation
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.job import SNAP_OCTETS, queued
 from tsnbench.hosts.returned import HostPorts
@@ -115,15 +115,28 @@ def _plans(inventory: Inventory, places: Sequence[tuple[PlanDocument, Mapped]]) 
     for plan, mapped in places:
         for line in unsupported(plan, HostPorts(frozenset())):
             yield Finding("plan", plan["name"], MISSING, f"not with --on hosts: {line}", hint)
-        for name in mapped.machines.values():
-            if name in inventory.devices:
-                yield Finding(
-                    "plan",
-                    name,
-                    MISSING,
-                    "a device: --on hosts does not configure devices yet",
-                    "configure it with tsnbench deploy, and map only hosts",
-                )
+        yield from _devices(inventory, plan, mapped)
+
+
+def _devices(inventory: Inventory, plan: PlanDocument, mapped: Mapped) -> Iterator[Finding]:
+    for device in devices.by_netconf(inventory, mapped):
+        found = f"{device.netconf}: --on hosts does not configure devices by NETCONF yet"
+        remedy = (
+            f"configure it with tsnbench deploy, and write by-hand: {device.name}.txt in place of netconf"
+        )
+        yield Finding(device.name, "configured", MISSING, found, remedy)
+    for one in devices.by_hand(inventory, plan, mapped):
+        name = one.device.name
+        if one.wanted.left_out:
+            found = f"cannot be configured during a run: {'; '.join(one.wanted.left_out)}"
+            yield Finding(name, "configured", MISSING, found, "the simulator has everything")
+        elif one.confirmed:
+            yield Finding(name, "configured", OK, f"by hand, and confirmed in {one.device.checklist}")
+        else:
+            remedy = f"tsnbench run writes {one.device.checklist}: configure {name} as it says, and confirm"
+            yield Finding(
+                name, "configured", MISSING, "by hand: this Plan's checklist is not confirmed", remedy
+            )
 
 
 def _tai(answered: Mapping[str, Facts]) -> Iterator[Finding]:

@@ -17,14 +17,14 @@ from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.netns.capabilities import missing
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
-from tsnbench.hosts import attempt, facts, job, tuning, wiring
+from tsnbench.hosts import attempt, devices, facts, job, tuning, wiring
 from tsnbench.hosts.attempt import Rejected
 from tsnbench.hosts.mapping import Mapped, map_plan
 from tsnbench.hosts.remote.agent import Agent, Step, run_all
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, merge
 from tsnbench.hosts.synchronisation import Synchronisation
-from tsnbench.runs import file_names, manifest
+from tsnbench.runs import manifest
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
@@ -70,12 +70,15 @@ class Hosts(Backend):
         self._agents: dict[str, Agent] = {}
         self._facts: dict[str, Facts] = {}
         self._mapped: Mapped | None = None
+        self._confirmed: dict[str, str] = {}
+        """Checklists of devices by hand."""
 
     def prepare(self, plan: Plan, folder: Path) -> None:
         """Finds the Plan's place in the lab, and makes the run folder; no host is asked yet.
 
         Raises:
-            InputError: the Plan has no place in the lab, or has what hosts cannot run.
+            InputError: the Plan has no place in the lab, has what hosts cannot run, or a device has to be
+                configured first.
             FolderError: something else is in the way.
         """
         self._mapped = map_plan(self.inventory, plan.document, self.given)
@@ -85,11 +88,7 @@ class Hosts(Backend):
                 f"{plan.name}: --on hosts cannot run all of this plan:\n{listed}\n"
                 "hint: the simulator has everything"
             )
-        if devices := [name for name in self._mapped.machines.values() if name in self.inventory.devices]:
-            raise InputError(
-                f"{plan.name}: --on hosts does not configure devices yet: {', '.join(devices)}\n"
-                "hint: configure them with tsnbench deploy, and map only hosts"
-            )
+        self._confirmed = devices.require(self.inventory, plan.document, self._mapped)
         begin(plan, folder, backend=self.name)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
@@ -151,7 +150,7 @@ class Hosts(Backend):
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
         document, text = plan.document, plan.to_json()
         assert self._mapped is not None
-        machines = [self._mapped.machines[node["name"]] for node in document["nodes"]]
+        machines = self._hosts(document)
         tried: list[dict[str, Any]] = []
         bounds = self.inventory.sync
         try:
@@ -180,6 +179,12 @@ class Hosts(Backend):
             f"{len(tried)} {times} rejected, and none is a measurement:\n{reasons}\n"
             f"hint: `sync: {{attempts: …, pause: …}}` in {self.inventory.file} says how often to try"
         )
+
+    def _hosts(self, document: PlanDocument) -> list[str]:
+        """Machines of a Plan that have agents, in the order of its nodes."""
+        assert self._mapped is not None
+        machines = (self._mapped.machines[node["name"]] for node in document["nodes"])
+        return [name for name in machines if name in self.inventory.hosts]
 
     def _open(self, machines: list[str]) -> None:
         """Connects to every host that is not connected, and looks at it.
@@ -234,7 +239,7 @@ class Hosts(Backend):
         self, document: PlanDocument, text: str, folder: Path, pcap: bool, progress: Progress
     ) -> dict[str, Any]:
         assert self._mapped is not None
-        names = [self._mapped.machines[node["name"]] for node in document["nodes"]]
+        names = self._hosts(document)
         agents = {name: self._agents[name] for name in names}
         needed = set(self._mapped.ends.values())
         wires = [wire for wire in self.inventory.wires if needed.issuperset(wire.ends)]
@@ -281,7 +286,6 @@ class Hosts(Backend):
                 returned, results.Job(document, text, 1, HostPorts(virtual), kernel), folder, pcap=pcap
             )
         except BackendError as error:
-            _discard(folder)
             raise Rejected("the hosts", str(error)) from error
         self._record(folder, jobs)
         if self._clocks.on:
@@ -289,6 +293,9 @@ class Hosts(Backend):
             self._clocks.write(folder)
         return {
             "hosts": {name: self._described(name, jobs[name]) for name in jobs},
+            "devices": {
+                name: {"node": self._mapped.node(name), "configured": "by hand"} for name in self._confirmed
+            },
             "inventory": self.inventory.file,
             "clock": "synchronised, see sync.parquet" if self._clocks.on else "one clock for all hosts",
             "least_ahead_ns": done.least_ahead_ns,
@@ -329,8 +336,9 @@ class Hosts(Backend):
         }
 
     def _record(self, folder: Path, jobs: Mapping[str, HostJob]) -> None:
-        """Logs of all commands, and the state before."""
+        """Logs of all commands, the state before, and what was confirmed of devices."""
         names = [f"{HOSTS}/{host}/{file}" for host in jobs for file in ("commands.jsonl", "before.json")]
+        names += [f"{HOSTS}/{device}/{devices.FILE}" for device in self._confirmed]
         claim(folder, names)
         for host in jobs:
             own = folder / HOSTS / host
@@ -339,6 +347,9 @@ class Hosts(Backend):
             (own / "commands.jsonl").write_text(lines, encoding="utf-8")
             before = json.dumps(self._facts[host].state, indent=1, sort_keys=True)
             (own / "before.json").write_text(before + "\n", encoding="utf-8")
+        for device, content in self._confirmed.items():
+            (folder / HOSTS / device).mkdir(parents=True, exist_ok=True)
+            (folder / HOSTS / device / devices.FILE).write_text(content, encoding="utf-8")
 
     def _restore(self) -> list[str]:
         """Undoes everything, and compares what is with what was; the differences in words."""
@@ -362,14 +373,3 @@ class Hosts(Backend):
 
 def _setups(jobs: Mapping[str, HostJob]) -> dict[str, list[Step]]:
     return {name: own.setup for name, own in jobs.items()}
-
-
-def _discard(folder: Path) -> None:
-    """Removes what a rejected attempt has written of its frames."""
-    for name in (file_names.OBSERVATIONS, file_names.COUNTERS):
-        (folder / name).unlink(missing_ok=True)
-    captures = folder / "captures"
-    if captures.is_dir():
-        for path in captures.iterdir():
-            path.unlink()
-        captures.rmdir()

@@ -1,0 +1,111 @@
+"""Devices in a run. Those that are configured by hand have a checklist, which has to be confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench.errors import InputError
+from tsnbench.foreign import read_text
+from tsnbench.hosts.by_hand import Checklist, UnconfirmedError, checklist
+
+if TYPE_CHECKING:
+    from tsnbench.hosts.inventory import Inventory
+    from tsnbench.hosts.inventory.types import Device
+    from tsnbench.hosts.mapping import Mapped
+    from tsnbench.plan.types import PlanDocument
+
+FIRST = "Checklist of "
+"""How every checklist begins: no other file is written over."""
+FILE = "checklist.txt"
+"""In a run's folder, below the device's name: the confirmed checklist."""
+MOST_OCTETS = 1 << 24
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """A device that somebody configures, and how far that is."""
+
+    device: Device
+    wanted: Checklist
+    content: str | None
+    """Of the checklist's file; None where there is none."""
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether somebody has said that the device is configured as this Plan needs it."""
+        return self.wanted.confirmed(self.content)
+
+
+def by_hand(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> Iterator[ByHand]:
+    """Devices of a Plan that are configured by hand.
+
+    Raises:
+        InputError: a checklist's file is no text.
+    """
+    for device in inventory.devices.values():
+        wanted = checklist(document, mapped, device) if device.by_hand else None
+        if wanted is not None:
+            try:
+                content = read_text(device.checklist, MOST_OCTETS)
+            except FileNotFoundError:
+                content = None
+            yield ByHand(device, wanted, content)
+
+
+def by_netconf(inventory: Inventory, mapped: Mapped) -> list[Device]:
+    """Devices of a Plan that have a NETCONF server."""
+    return [one for one in inventory.devices.values() if not one.by_hand and mapped.node(one.name)]
+
+
+def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dict[str, str]:
+    """The confirmed checklists of all devices. One that is missing or of another Plan is written anew.
+
+    Args:
+        inventory: the lab.
+        document: ``plan.document``.
+        mapped: where the Plan's nodes and ports are.
+
+    Returns:
+        The content of the checklist's file, by device.
+
+    Raises:
+        InputError: a device has to be configured first, or cannot be.
+    """
+    if found := by_netconf(inventory, mapped):
+        name = found[0].name
+        raise InputError(
+            f"{inventory.where(f'devices.{name}')}: {name}: --on hosts does not configure devices by NETCONF "
+            f"yet\nhint: configure it with tsnbench deploy, and write by-hand: {name}.txt in place of netconf"
+        )
+    problems, confirmed = [], {}
+    for one in by_hand(inventory, document, mapped):
+        name, path = one.device.name, one.device.checklist
+        if one.wanted.left_out:
+            listed = "; ".join(one.wanted.left_out)
+            problems.append(f"{name}: a device by hand cannot be configured during a run: {listed}")
+        elif one.content is not None and one.confirmed:
+            confirmed[name] = one.content
+        elif one.content is not None and one.content.strip() and not one.content.startswith(FIRST):
+            problems.append(f"{path}: expected the checklist of {name}, found another file; name a new one")
+        else:
+            problems.append(_unconfirmed(one))
+    if problems:
+        raise InputError("\n".join(problems))
+    return confirmed
+
+
+def _unconfirmed(one: ByHand) -> str:
+    """Writes the checklist where it is missing or of another Plan; what has to be done, in words."""
+    path = Path(one.device.checklist)
+    written = ""
+    if one.wanted.hash not in (one.content or ""):
+        path.write_text(one.wanted.file, encoding="utf-8")
+        written = "\n  the checklist has just been written there"
+    try:
+        one.wanted.require(one.content, str(path))
+    except UnconfirmedError as error:
+        return f"{error}{written}"
+    return ""
