@@ -69,9 +69,9 @@ def test_a_swapped_pair_is_told(two):
 
 
 def test_a_port_of_a_bridge_hears(two):
-    if two.do(1, "ip link add b type bridge").returncode:
+    if two.do(1, "ip link add name br0 type bridge").returncode:
         pytest.skip("this kernel has no bridge")
-    for words in ("b up", "v1 master b"):
+    for words in ("br0 up", "v1 master br0"):
         two.do(1, f"ip link set {words}")
     listener = _listen(two, 1, "v1", "--for", "20s")
     _send(two, 0, "v0", "v0")
