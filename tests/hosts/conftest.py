@@ -92,3 +92,23 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
         else:
             os.environ["TSNBENCH_SSH"] = before
         assert lab.down(made.folder)
+
+
+@pytest.fixture
+def by_hand(rig: Rig, tmp_path: Path) -> Iterator[Path]:
+    """The lab, whose bridge has no shell: somebody else configures it."""
+    lines = rig.made.inventory.read_text().splitlines(keepends=True)
+    own = next(line for line in lines if line.lstrip().startswith("s: {ssh: s"))
+    lines.remove(own)
+    device = own.replace("ssh: s", "by-hand: s.txt")
+    text = "".join(lines).replace("wires:", f"devices:\n{device}wires:", 1)
+    lab = tmp_path / "lab.yaml"
+    lab.write_text(text)
+    ports = " ".join(load_inventory(lab).devices["s"].ports.values())
+    rig.says(
+        "s",
+        "ip link add br9 type bridge stp_state 0 mcast_snooping 0 && ip link set br9 up && "
+        f"for one in {ports}; do ip link set $one master br9 up || exit 1; done",
+    )
+    yield lab
+    rig.says("s", f"ip link del br9; for one in {ports}; do ip link set $one down; done")

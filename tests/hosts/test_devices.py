@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tsnbench.cli.main import app
 from tsnbench.errors import InputError
-from tsnbench.hosts import load_inventory, map_plan
+from tsnbench.hosts import attempt, devices, load_inventory, map_plan, read_inventory
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.by_hand import checklist
 from tsnbench.scenario import read_scenario
@@ -22,26 +22,6 @@ from .conftest import SCENARIO, Rig
 def of_hosts(rig: Rig) -> dict[str, list[str]]:
     """The state of all but the bridge, whose timers run."""
     return {name: said for name, said in rig.state().items() if name != "s"}
-
-
-@pytest.fixture
-def by_hand(rig: Rig, tmp_path: Path) -> Iterator[Path]:
-    """The lab, whose bridge has no shell: somebody else configures it."""
-    lines = rig.made.inventory.read_text().splitlines(keepends=True)
-    own = next(line for line in lines if line.lstrip().startswith("s: {ssh: s"))
-    lines.remove(own)
-    device = own.replace("ssh: s", "by-hand: s.txt")
-    text = "".join(lines).replace("wires:", f"devices:\n{device}wires:", 1)
-    lab = tmp_path / "lab.yaml"
-    lab.write_text(text)
-    ports = " ".join(load_inventory(lab).devices["s"].ports.values())
-    rig.says(
-        "s",
-        "ip link add br9 type bridge stp_state 0 mcast_snooping 0 && ip link set br9 up && "
-        f"for one in {ports}; do ip link set $one master br9 up || exit 1; done",
-    )
-    yield lab
-    rig.says("s", f"ip link del br9; for one in {ports}; do ip link set $one down; done")
 
 
 def test_what_nobody_has_confirmed_is_refused(rig: Rig, by_hand: Path) -> None:
@@ -71,6 +51,16 @@ def test_what_nobody_has_confirmed_is_refused(rig: Rig, by_hand: Path) -> None:
         rig.plan.run(on=hosts, into=by_hand.parent / "run")
     assert wanted.hash not in file.read_text()
     assert of_hosts(rig) == before
+
+
+def test_hosts_have_the_phase_of_devices() -> None:
+    """Devices count cycles from 1970: a run's instants are whole cycles after that, whatever a cycle is."""
+    gates = "shapers: {s -> b: {gates: {entries: [{open: all, for: 70 us}, {open: [3], for: 21 us}]}}}\n"
+    document = read_scenario(SCENARIO + gates)[0].plan().document
+    now_ns = 1_800_000_000_123_456_789
+    found = attempt.phase(document, now_ns)
+    assert found % 91_000 == 0
+    assert 0 <= found - now_ns - 2 * 10**9 < 91_000
 
 
 def test_a_file_of_somebody_is_not_written_over(rig: Rig, by_hand: Path) -> None:
@@ -107,9 +97,11 @@ def test_what_is_confirmed_runs_and_is_kept(rig: Rig, by_hand: Path) -> None:
     assert of_hosts(rig) == before
 
 
-def test_a_device_by_netconf_is_refused_with_words(rig: Rig, by_hand: Path) -> None:
-    by_hand.write_text(by_hand.read_text().replace("by-hand: s.txt", "netconf: admin@s"))
-    with pytest.raises(InputError, match=r"s: --on hosts does not configure devices by NETCONF yet") as error:
-        rig.plan.run(on=Hosts(load_inventory(by_hand)), into=by_hand.parent / "run")
-    assert "tsnbench deploy" in str(error.value)
-    assert not (by_hand.parent / "run").exists()
+def test_two_users_of_devices_are_refused(rig: Rig, by_hand: Path) -> None:
+    text = by_hand.read_text().replace("by-hand: s.txt", "netconf: admin@s")
+    inventory = read_inventory(text, "lab.yaml")
+    two = dict(inventory.devices) | {"t": replace(inventory.devices["s"], name="t", netconf="root@t")}
+    mapped = map_plan(inventory, rig.plan.document, {})
+    both = replace(mapped, machines={**mapped.machines, "other": "t"})
+    with pytest.raises(InputError, match="expected one user for all devices by NETCONF"):
+        devices.require(replace(inventory, devices=two), rig.plan.document, both)

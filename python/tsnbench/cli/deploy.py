@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tsnbench.deploy import Outcome
     from tsnbench.plan.types import PlanDocument
 
-PASSWORD = "TSNBENCH_NETCONF_PASSWORD"
-
 
 def deploy(
     file: Annotated[Path | None, argument("FILE", "Plan (JSON) or scenario file.")] = None,
@@ -80,7 +78,9 @@ def deploy(
         from tsnbench.deploy.deploy import targets
         from tsnbench.plan.network import file_name
 
-        access = room.Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts, timeout)
+        access = room.Access(
+            user or getpass.getuser(), os.environ.get(room.PASSWORD), key, known_hosts, timeout
+        )
         try:
             if restore is not None:
                 outcome = room.restore(

@@ -23,6 +23,8 @@ from tsnbench.yang import xml
 CAPABILITY = "urn:ietf:params:netconf:capability:"
 LIBRARY = "urn:ietf:params:xml:ns:yang:ietf-yang-library"
 PORT = 830
+PASSWORD = "TSNBENCH_NETCONF_PASSWORD"
+"""In the environment: the password on devices; without one, keys are tried."""
 LARGEST_FILE = 16 << 20
 """Octets of a private key, or of the keys of known hosts."""
 ROOTS = (

@@ -25,6 +25,8 @@ LEAD_NS = 800_000_000
 LEAST_AHEAD_NS = 50_000_000
 """A host that is told later than this before the instant may have been too late for it."""
 LONGEST_CYCLE_NS = 10 * 10**9
+SOON_NS = 2 * 10**9
+"""From the set-up to the first instant that it names."""
 LOOK_S = 0.05
 
 
@@ -66,6 +68,15 @@ def common_cycle_ns(plan: PlanDocument) -> int:
             "hint: let cycle times be multiples of each other"
         )
     return cycle
+
+
+def phase(plan: PlanDocument, now_ns: int) -> int:
+    """An instant of TAI soon after now that has the phase of the Plan's zero.
+
+    Devices count their cycles from 1970-01-01 TAI, so it is a whole number of common cycles after that.
+    """
+    cycle = common_cycle_ns(plan)
+    return -(-(now_ns + SOON_NS) // cycle) * cycle
 
 
 def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob]) -> list[str]:
@@ -265,4 +276,4 @@ def _stop(agent: Agent, job: HostJob) -> None:
             return
 
 
-__all__ = ["PROGRAM", "Attempt", "Rejected", "common_cycle_ns", "run", "set_up"]
+__all__ = ["PROGRAM", "Attempt", "Rejected", "common_cycle_ns", "phase", "run", "set_up"]

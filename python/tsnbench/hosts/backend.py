@@ -41,6 +41,8 @@ NO_WIRE = (
     "virtual interfaces have no wire: a frame arrives when its transmission begins, and each hop is "
     "shorter by the time of a frame and of the cable; delays are those of the machine that they share"
 )
+DEPLOYED = "deploy.json"
+"""Below that folder: what devices by NETCONF had before."""
 TAKEN = (
     "# No host was asked: words with -BEFORE are what it will say. Gates count from 0 here, and from an\n"
     "# instant of TAI in a run. Cards that keep gates get flags 0x2; Linux before 6.3 has other numbers of\n"
@@ -100,7 +102,7 @@ class Hosts(Backend):
         well = False
         try:
             with under_way(folder):
-                told = self._run(plan, folder, pcap, progress or (lambda passed, hops: None))
+                told = self._with_devices(plan, folder, pcap, progress or (lambda passed, hops: None))
             well = True
         finally:
             if not (well and self.campaign):
@@ -146,6 +148,19 @@ class Hosts(Backend):
         if left := self._restore():
             listed = "\n".join(f"  {line}" for line in left)
             raise BackendError(f"not everything is as it was:\n{listed}")
+
+    def _with_devices(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
+        """Devices by NETCONF have the Plan during all attempts."""
+        assert self._mapped is not None
+        record = folder / HOSTS / DEPLOYED
+        if devices.by_netconf(self.inventory, self._mapped):
+            claim(folder, [f"{HOSTS}/{DEPLOYED}"])
+            record.parent.mkdir(exist_ok=True)
+        with devices.deployed(self.inventory, plan.document, self._mapped, record) as changed:
+            told = self._run(plan, folder, pcap, progress)
+        for device in changed:
+            told["devices"][device] = {"node": self._mapped.node(device), "configured": "by NETCONF"}
+        return told
 
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
         document, text = plan.document, plan.to_json()
@@ -253,13 +268,14 @@ class Hosts(Backend):
             )
         jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
         notes: list[str] = []
-        if _setups(jobs) != _setups(self._jobs):
+        in_phase = self._phase_ns % attempt.common_cycle_ns(document) == 0
+        if _setups(jobs) != _setups(self._jobs) or not in_phase:
             # Something is set up otherwise than this Plan needs it, or nothing yet.
             if self._jobs:
                 run_all([agents[name] for name in self._jobs], Agent.undo)
             self._jobs = {}
             notes = wiring.check(agents, self._facts, self.inventory, wires)
-            self._phase_ns = (time.clock_gettime_ns(time.CLOCK_TAI) // 10**9 + 2) * 10**9
+            self._phase_ns = attempt.phase(document, time.clock_gettime_ns(time.CLOCK_TAI))
             jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
             self._jobs = jobs
             notes += attempt.set_up(agents, jobs)

@@ -1,13 +1,18 @@
-"""Devices in a run. Those that are configured by hand have a checklist, which has to be confirmed."""
+"""Devices in a run: configured by NETCONF, and restored after it, or by hand from a confirmed checklist."""
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.errors import InputError
+from tsnbench.deploy import PASSWORD, Access, Target, deploy, restore
+from tsnbench.deploy.deploy import address
+from tsnbench.errors import BackendError, InputError
 from tsnbench.foreign import read_text
 from tsnbench.hosts.by_hand import Checklist, UnconfirmedError, checklist
 
@@ -60,6 +65,47 @@ def by_netconf(inventory: Inventory, mapped: Mapped) -> list[Device]:
     return [one for one in inventory.devices.values() if not one.by_hand and mapped.node(one.name)]
 
 
+def user_of(device: Device) -> str:
+    """Who logs in at a device by NETCONF."""
+    return device.netconf.rpartition("@")[0] or getpass.getuser()
+
+
+@contextmanager
+def deployed(
+    inventory: Inventory, document: PlanDocument, mapped: Mapped, record: Path
+) -> Iterator[dict[str, list[str]]]:
+    """All devices by NETCONF have the Plan, or none, for as long as this lasts; then what they had before.
+
+    Args:
+        inventory: the lab.
+        document: ``plan.document``.
+        mapped: where the Plan's nodes and ports are.
+        record: a file for what they had before.
+
+    Yields:
+        In words, what was changed, by device.
+
+    Raises:
+        BackendError: a device refuses, or cannot be restored.
+    """
+    found = {str(mapped.node(one.name)): one for one in by_netconf(inventory, mapped)}
+    if not found:
+        yield {}
+        return
+    access = Access(user_of(next(iter(found.values()))), os.environ.get(PASSWORD))
+    where = [Target(node, *address(one.netconf.rpartition("@")[2], one.name)) for node, one in found.items()]
+    outcome = deploy(document, where, access, record, interfaces=mapped.interfaces)
+    try:
+        yield {found[node].name: lines for node, lines in outcome.changes.items()}
+    finally:
+        if outcome.done and outcome.record is not None:
+            try:
+                restore(outcome.record, access)
+            except (BackendError, InputError) as error:
+                hint = f"hint: tsnbench deploy --restore {outcome.record}"
+                raise BackendError(f"devices do not have what they had before:\n{error}\n{hint}") from error
+
+
 def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dict[str, str]:
     """The confirmed checklists of all devices. One that is missing or of another Plan is written anew.
 
@@ -74,12 +120,10 @@ def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dic
     Raises:
         InputError: a device has to be configured first, or cannot be.
     """
-    if found := by_netconf(inventory, mapped):
-        name = found[0].name
-        raise InputError(
-            f"{inventory.where(f'devices.{name}')}: {name}: --on hosts does not configure devices by NETCONF "
-            f"yet\nhint: configure it with tsnbench deploy, and write by-hand: {name}.txt in place of netconf"
-        )
+    users = {user_of(one): one.name for one in by_netconf(inventory, mapped)}
+    if len(users) > 1:
+        listed = ", ".join(f"{name}: {user}" for user, name in users.items())
+        raise InputError(f"{inventory.file}: expected one user for all devices by NETCONF, found {listed}")
     problems, confirmed = [], {}
     for one in by_hand(inventory, document, mapped):
         name, path = one.device.name, one.device.checklist

@@ -1,0 +1,71 @@
+"""A device by NETCONF in a run: it has the Plan while the run lasts, and what it had before after it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
+
+from support.netconf_server import PASSWORD, USER, NetconfServer, missing
+from tsnbench.deploy import PASSWORD as PASSWORD_NAME
+from tsnbench.deploy import Access
+from tsnbench.deploy.device import connect
+from tsnbench.errors import BackendError
+from tsnbench.hosts import load_inventory
+from tsnbench.hosts.backend import Hosts
+
+from .conftest import Rig
+
+MODULES = Path(os.environ.get("TSNBENCH_YANG", Path(__file__).parents[3] / "shared/yang"))
+reason = missing(MODULES)
+pytestmark = pytest.mark.skipif(reason is not None, reason=str(reason))
+
+
+def test_a_device_by_netconf_has_the_plan_during_a_run(
+    rig: Rig, by_hand: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bridge moves frames, and a NETCONF server beside it is what is configured and restored."""
+    with NetconfServer(tmp_path / "server", MODULES) as server:
+        home = tmp_path / "home"
+        (home / ".ssh").mkdir(parents=True)
+        (home / ".ssh/known_hosts").write_text(server.known_hosts.read_text())
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv(PASSWORD_NAME, PASSWORD)
+        where = f"netconf: {USER}@127.0.0.1:{server.port}"
+        by_hand.write_text(by_hand.read_text().replace("by-hand: s.txt", where))
+
+        def told() -> str:
+            access = Access(USER, PASSWORD, known_hosts=server.known_hosts)
+            device = connect("s", "127.0.0.1", server.port, access)
+            try:
+                return device.has().told.text_of()
+            finally:
+                device.close()
+
+        seen = []
+        attempts = Hosts._once
+
+        def look(*words, **more):
+            seen.append(told())
+            return attempts(*words, **more)
+
+        monkeypatch.setattr(Hosts, "_once", look)
+        assert "eth1" not in told()
+        run = rig.plan.run(on=Hosts(load_inventory(by_hand)), into=tmp_path / "run")
+        assert len(run.delay("x")) == 200
+        assert "eth1" in seen[0]
+        # Empty containers stay, as a server has them.
+        assert "eth1" not in told()
+        about = json.loads((run.folder / "manifest.json").read_text())
+        assert about["host"]["devices"] == {"s": {"node": "s", "configured": "by NETCONF"}}
+        assert "hosts/deploy.json" in about["files"]
+        assert json.loads((run.folder / "hosts/deploy.json").read_text())["state"] == "restored"
+        # A device that is gone: nothing is run.
+        server.kill()
+        with pytest.raises(BackendError, match="nothing was changed on any device"):
+            rig.plan.run(on=Hosts(load_inventory(by_hand)), into=tmp_path / "gone")
+        assert len(seen) == 1
