@@ -353,3 +353,27 @@ def test_no_frame_is_sent_where_clocks_differ_by_more_than_is_allowed(
     assert "clocks were not synchronised within 6 s" in str(error.value)
     # ptp4l's own messages, and the probes; the talker has 3,000 frames.
     assert int(rig.says("a", "cat /sys/class/net/eth1/statistics/tx_packets")) - int(before) < 1000
+
+
+def test_a_lost_connection_rejects_the_attempt_and_the_next_one_connects_anew(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """sshd's process of the connection is killed; the host undoes everything by itself meanwhile."""
+    from tsnbench.hosts import attempt
+
+    longer = read_scenario(SCENARIO.replace("200 ms", "2 s", 1))[0].plan()
+    waits = attempt._wait
+
+    def cut(agents, jobs, document, epoch_ns, *rest):
+        if times:
+            times.pop()
+            rig.ssh("a", "pkill -9 -f 'sshd: root@nott[y]'")
+        waits(agents, jobs, document, epoch_ns, *rest)
+
+    monkeypatch.setattr(attempt, "_wait", cut)
+    times = [1]
+    run = longer.run(on=Hosts(rig.inventory), into=tmp_path / "run")
+    tried = json.loads((tmp_path / "run/attempts.json").read_text())
+    assert [one["valid"] for one in tried] == [False, True]
+    assert (tried[0]["host"], tried[0]["reason"]) == ("a", "the connection is gone")
+    assert len(run.delay("x")) == 2000
