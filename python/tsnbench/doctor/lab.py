@@ -208,7 +208,9 @@ class _Judge:
             remedy = f"leave {interface} out of `ports`: what carries ssh is never touched"
             yield self._missing(name, "carries our own ssh connection", remedy)
             return
-        yield self._ok(name, f"driver {one.driver}" if one.driver else "virtual, without a driver")
+        yield self._ok(
+            name, f"driver {one.driver}" if one.driver else one.kind or "a driver that is not known"
+        )
         if one.up and not one.carrier:
             remedy = "plug in its cable, and see whether the other end is up"
             yield self._missing(f"{name} link", "has no carrier", remedy)
@@ -222,7 +224,7 @@ class _Judge:
             remedy = f"on {self.host.name}: ip link set dev {interface} nomaster"
             yield self._missing(f"{name} master", f"is a port of {one.master}", remedy)
         card = self.answer.cards[interface]
-        if one.driver and "ethtool" not in self.answer.programs:
+        if not one.virtual and "ethtool" not in self.answer.programs:
             remedy = f"on {self.host.name}: apt-get install ethtool"
             yield self._note(f"{name} settings", "stay as they are: there is no ethtool", remedy)
         yield from self._queues(name, one, card)
@@ -236,7 +238,9 @@ class _Judge:
             for number, interface in use.ports.items()
             if interface == one.name and number in queued(use.plan)
         ]
-        classes = max((len(port["classes"]) for port in ports if one.driver or port.get("gates")), default=1)
+        classes = max(
+            (len(port["classes"]) for port in ports if not one.virtual or port.get("gates")), default=1
+        )
         most = "" if card.most_queues is None else f", at most {card.most_queues}"
         found = f"{card.queues} for transmission{most}"
         if card.queues >= classes:
@@ -345,7 +349,7 @@ def _kernel_needs(use: _Use, facts: Facts) -> Iterator[tuple[str, str]]:
 def _parts(use: _Use, facts: Facts) -> Iterator[tuple[str, str]]:
     """As :mod:`tsnbench.hosts.job` configures a host."""
     forwards = use.node in forwarding(use.plan)
-    cards = any(one.driver for name in use.ports.values() if (one := facts.interfaces.get(name)))
+    cards = any(not one.virtual for name in use.ports.values() if (one := facts.interfaces.get(name)))
     traffic = port_traffic(use.plan)
     if forwards:
         yield "link", "bridge"

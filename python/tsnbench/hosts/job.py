@@ -262,7 +262,7 @@ def tuned(host: Host, facts: Facts | None) -> list[str]:
     names = list(host.ports.values())
     if facts is None:
         return names
-    return [name for name in names if (one := facts.interfaces.get(name)) and one.driver]
+    return [name for name in names if (one := facts.interfaces.get(name)) and not one.virtual]
 
 
 def _tc(lines: list[str]) -> list[Step]:
