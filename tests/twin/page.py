@@ -19,19 +19,15 @@ from twin.suite import Found, found, on_kernels, refused, simulated
 PAGE = Path(__file__).parents[2] / "docs" / "twin.md"
 HEAD = (
     "# Does the kernel agree with the simulator?\n\n"
-    "Small Plans, each run by the simulator and by a real Linux kernel ([how](concepts/kernel.md)), "
-    "beside what "
-    "follows from arithmetic alone. Written by `make twin`; the scenarios are in "
-    "[scenarios/twin](../scenarios/twin), and the arithmetic, which knows nothing of the simulator, in "
-    "[tests/twin](../tests/twin). Any two runs are held against each other with "
-    "[`tsnbench compare`](guides/compare.md).\n\n"
-    "A kernel's figure agrees when it is within its tolerance of the closed form; the tolerance and its "
-    "reason "
-    "are in the last column. The simulator has to meet the closed form to a ns, unless a row says "
-    "otherwise or "
-    "chance has a part. Each case can fail: `tests/twin/mutations.py` writes one parameter of each job "
-    "wrongly (a list 20 us late, 2 % more slope, priorities that no bridge reads), and every case has to "
-    "disagree.\n\n"
+    "The simulator and a real Linux kernel ([how](concepts/kernel.md)) each run small Plans. This page "
+    "compares their results with closed forms. `make twin` writes this page. The scenarios are in "
+    "[scenarios/twin](../scenarios/twin). The closed forms are in [tests/twin](../tests/twin), and use "
+    "nothing of the simulator. [`tsnbench compare`](guides/compare.md) compares any two runs.\n\n"
+    "A figure of the kernel agrees if its difference from the closed form is within the tolerance. The "
+    "last column has the tolerance and its reason. The simulator has to meet the closed form to 1 ns, "
+    "except where a row has another tolerance or where frames are random. Each case can fail: "
+    "`tests/twin/mutations.py` writes one wrong parameter into each job (a list 20 us late, 2 % more "
+    "slope, priorities that no bridge reads), and every case then has to disagree.\n\n"
 )
 
 
@@ -73,9 +69,9 @@ def papers(folder: Path) -> str:
 def _papers(folder: Path) -> Iterator[str]:
     yield PAPERS
     yield (
-        "From the same files as in the simulator, shortened, and slowed down so that the kernel's own time "
-        "weighs less. What the papers printed is beside the simulator's figures in [their "
-        "READMEs](../scenarios/README.md).\n"
+        "The kernel runs the same scenario files as the simulator. The runs are shortened, and slowed "
+        "down to reduce the effect of the kernel's own time. [The READMEs of the "
+        "papers](../scenarios/README.md) compare the printed figures with those of the simulator.\n"
     )
     for number, experiment in enumerate(EXPERIMENTS):
         yield "\n".join(section(experiment, folder / f"paper-{number}"))

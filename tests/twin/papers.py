@@ -42,18 +42,19 @@ class Experiment:
 
 
 CS = (
-    "A reservation as large as the load has no credit to catch up with: what is late once stays "
-    "late, and delays rise in steps (in EX_CS2 from 31.96 to 35.8 us, by 3.2 us at once). "
-    "Software cbs counts whole octets, so each frame leaves its talker 0.08 us later than the one "
-    "before (1 octet of 1250): that is the interval's difference."
+    "If a reservation is as large as the load, there is no spare credit: a frame that is late delays all "
+    "later frames, and delays rise in steps (in EX_CS2 from 31.96 to 35.8 us, by 3.2 us at once). "
+    "Software cbs counts whole octets. The distance of two frames that leave the talker is therefore "
+    "larger by 0.08 us (1 octet of 1250). This is the difference of the interval."
 )
 RING = (
-    "A full queue of the kernel is longer by a frame, by two while its gate is closed: those that "
-    "its card has taken already. Which frame finds room is decided by ns, so losses agree in "
-    "number and not frame by frame."
+    "A full queue of the kernel is longer by one frame, and by two while its gate is closed: these frames "
+    "are already in the card. A few ns decide which frame finds room. Therefore losses agree in number, "
+    "but not frame by frame."
 )
 PROCESSING = (
-    "The Plan's bridges take 2 us for each frame; the guest takes its own time, some 0.4 us of this Plan's."
+    "The Plan's bridges take 2 us for each frame; the guest takes its own time, some 0.4 us of the Plan's "
+    "time."
 )
 
 EXPERIMENTS = (
@@ -66,25 +67,25 @@ EXPERIMENTS = (
         hosts=True,
         words=(
             "The scenario's hosts take 60 to 176 us for a frame that they receive, as the paper's did; "
-            "the guest takes 0.3 us. So a frame that comes at the start of a window, and gets a launch "
-            "time 200 us after it was received, finds the window open still in the guest, and has to wait "
-            "for the next one in the paper's hosts. With the guest's own times the simulator does as the "
-            "kernel does: taprio and etf are alike in both, and the software in front of them makes the "
-            "difference, which is what the paper says."
+            "the guest takes 0.3 us. A frame that arrives at the start of a window gets a launch time 200 "
+            "us after it was received. In the guest the window is then still open; in the paper's hosts "
+            "the frame has to wait for the next window. With the guest's own times the simulator agrees "
+            "with the kernel: taprio and etf are equal in both, and the software before them makes the "
+            "difference. This is also the paper's explanation."
         ),
     ),
     Experiment(
         "engine/ex-ucc",
         "EnGINE EX_UCC",
         words=(
-            "Reservations are as large as their loads, and Linux's software cbs gives a little less: "
-            "it cuts credit off to whole octets whenever it looks. So queues of shaped classes grow "
-            "for as long as the run lasts (f1-adas.1 from 25 to 48 us in 100 ms, by 0.14 us a frame). "
-            "With 1 % more idle slope for the kernel alone nothing grows, and 84 quantities agree: "
-            "f2-lidar.1 then has a median of 50.8 us and a 99th percentile of 51.7 us. What is left "
-            "is in which order frames meet that the scenario releases at one instant: the simulator's "
-            "highest class goes first, a kernel's talker hands one after the other over. EnGINE's "
-            "I210 cards shape in hardware and have no part in this."
+            "Reservations are as large as their loads, and Linux's software cbs gives slightly less: it "
+            "rounds credit down to whole octets whenever it computes the credit. The queues of shaped "
+            "classes therefore grow during the whole run (f1-adas.1 from 25 to 48 us in 100 ms, by 0.14 "
+            "us a frame). With 1 % more idle slope for the kernel only, no queue grows, and 84 quantities "
+            "agree: f2-lidar.1 then has a median of 50.8 us and a 99th percentile of 51.7 us. The other "
+            "differences come from the order of frames that the scenario releases at one instant: the "
+            "simulator sends the highest class first, and a kernel's talker hands over one frame after "
+            "the other. EnGINE's I210 cards shape in hardware and do not have this effect."
         ),
     ),
     Experiment(
@@ -94,9 +95,9 @@ EXPERIMENTS = (
         20 * MS,
         60,
         words=(
-            f"{RING} Here one frame passes in a slot, 60 us on average, so a frame more is 108 us "
-            "more. Talkers share the guest's one processor: theta-high leaves up to 48 us late, 0.8 "
-            "us of the Plan's time, and waits so much less for its window."
+            f"{RING} Here one frame passes in a slot, 60 us on average: one additional frame gives 108 us "
+            "more. Talkers share the guest's one processor: theta-high leaves up to 48 us late, 0.8 us of "
+            "the Plan's time, and waits less for its window by this time."
         ),
     ),
     Experiment(
@@ -106,9 +107,9 @@ EXPERIMENTS = (
         20 * MS,
         60,
         words=(
-            f"{RING} Here many frames pass in a window, so a frame more is 12.3 us more, and a window "
-            "(475 us) where it is the first one that finds it closed. Talkers are up to some us late, "
-            "which is 0.1 us of the Plan's time in an interval."
+            f"{RING} Here many frames pass in a window: one additional frame gives 12.3 us more. If this "
+            "frame is the first one that finds the window closed, it gives 475 us more, the time of a "
+            "window. Talkers are up to some us late, which is 0.1 us of the Plan's time in an interval."
         ),
     ),
     Experiment(
@@ -118,13 +119,14 @@ EXPERIMENTS = (
         30 * MS,
         20,
         words=(
-            f"{PROCESSING} Frames of the notebook come back to back, so the next one of priority 7 comes "
-            "to a port at the very instant at which the one before it leaves. In the simulator what comes "
-            "at an instant takes part in that instant's choice, and the motor's frame 23 waits 211 us for "
-            "the burst to be over; in the kernel, as in a switch, the next frame is some ns late or early, "
-            "and the motor's goes in between (48 us). With the notebook's link at 999 Mbit/s, so that "
-            "frames are 12 ns apart, the simulator's maximum is 96.1 us, of frame 15, as in the kernel. "
-            "Both are lawful; the tie is the worst case."
+            f"{PROCESSING} The notebook sends its frames back to back. Therefore the next frame of "
+            "priority 7 arrives at a port exactly when the frame before it leaves. In the simulator a "
+            "frame that arrives at an instant takes part in the selection at this instant, and the "
+            "motor's frame 23 waits 211 us for the end of the burst. In the kernel, as in a switch, the "
+            "next frame is some ns late or early, and the motor's frame leaves between two frames of the "
+            "burst (48 us). If the notebook's link has 999 Mbit/s, frames are 12 ns apart, and the "
+            "simulator's maximum is 96.1 us, of frame 15, as in the kernel. Both orders conform to the "
+            "standard; the exact coincidence is the worst case."
         ),
     ),
     Experiment(
@@ -143,9 +145,9 @@ EXPERIMENTS = (
         20,
         hosts=True,
         words=(
-            "The paper's sender takes 27 us from its timer to its frame, which is why it is told to begin "
-            "so much earlier. The guest's takes 0.2 us of this Plan's time, comes early and waits for its "
-            f"window. {PROCESSING} {RING}"
+            "The paper's sender takes 27 us from its timer to its frame, and is therefore configured to "
+            "begin 27 us earlier. The guest's sender takes 0.2 us of the Plan's time. Its frame arrives "
+            "early and waits for its window. {PROCESSING} {RING}"
         ),
     ),
 )

@@ -36,8 +36,8 @@ CUT = Case(
             lambda run: f"{_missing(run)[0]} {_missing(run)[-1]}",
         ),
     ),
-    "No frame is on the wire at either moment. One that were would be lost in both: the guest's device cuts "
-    "its wire at the moment itself.",
+    "No frame is on the wire when the link fails or returns. Such a frame would be lost in both the "
+    "simulator and the kernel, because the guest's device cuts its wire at the exact instant.",
     short=True,
 )
 
@@ -66,7 +66,7 @@ LOSS = Case(
             why="chance: three standard deviations of a binomial count",
         ),
     ),
-    "The guest's device draws as the simulator does: the same frames are lost.",
+    "The guest's device draws the same random values as the simulator: the same frames are lost.",
     short=True,
 )
 
@@ -90,7 +90,8 @@ DELAY = Case(
             why="three hops of a kernel, up to 1.5 us each",
         ),
     ),
-    "Frames that leave from that moment on are held longer; what the wire held before comes in its old time.",
+    "Frames that leave after the fault has begun are delayed. Frames that were on the wire before arrive "
+    "without the additional delay.",
     short=True,
 )
 
@@ -153,11 +154,12 @@ LEGS = Case(
         ),
         Quantity("came to the listener twice", "frames", lambda plan: 0.0, _twice, simulator=0.0),
     ),
-    "Linux has no 802.1CB, so the kernel's side is its PRP (`hsr` with `proto 1`, IEC 62439-3) in a guest "
-    "of its own: the same talker at the same pace, two cables that lose frames as the Plan's faults say "
-    "(netem). What agrees is what both standards promise: a frame is lost where both legs lose it, and "
-    "none comes twice. Not compared are recovery windows, resets and latent errors, which differ between "
-    "them; PRP frames carry no VLAN tag here, since `hsr` of this kernel has none.",
+    "Linux has no 802.1CB. The kernel therefore uses PRP (`hsr` with `proto 1`, IEC 62439-3) in a guest "
+    "of its own, with the same talker at the same pace, and two cables that lose frames as in the faults "
+    "of the Plan (netem). Both standards promise the compared results: a frame is lost only if both paths "
+    "lose it, and no frame arrives twice. Recovery windows, resets and latent errors differ between the "
+    "standards and are not compared. PRP frames carry no VLAN tag here, because `hsr` of this kernel "
+    "supports none.",
     own=prp.run,
     short=True,
 )
@@ -184,11 +186,11 @@ CLOCKS = Case(
             why="stamps of 8 ns at both ends of two links, and the servo's way",
         ),
     ),
-    "ptp4l's clocks come together later: it counts on a neighbour only after some exchanges of delay "
-    "requests, 3 s here, and until then clocks run free and have to be stepped; a bridge is a servo of "
-    "its own to it, so the station follows a clock that is stepped, and its own servo swings for some "
-    "10 s. Where clocks have come to rest, in the last quarter, both agree. Both errors are true ones: "
-    "those of the device's oscillators, not what ptp4l believes.",
+    "With ptp4l the clocks are synchronised later. ptp4l accepts a neighbour only after some exchanges of "
+    "delay requests, 3 s here. Until then clocks run free and have to be stepped. In ptp4l a bridge has "
+    "a servo of its own. The station therefore follows a clock that is stepped, and its own servo "
+    "oscillates for some 10 s. In the last quarter the clocks have settled, and both results agree. Both "
+    "errors are true errors: they come from the device's oscillators, not from ptp4l's own estimate.",
     dilate=1,
 )
 

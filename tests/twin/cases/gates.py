@@ -55,12 +55,12 @@ WINDOWS = Case(
             why="as late as the gate opened",
         ),
     ),
-    "The gates of a bridge are its device's: taprio hands over its list, and they open to the ns. In "
-    "software, as on veth, taprio opens gates from a timer, which the kernel serves 3 to 4 us late, and "
-    "no frame leaves outside its window by more; it reckons the guard with the interface's 10 Gbit/s, so "
-    "the list that it is given closes gates earlier by the difference. A qdisc that is put below it "
-    "resets it, and then its gates stay open for ever (Linux 6.12): the list is given again at the end, "
-    "and read back after the run.",
+    "The device has the gates of a bridge: taprio hands its list to the device, and the gates open to the "
+    "ns. In software, as on veth, taprio opens gates by a timer, which the kernel serves 3 to 4 us late. "
+    "No frame leaves outside its window by more than this. taprio computes the guard with the "
+    "interface's 10 Gbit/s. Therefore the configured list closes gates earlier by the difference. A qdisc "
+    "that is attached below taprio resets it, and then all gates stay open (Linux 6.12). Therefore the "
+    "list is configured again at the end, and read back after the run.",
     short=True,
 )
 
@@ -93,8 +93,8 @@ STREAM_GATE = Case(
             simulator=0.0,
         ),
     ),
-    "The stream gate of `act_gate` looks when the kernel sees the frame, some us behind its last bit. A "
-    "frame that comes that shortly before the gate closes is lost; none does here.",
+    "The stream gate of `act_gate` checks a frame when the kernel receives it, some us after its last "
+    "bit. If the gate closes within these us, the frame is lost. No frame arrives so late here.",
     short=True,
 )
 
@@ -134,9 +134,10 @@ POLICE = Case(
         ),
     ),
     "`act_police` behind `clsact` counts a frame without its addresses, type, tag and check sequence: 22 "
-    "octets fewer than 802.1Q does (8.6.5.5), here 2.1 % of 1046, and so lets 2 to 3 frames more pass of "
-    "121. For streams of one length a rate and a burst that are lower in this proportion make up for it; "
-    "for several no number does, so the kernel is told the Plan's.",
+    "octets fewer than 802.1Q does (8.6.5.5), here 2.1 % of 1046. It therefore passes 2 to 3 frames more "
+    "than 121. If all frames of a stream had one length, a rate and a burst that are lower by the same "
+    "share would correct this. For several lengths no rate is right. Therefore the kernel is configured "
+    "with the Plan's values.",
     short=True,
 )
 

@@ -19,9 +19,9 @@ HOPS = Case(
         )
         for bridges in range(1, 7)
     ),
-    "A hop costs the guest's one processor some us (reception, bridge, qdiscs), a tenth of that in the "
-    "Plan's time. It is the same for every hop, so a delay grows by a constant beside the frame's time on "
-    "the wire.",
+    "A hop takes some us of the guest's one processor (reception, bridge, qdiscs), which is a tenth of "
+    "this in the Plan's time. This time is the same for every hop: with each hop a delay grows by a "
+    "constant and by the frame's time on the wire.",
     short=True,
 )
 
@@ -42,9 +42,10 @@ RATES = Case(
             ("down", "1 Gbit/s to 10 Mbit/s"),
         )
     ),
-    "The guest's device serialises at the port's rate, preamble, check sequence and gap included, and "
-    "delays by the cable; on veth netem does. It took this case to see that netem counted 4 octets too "
-    "few of every tagged frame, because the kernel carries the tag beside it: at 10 Mbit/s that is 3.2 us.",
+    "The guest's device serialises frames at the port's rate, with preamble, check sequence and gap, and "
+    "adds the delay of the cable. On veth netem does this. This case showed that netem counted 4 octets "
+    "too few for every tagged frame, because the kernel keeps the tag beside the frame. At 10 Mbit/s "
+    "these are 3.2 us.",
     short=True,
 )
 

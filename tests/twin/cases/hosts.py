@@ -48,11 +48,12 @@ STRICT = Case(
             ("offload 200 us", 0.0, 0.0, "txtime (COTS lessons, L2)"),
         )
     ),
-    "Without the card's help etf's own timer decides: the frame goes delta before its time, and some 2 "
-    "us later than that, which is the timer's and the driver's path. With it the frame is handed over "
-    "as early, and the card holds it for delta. That fits what COTS lessons saw (Fig. 3, deltas of 25 "
-    "to 300 us): delays that do not depend on delta without offload, and grow as delta does with it, as "
-    "they do when they are taken from where the kernel hands the frame over.",
+    "Without the card's help etf's own timer decides. The frame leaves delta before its time, plus some 2 "
+    "us for the timer and the driver. With the card's help the frame is handed over at the same early "
+    "time, and the card holds it for delta. This agrees with the observation of the COTS lessons (Fig. 3, "
+    "deltas of 25 to 300 us): delays do not depend on delta without offload, and grow with delta under "
+    "offload. Delays behave in this way if they are measured from the point at which the kernel hands the "
+    "frame over.",
     dilate=1,
     short=True,
 )
@@ -69,8 +70,8 @@ DEADLINE = Case(
             why="the talker's wakeup and its way through the kernel, some 10 us as any hop",
         ),
     ),
-    "The talker is woken 400 us before the frame's time; what is later than that is its wakeup and its "
-    "way through the kernel. delta has no say here.",
+    "The talker's timer is set 400 us before the frame's time. The rest is the latency of its wakeup and "
+    "the frame's path through the kernel. delta has no effect here.",
     dilate=1,
     short=True,
 )
@@ -109,9 +110,9 @@ LATE = Case(
         ),
         Quantity("of these arrive", "frames", lambda plan: 0.0, arrived("late"), simulator=0.0),
     ),
-    "etf compares a frame's time with the clock when it takes the frame: no margin helps a talker that is "
-    "woken too late. The socket's error queue has a message for each (`SO_EE_CODE_TXTIME_INVALID_PARAM`), "
-    "which the manifest counts as `launch_times_missed`.",
+    "etf compares a frame's time with the clock when the frame arrives: no margin helps a talker that is "
+    "woken too late. The socket's error queue has a message for each dropped frame "
+    "(`SO_EE_CODE_TXTIME_INVALID_PARAM`). The manifest counts these messages as `launch_times_missed`.",
     dilate=1,
     short=True,
 )
@@ -169,8 +170,8 @@ ASSISTED = Case(
             simulator=0.0,
         ),
     ),
-    "taprio computes launch times (flag 0x1), etf with the card's help keeps them: the kernel's timers "
-    "have no part in when a frame leaves.",
+    "taprio computes launch times (flag 0x1), and etf keeps them with the card's help. The kernel's "
+    "timers have no effect on the departure of a frame.",
     dilate=1,
     short=True,
 )
@@ -202,9 +203,8 @@ SOFTWARE = Case(
             ),
         )
     ),
-    "A software taprio opens its gates from a timer, some 5 us late each time. The simulator opens them "
-    "when the list says. Whoever plans windows for such a host has to leave that much at the beginning of "
-    "each.",
+    "taprio in software opens its gates by a timer, some 5 us late each time. The simulator opens them at "
+    "the times of the list. Windows for such a host need this time as a margin at their beginning.",
     dilate=1,
     short=True,
 )

@@ -41,10 +41,11 @@ STRICT = Case(
             why="its hops, and the frame ahead of it comes as much earlier or later as its own hop took",
         ),
     ),
-    "A frame that is on the wire is not interrupted, and nothing else of a lower class goes first. In the "
-    "guest every class has a queue of its own (`mqprio`), and the MAC of its device takes the highest "
-    "first, as hardware does. On veth interfaces a `prio` qdisc chooses below an HTB class that stands "
-    "for the MAC, which may let a frame go up to 4 us early; the wire behind it makes that good.",
+    "A frame on the wire is not interrupted. No other frame of a lower class is sent before the urgent "
+    "frame. In the guest every class has a queue of its own (`mqprio`), and the MAC of the device serves "
+    "the highest class first, as hardware does. On veth interfaces a `prio` qdisc chooses the frame, "
+    "below an HTB class in place of the MAC. HTB may send a frame up to 4 us early; the wire behind it "
+    "corrects this.",
     short=True,
 )
 

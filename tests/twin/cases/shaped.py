@@ -51,9 +51,9 @@ SPACING = Case(
             why="1 %, as above",
         ),
     ),
-    "cbs takes a frame's time from what the interface says its rate is. The guest's device says the "
-    "port's; veth says 10 Gbit/s whatever the port's is, and with a send slope of idle slope minus 10 "
-    "Gbit/s frames are spaced as the idle slope says there, too.",
+    "cbs computes the time of a frame from the rate that the interface reports. The guest's device "
+    "reports the rate of the port. veth always reports 10 Gbit/s. With a send slope of idle slope minus "
+    "10 Gbit/s, the idle slope also determines the distance of frames on veth.",
     short=True,
 )
 
@@ -71,16 +71,16 @@ BESIDE = Case(
             why="the kernel rounds credit down to octets whenever it looks (below): 4.9 us are expected",
         ),
     ),
-    "Linux's cbs counts credit in whole octets and cuts the fraction off whenever it looks at its queue "
-    "before the credit is there (Linux 6.12). Below one root for all classes (`prio`, as on veth) it "
-    "looks twice for every frame of another class, when that comes and when it has left, and loses half "
-    "an octet each time: here 16 looks, 8 octets of 1250, 4.9 us of 780, and 785 us are seen. Where every "
-    "class has a queue of its own (`mqprio` on a device with queues and back-pressure) nobody else's "
-    "frames make it look, and the spacing is the slope's. It matters where a reservation is as large as "
-    "its load: in EX_UCC class B of path 3 has exactly what its streams need; given 0.7 % less, its "
-    "queues grow as long as the run lasts (in 100 ms to 0.6 ms of delay, where the bound is 0.08 ms). "
-    "EnGINE's I210 cards keep credit in hardware and have no part in this. Software cbs below a common "
-    "root needs a percent more than its load.",
+    "Linux's cbs counts credit in whole octets. It cuts off the fraction whenever it computes the credit "
+    "and there is not yet enough of it (Linux 6.12). Below one root for all classes (`prio`, as on veth) "
+    "it computes the credit twice for every frame of another class, when this frame arrives and when it "
+    "has left. Each time it loses half an octet: here 16 times, 8 octets of 1250, 4.9 us of 780, and 785 "
+    "us are observed. If every class has a queue of its own (`mqprio` on a device with queues and "
+    "back-pressure), frames of other classes have no effect, and the distance is that of the slope. The "
+    "loss matters if a reservation is as large as its load. In EX_UCC class B of path 3 has exactly the "
+    "bandwidth that its streams need. With 0.7 % less its queues grow during the whole run (in 100 ms to "
+    "0.6 ms of delay, where the bound is 0.08 ms). EnGINE's I210 cards compute credit in hardware and do "
+    "not have this loss. Software cbs below a common root needs 1 % more than its load.",
     short=True,
 )
 
