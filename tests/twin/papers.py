@@ -147,7 +147,7 @@ EXPERIMENTS = (
         words=(
             "The paper's sender takes 27 us from its timer to its frame, and is therefore configured to "
             "begin 27 us earlier. The guest's sender takes 0.2 us of the Plan's time. Its frame arrives "
-            "early and waits for its window. {PROCESSING} {RING}"
+            f"early and waits for its window. {PROCESSING} {RING}"
         ),
     ),
 )
