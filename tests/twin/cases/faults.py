@@ -183,7 +183,7 @@ CLOCKS = Case(
             _worst_ns,
             simulator=40.0,
             above=60.0,
-            why="stamps of 8 ns at both ends of two links, and the servo's way",
+            why="stamps of 8 ns at both ends of two links, and the servo's settling",
         ),
     ),
     "With ptp4l the clocks are synchronised later. ptp4l accepts a neighbour only after some exchanges of "

@@ -67,7 +67,7 @@ DEADLINE = Case(
             lambda plan: -400.0,
             _after_time,
             above=15.0,
-            why="the talker's wakeup and its way through the kernel, some 10 us as any hop",
+            why="the talker's wakeup and the frame's path through the kernel, some 10 us as for any hop",
         ),
     ),
     "The talker's timer is set 400 us before the frame's time. The rest is the latency of its wakeup and "

@@ -29,7 +29,7 @@ STRICT = Case(
             delay("loop", "median"),
             below=3.0,
             above=6.0,
-            why="its hops, and the frame ahead of it comes as much earlier or later as its own hop took",
+            why="its own hops; and the hop of the frame ahead of it, which makes that frame earlier or later",
         ),
         Quantity(
             "urgent frame: 95th percentile",
@@ -38,7 +38,7 @@ STRICT = Case(
             delay("loop", "p95"),
             below=3.0,
             above=6.0,
-            why="its hops, and the frame ahead of it comes as much earlier or later as its own hop took",
+            why="its own hops; and the hop of the frame ahead of it, which makes that frame earlier or later",
         ),
     ),
     "A frame on the wire is not interrupted. No other frame of a lower class is sent before the urgent "
@@ -94,7 +94,10 @@ MAPPING = Case(
             "",
             _by_class,
             _counted,
-            why="the queue of each class counts what mqprio maps to it; the same",
+            why=(
+                "the queue of each class counts the frames that mqprio maps to it; the numbers have to be "
+                "equal"
+            ),
         ),
     ),
     "A bridge of the kernel reads the tag's priority with a `flower` filter and `skbedit`; `mqprio` (on "

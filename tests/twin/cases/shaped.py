@@ -68,7 +68,10 @@ BESIDE = Case(
             simulator=0.6,
             below=1.0,
             above=8.5,
-            why="the kernel rounds credit down to octets whenever it looks (below): 4.9 us are expected",
+            why=(
+                "the kernel rounds credit down to octets whenever it computes the credit (below): 4.9 us "
+                "are expected"
+            ),
         ),
     ),
     "Linux's cbs counts credit in whole octets. It cuts off the fraction whenever it computes the credit "
