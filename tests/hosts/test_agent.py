@@ -241,7 +241,12 @@ def test_two_controllers(here: Here) -> None:
     first.open()
     with pytest.raises(BackendError, match=r"anna has had this host for \d+ s"):
         second.open()
+    assert second.restore() == []
+    with pytest.raises(AgentLost):
+        second.undo()
     first.restore()
+    with pytest.raises(AgentLost):
+        first.undo()
     assert connect(here, "bert").restore_leftovers() == 0
 
 

@@ -463,6 +463,7 @@ class Agent:
         process, self._process = self._process, None
         if process is None:
             return
+        self._fail("the conversation is over")
         with suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
