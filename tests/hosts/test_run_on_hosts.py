@@ -120,6 +120,12 @@ def test_state_is_as_before(rig: Rig, tmp_path: Path, unchanged: None) -> None:
     process = on(rig, tmp_path / "run")
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
+    # Another Plan into the same folder: every file of the first run is known to be one of a run.
+    other = tmp_path / "small.yaml"
+    other.write_text(SCENARIO.replace("200 ms", "100 ms", 1))
+    process = on(rig, tmp_path / "run", "--force", scenario=other)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -192,6 +192,30 @@ def test_all_that_a_run_writes_goes(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("strange", ["", "hosts/mine.txt", "hosts/a/mine.txt", "hosts/a/deep/before.json"])
+def test_files_of_hosts_go_and_what_a_person_put_among_them_stays(tmp_path: Path, strange: str) -> None:
+    folder = Simulation().execute(small_plan(tmp_path), tmp_path / "run").folder
+    names = [
+        "attempts.json",
+        "sync.parquet",
+        "hosts/deploy.json",
+        "hosts/a/before.json",
+        "hosts/a/commands.jsonl",
+    ]
+    claim(folder, names)
+    for name in [*names, *([strange] if strange else [])]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
+    if not strange:
+        clear(folder)
+        assert list(folder.iterdir()) == []
+        return
+    before = everything(folder)
+    with pytest.raises(FolderError, match="hosts/"):
+        clear(folder)
+    assert everything(folder) == before
+
+
 def test_what_a_kill_leaves_in_the_middle_of_removing_is_still_ours(tmp_path: Path) -> None:
     """The manifest goes last."""
     plan = small_plan(tmp_path)

@@ -36,7 +36,9 @@ _BETWEEN = re.compile(r"measures-[a-z-]+\.json|frames-[a-z-]+\.parquet")
 """What ``tsnbench measure --from --to`` writes."""
 _PAGES = {file_names.REPORT, file_names.COMPARISON}
 _GENERATOR = b'<meta name="generator" content="tsnbench'
-_LISTED = re.compile(r"(captures|figures)/[^/\0]+|ptp4l-[^/\0]+\.log")
+_LISTED = re.compile(
+    r"(captures|figures|hosts)/[^/\0]+|hosts/[^/\0]+/[^/\0]+|ptp4l-[^/\0]+\.log|attempts\.json|sync\.parquet"
+)
 """What the list in a manifest may name; it is read from a file that anybody can edit."""
 _PARTS = re.compile(rf"{re.escape(manifest.NAME)}\.\d+\.part|{re.escape(sweep.NAME)}\.\d+\.part")
 HINT = "name an empty or a new folder with --into"
@@ -160,18 +162,24 @@ class _Found:
             if _is(path, stat.S_ISREG):
                 if name != lock.NAME or above:
                     self._take(path, above + name, _is_ours(path, name, listed))
-            elif name in ("captures", "figures") and _is(path, stat.S_ISDIR):
-                for one in sorted(path.iterdir()):
-                    own = f"{name}/{one.name}"
-                    fine = _is(one, stat.S_ISREG) and _is_listed(own, listed)
-                    self._take(one, above + own, fine)
-                self.order.append(path)
+            elif name in ("captures", "figures", "hosts") and _is(path, stat.S_ISDIR):
+                self._look_listed(path, name, above, listed)
             elif name in runs and _is(path, stat.S_ISDIR) and (is_empty(path) or _is_run(path)):
                 self.runs.append(path)
                 self.look(path, f"{name}/")
                 self.order.append(path)
             else:
                 self.strange.append(above + name)
+
+    def _look_listed(self, folder: Path, called: str, above: str, listed: set[str]) -> None:
+        """A folder whose files the manifest lists; in ``hosts`` there is one for each host."""
+        for one in sorted(folder.iterdir()):
+            own = f"{called}/{one.name}"
+            if called == "hosts" and _is(one, stat.S_ISDIR):
+                self._look_listed(one, own, above, listed)
+            else:
+                self._take(one, above + own, _is(one, stat.S_ISREG) and _is_listed(own, listed))
+        self.order.append(folder)
 
     def _take(self, path: Path, called: str, fine: bool) -> None:
         if fine:
