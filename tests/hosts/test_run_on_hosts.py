@@ -90,6 +90,9 @@ def test_the_folder_is_as_any_other(run: tuple[Run, dict[str, str]]) -> None:
         assert all(json.loads(line).get("code", 0) == 0 for line in log)
     assert len(run[0].delay("x")) == 3000
     assert json.loads((folder / "attempts.json").read_text())[-1]["valid"]
+    # Nothing is proved of machines, only of the Plan that they were told.
+    (row,) = json.loads((folder / "verdict.json").read_text())["rows"]
+    assert "the kernel does as the Plan says" in row["proof_condition"]
 
 
 def test_the_hosts_themselves_show_it(run: tuple[Run, dict[str, str]]) -> None:

@@ -11,6 +11,7 @@ from tsnbench.errors import InputError
 from tsnbench.measure import measure_captures
 from tsnbench.runs import Run
 from tsnbench.runs.lock import refuse_busy
+from tsnbench.runs.manifest import KERNELS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from tsnbench.foreign import Json
     from tsnbench.measure.types import Measures
     from tsnbench.plan.types import PlanDocument
-
-KERNELS = ("vm", "netns")
-"""Backends whose frames pass real software."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.runs.manifest import KERNELS
+
 if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import FlowBounds
 
@@ -26,7 +28,6 @@ class Guarantee:
     """What has to be so that it holds."""
 
 
-KERNELS = ("vm", "netns")
 NOT_BOUNDED = "no bound is known for this kind of requirement"
 BY_THE_PLAN = "the kernel does as the Plan says"
 

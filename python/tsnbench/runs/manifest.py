@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FORMAT = "tsnbench-run/1"
 NAME = file_names.MANIFEST
+KERNELS = ("vm", "netns", "hosts")
+"""Backends whose frames pass a real kernel, which may do otherwise than the Plan says."""
 
 
 class State(StrEnum):
