@@ -95,6 +95,14 @@ def test_the_folder_is_as_any_other(run: tuple[Run, dict[str, str]]) -> None:
     assert "the kernel does as the Plan says" in row["proof_condition"]
 
 
+def test_the_report_says_where_it_ran(run: tuple[Run, dict[str, str]]) -> None:
+    from tsnbench import report
+
+    page = report.write(run[0].folder).read_text()
+    for words in ("Host a", "eth1 (veth)", "one clock for all hosts", "virtual interfaces have no wire"):
+        assert words in page
+
+
 def test_the_hosts_themselves_show_it(run: tuple[Run, dict[str, str]]) -> None:
     assert "--epoch-from -" in run[1]["ps"]
     assert "htb" in run[1]["tc"]

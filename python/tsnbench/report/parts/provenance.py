@@ -53,6 +53,10 @@ def _kernel(manifest: Json) -> list[tuple[str, Any]]:
         ("Talkers were late by at most", span(late) if late is not None else None),
         ("Faults began late by at most", span(max(steps)) if steps else None),
     ]
+    for name, one in _mapping(facts.get("hosts")).items():
+        ports = ", ".join(f"{port} ({what})" for port, what in _mapping(one.get("ports")).items())
+        lines.append((f"Host {name}", f"Linux {one.get('kernel')}, {one.get('machine')}, {ports}"))
+    lines += [("Clocks of hosts", facts.get("clock")), ("Attempts", facts.get("attempts"))]
     for port, qdiscs in _mapping(facts.get("qdiscs")).items():
         dropped = [f"{name}: {one['drops']} frames" for name, one in qdiscs.items() if one.get("drops")]
         lines += [(f"Dropped at {port}", ", ".join(dropped))]
