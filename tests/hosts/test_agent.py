@@ -17,7 +17,8 @@ import pytest
 from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.remote import agent as agents
-from tsnbench.hosts.remote.agent import Agent, AgentLost, Step
+from tsnbench.hosts.remote.agent import Agent
+from tsnbench.hosts.remote.answers import AgentLost, Step
 from tsnbench.hosts.remote.reach import Space, Ssh, reach
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="hosts are worked with as root")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tsnbench.hosts import map_plan, read_inventory
 from tsnbench.hosts.inventory.types import SyncBounds
 from tsnbench.hosts.sync import Gate, Monitor, Reading, fault, read, rows
+from tsnbench.hosts.synchronisation import unsynchronised
+from tsnbench.scenario import read_scenario
 
 BOUNDS = SyncBounds(below_ns=100, system_ns=1_000, steady_ns=3 * 10**9)
 S = 10**9
@@ -118,3 +122,35 @@ def test_a_line_of_the_program() -> None:
     found = read("a", '{"tai_ns":17,"error":"ptp4l does not answer","phc":{},"tai_minus_utc_s":0}')
     assert found is not None
     assert (found.tai_ns, fault(found, BOUNDS)) == (17, "ptp4l does not answer")
+
+
+@pytest.mark.parametrize(
+    ("boots", "clock", "found"),
+    [(("1", "2", "2"), "none", ["x"]), (("1", "1", "1"), "none", []), (("1", "2", "2"), "software", [])],
+)
+def test_streams_between_clocks_that_nobody_keeps_together(
+    boots: tuple[str, ...], clock: str, found: list[str]
+) -> None:
+    """x comes from a, whose clock is its own; y does not. Hosts that share a kernel share its clock."""
+    document = (
+        read_scenario(
+            "name: free\nduration: 10 ms\nnetwork:\n  stations: [a, b, c]\n"
+            "  links: {rate: 1 Gbit/s, between: [a-b, b-c]}\n"
+            "streams:\n  x: {from: a, to: b, payload: 100 B, period: 1 ms}\n"
+            "  y: {from: c, to: b, payload: 100 B, period: 1 ms}\n"
+        )[0]
+        .plan()
+        .document
+    )
+    inventory = read_inventory(
+        f"hosts:\n  a: {{ssh: a, clock: {clock}, ports: {{l: e0}}}}\n"
+        "  b: {ssh: b, ports: {l: e0, r: e1}}\n  c: {ssh: c, ports: {l: e0}}\n"
+        "wires: [a.l - b.l, b.r - c.l]\n",
+        "lab.yaml",
+    )
+    facts = {
+        name: SimpleNamespace(ready=SimpleNamespace(boot=boot))
+        for name, boot in zip("abc", boots, strict=True)
+    }
+    mapped = map_plan(inventory, document, {})
+    assert [one["name"] for one in unsynchronised(inventory, facts, document, mapped)] == found

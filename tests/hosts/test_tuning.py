@@ -12,7 +12,7 @@ from tsnbench.hosts import job, map_plan, tuning
 from tsnbench.hosts.facts import Facts, Interface
 from tsnbench.hosts.inventory import read_inventory
 from tsnbench.hosts.inventory.types import Host
-from tsnbench.hosts.remote.agent import Ready, Step
+from tsnbench.hosts.remote.answers import Ready, Step
 from tsnbench.hosts.tuning import Before, Card
 from tsnbench.linux import tuning as settings
 from tsnbench.scenario import read_scenario

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import BackendError
 from tsnbench.hosts.job import DRAIN_NS, PROGRAM, HostJob, Program
-from tsnbench.hosts.remote.agent import KEPT, Agent, AgentLost, Step, run_all
+from tsnbench.hosts.remote.agent import KEPT, Agent, run_all
+from tsnbench.hosts.remote.answers import AgentLost, Step
 from tsnbench.linux import explain
 from tsnbench.plan.gates import gate_lists
 

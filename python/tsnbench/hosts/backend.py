@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import json
-import socket
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,10 +18,12 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import attempt, devices, facts, job, tuning, wiring
 from tsnbench.hosts.attempt import Rejected
 from tsnbench.hosts.mapping import Mapped, map_plan
-from tsnbench.hosts.remote.agent import Agent, Step, run_all
+from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, merge
-from tsnbench.hosts.synchronisation import Synchronisation
+from tsnbench.hosts.synchronisation import Synchronisation, unsynchronised
+from tsnbench.quantities import some
 from tsnbench.runs import manifest
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way
@@ -208,7 +208,6 @@ class Hosts(Backend):
             BackendError: a host cannot be used.
         """
         program = traffic.program()
-        owner = f"{getpass.getuser()} at {socket.gethostname()}"
         new = [name for name in machines if name not in self._agents]
 
         def one_host(agent: Agent) -> tuple[str, Facts]:
@@ -217,10 +216,7 @@ class Hosts(Backend):
             seen = facts.look(agent, ready, list(host.ports.values()))
             return agent.name, replace(seen, before=tuning.read(agent, host, job.tuned(host, seen)))
 
-        made = {
-            name: Agent(name, reach(self.inventory.hosts[name].ssh), owner=owner, program=program)
-            for name in new
-        }
+        made = {name: Agent(name, reach(self.inventory.hosts[name].ssh), program=program) for name in new}
         self._agents |= made
         self._facts |= dict(run_all(made.values(), one_host))
         self._refuse_unfit(machines)
@@ -266,6 +262,13 @@ class Hosts(Backend):
                 f"{document['name']}: the hosts' kernels cannot run all of this plan:\n{listed}\n"
                 "hint: load the modules there (sch_taprio, sch_cbs, …), or use hosts with another kernel"
             )
+        free = unsynchronised(self.inventory, self._facts, document, self._mapped)
+        if judged := [stream["name"] for stream in free if stream.get("requirements")]:
+            raise InputError(
+                f"{some(judged, 5)}: has requirements, and begins or ends at a host with `clock: none`: its "
+                "delay would compare two clocks that nobody keeps together\n"
+                "hint: synchronise that host (`clock: hardware` or `software`), or require nothing"
+            )
         jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
         notes: list[str] = []
         in_phase = self._phase_ns % attempt.common_cycle_ns(document) == 0
@@ -289,8 +292,8 @@ class Hosts(Backend):
         self._clocks.begin(agents, self._facts, document, self._mapped)
         self._clocks.wait(agents)
         done = attempt.run(agents, jobs, document, text, self._phase_ns, tell, watch)
-        some = next(iter(self._facts.values()))
-        returned = merge(done, jobs, some.ready.tai_minus_utc_s)
+        first = next(iter(self._facts.values()))
+        returned = merge(done, jobs, first.ready.tai_minus_utc_s)
         virtual = frozenset(
             own.node
             for host, own in jobs.items()
@@ -320,6 +323,7 @@ class Hosts(Backend):
                 *self._mapped.notes,
                 *notes,
                 *([NO_WIRE] if virtual else []),
+                *(f"{one['name']}: its delays compare clocks that nobody keeps together" for one in free),
                 *seen.pop("warnings", []),
             ],
             **seen,

@@ -5,9 +5,7 @@ An agent asks, and so a host is reached here exactly as it is in a run. It leave
 
 from __future__ import annotations
 
-import getpass
 import re
-import socket
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,7 +13,8 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError
 from tsnbench.hosts import facts
-from tsnbench.hosts.remote.agent import Agent, Step, run_all
+from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.linux import reading
 
@@ -84,7 +83,6 @@ def ask(inventory: Inventory, hosts: Collection[str]) -> dict[str, Examined]:
         BackendError: there is no live program here.
     """
     program = traffic.program()
-    owner = f"{getpass.getuser()} at {socket.gethostname()}"
 
     def one_host(agent: Agent) -> Examined:
         name, host = agent.name, inventory.hosts[agent.name]
@@ -104,7 +102,7 @@ def ask(inventory: Inventory, hosts: Collection[str]) -> dict[str, Examined]:
         finally:
             agent.restore()
 
-    agents = [Agent(name, reach(inventory.hosts[name].ssh), owner=owner, program=program) for name in hosts]
+    agents = [Agent(name, reach(inventory.hosts[name].ssh), program=program) for name in hosts]
     return {one.host: one for one in run_all(agents, one_host)}
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.netns import probe
 from tsnbench.errors import BackendError
-from tsnbench.hosts.remote.agent import Agent, Done, Ready, Step
+from tsnbench.hosts.remote.agent import Agent
+from tsnbench.hosts.remote.answers import Done, Ready, Step
 from tsnbench.hosts.tuning import Before
 
 _OWN = """\

@@ -16,7 +16,7 @@ from tsnbench.backends.kernel.veth import shaping
 from tsnbench.backends.kernel.veth.device import priorities, tag_filters
 from tsnbench.errors import InputError
 from tsnbench.hosts import tuning
-from tsnbench.hosts.remote.agent import Step
+from tsnbench.hosts.remote.answers import Step
 from tsnbench.linux import ingress, qdiscs
 from tsnbench.linux.profile import Layout, Mode, Profile
 from tsnbench.plan.network import Network

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,10 +28,8 @@ class Restored:
 
 def restore_hosts(inventory: Inventory) -> list[Restored]:
     """Undoes what killed agents have left, on all hosts at once. A host that is worked with is left alone."""
-    owner = f"{getpass.getuser()} at {socket.gethostname()}"
     agents = [
-        Agent(name, reach(host.ssh), owner=owner, program=traffic.program())
-        for name, host in inventory.hosts.items()
+        Agent(name, reach(host.ssh), program=traffic.program()) for name, host in inventory.hosts.items()
     ]
 
     def one_host(agent: Agent) -> Restored:

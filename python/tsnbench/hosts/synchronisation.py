@@ -16,7 +16,8 @@ from tsnbench.errors import BackendError
 from tsnbench.hosts.attempt import Rejected
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.job import PROGRAM
-from tsnbench.hosts.remote.agent import Agent, Step, run_all
+from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.sync import Gate, Monitor, Reading, read, rows
 from tsnbench.linux import ptp
 from tsnbench.linux.profile import Profile
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tsnbench.hosts.facts import Facts
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.mapping import Mapped
-    from tsnbench.plan.types import PlanDocument
+    from tsnbench.plan.types import PlanDocument, Stream
 
 SOCKET = "/var/run/ptp4l"
 EVERY = "500ms"
@@ -42,6 +43,24 @@ def needed(inventory: Inventory, facts: Mapping[str, Facts]) -> tuple[str, ...]:
     own = any(facts[name].phcs for name in hosts)
     stamped = any(inventory.hosts[name].clock is Clock.SOFTWARE for name in hosts)
     return () if one_kernel and not own and not stamped else tuple(hosts)
+
+
+def unsynchronised(
+    inventory: Inventory, facts: Mapping[str, Facts], plan: PlanDocument, mapped: Mapped
+) -> list[Stream]:
+    """Streams that begin or end at a host with ``clock: none``, where hosts have kernels of their own.
+
+    Their delays compare two clocks that nobody keeps together.
+    """
+    if len({one.ready.boot for one in facts.values()}) <= 1:
+        return []
+    free = {mapped.node(name) for name in facts if inventory.hosts[name].clock is Clock.NONE}
+    names = [node["name"] for node in plan["nodes"]]
+    return [
+        stream
+        for stream in plan["streams"]
+        if free & {names[stream["talker"]], *(names[one["node"]] for one in stream["listeners"])}
+    ]
 
 
 class Synchronisation:

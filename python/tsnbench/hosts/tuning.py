@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tsnbench.hosts.remote.agent import Agent, Step
+from tsnbench.hosts.remote.agent import Agent
+from tsnbench.hosts.remote.answers import Step
 from tsnbench.linux import reading, tuning
 
 if TYPE_CHECKING:

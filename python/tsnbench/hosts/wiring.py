@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from tsnbench.errors import BackendError
 from tsnbench.hosts.job import PROGRAM
-from tsnbench.hosts.remote.agent import Agent, Step, run_all
+from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.answers import Step
 
 if TYPE_CHECKING:
     from tsnbench.hosts.facts import Facts

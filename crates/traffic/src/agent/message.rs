@@ -1,7 +1,6 @@
 //! What controller and agent say: a line of JSON, and after it as many octets as its `body` says.
 
 use super::reservation::Holder;
-use super::steps::Undone;
 use crate::system::clock;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
@@ -70,11 +69,6 @@ pub fn held(holder: &Holder) {
         json!({"event": "held", "owner": holder.owner, "since_ns": holder.since_ns, "now_ns": now_ns()}),
         &[],
     );
-}
-
-/// Everything is undone.
-pub fn restored(steps: usize, undone: &Undone) {
-    say(json!({"event": "restored", "steps": steps, "failed": undone.failed}), &[]);
 }
 
 #[cfg(test)]

@@ -34,24 +34,15 @@ struct Arguments {
     own: Option<PathBuf>,
     owner: String,
     patience: Duration,
-    /// Only undo what an agent that was killed has left.
-    restore: bool,
 }
 
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Error> {
         let usage = || {
-            Error::Usage(
-                "expected agent --state FOLDER --owner TEXT [--own FOLDER] [--patience MS] [--restore]"
-                    .into(),
-            )
+            Error::Usage("expected agent --state FOLDER --owner TEXT [--own FOLDER] [--patience MS]".into())
         };
-        let (mut state, mut own, mut owner, mut patience, mut restore) = (None, None, None, PATIENCE, false);
+        let (mut state, mut own, mut owner, mut patience) = (None, None, None, PATIENCE);
         while let Some(option) = words.next() {
-            if option == "--restore" {
-                restore = true;
-                continue;
-            }
             let value = words.next().ok_or_else(usage)?;
             match option.as_str() {
                 "--state" => state = Some(PathBuf::from(value)),
@@ -65,7 +56,7 @@ impl Arguments {
         if !state.is_absolute() || own.as_ref().is_some_and(|own| !own.is_absolute()) {
             return Err(Error::Usage("agent: expected absolute folders".into()));
         }
-        Ok(Self { state, own, owner, patience, restore })
+        Ok(Self { state, own, owner, patience })
     }
 }
 
@@ -100,13 +91,9 @@ fn serve(arguments: &Arguments) -> Result<bool, Error> {
     let left = journal::leftovers(&arguments.state).map_err(failed)?;
     let undone = steps::undo(&left, &arguments.state);
     journal::clear(&arguments.state).map_err(failed)?;
-    if arguments.restore {
-        message::restored(left.len(), &undone);
-    } else {
-        let mut conversation = Conversation::begin(arguments, left.len(), undone).map_err(failed)?;
-        conversation.serve();
-        conversation.restore();
-    }
+    let mut conversation = Conversation::begin(arguments, left.len(), undone).map_err(failed)?;
+    conversation.serve();
+    conversation.restore();
     reservation.give_back();
     Ok(true)
 }
@@ -121,10 +108,12 @@ mod tests {
         let found = read("--state /run/x --own /tmp/y --owner me --patience 500").unwrap();
         assert_eq!(found.patience, Duration::from_millis(500));
         assert_eq!(found.own, Some("/tmp/y".into()));
-        assert!(read("--state /run/x --owner me --restore").unwrap().restore);
-        for bad in
-            ["--owner me", "--state run/x --owner me", "--state /run/x", "--state /run/x --owner me --what 5"]
-        {
+        for bad in [
+            "--owner me",
+            "--state run/x --owner me",
+            "--state /run/x",
+            "--state /run/x --owner me --restore",
+        ] {
             assert!(read(bad).is_err(), "{bad}");
         }
     }

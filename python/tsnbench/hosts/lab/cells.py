@@ -110,12 +110,12 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
     tag = f"tsnlab{os.getpid() % 100_000}"
     spaces = {node["name"]: f"{tag}-{number}" for number, node in enumerate(network.nodes)}
     control = f"{tag}-{CONTROL}"
-    _note(folder, [control, *spaces.values()], [])
+    _note(folder, [control, *spaces.values()], [], list(spaces))
     try:
         _network(network, spaces, control)
         _keys(folder, list(spaces))
         processes = _servers(folder, spaces, server(sshd))
-        _note(folder, [control, *spaces.values()], processes)
+        _note(folder, [control, *spaces.values()], processes, list(spaces))
         _until_ready(folder, list(spaces))
     except BaseException:
         down(folder)
@@ -140,7 +140,8 @@ def down(folder: Path) -> bool:
     for name in spaces:
         if str(name).startswith("tsnlab"):
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=30)
-    hosts = [path.stem for path in folder.glob("*.sshd")]
+    # The note is a file that anybody can edit: a host is a name, and no path.
+    hosts = [name for name in map(str, noted.get("hosts", ())) if Path(name).name == name]
     ours = [MARK, "lab.yaml", "client", "key", "key.pub", "host-key", "host-key.pub", "allowed", "known"]
     ours += [f"{host}.{kind}" for host in hosts for kind in ("sshd", "log")]
     for own in ours:
@@ -150,8 +151,9 @@ def down(folder: Path) -> bool:
     return True
 
 
-def _note(folder: Path, spaces: list[str], processes: list[int]) -> None:
+def _note(folder: Path, spaces: list[str], processes: list[int], hosts: list[str]) -> None:
     noted = {
+        "hosts": hosts,
         "namespaces": spaces,
         "processes": [{"pid": pid, "began": _began(pid)} for pid in processes],
     }

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import platform
 import queue
 import signal
+import socket
 import subprocess
 import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
 from tsnbench.errors import BackendError
 from tsnbench.hosts.remote import bootstrap
+from tsnbench.hosts.remote.answers import AgentLost, Done, Program, Ready, Step
 from tsnbench.hosts.remote.reach import CONNECT_S, Reach
 
 PATIENCE_MS = 3_000
@@ -32,70 +34,10 @@ KEPT = frozenset({"plan.json", "ptp4l.conf", "phc2sys.conf"})
 """Files of the work folder that belong to more than one run."""
 
 
-class AgentLost(BackendError):  # noqa: N818 - what happened
-    """The connection to a host is gone. The host undoes everything by itself."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A command on a host, and what undoes it."""
-
-    argv: tuple[str, ...]
-    stdin: str = ""
-    undo: tuple[tuple[str, ...], ...] = ()
-    """Commands, the last one first; written down on the host once the step has succeeded."""
-    may_fail: bool = False
-    limit_ms: int = 30_000
-
-
-@dataclass(frozen=True)
-class Done:
-    """What became of a step."""
-
-    step: Step
-    code: int
-    out: str
-    err: str
-    begun_ns: int
-    ended_ns: int
-    """TAI, by the host's clock."""
-
-
-@dataclass
-class Program:
-    """A program that was started beside the conversation."""
-
-    argv: tuple[str, ...]
-    lines: list[str] = field(default_factory=list)
-    code: int | None = None
-    err: str = ""
-
-
-@dataclass(frozen=True)
-class Ready:
-    """What a host said when its agent began."""
-
-    work: str
-    program: str
-    kernel: str
-    machine: str
-    hostname: str
-    boot: str
-    """The same for all namespaces of one kernel."""
-    ssh: str
-    """Both ends of the ssh connection, as sshd says; empty without one."""
-    tai_minus_utc_s: int
-    ahead_ns: tuple[int, int]
-    """Its clock against this machine's: the least and the most that it can be ahead."""
-    left: int
-    """Steps of a killed agent that were undone first."""
-    not_undone: tuple[str, ...]
-
-
 class Agent:
     """The conversation with one host."""
 
-    def __init__(self, name: str, way: Reach, *, owner: str, program: Path, machine: str = "") -> None:
+    def __init__(self, name: str, way: Reach, *, program: Path, owner: str = "", machine: str = "") -> None:
         self.name = name
         self.log: list[dict[str, Any]] = []
         """Every command, with its exit code and the host's time."""
@@ -106,7 +48,9 @@ class Agent:
         self.work = ""
         """The host's work folder."""
         self._way = way
-        self._owner, self._program, self._machine = owner, program, machine or platform.machine()
+        self._owner = owner or f"{getpass.getuser()} at {socket.gethostname()}"
+        """Told to whoever else wants the host."""
+        self._program, self._machine = program, machine or platform.machine()
         self._answers: dict[int, Future[tuple[dict[str, Any], bytes]]] = {}
         self._changed = threading.Condition()
         self._writing = threading.Lock()
