@@ -5,6 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use tsn_capture::Reader;
 use tsn_wire::dissect::dissect;
 use tsn_wire::recognise::{Evidence, marked, number};
+use tsn_wire::telegram;
 
 fuzz_target!(|octets: &[u8]| {
     let Ok(mut reader) = Reader::new(octets) else { return };
@@ -14,5 +15,6 @@ fuzz_target!(|octets: &[u8]| {
         evidence.see(&frame);
         let _ = number(marked(&frame).unwrap_or_else(|| evidence.format()), &frame, 4);
         let _ = frame.invariant_hash(usize::MAX);
+        let _ = (telegram::datagram(&frame), telegram::segment(&frame), telegram::test_payload(&frame));
     }
 });

@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tsnbench.backends.simulation import Simulation
-    from tsnbench.measure import measure_captures
+    from tsnbench.measure import measure_captures, measure_trdp
     from tsnbench.plan.document import Plan
     from tsnbench.runs import Run
     from tsnbench.scenario import Scenario, load, load_variants
@@ -28,6 +28,7 @@ _HOMES = {
     "load": "tsnbench.scenario",
     "load_variants": "tsnbench.scenario",
     "measure_captures": "tsnbench.measure",
+    "measure_trdp": "tsnbench.measure",
 }
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "load",
     "load_variants",
     "measure_captures",
+    "measure_trdp",
 ]
 
 

@@ -3,15 +3,17 @@
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use tsn_wire::dissect::{Dissected, Network};
-use tsn_wire::payload::{netlatency, tsnbench};
+use tsn_wire::payload::netlatency;
 use tsn_wire::recognise::Format;
-use tsn_wire::{EtherType, Mac, Tag};
+use tsn_wire::{EtherType, Mac, Tag, telegram};
 
 /// What the frames of one stream have in common wherever they are seen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FlowKey {
     /// Frames with tsnbench's test payload say it themselves.
     Tsnbench(u32),
+    /// TRDP process data: every communication identifier and type of a source is numbered by itself.
+    Trdp { com_id: u32, kind: u16, kind_name: &'static str, source: [u8; 4], destination: [u8; 4] },
     /// IPv4.
     Ipv4 { mac: Option<Mac>, source: [u8; 4], destination: [u8; 4], protocol: u8, ports: Option<(u16, u16)> },
     /// IPv6.
@@ -38,9 +40,20 @@ impl FlowKey {
     #[inline]
     pub(crate) fn of(frame: &Dissected<'_>, visible: VisibleFields) -> Self {
         if frame.ports.is_some()
-            && let Ok(payload) = tsnbench::Repr::parse(frame.payload)
+            && let Ok(payload) = telegram::test_payload(frame)
         {
             return Self::Tsnbench(payload.stream);
+        }
+        if let Network::Ipv4 { source, destination, .. } = frame.network
+            && let Some(telegram) = telegram::process_data(frame)
+        {
+            return Self::Trdp {
+                com_id: telegram.com_id(),
+                kind: telegram.kind_number(),
+                kind_name: telegram.kind_name(),
+                source,
+                destination,
+            };
         }
         let mac = frame.source().filter(|_| visible.source);
         match frame.network {
@@ -69,6 +82,10 @@ impl FlowKey {
     pub(crate) fn name(&self, format: Format, tag: Option<Tag>, source: Option<Mac>) -> String {
         match self {
             Self::Tsnbench(stream) => format!("tsnbench/{stream}"),
+            Self::Trdp { com_id, kind_name, source, destination, .. } => {
+                let (from, to) = (Ipv4Addr::from(*source), Ipv4Addr::from(*destination));
+                format!("trdp {com_id} {kind_name} {from} > {to}")
+            }
             Self::Ipv4 { source: from, destination, protocol, ports, .. } => match (format, source, ports) {
                 (Format::FlexTest, Some(mac), Some((_, port))) => format!("{mac} udp {port}"),
                 _ => ip_name(

@@ -32,5 +32,6 @@ pub mod report;
 pub mod run;
 mod summarise;
 pub mod throughput;
+pub mod trdp;
 
 pub use error::Error;

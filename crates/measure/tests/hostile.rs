@@ -8,6 +8,7 @@ use tsn_measure::captures::{Options, measure};
 use tsn_plan::Plan;
 use tsn_wire::dissect::dissect;
 use tsn_wire::recognise::{Evidence, marked, number};
+use tsn_wire::telegram;
 
 /// Every seed for one target: its name and its octets.
 fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
@@ -32,6 +33,7 @@ fn capture(octets: &[u8]) -> Result<u64, tsn_capture::Error> {
         evidence.see(&frame);
         let _ = number(marked(&frame).unwrap_or_else(|| evidence.format()), &frame, 4);
         let _ = frame.invariant_hash(usize::MAX);
+        let _ = (telegram::datagram(&frame), telegram::segment(&frame), telegram::test_payload(&frame));
     }
     Ok(reader.frames())
 }

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use tsn_measure::observe::{self, logs};
-use tsn_measure::{Error, captures, report::Measures, run};
+use tsn_measure::{Error, captures, report::Measures, run, trdp};
 use tsn_plan::Plan;
 
 /// Measures a run folder; returns `tsnbench-measures/1` as JSON.
@@ -27,6 +27,14 @@ fn measure_captures(
 ) -> PyResult<String> {
     let options: captures::Options = options(options_json)?;
     json(py.detach(|| captures::measure(&tx, &rx, &options, frames.as_deref())))
+}
+
+/// Measures the TRDP telegrams of captures of one place; returns `tsnbench-trdp/1` as JSON.
+#[pyfunction]
+fn measure_trdp(py: Python<'_>, files: Vec<PathBuf>, options_json: &str) -> PyResult<String> {
+    let options: trdp::Options = options(options_json)?;
+    let measures = py.detach(|| trdp::measure(&files, &options)).map_err(|error| failed(&error))?;
+    serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Writes a run's observations from captures at the Plan's taps (see [`observe::Captures`]); returns what was found as
@@ -80,6 +88,7 @@ fn failed(error: &Error) -> PyErr {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure_run, module)?)?;
     module.add_function(wrap_pyfunction!(measure_captures, module)?)?;
+    module.add_function(wrap_pyfunction!(measure_trdp, module)?)?;
     module.add_function(wrap_pyfunction!(observe_captures, module)?)?;
     module.add_function(wrap_pyfunction!(merge_logs, module)?)
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use tsn_plan::{Plan, Stage};
 use tsn_wire::dissect::dissect;
 use tsn_wire::link::Link;
-use tsn_wire::payload::tsnbench;
+use tsn_wire::telegram;
 
 /// Octets of a tag.
 const TAG: u32 = 4;
@@ -200,8 +200,7 @@ impl Arrivals {
 /// Which of our frames it is, and when it was meant to be sent.
 fn read(octets: &[u8], arrival: Arrival) -> Option<(Frame, Option<i64>)> {
     let found = dissect(Link::Ethernet, octets, arrival.original).ok()?;
-    let payload =
-        tsnbench::Repr::parse(found.payload).ok().filter(|payload| payload.stream < MOST_STREAMS)?;
+    let payload = telegram::test_payload(&found).ok().filter(|payload| payload.stream < MOST_STREAMS)?;
     let inside = found.tag.map(|tag| (tag.pcp, tag.vid));
     let taken_out = arrival.tag.map(|tag| ((tag >> 13) as u8, tag & 0xfff));
     let (pcp, vid) = taken_out.or(inside).unwrap_or((0, 0));

@@ -17,7 +17,7 @@ use tsn_sim::live::{Release, Releases, Saturating};
 use tsn_wire::build::FrameSpec;
 use tsn_wire::dissect::dissect;
 use tsn_wire::link::Link;
-use tsn_wire::payload::tsnbench;
+use tsn_wire::telegram;
 
 /// How long before a frame's time it is built and the processor kept busy, in ns: a sleep ends a little late.
 const EARLY_NS: i64 = 60_000;
@@ -253,7 +253,7 @@ fn stamps(
 /// Which of our frames it is.
 pub fn identify(octets: &[u8], original: usize) -> Option<Frame> {
     let found = dissect(Link::Ethernet, octets, u32::try_from(original).ok()?).ok()?;
-    let payload = tsnbench::Repr::parse(found.payload).ok()?;
+    let payload = telegram::test_payload(&found).ok()?;
     let (pcp, vid) = found.tag.map_or((0, 0), |tag| (tag.pcp, tag.vid));
     Some(Frame { stream: payload.stream, seq: payload.seq, octets: found.octets, pcp, vid })
 }

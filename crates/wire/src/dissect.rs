@@ -52,6 +52,8 @@ pub struct Dissected<'a> {
     pub packet: &'a [u8],
     /// Octets of the whole frame from destination address to FCS; reckoned where the link is not Ethernet.
     pub octets: u32,
+    /// Octets at the end of the frame that the capture does not hold.
+    pub uncaptured: u32,
 }
 
 /// Takes a frame apart that was `original` octets long on its link, FCS excluded, of which `bytes` were captured.
@@ -79,6 +81,7 @@ pub fn dissect(link: Link, bytes: &[u8], original: u32) -> Result<Dissected<'_>,
         payload: packet,
         packet,
         octets,
+        uncaptured: original.saturating_sub(u32::try_from(bytes.len()).unwrap_or(u32::MAX)),
     };
     match ether_type {
         EtherType::IPV4 => found.open_ipv4(),

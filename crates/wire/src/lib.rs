@@ -1,4 +1,5 @@
-//! How frames look as bytes: Ethernet, VLAN tag, IPv4, UDP, and the payloads that test tools write.
+//! How frames look as bytes: Ethernet, VLAN tag, IPv4, UDP, and the payloads that test tools write;
+//! which frames carry TRDP.
 //!
 //! Every header has two views: a thin accessor over foreign bytes, and a `Repr` that can only hold sense.
 //! Frames here end before the FCS, as captures do.
@@ -10,6 +11,7 @@ pub mod link;
 pub mod payload;
 pub mod ptp;
 pub mod recognise;
+pub mod telegram;
 
 pub use ethernet::{EtherType, Mac, Tag};
 

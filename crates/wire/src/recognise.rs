@@ -5,7 +5,8 @@
 
 use crate::dissect::{Dissected, Network};
 use crate::ethernet::EtherType;
-use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, send_udp, tsnbench};
+use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, send_udp};
+use crate::telegram;
 
 /// Whose frames they are, which says where a frame's number is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +25,8 @@ pub enum Format {
     Iperf3Wide,
     /// TSN-FlexTest: IPv4 identification and source address.
     FlexTest,
+    /// TRDP process data: the telegram's sequence counter.
+    Trdp,
     /// Nobody's we know: told by a hash of what does not change on the way.
     Unknown,
 }
@@ -40,6 +43,7 @@ impl Format {
             Self::Iperf3 => "iperf3",
             Self::Iperf3Wide => "iperf3, 64-bit counters",
             Self::FlexTest => "IPv4 id and source MAC (FlexTest)",
+            Self::Trdp => "TRDP process data",
             Self::Unknown => "hash of the invariant bytes",
         }
     }
@@ -58,7 +62,7 @@ impl Format {
         match self {
             Self::Tsnbench => 48,
             Self::RtcTestbench | Self::Iperf3Wide | Self::Unknown => 64,
-            Self::Netlatency | Self::SendUdp | Self::Iperf3 => 32,
+            Self::Netlatency | Self::SendUdp | Self::Iperf3 | Self::Trdp => 32,
             Self::FlexTest => 16,
         }
     }
@@ -73,7 +77,8 @@ pub fn marked(frame: &Dissected<'_>) -> Option<Format> {
         }
         EtherType::NETLATENCY => netlatency::Repr::parse(frame.payload).ok().map(|_| Format::Netlatency),
         _ if frame.ports.is_none() => None,
-        _ if tsnbench::Repr::parse(frame.payload).is_ok() => Some(Format::Tsnbench),
+        _ if telegram::test_payload(frame).is_ok() => Some(Format::Tsnbench),
+        _ if telegram::process_data(frame).is_some() => Some(Format::Trdp),
         _ => send_udp::Repr::parse(frame.payload).ok().map(|_| Format::SendUdp),
     }
 }
@@ -158,7 +163,7 @@ fn counts(last: Option<iperf3::Repr>, now: Option<iperf3::Repr>) -> bool {
 #[must_use]
 pub fn number(format: Format, frame: &Dissected<'_>, frames_per_cycle: u32) -> Option<u64> {
     match format {
-        Format::Tsnbench => tsnbench::Repr::parse(frame.payload).ok().map(|payload| payload.seq),
+        Format::Tsnbench => telegram::test_payload(frame).ok().map(|payload| payload.seq),
         Format::RtcTestbench => {
             let payload = rtc_testbench::Repr::parse(frame.payload).ok()?;
             Some(u64::from(payload.cycle) * u64::from(frames_per_cycle) + u64::from(payload.frame))
@@ -169,6 +174,7 @@ pub fn number(format: Format, frame: &Dissected<'_>, frames_per_cycle: u32) -> O
         Format::SendUdp => send_udp::Repr::parse(frame.payload).ok().map(|payload| u64::from(payload.seq)),
         Format::Iperf3 => iperf3::Repr::parse(frame.payload, false).ok().map(|payload| payload.counter),
         Format::Iperf3Wide => iperf3::Repr::parse(frame.payload, true).ok().map(|payload| payload.counter),
+        Format::Trdp => telegram::process_data(frame).map(|telegram| u64::from(telegram.sequence())),
         Format::FlexTest => match frame.network {
             Network::Ipv4 { id, .. } => Some(u64::from(id)),
             _ => None,

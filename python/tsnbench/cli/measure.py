@@ -12,7 +12,9 @@ from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say
 
 
 def measure(
-    folder: Annotated[Path | None, argument("FOLDER", "Run folder.")] = None,
+    folder: Annotated[
+        Path | None, argument("FOLDER", "Run folder, or one capture with TRDP telegrams.")
+    ] = None,
     tx: Annotated[list[Path] | None, option("FILE", "Capture at the talker; may be repeated.")] = None,
     rx: Annotated[list[Path] | None, option("FILE", "Capture at the listener; may be repeated.")] = None,
     offset: Annotated[
@@ -24,6 +26,9 @@ def measure(
     frames: Annotated[Path | None, option("FILE", "Also write one row per frame (Parquet).")] = None,
     start: Annotated[str | None, option("STAGE", "Stage to measure from: tx unless given.", "--from")] = None,
     end: Annotated[str | None, option("STAGE", "Stage to measure to: rx unless given.", "--to")] = None,
+    time_out: Annotated[
+        str | None, option("TIME", "Of a capture with TRDP: the subscriptions' time-out; 100ms unless given.")
+    ] = None,
     stages: Annotated[
         bool,
         typer.Option(
@@ -38,7 +43,15 @@ def measure(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The measures as JSON on stdout.")] = False,
 ) -> None:
-    """Measure delay, jitter and loss per stream: of a run folder, or of captures (--tx, --rx)."""
+    """Measure delay, jitter and loss per stream: of a run folder, or of captures (--tx, --rx).
+
+    Of one capture: the TRDP telegrams in it.
+    """
+    if folder is not None and not folder.is_dir() and folder.exists() and not (tx or rx or stages):
+        _telegrams(folder, time_out, everything, as_json)
+        return
+    if time_out is not None:
+        fail(Exit.INPUT_WRONG, "--time-out: expected one capture with TRDP telegrams")
     if stages:
         if folder is None or tx or rx:
             fail(Exit.INPUT_WRONG, "--stages: expected a run folder, or one of tsnbench send and receive")
@@ -85,6 +98,22 @@ def measure(
         print_json(measures)
     else:
         print_table(measures_table(measures, most=most))
+
+
+def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: bool) -> None:
+    """The TRDP telegrams of one capture."""
+    from tsnbench.live.receiving import read_duration
+    from tsnbench.measure import MOST_ROWS, measure_trdp, trdp_table
+
+    with told():
+        time_out_ns = None if time_out is None else read_duration("--time-out", time_out)
+        found = measure_trdp(capture, time_out_ns)
+    for warning in found["source"]["warnings"]:
+        tell(f"warning: {warning}")
+    if as_json:
+        print_json(found)
+    else:
+        print_table(trdp_table(found, None if everything else MOST_ROWS))
 
 
 def _stages(folder: Path, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from tsnbench.measure.tables import (
     verdict_rows,
     verdict_table,
 )
+from tsnbench.measure.trdp import measure_trdp, trdp_table
 from tsnbench.measure.verdict import judge
 
 __all__ = [
@@ -27,11 +28,13 @@ __all__ = [
     "judge",
     "measure_captures",
     "measure_run",
+    "measure_trdp",
     "measures_rows",
     "measures_table",
     "runs_table",
     "streams_table",
     "sweep_headline",
+    "trdp_table",
     "verdict_rows",
     "verdict_table",
 ]

@@ -9,8 +9,8 @@ use crate::report::Ignored;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use tsn_wire::dissect::Dissected;
-use tsn_wire::payload::tsnbench;
 use tsn_wire::recognise::{self, Format};
+use tsn_wire::telegram;
 
 /// Streams of our own payload with numbers below this are looked up in a table.
 const SMALL_STREAMS: usize = 1 << 16;
@@ -88,7 +88,7 @@ impl Streams {
     #[inline]
     pub(super) fn identify(&mut self, frame: &Dissected<'_>, end: End) -> (u32, Option<u64>) {
         if frame.ports.is_some()
-            && let Ok(own) = tsnbench::Repr::parse(frame.payload)
+            && let Ok(own) = telegram::test_payload(frame)
         {
             let known = self.own.get(own.stream as usize).copied().flatten();
             let place = known.unwrap_or_else(|| self.look_up_own(own.stream, frame, end));

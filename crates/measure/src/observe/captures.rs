@@ -11,7 +11,7 @@ use tsn_observation::parquet::Writer;
 use tsn_observation::{Legend, Sighting, Sink};
 use tsn_plan::{Plan, Point, Stage};
 use tsn_wire::dissect::dissect;
-use tsn_wire::payload::tsnbench;
+use tsn_wire::telegram;
 
 /// Preamble and start frame delimiter. IEEE 802.3-2022, 3.1.1.
 const BEFORE_FRAME: i128 = 8;
@@ -59,7 +59,7 @@ fn read(
         let (link, original) = (packet.link, packet.original);
         let Some((stream, seq, octets, tag)) =
             dissect(link, packet.octets, original).ok().and_then(|frame| {
-                let payload = tsnbench::Repr::parse(frame.payload).ok()?;
+                let payload = telegram::test_payload(&frame).ok()?;
                 Some((payload.stream, payload.seq, frame.octets, frame.tag))
             })
         else {

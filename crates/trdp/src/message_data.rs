@@ -1,0 +1,241 @@
+//! Message data: notifications, and requests with their replies and confirmations. IEC 61375-2-3, Annex A.
+//!
+//! ```text
+//!  octet  0          4         6      8       12           16             20                24
+//!        +----------+---------+------+-------+------------+--------------+-----------------+--------------+
+//!        | sequence | version | type | comId | etbTopoCnt | opTrnTopoCnt | data set length | reply status |
+//!        +----------+---------+------+-------+------------+--------------+-----------------+--------------+
+//!        | session | reply time-out | source URI | destination URI | check sequence | data set, padded
+//!        +---------+----------------+------------+-----------------+----------------+------------------
+//!         28        44               48           80                112              116
+//! ```
+
+use crate::octets::{append_padded, at, number16, number32, padded};
+use crate::process_data::{MAJOR, VERSION};
+use crate::{Error, check_sequence};
+
+/// Octets of the header.
+pub const HEADER: usize = 116;
+/// Longest data set.
+pub const LONGEST: usize = 65_388;
+/// Octets of a URI, with the zero that ends it.
+pub const URI: usize = 32;
+
+/// What a telegram of message data is for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u16)]
+pub enum Kind {
+    /// `Mn`: nothing comes back.
+    #[default]
+    Notify = 0x4d6e,
+    /// `Mr`: a reply is expected.
+    Request = 0x4d72,
+    /// `Mp`: a reply that needs no confirmation.
+    Reply = 0x4d70,
+    /// `Mq`: a reply that needs a confirmation.
+    ReplyQuery = 0x4d71,
+    /// `Mc`: confirms a reply.
+    Confirm = 0x4d63,
+    /// `Me`: an error.
+    Error = 0x4d65,
+}
+
+impl Kind {
+    /// From a header's number.
+    #[must_use]
+    pub const fn from_number(number: u16) -> Option<Self> {
+        match number {
+            0x4d6e => Some(Self::Notify),
+            0x4d72 => Some(Self::Request),
+            0x4d70 => Some(Self::Reply),
+            0x4d71 => Some(Self::ReplyQuery),
+            0x4d63 => Some(Self::Confirm),
+            0x4d65 => Some(Self::Error),
+            _ => None,
+        }
+    }
+}
+
+/// User part of a URI: at most 31 characters, then zeros.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Uri([u8; URI]);
+
+impl Uri {
+    /// From text.
+    ///
+    /// # Errors
+    /// When it has more than 31 characters, or others than ASCII's.
+    pub fn new(text: &str) -> Result<Self, Error> {
+        let mut octets = [0; URI];
+        let room = octets.get_mut(..text.len()).filter(|_| text.len() < URI && text.is_ascii());
+        room.ok_or(Error::Uri)?.copy_from_slice(text.as_bytes());
+        Ok(Self(octets))
+    }
+
+    /// The text before the first zero; what is no ASCII is replaced.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let end = self.0.iter().position(|octet| *octet == 0).unwrap_or(URI);
+        String::from_utf8_lossy(&self.0[..end]).into_owned()
+    }
+}
+
+/// The header.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The telegram's number; a repeated request has the next one.
+    pub sequence: u32,
+    /// Protocol version.
+    pub version: u16,
+    /// What it is for.
+    pub kind: Kind,
+    /// Communication identifier.
+    pub com_id: u32,
+    /// Topography counter of the Ethernet train backbone; 0 within a consist.
+    pub etb_topo_count: u32,
+    /// Topography counter of the operational train; 0: none.
+    pub op_trn_topo_count: u32,
+    /// Octets of the data set, without padding.
+    pub data_set_octets: u32,
+    /// Below 0: what went wrong; 0 and more: the replier's own.
+    pub reply_status: i32,
+    /// Which conversation it belongs to.
+    pub session: [u8; 16],
+    /// How long the sender waits, us; 0: for ever.
+    pub reply_time_out_us: u32,
+    /// Who sends.
+    pub source_uri: Uri,
+    /// Who is to receive.
+    pub destination_uri: Uri,
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Self {
+            sequence: 0,
+            version: VERSION,
+            kind: Kind::Notify,
+            com_id: 0,
+            etb_topo_count: 0,
+            op_trn_topo_count: 0,
+            data_set_octets: 0,
+            reply_status: 0,
+            session: [0; 16],
+            reply_time_out_us: 0,
+            source_uri: Uri::default(),
+            destination_uri: Uri::default(),
+        }
+    }
+}
+
+impl Header {
+    /// Reads a header.
+    ///
+    /// # Errors
+    /// When there are too few octets, or they are no such header. The check sequence is looked at first.
+    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
+        let header: &[u8; HEADER] = octets.first_chunk().ok_or(Error::Size {
+            what: "message data",
+            least: HEADER,
+            most: HEADER + LONGEST,
+            found: octets.len(),
+        })?;
+        check_sequence::check(header)?;
+        let version = number16(header, 4);
+        if version & MAJOR != VERSION & MAJOR {
+            return Err(Error::Version(version));
+        }
+        let kind = number16(header, 6);
+        let data_set_octets = number32(header, 20);
+        if data_set_octets as usize > LONGEST {
+            return Err(Error::DataSet { octets: data_set_octets.into(), most: LONGEST as u64 });
+        }
+        Ok(Self {
+            sequence: number32(header, 0),
+            version,
+            kind: Kind::from_number(kind).ok_or(Error::Kind(kind))?,
+            com_id: number32(header, 8),
+            etb_topo_count: number32(header, 12),
+            op_trn_topo_count: number32(header, 16),
+            data_set_octets,
+            reply_status: i32::from_be_bytes(at(header, 24)),
+            session: at(header, 28),
+            reply_time_out_us: number32(header, 44),
+            source_uri: Uri(at(header, 48)),
+            destination_uri: Uri(at(header, 80)),
+        })
+    }
+
+    /// Appends the telegram: header, data set, padding. The header's length of the data set is the data set's own.
+    ///
+    /// # Errors
+    /// When the data set is longer than 65,388 octets.
+    pub fn emit(&self, data_set: &[u8], into: &mut Vec<u8>) -> Result<(), Error> {
+        let octets = u32::try_from(data_set.len()).unwrap_or(u32::MAX);
+        if data_set.len() > LONGEST {
+            return Err(Error::DataSet { octets: octets.into(), most: LONGEST as u64 });
+        }
+        let from = into.len();
+        into.extend_from_slice(&self.sequence.to_be_bytes());
+        into.extend_from_slice(&self.version.to_be_bytes());
+        into.extend_from_slice(&(self.kind as u16).to_be_bytes());
+        for number in [self.com_id, self.etb_topo_count, self.op_trn_topo_count, octets] {
+            into.extend_from_slice(&number.to_be_bytes());
+        }
+        into.extend_from_slice(&self.reply_status.to_be_bytes());
+        into.extend_from_slice(&self.session);
+        into.extend_from_slice(&self.reply_time_out_us.to_be_bytes());
+        into.extend_from_slice(&self.source_uri.0);
+        into.extend_from_slice(&self.destination_uri.0);
+        check_sequence::append(from, into);
+        append_padded(data_set, into);
+        Ok(())
+    }
+}
+
+/// Octets of a telegram with this data set.
+#[must_use]
+pub const fn octets(data_set: usize) -> usize {
+    HEADER + padded(data_set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_both_ways() {
+        let header = Header {
+            sequence: 3,
+            kind: Kind::ReplyQuery,
+            com_id: 2001,
+            data_set_octets: 5,
+            reply_status: -3,
+            session: *b"0123456789abcdef",
+            reply_time_out_us: 1_500_000,
+            source_uri: Uri::new("caller").unwrap(),
+            destination_uri: Uri::new("door.car1").unwrap(),
+            ..Header::default()
+        };
+        let mut written = Vec::new();
+        header.emit(b"hello", &mut written).unwrap();
+        assert_eq!(written.len(), octets(5));
+        assert_eq!(&written[..8], b"\0\0\0\x03\x01\0Mq");
+        assert_eq!(&written[20..28], b"\0\0\0\x05\xff\xff\xff\xfd");
+        assert_eq!(&written[28..56], b"0123456789abcdef\0\x16\xe3\x60caller\0\0");
+        assert_eq!(&written[80..90], b"door.car1\0");
+        assert_eq!(&written[112..116], &check_sequence::of(&written[..112]).to_le_bytes());
+        assert_eq!(&written[116..], b"hello\0\0\0");
+        assert_eq!(Header::parse(&written), Ok(header));
+        assert_eq!(header.destination_uri.text(), "door.car1");
+        written[30] ^= 1;
+        assert!(matches!(Header::parse(&written), Err(Error::CheckSequence { .. })));
+    }
+
+    #[test]
+    fn a_uri_has_room_for_31_characters() {
+        assert_eq!(Uri::new(&"a".repeat(31)).unwrap().text().len(), 31);
+        assert_eq!(Uri::new(&"a".repeat(32)), Err(Error::Uri));
+        assert_eq!(Uri::new("tür"), Err(Error::Uri));
+    }
+}

@@ -1,0 +1,160 @@
+"""TRDP telegrams in captures: what a subscriber there would have counted, intervals, spreading over time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypedDict
+
+from tsnbench import _native, foreign
+from tsnbench.measure.errors import MeasureError
+from tsnbench.quantities import count, exact, micros
+from tsnbench.sheet import Column, Sheet
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import Source, Stat
+
+DEFAULT_TIME_OUT_NS = 100_000_000
+"""Time-out of a subscription that names none."""
+
+
+class Subscription(TypedDict):
+    """What a subscriber counts of one stream."""
+
+    taken: int
+    gaps: int
+    missed: int
+    repeated: int
+    old: int
+    restarted: int
+    time_outs: int
+
+
+class TrdpStream(TypedDict):
+    """The telegrams of one communication identifier, type, source and destination."""
+
+    name: str
+    com_id: int
+    kind: str
+    version: int
+    transport: str
+    source: str
+    destination: str
+    telegrams: int
+    data_set_octets: list[int]
+    sequence: list[int]
+    subscription: Subscription | None
+    interval: Stat | None
+
+
+class Spreading(TypedDict):
+    """Telegrams of process data per window."""
+
+    window_ns: int
+    windows: int
+    min: int
+    mean: float
+    max: int
+    variance: float
+
+
+class TrdpMeasures(TypedDict):
+    """``tsnbench-trdp/1`` as ``crates/measure`` writes it."""
+
+    format: str
+    source: Source
+    frames: int
+    process_data: int
+    message_data: int
+    check_errors: int
+    protocol_errors: int
+    data_set_octets: int
+    span_ns: int | None
+    time_out_ns: int
+    spreading: Spreading | None
+    streams: list[TrdpStream]
+
+
+def measure_trdp(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], time_out_ns: int | None = None
+) -> TrdpMeasures:
+    """Measures the TRDP telegrams in captures of one place.
+
+    Args:
+        files: pcap or pcapng file, or several that follow each other.
+        time_out_ns: the time-out of every subscription; 100 ms unless given.
+
+    Returns:
+        A dictionary of the format ``tsnbench-trdp/1``. ``["streams"]`` has one entry per communication
+        identifier, type, source and destination: the counts of a subscriber and the statistics of the
+        intervals in ns. ``["spreading"]`` tells how many telegrams there are per 10 ms, and their variance.
+
+    Raises:
+        MeasureError: a file is no readable capture, or holds no TRDP telegram.
+    """
+    paths = [os.fspath(file) for file in ([files] if isinstance(files, str | os.PathLike) else files)]
+    try:
+        for path in paths:
+            # What is missing, the engine says itself.
+            with suppress(FileNotFoundError):
+                foreign.regular(path)
+        text = _native.measure_trdp(paths, json.dumps({"time_out_ns": time_out_ns}))
+    except (OSError, ValueError) as error:
+        raise MeasureError(str(error)) from error
+    measures: TrdpMeasures = json.loads(text)
+    return measures
+
+
+def trdp_table(measures: TrdpMeasures, most: int | None = None) -> Sheet:
+    """One row per stream: telegrams, what a subscriber counts, intervals in us; spreading below.
+
+    Args:
+        measures: ``tsnbench-trdp/1``.
+        most: how many rows are shown; all where it is None.
+    """
+    columns = [
+        Column("stream", name=True),
+        *(Column(name) for name in ("telegrams", "gaps", "missed", "repeated", "restarted", "time-outs")),
+        Column("interval: min us", spare=2),
+        Column("median us", spare=3),
+        Column("max us", spare=1),
+    ]
+    sheet = Sheet("TRDP", columns, captions=_captions(measures), most=most)
+    sheet.rows.extend(map(_row, measures["streams"]))
+    return sheet
+
+
+def _row(stream: TrdpStream) -> list[str]:
+    counted, interval = stream["subscription"], stream["interval"]
+    numbers: list[int | None] = [None] * 5
+    if counted is not None:
+        numbers = [
+            counted["gaps"], counted["missed"], counted["repeated"] + counted["old"], counted["restarted"],
+            counted["time_outs"],
+        ]  # fmt: skip
+    gaps = [None] * 3 if interval is None else [interval["min"], interval["median"], interval["max"]]
+    return [
+        f"{stream['name']} (tcp)" if stream["transport"] == "tcp" else stream["name"],
+        str(stream["telegrams"]),
+        *map(count, numbers),
+        *(micros(gap, 1) for gap in gaps),
+    ]
+
+
+def _captions(measures: TrdpMeasures) -> list[str]:
+    wrong = f"{measures['check_errors']} wrong check sequences, {measures['protocol_errors']} other errors"
+    found = [
+        f"{measures['process_data']} telegrams of process data and {measures['message_data']} of message "
+        f"data in {measures['frames']} frames; {wrong}",
+        f"time-outs: no telegram within {exact(measures['time_out_ns'])}",
+    ]
+    spreading = measures["spreading"]
+    if spreading is not None:
+        found.append(
+            f"process data per {spreading['window_ns'] // 1_000_000} ms: {spreading['min']} to "
+            f"{spreading['max']}, mean {spreading['mean']:.3f}, variance {spreading['variance']:.3f} "
+            f"({spreading['windows']} windows)"
+        )
+    return found
