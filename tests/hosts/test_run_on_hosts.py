@@ -95,6 +95,17 @@ def test_the_folder_is_as_any_other(run: tuple[Run, dict[str, str]]) -> None:
     assert "the kernel does as the Plan says" in row["proof_condition"]
 
 
+def test_delays_have_their_error_bars(run: tuple[Run, dict[str, str]]) -> None:
+    """One clock for all: ticks of both stamps, and 100 ppm of the delay."""
+    frames = run[0].frames()
+    expected = 2 + (frames["delay_ns"].abs() * 100 + 999_999) // 1_000_000
+    assert (frames["uncertainty_ns"] == expected).all()
+    (row,) = run[0].verdict()["rows"]
+    (place,) = [n for n, path in enumerate(run[0].measures()["paths"]) if path["stream"] == row["stream"]]
+    assert row["uncertainty"] == frames.filter(pl.col("path") == place)["uncertainty_ns"].max()
+    assert any("stamps are the kernel's" in note for note in run[0].manifest["host"]["notes"])
+
+
 def test_the_report_says_where_it_ran(run: tuple[Run, dict[str, str]]) -> None:
     from tsnbench import report
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tsnbench.hosts import map_plan, read_inventory
+from tsnbench.hosts.clocks.sync import Gate, Monitor, Reading, fault, read, rows
+from tsnbench.hosts.clocks.synchronisation import unsynchronised
 from tsnbench.hosts.inventory.types import SyncBounds
-from tsnbench.hosts.sync import Gate, Monitor, Reading, fault, read, rows
-from tsnbench.hosts.synchronisation import unsynchronised
 from tsnbench.scenario import read_scenario
 
 BOUNDS = SyncBounds(below_ns=100, system_ns=1_000, steady_ns=3 * 10**9)

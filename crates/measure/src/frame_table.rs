@@ -28,6 +28,8 @@ const SCHEMA: &str = "message frames {
     OPTIONAL INT64 delay_ns (INTEGER(64,true));
     REQUIRED INT32 octets (INTEGER(32,false));
 }";
+/// Behind the others, where the run's clocks were read.
+const UNCERTAINTY: &str = "    OPTIONAL INT64 uncertainty_ns (INTEGER(64,true));\n}";
 
 /// What the number of a path stands for.
 #[derive(Clone, Debug, Serialize)]
@@ -67,10 +69,12 @@ pub(crate) struct FrameTable {
     rx: NullableColumn,
     delay: NullableColumn,
     octets: Vec<i32>,
+    uncertainty: Option<NullableColumn>,
 }
 
 impl FrameTable {
-    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+    /// `uncertain`: with a column of what each delay may be wrong by.
+    pub(crate) fn create(path: &Path, uncertain: bool) -> Result<Self, Error> {
         let file = File::create(path).map_err(|error| Error::File { path: path.to_owned(), error })?;
         let writer = || -> Result<_, ParquetError> {
             let properties = WriterProperties::builder()
@@ -83,7 +87,8 @@ impl FrameTable {
                 .set_offset_index_disabled(true)
                 .set_data_page_row_count_limit(ROWS)
                 .build();
-            let schema = Arc::new(parse_message_type(SCHEMA)?);
+            let columns = if uncertain { SCHEMA.replace('}', UNCERTAINTY) } else { SCHEMA.to_owned() };
+            let schema = Arc::new(parse_message_type(&columns)?);
             SerializedFileWriter::new(file, schema, Arc::new(properties))
         };
         let file = writer().map_err(|error| failed(path.to_owned(), error))?;
@@ -97,6 +102,7 @@ impl FrameTable {
             rx: NullableColumn::default(),
             delay: NullableColumn::default(),
             octets: Vec::new(),
+            uncertainty: uncertain.then(NullableColumn::default),
         })
     }
 
@@ -125,6 +131,10 @@ impl FrameTable {
             column::<Int64Type>(&mut group, &nullable.values, Some(&nullable.present))?;
         }
         column::<Int32Type>(&mut group, &self.octets, None)?;
+        if let Some(own) = &mut self.uncertainty {
+            column::<Int64Type>(&mut group, &own.values, Some(&own.present))?;
+            own.clear();
+        }
         group.close()?;
         self.paths.clear();
         self.seqs.clear();
@@ -159,8 +169,15 @@ fn column<T: DataType>(
     column.close()
 }
 
-impl FrameSink for FrameTable {
-    fn frame(&mut self, seq: u64, frame: &Frame, options: &PathOptions) {
+impl FrameTable {
+    /// A frame, and what its delay may be wrong by.
+    pub(crate) fn row(
+        &mut self,
+        seq: u64,
+        frame: &Frame,
+        options: &PathOptions,
+        uncertainty_ns: Option<i64>,
+    ) {
         if !frame.flags.has(FrameFlags::TX) || self.failure.is_some() {
             return;
         }
@@ -170,9 +187,18 @@ impl FrameSink for FrameTable {
         self.rx.push(frame.rx());
         self.delay.push(frame.delay(options.offset_ns));
         self.octets.push(frame.octets.cast_signed());
+        if let Some(own) = &mut self.uncertainty {
+            own.push(uncertainty_ns);
+        }
         if self.paths.len() >= ROWS {
             self.failure = self.flush().err();
         }
+    }
+}
+
+impl FrameSink for FrameTable {
+    fn frame(&mut self, seq: u64, frame: &Frame, options: &PathOptions) {
+        self.row(seq, frame, options, None);
     }
 }
 
@@ -229,7 +255,7 @@ mod tests {
     fn every_frame_that_was_sent_is_one_row() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("frames.parquet");
-        let mut table = Some(FrameTable::create(&path).unwrap());
+        let mut table = Some(FrameTable::create(&path, false).unwrap());
         let options = PathOptions { path: 3, offset_ns: 100, ..PathOptions::default() };
         table.frame(7, &frame(Some(1000), Some(1350)), &options);
         table.frame(8, &frame(Some(2000), None), &options);
@@ -251,7 +277,7 @@ mod tests {
     fn a_group_that_is_full_is_written_and_the_next_one_begins_empty() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("frames.parquet");
-        let mut table = FrameTable::create(&path).unwrap();
+        let mut table = FrameTable::create(&path, false).unwrap();
         for seq in 0..=ROWS as u64 {
             table.frame(seq, &frame(Some(seq as i64), None), &PathOptions::default());
         }

@@ -30,6 +30,7 @@ pub mod pair;
 pub mod path_statistics;
 pub mod report;
 pub mod run;
+pub mod stamps;
 mod summarise;
 pub mod throughput;
 pub mod trdp;

@@ -103,10 +103,39 @@ pub struct PathReport {
     /// From the talker's queue to the last tap, ns; there where frames are stamped as they are handed over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_delay: Option<Stat>,
+    /// What all these times may be wrong by; there where the run's clocks were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncertainty: Option<Uncertainty>,
     /// Gaps between departures, ns.
     pub departures: Option<Stat>,
     /// Gaps between arrivals, ns.
     pub arrivals: Option<Stat>,
+}
+
+/// By how much the times of a path may be wrong, ns. No delay is corrected by it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Uncertainty {
+    /// A delay, and every share of the delays: this much more or less.
+    pub delay_ns: i64,
+    /// The difference of two delays. What is wrong with both alike does not count.
+    pub difference_ns: i64,
+    /// A gap between arrivals.
+    pub arrivals_ns: i64,
+    /// A delay from the hand-over to the talker's queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_delay_ns: Option<i64>,
+}
+
+impl Uncertainty {
+    /// The greater of both.
+    pub(crate) fn or_more(self, other: Self) -> Self {
+        Self {
+            delay_ns: self.delay_ns.max(other.delay_ns),
+            difference_ns: self.difference_ns.max(other.difference_ns),
+            arrivals_ns: self.arrivals_ns.max(other.arrivals_ns),
+            release_delay_ns: self.release_delay_ns.max(other.release_delay_ns),
+        }
+    }
 }
 
 /// What became of the frames.

@@ -4,7 +4,7 @@ use crate::distribution::{Distribution, Extreme, Stat};
 use crate::frame_table::PathName;
 use crate::pair::Path;
 use crate::path_statistics::PathStatistics;
-use crate::report::{Count, DelayPercentile, Jitter, LostAfter, PathReport, Rate};
+use crate::report::{Count, DelayPercentile, Jitter, LostAfter, PathReport, Rate, Uncertainty};
 
 /// What a report says of a path besides its frames.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub(crate) struct PathInfo {
     pub(crate) is_sequence: bool,
     pub(crate) before_first: u64,
     pub(crate) in_network_at_end: u64,
+    /// What its times may be wrong by, where that is known.
+    pub(crate) uncertainty: Option<Uncertainty>,
 }
 
 impl PathInfo {
@@ -66,6 +68,8 @@ fn pool(paths: &[(PathInfo, Path)], info: &PathInfo, members: &[usize]) -> PathR
         info.is_sequence &= member.is_sequence;
         info.before_first += member.before_first;
         info.in_network_at_end += member.in_network_at_end;
+        // A flow whose clocks nobody read leaves the group's times as unsure as they may be.
+        info.uncertainty = info.uncertainty.zip(member.uncertainty).map(|(one, other)| one.or_more(other));
         // What the flows do not share, the group does not have.
         for (kept, theirs) in [
             (&mut info.tx_tap, &member.tx_tap),
@@ -171,6 +175,7 @@ fn report(
         },
         send_to_tx: stat(&statistics.send_to_tx),
         release_delay: stat(&statistics.release_delay),
+        uncertainty: info.uncertainty,
         departures: stat(&statistics.departures),
         arrivals: stat(&statistics.arrivals),
     }
@@ -199,6 +204,7 @@ mod tests {
             is_sequence: true,
             before_first: u64::from(place) + 2,
             in_network_at_end: 1,
+            uncertainty: None,
         };
         let mut path = Path::from_zero(PathOptions { path: place, ..PathOptions::default() });
         for (seq, delay) in delays.iter().enumerate() {

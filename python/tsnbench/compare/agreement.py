@@ -90,6 +90,8 @@ def agreements(
                 if one is None or two is None:
                     continue
                 terms = _terms(sides, second, path, each, within_ns)
+                if within_ns is None:
+                    terms += _clocks((sides[0], sides[second]), (path, other))
                 yield Agreement(*key, 0, second, f"delay {name}", "ns", one, two, terms)
             paces = [own.get(key) for own in intervals]
             if paces[0] is not None and (pace := paces[second]) is not None:
@@ -157,6 +159,13 @@ def _terms(
             first, other = (planned if side.is_kernel else 0.0 for side in pair)
             terms.append(Term(other, first, "the Plan's processing in bridges; a kernel takes its own time"))
     return tuple(terms)
+
+
+def _clocks(pair: Sequence[Side], paths: Sequence[PathReport]) -> tuple[Term, ...]:
+    """What delays of hosts may be wrong by: their clocks are not those of the Plan, which both runs share."""
+    own = [path.get("uncertainty") for side, path in zip(pair, paths, strict=True) if side.backend == "hosts"]
+    unsure = float(sum(one["delay_ns"] for one in own if one))
+    return (Term(unsure, unsure, "what the readings of the hosts' clocks leave open"),) if unsure else ()
 
 
 def granularity(side: Side) -> float:

@@ -13,7 +13,8 @@ from tsnbench.backends.kernel.port_traffic import port_traffic
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import shaping
 from tsnbench.doctor.findings import MISSING, NOTE, OK, Finding
-from tsnbench.hosts import devices, doctor, map_plan, synchronisation
+from tsnbench.hosts import devices, doctor, map_plan
+from tsnbench.hosts.clocks import synchronisation
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.job import SNAP_OCTETS, queued
 from tsnbench.hosts.returned import HostPorts

@@ -17,14 +17,17 @@ from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import attempt, devices, facts, job, tuning, wiring
 from tsnbench.hosts.attempt import Rejected
+from tsnbench.hosts.clocks import stamps
+from tsnbench.hosts.clocks.stamps import SYSTEM, Stamping
+from tsnbench.hosts.clocks.synchronisation import Synchronisation, unsynchronised
 from tsnbench.hosts.mapping import Mapped, map_plan
 from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, merge
-from tsnbench.hosts.synchronisation import Synchronisation, unsynchronised
 from tsnbench.quantities import some
-from tsnbench.runs import manifest
+from tsnbench.runs import file_names, manifest
+from tsnbench.runs import stamps as runs_stamps
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
@@ -307,6 +310,7 @@ class Hosts(Backend):
         except BackendError as error:
             raise Rejected("the hosts", str(error)) from error
         self._record(folder, jobs)
+        unseen = self._stamps(document, folder, done, jobs)
         if self._clocks.on:
             claim(folder, ["sync.parquet"])
             self._clocks.write(folder)
@@ -323,11 +327,32 @@ class Hosts(Backend):
                 *self._mapped.notes,
                 *notes,
                 *([NO_WIRE] if virtual else []),
+                *unseen,
                 *(f"{one['name']}: its delays compare clocks that nobody keeps together" for one in free),
                 *seen.pop("warnings", []),
             ],
             **seen,
         }
+
+    def _stamps(
+        self, document: PlanDocument, folder: Path, done: attempt.Attempt, jobs: Mapping[str, HostJob]
+    ) -> list[str]:
+        """Writes what is known of the hosts' stamps; in words, what no reading shows."""
+        boots = {name: one.ready.boot for name, one in self._facts.items()}
+        first = {boot: name for name, boot in reversed(boots.items())}
+        stamping = {}
+        for host, own in jobs.items():
+            machine = self.inventory.hosts[host]
+            by = frozenset(str(done.captures[one.name].get("stamps")) for one in own.captures)
+            name = document["nodes"][own.node]["name"]
+            kernel = first[boots[host]]
+            stamping[host] = Stamping(name, kernel, by or SYSTEM, machine.clock, machine.unseen_ns)
+        told, not_seen = stamps.nodes(
+            stamping, self._clocks.readings, self._clocks.hosts, done.epoch_ns, self.inventory.sync
+        )
+        claim(folder, [file_names.STAMPS])
+        runs_stamps.write(folder, told, not_seen)
+        return not_seen
 
     def _least(self) -> Capabilities:
         """What all kernels can do."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.measure.outcome import Outcome, badge, outcome, urgency, worst
-from tsnbench.measure.tables import verdict_rows, worst_of_flows
+from tsnbench.measure.tables import plus_minus, verdict_rows, worst_of_flows
 from tsnbench.quantities import quantity
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def closest(row: VerdictRow) -> str:
     who = f"{'closest' if met else 'worst'} {row['stream']} at {row['listener']}: {row['requirement']}"
     if value is None:
         return f"{who}, {'no bound is known' if by_bound else 'no data'}, limit {own}"
-    said = f"{quantity(value, row['limit_unit'])} of {own}"
+    said = f"{quantity(value, row['limit_unit'])}{'' if by_bound else plus_minus(row)} of {own}"
     return f"{who} {said}{' in the worst case' if by_bound else ''}"
 
 

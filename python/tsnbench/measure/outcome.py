@@ -1,8 +1,8 @@
 """What came of a requirement, and of a whole run: the one place that orders outcomes and names them.
 
 A requirement is *met (proved)* where the worst case keeps its limit, *met in this run* where only the frames
-that were seen did, *failed* where they did not. Room is left for *uncertain*: a margin smaller than what the
-measurement itself may be wrong by.
+that were seen did, *failed* where they did not, *uncertain* where the margin is smaller than what the
+measurement itself may be wrong by. Only what is surely met counts as met.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ class Outcome(StrEnum):
     FAILED = "no"
     NO_DATA = "no-data"
     MEAN_AND_MEDIAN = "mean-and-median"
+    UNCERTAIN = "uncertain"
+    """The margin, of either sign, is smaller than what the measurement may be wrong by."""
     NOT_PROVED = "not-proved"
     """Met in this run; the worst case is required to keep the limit, and does not, or is not known."""
     BEYOND = "beyond"
@@ -41,6 +43,7 @@ WORDS = {
     Outcome.FAILED: "FAILED",
     Outcome.NO_DATA: "NO DATA",
     Outcome.MEAN_AND_MEDIAN: "FAILED*",
+    Outcome.UNCERTAIN: "UNCERTAIN",
     Outcome.NOT_PROVED: "NOT PROVED",
     Outcome.BEYOND: "met, worst case beyond",
     Outcome.IN_RUN: "met in this run",
@@ -51,6 +54,8 @@ LEGEND = {
     Outcome.NO_DATA: "there was nothing to judge; it does not count as met.",
     Outcome.MEAN_AND_MEDIAN: "the largest sample breaks the limit, mean and median keep it (YES* in EnGINE's "
     "Table 14); it does not count as met.",
+    Outcome.UNCERTAIN: "the margin is smaller than what the measurement may be wrong by (\u00b1), so that "
+    "nobody knows whether the limit was kept; it does not count as met.",
     Outcome.NOT_PROVED: "met in this run, but the scenario requires that the worst case keeps the limit.",
     Outcome.BEYOND: "every frame of this run kept the limit; the worst case does not.",
     Outcome.IN_RUN: "every frame of this run kept the limit; the worst case is not known.",
@@ -58,6 +63,7 @@ LEGEND = {
 }
 _OF_A_RUN = {
     None: "NO REQUIREMENT",
+    Outcome.UNCERTAIN: "UNCERTAIN",
     Outcome.BEYOND: "MET IN THIS RUN, WORST CASE BEYOND A LIMIT",
     Outcome.IN_RUN: "ALL MET IN THIS RUN",
     Outcome.PROVED: "ALL MET (PROVED)",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
+from tsnbench.measure.stamps import option
 from tsnbench.runs import file_names, lock
 from tsnbench.runs.errors import DISK, unwritable, writing
 from tsnbench.runs.folder import half_written
@@ -50,7 +51,7 @@ def _measure(path: Path, start: str | None, end: str | None) -> Measures:
                 foreign.regular(path / name)
         stages = {"from": start, "to": end}
         options = {name: stage for name, stage in stages.items() if stage is not None}
-        text = _native.measure_run(os.fspath(path), json.dumps(options))
+        text = _native.measure_run(os.fspath(path), json.dumps(options | option(path)))
         measures: Measures = json.loads(text)
         written = json.dumps(measures, indent=2, ensure_ascii=False) + "\n"
         name = "-".join(["measures", start or "tx", end or "rx"]) if options else "measures"

@@ -31,7 +31,7 @@ COUNTS = {
     "missing_timestamp": "no stamp",
 }
 STATS = ("min", "mean", "median", "p90", "p99", "p99_9", "max")
-EXPLAINED = (Outcome.MEAN_AND_MEDIAN, Outcome.NOT_PROVED, Outcome.NO_DATA, Outcome.BEYOND)
+EXPLAINED = (Outcome.MEAN_AND_MEDIAN, Outcome.UNCERTAIN, Outcome.NOT_PROVED, Outcome.NO_DATA, Outcome.BEYOND)
 """Outcomes whose words need a sentence under a table."""
 MeasureRow = dict[str, Any]
 """A flat row for tables and data frames: column to text or number, columns as :func:`measures_rows` says."""
@@ -55,6 +55,10 @@ def measures_rows(measures: Measures, flows: bool = False) -> list[MeasureRow]:
             row[f"{kind} min_seq"] = stat["min_seq"] if stat else None
             row[f"{kind} max_seq"] = stat["max_seq"] if stat else None
         row["spread"] = path["spread"]
+        if unsure := path.get("uncertainty"):
+            row["delay uncertainty"] = unsure["delay_ns"]
+            row |= {f"{kind} uncertainty": unsure["difference_ns"] for kind in KINDS}
+            row["interval uncertainty"] = unsure["arrivals_ns"]
         rows.append(row)
     return rows
 
@@ -96,12 +100,14 @@ def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[st
             Column("listener", name=True, spare=1),
             *(Column(COUNTS[name], spare=spare.get(name, 0)) for name in counts),
             *(Column(name, spare=spare.get(name, 0)) for name in figures),
+            *_unsure(rows),
         ],
         most=most,
     )
     for row in rows:
         counted = [count(row[name]) for name in counts]
         delays = [micros(row[f"delay {name}"]) for name in figures]
+        delays += [micros(row.get("delay uncertainty")) for _ in _unsure(rows)]
         sheet.rows.append([row["stream"], row["listener"], *counted, *delays])
     return sheet
 
@@ -138,9 +144,10 @@ SPARE = {"min": 3, "mean": 4, "median": 0, "p90": 7, "p99": 2, "p99_9": 5, "max"
 def _delays(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     figures = [Column(name.replace("_", "."), spare=SPARE[name]) for name in STATS]
     frames = [Column("frame of min", spare=9), Column("frame of max", spare=6)]
-    sheet = _sheet("delay, us", [*figures, Column("spread", spare=8), *frames], most)
+    sheet = _sheet("delay, us", [*figures, *_unsure(rows), Column("spread", spare=8), *frames], most)
     for row in rows:
         stats = [micros(row[f"delay {name}"]) for name in STATS]
+        stats += [micros(row.get("delay uncertainty")) for _ in _unsure(rows)]
         ends = [count(row["delay min_seq"]), count(row["delay max_seq"])]
         sheet.rows.append([row["stream"], row["listener"], *stats, micros(row["spread"]), *ends])
     return sheet
@@ -149,14 +156,26 @@ def _delays(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
 def _jitters(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     figures = [Column(name.replace("_", "."), spare=SPARE[name]) for name in STATS]
     columns = [Column("stream", name=True), Column("kind", left=True), *figures]
-    sheet = Sheet("jitter, us", [*columns, Column("frame of max", spare=6)], most=most)
+    sheet = Sheet("jitter, us", [*columns, *_unsure(rows), Column("frame of max", spare=6)], most=most)
     heard = Counter(row["stream"] for row in rows)
     for row in rows:
         stream = f"{row['stream']} to {row['listener']}" if heard[row["stream"]] > 1 else row["stream"]
         for kind in KINDS:
             stats = [micros(row[f"{kind} {name}"]) for name in STATS]
+            stats += [micros(row.get(f"{kind} uncertainty")) for _ in _unsure(rows)]
             sheet.rows.append([stream, kind, *stats, count(row[f"{kind} max_seq"])])
     return sheet
+
+
+def _unsure(rows: Sequence[MeasureRow]) -> list[Column]:
+    """The column of uncertainties, where the clocks of any row were read."""
+    return [Column("\u00b1")] if any("delay uncertainty" in row for row in rows) else []
+
+
+def plus_minus(row: VerdictRow) -> str:
+    """`` ± 1.2 us``; empty where the run's clocks were not read."""
+    unsure = row.get("uncertainty")
+    return "" if unsure is None else f" \u00b1 {quantity(unsure, row['limit_unit'])}"
 
 
 def _sheet(title: str, columns: Sequence[Column], most: int | None) -> Sheet:
@@ -203,6 +222,7 @@ def verdict_table(verdict: Verdict, most: int | None = None) -> Sheet:
         figures = [
             quantity(value, row["limit_unit"]) for value in (row["limit"], row["found"], row["margin"])
         ]
+        figures[1] += plus_minus(row)
         seq = row["worst_seq"]
         frame = "" if seq is None else f"{seq:,}" + (f" of {row['stream']}" if row["flows"] > 1 else "")
         bound = quantity(row.get("worst_case"), row["limit_unit"])
@@ -307,6 +327,7 @@ def runs_table(labels: Sequence[str], runs: Sequence[tuple[Verdict, bool]]) -> S
             row = rows[0]
             values = (row["limit"], row["found"], row.get("worst_case"))
             figures = [quantity(value, row["limit_unit"]) for value in values]
+            figures[1] += plus_minus(row)
             cells = [f"{row['group']} at {row['listener']}", row["requirement"], *figures]
             word = said(row)
         sheet.rows.append([label, met, lost, *cells, *(["yes" if again else "no"] if reused else []), word])

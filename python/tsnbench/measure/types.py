@@ -103,6 +103,15 @@ Jitter = TypedDict(
 """Every kind of jitter that is a distribution."""
 
 
+class Uncertainty(TypedDict):
+    """By how much the times of a path may be wrong, from the readings of both ends' clocks."""
+
+    delay_ns: int
+    difference_ns: int
+    arrivals_ns: int
+    release_delay_ns: NotRequired[int]
+
+
 class PathReport(TypedDict):
     """Measures of one stream at one listener; in ``groups`` of all flows of a scenario stream."""
 
@@ -125,6 +134,7 @@ class PathReport(TypedDict):
     rate: Rate
     send_to_tx: Stat | None
     release_delay: NotRequired[Stat]
+    uncertainty: NotRequired[Uncertainty]
     departures: Stat | None
     arrivals: Stat | None
 
@@ -166,6 +176,8 @@ class Found(TypedDict):
     margin: float | None
     worst_seq: int | None
     met: str
+    uncertainty: NotRequired[float]
+    """What was found may be so much more or less; there where the run's clocks were read."""
 
 
 class Proof(TypedDict):

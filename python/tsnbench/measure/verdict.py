@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 FORMAT = "tsnbench-verdict/1"
 YES, MEAN_AND_MEDIAN, NO, NO_DATA = "yes", "mean-and-median", "no", "no-data"
+UNCERTAIN = "uncertain"
+"""The margin is smaller than what the measurement may be wrong by."""
 NOT_PROVED = "not-proved"
 """Met in this run, where the worst case has to keep the limit and does not."""
 
@@ -53,7 +55,8 @@ def judge(
 
     Returns:
         ``tsnbench-verdict/1``. Limits and findings of delay and jitter are in ns; a margin is what is left
-        before the limit breaks, and negative where it is broken. ``proof`` of a row is ``proved`` where the
+        before the limit breaks, and negative where it is broken; one that is smaller than the measurement's
+        ``uncertainty`` makes a row ``uncertain``, whatever its sign. ``proof`` is ``proved`` where the
         worst case keeps the limit, ``beyond`` where it does not, ``exceeded`` where something worse than the
         worst case was measured, ``none`` where there is none. ``lost``: streams with lost frames, whatever is
         required.
@@ -123,7 +126,7 @@ def _proved(row: Found, known: Guarantee, counts: bool) -> tuple[Found, Proof]:
     worst, found, limit = known.worst_case, row["found"], row["limit"]
     if worst is None:
         proof = "none"
-    elif found is not None and found > worst:
+    elif found is not None and found - row.get("uncertainty", 0) > worst:
         proof = "exceeded"
     else:
         proof = "proved" if worst <= limit else "beyond"
@@ -156,10 +159,13 @@ def _lost(measures: Measures) -> list[LostFrames]:
 
 
 def _rows(required: Requirements, path: PathReport | None) -> Iterator[Found]:
+    unsure = path.get("uncertainty") if path else None
     if (limit := required.get("delay_ns")) is not None:
-        yield _worst("delay", limit, path.get("delay") if path else None)
+        stat = path.get("delay") if path else None
+        yield _worst("delay", limit, stat, unsure and unsure["delay_ns"])
     if (limit := required.get("release_delay_ns")) is not None:
-        yield _worst("delay from release", limit, path.get("release_delay") if path else None)
+        stat = path.get("release_delay") if path else None
+        yield _worst("delay from release", limit, stat, unsure and unsure.get("release_delay_ns"))
     for percentile in required.get("delay_percentiles") or ():
         yield _percentile(percentile, path)
     for jitter in required.get("jitter") or ():
@@ -181,14 +187,17 @@ def _row(
     margin: float | None,
     worst_seq: int | None = None,
     only_mean_and_median: bool = False,
+    uncertainty: float | None = None,
 ) -> Found:
     if margin is None:
         met = NO_DATA
+    elif uncertainty is not None and abs(margin) < uncertainty:
+        met = UNCERTAIN
     elif margin >= 0:
         met = YES
     else:
         met = MEAN_AND_MEDIAN if only_mean_and_median else NO
-    return {
+    row: Found = {
         "requirement": requirement,
         "limit": limit,
         "limit_unit": unit,
@@ -197,14 +206,19 @@ def _row(
         "worst_seq": worst_seq,
         "met": met,
     }
+    if uncertainty is not None:
+        row["uncertainty"] = uncertainty
+    return row
 
 
-def _worst(requirement: str, limit: int, stat: Stat | None) -> Found:
-    """The largest sample against the limit."""
+def _worst(requirement: str, limit: int, stat: Stat | None, uncertainty: float | None = None) -> Found:
+    """The largest sample against the limit. If every sample is wrong by so much at most, the largest is."""
     if stat is None:
         return _row(requirement, limit, "ns", None, None)
     kept = bool(stat["mean"] <= limit and stat["median"] <= limit)
-    return _row(requirement, limit, "ns", stat["max"], limit - stat["max"], stat["max_seq"], kept)
+    return _row(
+        requirement, limit, "ns", stat["max"], limit - stat["max"], stat["max_seq"], kept, uncertainty
+    )
 
 
 def _percentile(percentile: Percentile, path: PathReport | None) -> Found:
@@ -213,14 +227,23 @@ def _percentile(percentile: Percentile, path: PathReport | None) -> Found:
     measured = path.get("delay_percentiles", []) if path else []
     by_share = {one["share_ppm"]: one["delay_ns"] for one in measured}
     found = by_share.get(share)
-    return _row(requirement, limit, "ns", found, None if found is None else limit - found)
+    unsure = path.get("uncertainty") if path else None
+    # Where every delay is wrong by so much at most, the delay of every rank is.
+    own = unsure["delay_ns"] if unsure else None
+    margin = None if found is None else limit - found
+    return _row(requirement, limit, "ns", found, margin, uncertainty=own)
 
 
 def _jitter(kind: str, limit: int, path: PathReport | None) -> Found:
     requirement = f"jitter {kind}"
+    unsure = path.get("uncertainty") if path else None
+    difference = unsure["difference_ns"] if unsure else None
     if kind == "spread":
         spread = path.get("spread") if path else None
-        return _row(requirement, limit, "ns", spread, None if spread is None else limit - spread)
+        margin = None if spread is None else limit - spread
+        # A standard deviation is a norm, and that of the errors is at most half of their range (Popoviciu).
+        half = None if difference is None else difference / 2
+        return _row(requirement, limit, "ns", spread, margin, uncertainty=half)
     # A signed step breaks a limit in either direction, so its magnitude is judged.
     stats = path.get("jitter") if path else None
     if not stats:
@@ -231,7 +254,8 @@ def _jitter(kind: str, limit: int, path: PathReport | None) -> Found:
         "deviation": stats.get("deviation"),
         "interval": stats.get("interval"),
     }
-    return _worst(requirement, limit, by_kind.get(kind))
+    own = unsure["arrivals_ns"] if unsure and kind == "interval" else difference
+    return _worst(requirement, limit, by_kind.get(kind), own)
 
 
 def _loss(limit: int, count: Count | None) -> Found:

@@ -264,6 +264,7 @@ def _measure(value: foreign.Json, **more: Any) -> Measure:
         jitter={kind: _stat(stat) for kind, stat in (value.get("jitter") or {}).items()},
         send_to_tx=_stat(value.get("send_to_tx")),
         release_delay=_stat(value.get("release_delay")),
+        uncertainty=value.get("uncertainty"),
         spread_ns=value.get("spread"),
         rates={key: number for key, number in (value.get("rate") or {}).items() if number is not None},
         flows=value.get("flows", 1),
@@ -378,6 +379,7 @@ def _judged(row: VerdictRow) -> Judged:
         worst_case=row.get("worst_case"),
         worst_case_margin=row.get("worst_case_margin"),
         note=_note(row),
+        uncertainty=row.get("uncertainty"),
     )
 
 

@@ -39,6 +39,12 @@ LOSS = (
     ("reordered", "received after a frame of the flow with a higher sequence number."),
 )
 
+UNCERTAINTY = (
+    "how much a time may be wrong. It comes from the readings of the clocks at both ends around each frame, "
+    "the ticks of the stamps, and what is stated of what the stamps do not see; it is the greatest of all "
+    f"frames. No delay is corrected by it. {WORDS[Outcome.UNCERTAIN]}: {LEGEND[Outcome.UNCERTAIN]}"
+)
+
 GENERAL = (
     (
         "quantile",
@@ -52,7 +58,7 @@ GENERAL = (
     ),
     (
         "verdict",
-        " ".join(f"{WORDS[one]}: {LEGEND[one]}" for one in reversed(Outcome)),
+        " ".join(f"{WORDS[one]}: {LEGEND[one]}" for one in reversed(Outcome) if one is not Outcome.UNCERTAIN),
     ),
     ("margin", "limit \u2212 found, or found \u2212 limit for a least rate: negative means broken."),
     (
@@ -82,6 +88,7 @@ def definitions(run: RunFacts) -> list[tuple[str, str]]:
         *(("delay from release", RELEASE_DELAY) for _ in released[:1]),
         *LOSS,
         *GENERAL,
+        *([("\u00b1", UNCERTAINTY)] if any(group.uncertainty for group in run.groups) else []),
         *_clocks(run),
     ]
 

@@ -142,6 +142,8 @@ class Measure:
     """From the talker's queue to the first tap, where that was sighted."""
     release_delay: Stat | None = None
     """From there to the last tap."""
+    uncertainty: Mapping[str, int] | None = None
+    """What its times may be wrong by, where the run's clocks were read."""
     flows: int = 1
     tx: str = ""
     rx: str = ""
@@ -181,6 +183,8 @@ class Judged:
     worst_case_margin: float | None = None
     note: str = ""
     """Why there is no worst case, or under which condition it holds."""
+    uncertainty: float | None = None
+    """What was found may be so much more or less."""
 
 
 @dataclass(frozen=True)

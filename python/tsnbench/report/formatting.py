@@ -45,6 +45,11 @@ def quantity(value: float | None, unit: str) -> str:
     return typeset(quantities.quantity(value, unit))
 
 
+def plus_minus(value: float | None, unit: str) -> str:
+    """`` ± 1.2 µs`` behind a finding; empty where nobody knows."""
+    return "" if value is None else f"{THIN}\u00b1{THIN}{quantity(value, unit)}"
+
+
 def signed(number: float) -> str:
     """A mark on an axis that has both signs, in plain text, not as a formula."""
     return typeset(f"{number:,.10g}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, badge, worst
+from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, badge, worst
 from tsnbench.report import formatting
 from tsnbench.report.definitions import definitions
 from tsnbench.report.facts import FaultSpan, Measure, RunFacts, Stat
@@ -120,6 +120,7 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             run=run,
             outcome=formatting.outcome(run.judged, run.groups),
             overall=worst(row.outcome for row in run.judged),
+            uncertain=any(row.outcome is Outcome.UNCERTAIN for row in run.judged),
             judged=bool(run.judged),
             facts=headline(run),
             verdicts=verdicts,
@@ -164,7 +165,16 @@ def headline(run: RunFacts) -> list[tuple[str, str]]:
 
 def statistics(measure: Measure) -> list[tuple[str, Stat | None]]:
     """The rows of the statistics table for one stream: delay and every named jitter."""
+    known = measure.uncertainty or {}
+
+    def named(name: str, key: str = "difference_ns") -> str:
+        return name + formatting.plus_minus(known.get(key), "ns")
+
     waited = [("send to tx", measure.send_to_tx)] if measure.send_to_tx else []
     if measure.release_delay:
-        waited.append(("delay from release", measure.release_delay))
-    return [("delay", measure.delay), *measure.jitter.items(), *waited]
+        waited.append((named("delay from release", "release_delay_ns"), measure.release_delay))
+    jitters = [
+        (named(kind, "arrivals_ns" if kind == "interval" else "difference_ns"), stat)
+        for kind, stat in measure.jitter.items()
+    ]
+    return [(named("delay", "delay_ns"), measure.delay), *jitters, *waited]

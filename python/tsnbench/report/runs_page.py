@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tsnbench.measure.outcome import Outcome
 from tsnbench.report import formatting
 from tsnbench.report.definitions import definitions
 from tsnbench.report.facts import RunFacts
@@ -40,6 +41,7 @@ def render(
         "outcome": sweep.outcome(),
         "overall": sweep.overall(),
         "judged": bool(sweep.matrix),
+        "uncertain": any(row.outcome is Outcome.UNCERTAIN for run in sweep.runs for row in run.judged),
         "facts": headline(sweep),
         "charts": charts(drawn),
         "missing": [part for part in missing if part[1] or part[2]],

@@ -56,7 +56,7 @@ pub fn measure(
         deadline_ns: options.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
     };
     let mut streams = Streams::new(formats.visible, formats.formats, formats.hash_octets, path_options);
-    let mut table = frames.map(FrameTable::create).transpose()?;
+    let mut table = frames.map(|path| FrameTable::create(path, false)).transpose()?;
     let mut sides =
         Sides { tx: Side::open(tx, End::Tx)?, rx: Side::open(rx, End::Rx)?, ahead_ns: formats.ahead_ns };
     sides.read_in_step(&mut streams, &mut table)?;
@@ -130,6 +130,7 @@ fn finish(
             is_sequence,
             before_first,
             in_network_at_end: 0,
+            uncertainty: None,
         };
         paths.push((info, path));
     }

@@ -2,6 +2,7 @@
 
 mod counters;
 mod tap_path;
+mod uncertain;
 
 use crate::Error;
 use crate::frame_table::FrameTable;
@@ -9,6 +10,7 @@ use crate::offset;
 use crate::pair::{FrameSink, Path};
 use crate::path_statistics::PathOptions;
 use crate::report::{FORMAT, Measures, Source, SourceFile};
+use crate::stamps::Stamps;
 use crate::summarise::{self, PathInfo};
 use counters::Counters;
 use serde::Deserialize;
@@ -19,6 +21,7 @@ use tsn_capture::file::{open_regular, read_regular};
 use tsn_observation::parquet::Reader;
 use tsn_observation::{ELIMINATED, Legend, Sighting};
 use tsn_plan::{Pattern, Plan, Size, Stage, Stream};
+use uncertain::Uncertain;
 
 /// The run folder's files.
 const PLAN: &str = "plan.json";
@@ -38,6 +41,8 @@ pub struct Options {
     pub from: Option<Stage>,
     /// Up to which stage: where they arrive at the listener's port unless given.
     pub to: Option<Stage>,
+    /// What the run knows of the clocks that stamped; without it no time gets an uncertainty.
+    pub stamps: Option<Stamps>,
 }
 
 impl Options {
@@ -69,7 +74,9 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
     let mut reader =
         Reader::new(open_regular(&observations).map_err(|error| failed(error.into()))?).map_err(failed)?;
     let mut paths = Paths::new(&plan, reader.legend(), options)?;
-    let mut table = FrameTable::create(&folder.join(options.frames()))?;
+    let table = FrameTable::create(&folder.join(options.frames()), options.stamps.is_some())?;
+    let ends = paths.all.iter().map(|(info, _)| info).zip(paths.talkers.iter().copied());
+    let mut table = Uncertain::new(table, &plan, ends, options.stamps.as_ref());
     let mut batch = Vec::new();
     let mut rows = 0;
     while reader.read(&mut batch).map_err(failed)? {
@@ -79,7 +86,10 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
         }
     }
     let mut paths = paths.finish(&mut table);
-    table.finish(&paths.iter().map(|(info, _)| info.name()).collect::<Vec<_>>())?;
+    for ((info, _), found) in paths.iter_mut().zip(table.found()) {
+        info.uncertainty = found;
+    }
+    table.table.finish(&paths.iter().map(|(info, _)| info.name()).collect::<Vec<_>>())?;
     let mut source = Source { kind: "run", ..Source::default() };
     source.files.push(SourceFile { path: OBSERVATIONS.into(), side: "observations", frames: rows });
     if let Some(counters) = Counters::read(&folder.join(COUNTERS))? {
@@ -94,6 +104,8 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
 /// The path of every stream to every listener, and what each tap is to each path.
 struct Paths {
     all: Vec<(PathInfo, Path)>,
+    /// By path, the node of its talker.
+    talkers: Vec<u32>,
     /// By the observations' stream number: at which tap a sighting is what to which path.
     roles: Vec<Vec<(u16, u32, Role)>>,
 }
@@ -108,7 +120,8 @@ impl Paths {
             .enumerate()
             .map(|(number, stream)| (stream.name.as_str(), number))
             .collect();
-        let mut found = Self { all: Vec::new(), roles: vec![Vec::new(); legend.streams.len()] };
+        let mut found =
+            Self { all: Vec::new(), talkers: Vec::new(), roles: vec![Vec::new(); legend.streams.len()] };
         for stream in &plan.streams {
             let Some(number) = streams.get(stream.name.as_str()) else {
                 let problem = format!("{OBSERVATIONS} does not know stream {:?} of {PLAN}", stream.name);
@@ -145,6 +158,7 @@ impl Paths {
                     is_sequence: true,
                     before_first: 0,
                     in_network_at_end: 0,
+                    uncertainty: None,
                 };
                 let path_options = PathOptions {
                     path,
@@ -152,6 +166,7 @@ impl Paths {
                     deadline_ns: info.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
                 };
                 found.all.push((info, Path::from_zero(path_options)));
+                found.talkers.push(stream.talker);
             }
         }
         Ok(found)

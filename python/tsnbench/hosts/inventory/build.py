@@ -17,7 +17,13 @@ from tsnbench.scenario.text.reading import Bad, Named, Reading, meant
 from tsnbench.scenario.text.source import Mapping, Sequence, Value
 
 _TIMES = {"below": "below_ns", "system": "system_ns", "steady": "steady_ns", "within": "within_ns"}
-_NAMES_OF_SYNC = {**_TIMES, "pause": "pause_ns", "attempts": "attempts"}
+_NAMES_OF_SYNC = {
+    **_TIMES,
+    "pause": "pause_ns",
+    "attempts": "attempts",
+    "drift": "drift_ppt",
+    "asymmetry": "asymmetry_ns",
+}
 _WIRE = re.compile(r"(\S+)\s+--?\s+(\S+)")
 
 
@@ -110,6 +116,7 @@ def _hosts(lab: _Lab, written: dict[Named, Fields | Bad]) -> dict[str, Host]:
             program=read.get("program", ""),
             clock=read.get("clock", Clock.HARDWARE),
             folder=read.get("folder", ""),
+            unseen_ns=read.get("unseen", 0),
         )
     lab.machines |= hosts
     return hosts

@@ -11,7 +11,7 @@ from tsnbench.linux.profile import INTERFACE
 from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, MapOf, Record
 from tsnbench.scenario.kinds.values import Choice, Count, Parsed, Quantity, Text
 from tsnbench.scenario.text.reading import meant
-from tsnbench.scenario.units import DURATION
+from tsnbench.scenario.units import DRIFT, DURATION
 
 PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+-]{0,31}")
 """The inventory's own name of a port. It has no dot, so that the last dot of ``zgw6.left`` parts both."""
@@ -143,6 +143,9 @@ HOST = Record(
             Parsed("an absolute path", swept=False, parse=_folder),
             "where captures are kept until they are fetched: /var/tmp",
         ),
+        "unseen": Field(
+            Quantity(DURATION, 0, _SECONDS), "what passes between wire and stamp at most: 20 us; counts in ±"
+        ),
     },
     common_mistakes={
         "host": "write ssh: USER@HOST",
@@ -201,6 +204,12 @@ SYNC = Record(
         ),
         "within": Field(Quantity(DURATION, 1, _DAY, usual="min"), "else the attempt has failed; 5 min"),
         "attempts": Field(Count(1, 1000, "a number of attempts"), "how often a run is tried; 10"),
+        "drift": Field(
+            Quantity(DRIFT, 0, 10**9), "how fast the error of a synchronised clock changes; 1 ppm"
+        ),
+        "asymmetry": Field(
+            Quantity(DURATION, 0, _SECONDS), "what ptp4l's readings may be wrong by; 0 ns. It counts in ±"
+        ),
         "pause": Field(Quantity(DURATION, 0, _DAY, usual="s"), "between two attempts; 60 s"),
     },
     example="{below: 100 ns, system: 1 us}",

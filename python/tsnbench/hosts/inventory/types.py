@@ -64,6 +64,8 @@ class Host:
     clock: Clock = Clock.HARDWARE
     folder: str = ""
     """Where captures are kept until they are fetched; empty: the host's folder for temporary files."""
+    unseen_ns: int = 0
+    """What passes at most between the wire and the stamp of a frame, as far as its owner states it."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,10 @@ class SyncBounds:
     attempts: int = 10
     pause_ns: int = 60 * 10**9
     """Between two attempts."""
+    drift_ppt: int = 1_000_000
+    """How fast the error of a synchronised clock changes at most between two readings."""
+    asymmetry_ns: int = 0
+    """What ptp4l's readings may be wrong by: no reading shows that paths differ in their two directions."""
 
 
 @dataclass(frozen=True)

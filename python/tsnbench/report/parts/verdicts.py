@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tsnbench.measure.outcome import WORST_FIRST, Outcome, worst
 from tsnbench.quantities import some
 from tsnbench.report.facts import Judged, RunFacts
-from tsnbench.report.formatting import count, quantity
+from tsnbench.report.formatting import count, plus_minus, quantity
 
 SR_LIMITS = {(2_000_000, 125_000): "SR class A", (10_000_000, 1_000_000): "SR class B"}
 """EnGINE Table 1: (delay, jitter) in ns over seven hops; the classes whose limits tell them apart."""
@@ -75,7 +75,7 @@ def _row(row: Judged, name: str, flows: int) -> Row:
         listener=row.listener,
         requirement=row.requirement,
         limit=quantity(row.limit, row.unit),
-        found=quantity(row.found, row.unit),
+        found=quantity(row.found, row.unit) + plus_minus(row.uncertainty, row.unit),
         margin=quantity(row.margin, row.unit),
         worst_case=quantity(row.worst_case, row.unit),
         beyond=quantity(row.worst_case_margin, row.unit),

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import BackendError
 from tsnbench.hosts.attempt import Rejected
+from tsnbench.hosts.clocks.sync import Gate, Monitor, Reading, read, rows
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.job import PROGRAM
 from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
-from tsnbench.hosts.sync import Gate, Monitor, Reading, read, rows
 from tsnbench.linux import ptp
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.network import Network
@@ -74,6 +74,11 @@ class Synchronisation:
         self._monitor: Monitor | None = None
         self._read: dict[str, int] = {}
         """By host, how many lines have been taken."""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Hosts whose clocks are kept together."""
+        return self._gate.hosts if self._gate is not None else ()
 
     @property
     def on(self) -> bool:

@@ -1,0 +1,83 @@
+"""What a run knows of the clocks that stamped its frames: without it, no delay gets an uncertainty.
+
+Two sources: ``stamps.json`` of a run on hosts, and the errors of a Plan's clocks, which the simulator and the
+guest's network device know exactly at moments that the Plan names. ``crates/measure/src/stamps.rs`` makes a
+bound for every frame of it; decision 0027.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench import foreign
+from tsnbench.runs import file_names
+from tsnbench.runs import stamps as own
+from tsnbench.runs.run import NODES_KEY
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Clocks
+    from tsnbench.runs.stamps import NodeStamps
+
+PPT_IN_PPB = 1_000
+
+
+def stamps(folder: Path) -> Mapping[str, NodeStamps] | None:
+    """By node, what the native engine takes; None where one perfect clock stamped, or nobody read the clocks.
+
+    Raises:
+        OSError: a file is none of a run.
+        ValueError: likewise.
+    """
+    if (told := own.read(folder)) is not None:
+        return told
+    errors = folder / file_names.CLOCK_ERROR
+    if not errors.is_file() or not (plan := foreign.read_json(folder / file_names.PLAN)).get("clocks"):
+        return None
+    return _planned(errors, plan["clocks"], [node["name"] for node in plan["nodes"]])
+
+
+def _planned(errors: Path, clocks: Clocks, names: list[str]) -> dict[str, NodeStamps]:
+    """The clocks of a Plan: their errors are known exactly, and their oscillators' drift is the Plan's."""
+    import polars as pl
+
+    table, noted = foreign.read_parquet(errors), foreign.parquet_note(errors, NODES_KEY)
+    with foreign.table_errors(errors):
+        # What a clock shows at a moment is what stamps of that moment show.
+        shown = (pl.col("t_true_ns") + pl.col("error_ps").floordiv(1_000)).alias("shown_ns")
+        # Clocks that follow a grandmaster are held against it: they share its drift.
+        against = "error_ps" if table["offset_ps"].has_nulls() else "offset_ps"
+        table = table.select("node", shown, against, pl.lit(0).alias("unsure_ps")).sort("shown_ns")
+        split = table.partition_by("node", as_dict=True)
+        rows = {noted[int(key[0])]: part.drop("node").rows() for key, part in split.items()}
+    leader = 0 if against == "error_ps" else max(_drift_ppb(clocks, node) for node in range(len(names)))
+    return {
+        name: {
+            "clock": name,
+            "drift_ppb": _drift_ppb(clocks, number) + leader,
+            "granularity_ns": clocks["nodes"][number]["granularity_ns"],
+            "readings": rows.get(name, []),
+        }
+        for number, name in enumerate(names)
+    }
+
+
+def _drift_ppb(clocks: Clocks, node: int) -> int:
+    """How far an oscillator is from its nominal frequency at most."""
+    clock = clocks["nodes"][node]
+    most = abs(clock["deviation_ppt"])
+    most = max([most, *(abs(one["deviation_ppt"]) for one in clock.get("changes", ()))])
+    jumps = (one for one in clocks.get("faults", ()) if one["kind"] == "frequency-jump")
+    most += sum(abs(one["by_ppt"]) for one in jumps if one["node"] == node)
+    if wander := clock.get("wander"):
+        most += wander["most_ppt"]
+    ppb = -(-most // PPT_IN_PPB)
+    # In the time that the clock itself shows, which has been rounded, a slow one loses a little more.
+    return ppb + ppb * ppb // 10**9 + 2
+
+
+def option(folder: Path) -> dict[str, object]:
+    """The option of the native engine; empty where there is nothing to tell."""
+    found = stamps(folder)
+    return {} if found is None else {"stamps": {"nodes": found}}
