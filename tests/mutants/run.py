@@ -25,6 +25,9 @@ TREE = Path(__file__).parents[2]
 WORK = TREE / "target" / "mutants"
 SURVIVORS = Path(__file__).parent / "survivors.txt"
 
+# The modules that mutmut changes: those of the planner, and modules of the Plan with closed forms.
+PLANNING_MODULES = ["planning/**/*.py", "plan/delay.py"]
+
 # Tests with values worked out by hand. Those that simulate, or draw many networks, take too long.
 PLANNING_TESTS = [
     "tests/planning/topology/test_bridging.py",
@@ -90,8 +93,18 @@ def rust(name: str, which: str, shard: str | None, files: list[str]) -> tuple[li
     )
 
 
-def python(modules: list[str], tests: list[str]) -> tuple[list[Survivor], str]:
-    """The survivors of modules of `planning`, and a line about the run."""
+def planning_modules(names: list[str]) -> list[Path]:
+    """The modules of `PLANNING_MODULES` that have one of these names; all of them without a name."""
+    package = TREE / "python" / "tsnbench"
+    every = sorted({path for pattern in PLANNING_MODULES for path in package.glob(pattern)})
+    unknown = set(names) - {path.stem for path in every}
+    if unknown:
+        raise SystemExit(f"planning has no module {sorted(unknown)}: write one as in --file cbs")
+    return [path for path in every if not names or path.stem in names]
+
+
+def python(modules: list[Path], tests: list[str]) -> tuple[list[Survivor], str]:
+    """The survivors of these modules, and a line about the run."""
     stage = WORK / "python"
     copy_of_tree(WORK / "tree")
     for name, target in (("python/tsnbench", "src/tsnbench"), ("tests", "tests"), ("scenarios", "scenarios")):
@@ -102,11 +115,7 @@ def python(modules: list[str], tests: list[str]) -> tuple[list[Survivor], str]:
         shutil.copy(native, stage / "src" / "tsnbench")
     settings = {
         "source_paths": ["src/tsnbench"],
-        "only_mutate": [
-            str(path.relative_to(stage))
-            for name in modules
-            for path in sorted((stage / "src" / "tsnbench" / "planning").rglob(f"{name}.py"))
-        ],
+        "only_mutate": [f"src/{path.relative_to(TREE / 'python')}" for path in modules],
         "also_copy": ["scenarios", "docs"],
         "pytest_add_cli_args": ["-p", "no:cacheprovider"],
         "pytest_add_cli_args_test_selection": tests,
@@ -163,15 +172,15 @@ def main() -> int:
     said = []
     for what in given.what:
         if what == "planning":
-            survivors, line = python(given.file or ["*"], given.test or PLANNING_TESTS)
+            survivors, line = python(planning_modules(given.file), given.test or PLANNING_TESTS)
         else:
             survivors, line = rust(what, given.which, given.shard, given.file)
         found += survivors
         said.append(line)
     print(*said, sep="\n")
-    whole = not (given.shard or given.file)
-    known = only(listed(SURVIVORS.read_text()), given.what) if whole else None
-    text, failed = report(found, listed(SURVIVORS.read_text()), known)
+    known = listed(SURVIVORS.read_text())
+    expected = None if given.shard or given.test else only(known, given.what, given.file)
+    text, failed = report(found, known, expected)
     print(text)
     return 1 if failed else 0
 

@@ -61,11 +61,16 @@ def listed(text: str) -> dict[Survivor, str]:
     return found
 
 
-def only(known: Iterable[Survivor], rooms: Sequence[str]) -> set[Survivor]:
-    """Those of crates, and of `planning`."""
-    folder = re.compile(r"crates/(\w+)/|python/tsnbench/(planning)/")
-    found = {survivor: folder.match(survivor.file) for survivor in known}
-    return {survivor for survivor, room in found.items() if room and (room[1] or room[2]) in rooms}
+def only(known: Iterable[Survivor], rooms: Sequence[str], files: Sequence[str] = ()) -> set[Survivor]:
+    """Those of crates; `planning` is what is changed in Python. `files`: only these files or modules."""
+    crate = re.compile(r"crates/(\w+)/")
+
+    def is_wanted(file: str) -> bool:
+        found = crate.match(file)
+        named = file in files or (not found and Path(file).stem in files)
+        return (found[1] if found else "planning") in rooms and (named or not files)
+
+    return {survivor for survivor in known if is_wanted(survivor.file)}
 
 
 def report(

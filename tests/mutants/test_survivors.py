@@ -33,6 +33,11 @@ def test_a_list_has_a_reason_for_each() -> None:
     assert listed(text) == {ONE: "Both are the same at once.", OTHER: "Another reason."}
     assert only(listed(text), ["bridge", "clock"]) == {ONE}
     assert only(listed(text), ["planning"]) == {OTHER}
+    delay = Survivor("python/tsnbench/plan/delay.py", "return a // b", "return a / b")
+    assert only([ONE, OTHER, delay], ["planning"]) == {OTHER, delay}
+    assert only([ONE, OTHER, delay], ["planning"], ["delay"]) == {delay}
+    assert only([ONE, OTHER], ["bridge"], [ONE.file]) == {ONE}
+    assert not only([ONE, OTHER], ["bridge"], ["crates/bridge/src/port.rs", "credit"])
     bars = Survivor(
         "crates/bridge/src/gates.rs", "states | open << class", "replace | with ^ in GateStates::at"
     )
