@@ -168,6 +168,48 @@ fn links_tags_and_snap_lengths_may_differ_between_the_sides() {
     assert_eq!(only(&measures).count.received, 2970);
 }
 
+/// The `number`-th frame of netlatency, in this VLAN.
+fn in_vlan(vid: u8, number: u32) -> Vec<u8> {
+    let octets = of_tool("netlatency", number);
+    [&octets[..12], &[0x81, 0, 0, vid], &octets[12..]].concat()
+}
+
+#[test]
+fn vlans_tell_streams_apart_where_both_sides_show_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let sent: Vec<Captured> =
+        (0..20).map(|n| (START + i64::from(n) * 1_000_000, in_vlan(5 + n as u8 % 2, n / 2))).collect();
+    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
+    let tagged: Vec<Captured> = sent.iter().map(|(stamp, octets)| (stamp + 10_000, octets.clone())).collect();
+    let rx = pcap(folder.path(), "tagged", ETHERNET, WHOLE, &tagged);
+    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let found: Vec<_> =
+        measures.paths.iter().map(|path| (path.stream.as_str(), path.count.received)).collect();
+    assert_eq!(found, [("netlatency/4", 10), ("netlatency/4 #2", 10)]);
+
+    let untagged: Vec<Captured> =
+        tagged.iter().map(|(stamp, octets)| (*stamp, [&octets[..12], &octets[16..]].concat())).collect();
+    let rx = pcap(folder.path(), "untagged", ETHERNET, WHOLE, &untagged);
+    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let count = &only(&measures).count;
+    assert_eq!((count.sent, count.duplicate_tx, count.received, count.duplicate), (10, 10, 10, 10));
+}
+
+#[test]
+fn a_cooked_capture_shows_no_destination_and_its_frames_are_paired_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let sent: Vec<Captured> =
+        (0..10).map(|n| (START + i64::from(n) * 1_000_000, of_tool("netlatency", n as u32))).collect();
+    let cooked = |(stamp, octets): &Captured| {
+        (stamp + 10_000, [b"\0\0\0\x01\0\x06\x02\0\0\0\0\x07\0\0".as_slice(), &octets[12..]].concat())
+    };
+    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
+    let rx = pcap(folder.path(), "rx", COOKED, WHOLE, &sent.iter().map(cooked).collect::<Vec<_>>());
+    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let count = &only(&measures).count;
+    assert_eq!((count.sent, count.received, count.lost), (10, 10, 0));
+}
+
 #[test]
 fn several_files_of_a_side_are_read_as_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -346,4 +388,52 @@ fn unknown_frames_are_told_apart_by_what_both_sides_have_captured_and_no_less() 
         let delay = path.delay.as_ref().unwrap();
         assert_eq!((delay.min, delay.max), (10_000, 10_000));
     }
+}
+
+#[test]
+fn streams_are_listed_in_the_order_in_which_the_sender_began_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let frame = |stream: u8, number: u32| {
+        let mut octets = of_tool("netlatency", number);
+        octets[15] = stream;
+        octets
+    };
+    let sent = [(START, frame(1, 5)), (START + 1_000, frame(2, 5)), (START + 2_000, frame(3, 5))];
+    // Of stream 3 the receiver saw a frame before the sender's capture began.
+    let arrived = [(START, frame(3, 4)), (START + 10_000, frame(1, 5)), (START + 11_000, frame(2, 5))];
+    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
+    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
+    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let names: Vec<_> = measures.paths.iter().map(|path| path.stream.as_str()).collect();
+    assert_eq!(names, ["netlatency/1", "netlatency/2", "netlatency/3"]);
+}
+
+#[test]
+fn an_arrival_without_a_readable_number_is_one_that_nobody_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sent, mut arrived) = sides("iperf3", 0);
+    // Headers of 46 octets, and 4 of a counter's 12.
+    let short = of_tool("iperf3", 3_000)[..50].to_vec();
+    arrived.push((START + 4_000_000_000, short));
+    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
+    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
+    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let count = &only(&measures).count;
+    assert_eq!((count.sent, count.received, count.unmatched_rx), (3000, 2970, 1));
+}
+
+#[test]
+fn an_unknown_frame_that_is_faster_than_those_before_waits_for_the_sending_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let frames = |delays: [i64; 4]| -> Vec<Captured> {
+        let stamps = delays.iter().enumerate().map(|(n, delay)| START + n as i64 * 1_000_000 + delay);
+        stamps.zip((0..4).map(|n| unknown(n, true))).collect()
+    };
+    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &frames([0; 4]));
+    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &frames([30_000, 30_000, 10_000, 30_000]));
+    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let path = only(&measures);
+    assert_eq!((path.count.received, path.count.lost, path.count.unmatched_rx), (4, 0, 0));
+    let delay = path.delay.as_ref().unwrap();
+    assert_eq!((delay.min, delay.max), (10_000, 30_000));
 }

@@ -203,6 +203,27 @@ fn what_no_tap_can_receive_is_not_said_to_be_under_way() {
     assert_eq!((count.sent, count.in_network_at_end), (1, 0));
 }
 
+/// The counters are of the stream: to which of its listeners a dropped frame was under way, they do not tell.
+#[test]
+fn of_a_stream_with_two_listeners_nothing_is_said_to_be_under_way() {
+    let mut plan = plan();
+    let first = plan.streams[0].listeners[0];
+    let bridge = plan.ports[plan.streams[0].route[1].port as usize].node;
+    plan.streams[0].listeners.push(tsn_plan::Destination { node: bridge, route: 0 });
+    let counters = format!(r#"{{"streams": [{{"name": {:?}}}]}}"#, plan.streams[0].name);
+    let sightings: Vec<_> =
+        [(0, 5), (1, 4), (2, 2)].into_iter().flat_map(|(seq, taps)| way(seq, taps)).collect();
+    let measures = measure(folder(&plan, &sightings, Some(&counters)).path(), &Options::default()).unwrap();
+    let counts: Vec<_> =
+        measures.paths.iter().map(|path| (path.count.lost, path.count.in_network_at_end)).collect();
+    assert_eq!(counts, [(2, 0), (1, 0)]);
+    // With one listener, what did not arrive and was not dropped is.
+    plan.streams[0].listeners = vec![first];
+    let measures = measure(folder(&plan, &sightings, Some(&counters)).path(), &Options::default()).unwrap();
+    let count = &measures.paths[0].count;
+    assert_eq!((count.lost, count.in_network_at_end), (0, 2));
+}
+
 #[test]
 fn counters_that_cannot_be_read_are_an_error_and_none_are_not() {
     let folder = folder(&plan(), &way(0, 5), None);

@@ -149,3 +149,49 @@ fn clocks(
         _ => 0,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use tsn_capture::write::PcapNg;
+
+    /// A capture of netlatency's frames: their numbers and stamps.
+    fn capture(folder: &Path, name: &str, frames: &[(u32, i64)]) -> Vec<PathBuf> {
+        let path = folder.join(name);
+        let mut file = PcapNg::create(&path, name, "tai").unwrap();
+        for (number, t_ns) in frames {
+            let mut octets = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x07\x08\x08\x01\x04".to_vec();
+            octets.extend_from_slice(&number.to_le_bytes());
+            octets.resize(60, 0);
+            file.frame(*t_ns, &octets, 60).unwrap();
+        }
+        file.finish().unwrap();
+        vec![path]
+    }
+
+    fn ahead_ns(tx: &[(u32, i64)], rx: &[(u32, i64)]) -> i64 {
+        let folder = tempfile::tempdir().unwrap();
+        probe(&capture(folder.path(), "tx", tx), &capture(folder.path(), "rx", rx)).unwrap().ahead_ns
+    }
+
+    #[test]
+    fn clocks_are_apart_by_the_median_delay_of_the_frames_that_both_sides_show() {
+        let sent = [(1, 1_000), (2, 2_000), (3, 3_000), (4, 4_000), (5, 5_000), (6, 6_000)];
+        // Delays of 50, 40, 90, 20 and 10 ns; frame 6 was lost, and frame 7 not seen at the sender.
+        let arrived = [(1, 1_050), (2, 2_040), (3, 3_090), (4, 4_020), (5, 5_010), (7, 7_000)];
+        assert_eq!(ahead_ns(&sent, &arrived), 40);
+        assert_eq!(ahead_ns(&sent, &arrived[..1]), 50);
+    }
+
+    #[test]
+    fn without_a_common_frame_clocks_more_than_an_hour_apart_have_other_epochs() {
+        const HOUR: i64 = 3_600_000_000_000;
+        let arrived = |t_ns| ahead_ns(&[(1, 5_000), (2, 6_000)], &[(3, 5_000 + t_ns), (4, 9_000 + t_ns)]);
+        assert_eq!(arrived(7_000), 0);
+        assert_eq!(arrived(HOUR), 0);
+        assert_eq!(arrived(HOUR + 1), HOUR + 1);
+        // A capture without frames says nothing.
+        assert_eq!(ahead_ns(&[(1, HOUR + 5_000)], &[]), 0);
+    }
+}

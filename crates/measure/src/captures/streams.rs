@@ -299,3 +299,63 @@ fn take<T>(waiting: &mut FxHashMap<u64, VecDeque<T>>, hash: u64) -> Option<T> {
     }
     oldest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_wire::dissect::dissect;
+    use tsn_wire::link::Link;
+
+    /// Streams of which the first is one whose frames only their hash tells apart.
+    fn hashed() -> Streams {
+        let visible = VisibleFields { source: true, destination: true, tag: true };
+        let mut streams = Streams::new(
+            visible,
+            FxHashMap::default(),
+            usize::MAX,
+            PathOptions { path: 9, ..PathOptions::default() },
+        );
+        let octets = [b"\x02\0\0\0\0\x01\x02\0\0\0\0\x07\x88\xb5".as_slice(), &[1; 46]].concat();
+        let (stream, number) = streams.identify(&dissect(Link::Ethernet, &octets, 60).unwrap(), End::Tx);
+        assert!(stream == 0 && number.is_some());
+        streams
+    }
+
+    fn sighting(hash: u64, t_ns: i64) -> CapturedFrame {
+        CapturedFrame { t_ns: Some(t_ns), at: t_ns, stream: 0, number: Some(hash), octets: 64 }
+    }
+
+    /// Sends so many frames of which no two are equal.
+    fn send_others(streams: &mut Streams, count: u64) {
+        (0..count).for_each(|n| streams.tx(&sighting(1_000 + n, 500), &mut ()));
+    }
+
+    #[test]
+    fn the_first_of_equal_frames_here_is_the_first_there_while_the_window_holds_it() {
+        let mut streams = hashed();
+        streams.tx(&sighting(7, 100), &mut ());
+        send_others(&mut streams, WINDOW - 1);
+        assert_eq!(streams.rx(&sighting(7, 1_000), &mut ()), Some(900));
+
+        // The second of them is one number more than the window holds: the first is given up.
+        let mut streams = hashed();
+        streams.tx(&sighting(7, 100), &mut ());
+        send_others(&mut streams, WINDOW - 1);
+        streams.tx(&sighting(7, 600), &mut ());
+        assert_eq!(streams.rx(&sighting(7, 1_000), &mut ()), Some(400));
+    }
+
+    #[test]
+    fn as_many_arrivals_as_the_window_holds_wait_for_the_sending_side() {
+        let mut streams = hashed();
+        (0..WINDOW).for_each(|hash| assert_eq!(streams.rx(&sighting(hash, 1_000), &mut ()), None));
+        assert_eq!(streams.all[0].path.statistics.unmatched_rx, 0);
+        // One more, and the oldest is given up.
+        streams.rx(&sighting(WINDOW, 1_000), &mut ());
+        assert_eq!(streams.all[0].path.statistics.unmatched_rx, 1);
+        [0, 1, WINDOW].into_iter().for_each(|hash| streams.tx(&sighting(hash, 100), &mut ()));
+        streams.finish(&mut ());
+        let statistics = &streams.all[0].path.statistics;
+        assert_eq!((statistics.lost, statistics.unmatched_rx), (1, WINDOW - 1));
+    }
+}

@@ -164,6 +164,45 @@ mod tests {
         assert_eq!(seen, [(1, 1, Some(1)), (0, 0, Some(9)), (1, 0, Some(5_000))]);
     }
 
+    #[test]
+    fn streams_are_called_by_the_first_log_that_has_a_plan_and_else_by_the_first_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = |name: &str, plan: Option<&str>| {
+            let streams = vec![StreamLegend { name: name.into(), group: name.into() }];
+            let legend = Legend { plan: plan.map(str::to_owned), taps: vec![tap("rx", None)], streams };
+            written(folder.path(), name, &legend, &[ONE])
+        };
+        let logs = [
+            log("listener", None),
+            log("listener too", None),
+            log("talker", Some("one plan")),
+            log("talker too", Some("another plan")),
+        ];
+        let into = folder.path().join("observations.parquet");
+        for (count, name) in [(2, "listener"), (3, "talker"), (4, "talker")] {
+            merge(&logs[..count], &into).unwrap();
+            let legend = Reader::open(&into).unwrap().legend().clone();
+            let names: Vec<_> = legend.streams.iter().map(|stream| stream.name.as_str()).collect();
+            assert_eq!(names, [name], "{count} logs");
+        }
+    }
+
+    #[test]
+    fn what_a_log_sighted_at_a_tap_with_a_capture_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut legend =
+            Legend { plan: None, taps: vec![tap("rx", None), tap("send", None)], streams: Vec::new() };
+        let logs = vec![written(folder.path(), "log", &legend, &[ONE, Sighting { tap: 1, seq: 4, ..ONE }])];
+        // The capture itself is read elsewhere.
+        let captures =
+            Captures { dilate: 1, files: vec![(0, "rx.pcapng".into())], logs, ..Captures::default() };
+        let mut found = FrameCounts { frames: vec![vec![0], vec![0]], foreign: 0 };
+        let mut all = Vec::new();
+        read_live(&captures, &mut legend, &mut all, &mut found).unwrap();
+        assert_eq!(all.iter().map(|sighting| (sighting.tap, sighting.seq)).collect::<Vec<_>>(), [(1, 4)]);
+        assert_eq!(found, FrameCounts { frames: vec![vec![0], vec![1]], foreign: 0 });
+    }
+
     /// A number without a name would need as many names below it.
     #[test]
     fn a_stream_that_no_listener_can_have_is_an_error() {

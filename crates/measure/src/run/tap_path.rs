@@ -121,3 +121,133 @@ fn entries(stream: &Stream, last: u32) -> Vec<usize> {
     // what follows it in the list; where a frame is lost is told by the furthest tap on it all the same.
     (0..found.len()).filter(|entry| found[*entry]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_plan::{Merge, Point, Port, Redundancy, Route, Tap};
+
+    /// The route of a stream: each entry's port, and the entry that leads to it.
+    type Entries = [(u32, Option<u32>); 4];
+    /// Two member streams from the talker to the listener, each over a bridge of its own.
+    const APART: Entries = [(0, None), (2, None), (4, Some(0)), (6, Some(1))];
+    /// The same, with each member stream's entries one after the other.
+    const ONE_BY_ONE: Entries = [(0, None), (4, Some(0)), (2, None), (6, Some(2))];
+    /// One link, two member streams behind it, and one link again.
+    const SPLIT: Entries = [(0, None), (2, Some(0)), (4, Some(0)), (6, Some(1))];
+
+    /// A Plan of links alone: ports 0 and 1 are at the ends of one, 2 and 3 of the next, and so on; frames go from
+    /// the even port to the odd one. A tap is called by its stage and port.
+    fn plan(route: &Entries, merge: &[u32], taps: &[&str]) -> Plan {
+        let mut plan = Plan::read(include_str!("../../../sim/tests/plans/one-hop.json")).unwrap();
+        let port = plan.ports[0].clone();
+        plan.ports = (0..8).map(|number| Port { peer: number ^ 1, ..port.clone() }).collect();
+        let tap = |name: &&str| {
+            let mut words = name.split(' ');
+            let (stage, port) = (words.next().unwrap(), words.next().unwrap());
+            Tap {
+                name: (*name).to_owned(),
+                port: port.parse().unwrap(),
+                stage: Stage::ALL.into_iter().find(|one| one.name() == stage).unwrap(),
+                point: Point::Start,
+                granularity_ns: 1,
+            }
+        };
+        plan.taps = taps.iter().map(tap).collect();
+        let stream = &mut plan.streams[0];
+        stream.route = route.iter().map(|(port, parent)| Route { port: *port, parent: *parent }).collect();
+        let merges = vec![Merge { from: merge.to_vec() }];
+        stream.redundancy = Some(Box::new(Redundancy { merges, ..Redundancy::default() }));
+        plan
+    }
+
+    /// What each tap is to the path to the end of entry `last`, in the order of the path.
+    fn roles(plan: &Plan, last: u32, between: (Stage, Stage)) -> String {
+        let numbers = plan.taps.iter().zip(0..).map(|(tap, number)| (tap.name.as_str(), number)).collect();
+        let path = tap_path(plan, &plan.streams[0], last, &numbers, between);
+        let taps_of =
+            |role: Role| path.roles.iter().filter(move |one| one.1 == role).map(|(number, _)| *number);
+        assert_eq!(taps_of(Role::First).next(), path.first);
+        assert_eq!(taps_of(Role::Last).next_back(), path.last);
+        let told = path.roles.iter().map(|(number, role)| {
+            let name = &plan.taps[usize::from(*number)].name;
+            if let Role::Between(place) = role {
+                assert_eq!(path.names[usize::from(*place)], *name);
+            }
+            format!("{name}: {role:?}")
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    fn on_the_wire(plan: &Plan, last: u32) -> String {
+        roles(plan, last, (Stage::Tx, Stage::Rx))
+    }
+
+    const EVERY: [&str; 8] = ["tx 0", "rx 1", "tx 2", "rx 3", "tx 4", "rx 5", "tx 6", "rx 7"];
+
+    #[test]
+    fn member_streams_have_a_first_and_a_last_tap_at_each_end() {
+        assert_eq!(
+            on_the_wire(&plan(&APART, &[2, 3], &EVERY), 2),
+            "tx 0: First, rx 1: Between(1), tx 2: First, rx 3: Between(3), \
+             tx 4: Between(4), rx 5: Last, tx 6: Between(5), rx 7: Last"
+        );
+    }
+
+    #[test]
+    fn member_streams_that_split_and_merge_on_the_way_have_one_first_and_one_last_tap() {
+        assert_eq!(
+            on_the_wire(&plan(&SPLIT, &[1, 2], &EVERY), 3),
+            "tx 0: First, rx 1: Between(1), tx 2: Between(2), rx 3: Between(3), \
+             tx 4: Between(4), rx 5: Between(5), tx 6: Between(6), rx 7: Last"
+        );
+    }
+
+    #[test]
+    fn where_the_first_or_the_last_tap_is_on_the_way_no_other_is_first_or_last_with_it() {
+        let taps = ["tx 2", "rx 3", "tx 4", "rx 5"];
+        assert_eq!(
+            on_the_wire(&plan(&ONE_BY_ONE, &[1, 3], &taps), 1),
+            "tx 4: First, rx 5: Between(1), tx 2: Between(2), rx 3: Last"
+        );
+        assert_eq!(
+            on_the_wire(&plan(&APART, &[2, 3], &["tx 0", "rx 1", "rx 3"]), 2),
+            "tx 0: First, rx 1: Between(1), rx 3: Last"
+        );
+    }
+
+    #[test]
+    fn of_two_taps_at_one_place_the_outer_one_is_first_or_last() {
+        let taps = ["tx 0", "tx 0 again", "rx 7", "rx 7 again"];
+        assert_eq!(
+            on_the_wire(&plan(&SPLIT, &[1, 2], &taps), 3),
+            "tx 0: First, tx 0 again: Between(1), rx 7: Between(2), rx 7 again: Last"
+        );
+    }
+
+    #[test]
+    fn stages_inside_the_hosts_are_before_and_behind_those_on_the_wire() {
+        let taps = ["send 0", "tx 0", "send 2", "tx 2", "rx 5", "app-rx 5", "rx 7", "app-rx 7"];
+        let plan = plan(&APART, &[2, 3], &taps);
+        assert_eq!(
+            on_the_wire(&plan, 2),
+            "send 0: Send, tx 0: First, tx 2: First, rx 5: Last, app-rx 5: Between(2), rx 7: Last"
+        );
+        assert_eq!(
+            roles(&plan, 2, (Stage::Send, Stage::AppRx)),
+            "send 0: First, tx 0: Between(1), send 2: First, tx 2: Between(3), \
+             rx 5: Between(4), app-rx 5: Last, rx 7: Between(5), app-rx 7: Last"
+        );
+    }
+
+    #[test]
+    fn without_a_tap_behind_the_first_one_nothing_arrives() {
+        let plan = plan(&SPLIT, &[1, 2], &["send 0", "tx 0", "rx 7"]);
+        assert_eq!(roles(&plan, 3, (Stage::Tx, Stage::AppRx)), "send 0: Send, tx 0: First, rx 7: Between(1)");
+        assert_eq!(roles(&plan, 3, (Stage::Tx, Stage::Tx)), "send 0: Send, tx 0: First");
+        assert_eq!(roles(&plan, 3, (Stage::AppRx, Stage::Rx)), "send 0: Send");
+        // The last arrival is before the first departure.
+        let early = self::plan(&APART, &[2, 3], &["rx 1", "rx 3", "tx 4", "tx 6"]);
+        assert_eq!(on_the_wire(&early, 2), "tx 4: First");
+    }
+}
