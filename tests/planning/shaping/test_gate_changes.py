@@ -47,6 +47,15 @@ def test_every_list_has_its_slope_and_the_credits_are_those_of_the_steepest() ->
     assert cbs["lo_credit_bits"] == port(HALF)["classes"][5]["cbs"]["lo_credit_bits"]
 
 
+def test_a_later_list_with_a_flatter_slope_lets_credit_go_deeper() -> None:
+    """(1020 + 15 * 24) * 8 bit, at two thirds of the rate and then at four fifths."""
+    steep = "entries: [{open: [6], for: 700 us}, {open: [5], for: 300 us}]"
+    assert port(steep)["classes"][5]["cbs"]["lo_credit_bits"] == -7_360
+    both = port(steep, f"changes: [{{at: 2 ms, {HALF}}}]")
+    assert both["classes"][5]["cbs"]["lo_credit_bits"] == -8_832
+    assert both["gates"]["changes"][0]["idle_slopes"] == [{"class": 5, "bps": 200_000_000}]
+
+
 def test_credit_that_runs_while_closed_keeps_the_reserved_slope() -> None:
     cbs = port(HALF, "credit: runs")["classes"][5]["cbs"]
     assert (cbs["idle_slope_bps"], cbs["runs_while_closed"]) == (100_000_000, True)

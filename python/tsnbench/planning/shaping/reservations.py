@@ -54,23 +54,23 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
     others = (
         _largest(each) for each in flows if port.pcp_to_class[draft.priority(each[0], port)] not in reserved
     )
-    order = sorted(reserved, reverse=True)
     most_other = max((cbs.LARGEST_FRAME, *others))
-    shapers = cbs.credit_based_shapers([reserved[number] for number in order], port.planned_bps, most_other)
-    port.cbs = port.gated_cbs = _in_parts(port, dict(zip(order, shapers, strict=True)))
+    port.cbs = port.gated_cbs = _shapers(port, reserved, most_other)
     written = port.shaper.gates
     if port.gates is None or (isinstance(written, model.Gates) and written.credit_runs):
         return
-    every: list[Shapers] = []
-    for gates in (port.gates, *(gates for _, gates, _ in port.gate_changes)):
+    first = _gated(draft, port, port.gates, reserved, most_other)
+    if first is None:
+        return
+    every = [first]
+    for _, gates, slopes in port.gate_changes:
         gated = _gated(draft, port, gates, reserved, most_other)
         if gated is None:
             return
-        every.append(gated)
-    for (_, _, slopes), shapers_then in zip(port.gate_changes, every[1:], strict=True):
-        for number, shaper in shapers_then.items():
-            if shaper.standard().idle_slope != every[0][number].standard().idle_slope:
+        for number, shaper in gated.items():
+            if shaper.standard().idle_slope != first[number].standard().idle_slope:
                 slopes[number] = shaper.standard().idle_slope
+        every.append(gated)
     # Limits of credit that no list's slopes overstep.
     port.gated_cbs = {
         number: replace(
@@ -78,8 +78,15 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
             hi_credit=max(one[number].hi_credit for one in every),
             lo_credit=min(one[number].lo_credit for one in every),
         )
-        for number, shaper in every[0].items()
+        for number, shaper in first.items()
     }
+
+
+def _shapers(port: Port, classes: dict[int, cbs.SrClass], most_other: int) -> Shapers:
+    """The shapers of a port's SR classes; a higher class is in the way of those below it."""
+    order = sorted(classes, reverse=True)
+    shapers = cbs.credit_based_shapers([classes[number] for number in order], port.planned_bps, most_other)
+    return _in_parts(port, dict(zip(order, shapers, strict=True)))
 
 
 def _in_parts(port: Port, shapers: Shapers) -> Shapers:
@@ -98,8 +105,7 @@ def _gated(
     draft: Draft, port: Port, gates: Gates, reserved: dict[int, cbs.SrClass], most_other: int
 ) -> Shapers | None:
     """The shapers with the slopes that a list makes necessary; None where it leaves too little."""
-    order = sorted(reserved, reverse=True)
-    gated = {number: _while_open(gates, number, reserved[number]) for number in order}
+    gated = {number: _while_open(gates, number, own) for number, own in reserved.items()}
     rate = min(port.rate_bps, port.planned_bps)
     for number, sr in gated.items():
         if sr.bandwidth >= rate:
@@ -115,8 +121,7 @@ def _gated(
             found = f"{quantities.time(gates.open_ns(number))}, which leave {quantities.rate(left)}"
             draft.problem(cure.path, expected, found, cure.hint)
             return None
-    shapers = cbs.credit_based_shapers([gated[number] for number in order], port.planned_bps, most_other)
-    return _in_parts(port, dict(zip(order, shapers, strict=True)))
+    return _shapers(port, gated, most_other)
 
 
 def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClass:
@@ -137,9 +142,9 @@ def _openings(gates: Gates, traffic_class: int) -> int:
     return sum(1 for mask, _ in gates.entries if mask >> traffic_class & 1)
 
 
-def _rate(flows: list[Crossing]) -> Fraction:
+def _rate(flows: list[Crossing]) -> Fraction | int:
     rates = (flow_rate(flow.pattern, flow.size, R_TAG if tagged else 0) for flow, tagged in flows)
-    return sum((rate or Fraction(0) for rate in rates), Fraction(0))
+    return sum(rate for rate in rates if rate is not None)
 
 
 def _largest(crossing: Crossing) -> int:
