@@ -38,6 +38,7 @@ PLANNING_TESTS = [
     "tests/planning/topology/test_faults.py",
     "tests/planning/shaping/test_gate_changes.py",
     "tests/planning/shaping/test_gated_reservations.py",
+    "tests/planning/shaping/test_reservations.py",
     "tests/planning/test_golden.py",
     "tests/planning/routing/test_redundancy.py",
     "tests/planning/routing/test_routes.py",
