@@ -121,6 +121,8 @@ def python(modules: list[Path], tests: list[str]) -> tuple[list[Survivor], str]:
         "pytest_add_cli_args": ["-p", "no:cacheprovider"],
         "pytest_add_cli_args_test_selection": tests,
         "use_git_change_detection": False,
+        # Each run of tests begins without the threads that tests before have started: these are lost in a copy.
+        "process_isolation": "forkserver",
     }
     lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
     (stage / "pyproject.toml").write_text("[tool.mutmut]\n" + "\n".join(lines) + "\n")

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from support.networks import line, links, network, periodic, scenario
-from tsnbench.plan.delay import cut_octets, smallest_delay_ns, smallest_delay_ps
+from tsnbench.plan.delay import (
+    cut_octets,
+    since_release,
+    smallest_delay_ns,
+    smallest_delay_ps,
+    stamped_points,
+)
 from tsnbench.planning import plan
 from tsnbench.scenario import model
 
@@ -60,6 +66,23 @@ def test_hardware_stamps_see_one_frame_less() -> None:
     assert smallest_delay_ps(document, document["streams"][0], 0) == 9_904_000
     document = plan(line(2, taps=model.Taps(tx_point="end"))).document
     assert smallest_delay_ps(document, document["streams"][0], 0) == 9_904_000
+
+
+def test_since_release_the_first_link_counts_its_preamble_and_the_last_its_whole_frame() -> None:
+    """Two links of 9.904 us each, preambles included."""
+    document = plan(line(2, taps=model.Taps(rx_point="start"))).document
+    stream = document["streams"][0]
+    points = stamped_points(document)
+    released = since_release(document, stream, points)
+    first, last = (document["ports"][hop["port"]]["name"] for hop in stream["route"])
+    assert released == {**points, f"{first} tx": "release"}
+    assert released[f"{last} rx"] == "start"
+    assert smallest_delay_ps(document, stream, 0, points=points) == 9_904_000
+    # The last stamp is behind the preamble: 64 ns of the second link are over.
+    assert smallest_delay_ps(document, stream, 0, points=released) == 9_904_000 + 64_000
+    whole = plan(line(2)).document
+    released = since_release(whole, whole["streams"][0], stamped_points(whole))
+    assert smallest_delay_ps(whole, whole["streams"][0], 0, points=released) == 2 * 9_904_000
 
 
 def test_a_smaller_frame_is_faster() -> None:
