@@ -121,7 +121,7 @@ def python(modules: list[Path], tests: list[str]) -> tuple[list[Survivor], str]:
         "pytest_add_cli_args": ["-p", "no:cacheprovider"],
         "pytest_add_cli_args_test_selection": tests,
         "use_git_change_detection": False,
-        # Each run of tests begins without the threads that tests before have started: these are lost in a copy.
+        # Threads that earlier tests have started are lost in a forked process, and their pools wait for ever.
         "process_isolation": "forkserver",
     }
     lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
