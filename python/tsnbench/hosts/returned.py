@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.backends.kernel.device import Device, Queue, Setup, interface, space
+from tsnbench.backends.kernel.device import Ports, Queue, interface, space
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.kernel.veth.device import differences
 from tsnbench.errors import BackendError
@@ -16,7 +16,7 @@ from tsnbench.linux.readback import read_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tsnbench.backends.kernel.environment import Capabilities, Environment
+    from tsnbench.backends.kernel.environment import Capabilities
     from tsnbench.backends.kernel.returned import Returned
     from tsnbench.hosts.attempt import Attempt
     from tsnbench.hosts.job import HostJob
@@ -59,15 +59,13 @@ def _renamed(octets: bytes, ports: Mapping[str, str]) -> bytes:
     return json.dumps(kept).encode()
 
 
-class HostPorts(Device):
+class HostPorts(Ports):
     """Interfaces of hosts in the place of a Plan's ports: virtual ones, and network cards."""
 
     name = "host"
-    template = ""
     most_frame = 1518
     more: Mapping[str, frozenset[str]] = {"plan": frozenset({"clocks"})}
     """The hosts' own clocks stand for those of the Plan; its PTP is what ptp4l is told."""
-    zero_last = True
 
     def __init__(self, virtual: frozenset[int]) -> None:
         self.virtual = virtual
@@ -77,10 +75,6 @@ class HostPorts(Device):
         """Faults: nobody unplugs a cable of somebody's lab."""
         if plan.get("faults"):
             yield "faults: run them in the simulator or with --on vm"
-
-    def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
-        """Hosts are set up by :mod:`tsnbench.hosts.job`."""
-        raise NotImplementedError
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
         """Every qdisc that decides when a frame leaves a virtual interface.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.backends.kernel.device import Queue, space
 
 if TYPE_CHECKING:
-    from tsnbench.backends.kernel.device import Device
+    from tsnbench.backends.kernel.device import Ports
     from tsnbench.backends.kernel.returned import Returned
     from tsnbench.linux.readback import ReportedQdisc
     from tsnbench.plan.types import PlanDocument, Stream
@@ -45,7 +45,7 @@ def counters(
     returned: Returned,
     plan: PlanDocument,
     frames: list[list[int]],
-    device: Device,
+    device: Ports,
     gates: dict[int, dict[str, Any]],
 ) -> dict[str, Any]:
     """All of them.

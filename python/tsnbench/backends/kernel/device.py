@@ -1,4 +1,4 @@
-"""What stands for the ports of a Plan on a kernel: one protocol, which each device speaks.
+"""What stands for the ports of a Plan on a kernel: a protocol for all, and one for what a job configures.
 
 All functions take the network in the kernel's time (see :mod:`slow_motion`), but for those that say
 otherwise.
@@ -92,15 +92,11 @@ class Queue:
     """Octets of each frame that it counted besides those that it saw."""
 
 
-class Device(Protocol):
-    """One kind of interfaces."""
+class Ports(Protocol):
+    """What stands for the ports of a Plan, whoever configured it: what it supports, and what it reports."""
 
     name: str
     """How the manifest calls it."""
-    template: str
-    """Of the job's script."""
-    zero_last: bool
-    """The Plan's zero is chosen when all is ready; else before the set-up, which has to know it."""
     most_frame: int
     """Octets of an untagged frame: what fits the interfaces."""
     more: Mapping[str, frozenset[str]]
@@ -108,10 +104,6 @@ class Device(Protocol):
 
     def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
         """What of a Plan, in its own time, such interfaces cannot do."""
-        ...
-
-    def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
-        """What the kernel is told."""
         ...
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
@@ -146,6 +138,19 @@ class Device(Protocol):
 
     def notes(self, plan: PlanDocument) -> list[str]:
         """What a reader of the results has to know."""
+        ...
+
+
+class Device(Ports, Protocol):
+    """One kind of interfaces that a job makes and configures in one kernel."""
+
+    template: str
+    """Of the job's script."""
+    zero_last: bool
+    """The Plan's zero is chosen when all is ready; else before the set-up, which has to know it."""
+
+    def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
+        """What the kernel is told."""
         ...
 
 

@@ -22,7 +22,7 @@ from tsnbench.runs.clearing import claim
 from tsnbench.runs.errors import DISK, unwritable
 
 if TYPE_CHECKING:
-    from tsnbench.backends.kernel.device import Device
+    from tsnbench.backends.kernel.device import Ports
     from tsnbench.plan.types import PlanDocument
 
 BUSIEST = 0.9
@@ -60,7 +60,7 @@ class Job:
     text: str
     """The Plan as it is hashed."""
     dilation: int
-    device: Device
+    device: Ports
     kernel: Kernel = GUEST
 
 

@@ -12,7 +12,7 @@ from tsnbench.backends.kernel.port_traffic import octets_count
 from tsnbench.plan.gates import gate_lists
 
 if TYPE_CHECKING:
-    from tsnbench.backends.kernel.device import Device
+    from tsnbench.backends.kernel.device import Ports
     from tsnbench.plan.types import PlanDocument, Port, Stream
 
 NODE = {"name", "kind", "processing_ns", "ipv4", "host"}
@@ -42,14 +42,12 @@ _MAC = re.compile(r"(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}")
 _NO_MORE: frozenset[str] = frozenset()
 
 
-def unsupported(
-    plan: PlanDocument, device: Device, can: Capabilities = GUEST, dilation: int = 1
-) -> list[str]:
+def unsupported(plan: PlanDocument, device: Ports, can: Capabilities = GUEST, dilation: int = 1) -> list[str]:
     """One line per thing, each once."""
     return list(dict.fromkeys(_all(plan, device, can, dilation)))
 
 
-def _all(plan: PlanDocument, device: Device, can: Capabilities, dilation: int) -> Iterator[str]:
+def _all(plan: PlanDocument, device: Ports, can: Capabilities, dilation: int) -> Iterator[str]:
     more = device.more
     yield from _strange("the plan", plan, PLAN | more.get("plan", _NO_MORE))
     if len(plan["ports"]) > MOST_PORTS:
