@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
 
+from support.commands import tsnbench
 from support.netconf_server import PASSWORD, USER, NetconfServer, missing
 from tsnbench.deploy import PASSWORD as PASSWORD_NAME
 from tsnbench.deploy import Access
@@ -23,6 +27,22 @@ from .conftest import Rig
 MODULES = Path(os.environ.get("TSNBENCH_YANG", Path(__file__).parents[3] / "shared/yang"))
 reason = missing(MODULES)
 pytestmark = pytest.mark.skipif(reason is not None, reason=str(reason))
+
+
+KILLED = """
+import os, signal, sys
+from tsnbench.hosts import load_inventory
+from tsnbench.hosts.backend import Hosts
+from tsnbench.scenario import load
+Hosts._once = lambda *words, **more: os.kill(os.getpid(), signal.SIGKILL)
+load(sys.argv[1]).plan().run(on=Hosts(load_inventory(sys.argv[2])), into=sys.argv[3])
+"""
+
+
+def killed_while_deployed(rig: Rig, lab: Path, into: Path, home: Path) -> None:
+    words = [sys.executable, "-c", KILLED, rig.scenario, lab, into / "killed"]
+    done = subprocess.run(words, env=os.environ | {"HOME": str(home)}, check=False, timeout=120)
+    assert done.returncode == -signal.SIGKILL
 
 
 def test_a_device_by_netconf_has_the_plan_during_a_run(
@@ -64,6 +84,16 @@ def test_a_device_by_netconf_has_the_plan_during_a_run(
         assert about["host"]["devices"] == {"s": {"node": "s", "configured": "by NETCONF"}}
         assert "hosts/deploy.json" in about["files"]
         assert json.loads((run.folder / "hosts/deploy.json").read_text())["state"] == "restored"
+        assert not list(by_hand.parent.glob("*.deployed"))
+        # The controller is killed while devices have the Plan: `restore --hosts` gives them back.
+        killed_while_deployed(rig, by_hand, tmp_path, home)
+        assert "eth1" in told()
+        (note,) = by_hand.parent.glob("lab.yaml.*.deployed")
+        done = tsnbench("restore", "--hosts", by_hand, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "devices by NETCONF: 1 devices have what they had before" in done.stdout
+        assert "eth1" not in told()
+        assert not note.exists()
         # A device that is gone: nothing is run.
         server.kill()
         with pytest.raises(BackendError, match="nothing was changed on any device"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import getpass
+import glob
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +15,10 @@ from typing import TYPE_CHECKING
 from tsnbench.deploy import PASSWORD, Access, Target, deploy, restore
 from tsnbench.deploy.deploy import address
 from tsnbench.errors import BackendError, InputError
-from tsnbench.foreign import read_text
+from tsnbench.foreign import read_json, read_text
 from tsnbench.hosts.by_hand import Checklist, UnconfirmedError, checklist
+from tsnbench.runs.errors import unwritable
+from tsnbench.runs.process import started
 
 if TYPE_CHECKING:
     from tsnbench.hosts.inventory import Inventory
@@ -27,6 +31,8 @@ FIRST = "Checklist of "
 FILE = "checklist.txt"
 """In a run's folder, below the device's name: the confirmed checklist."""
 MOST_OCTETS = 1 << 24
+DEPLOYED = ".deployed"
+NOTED = "tsnbench-devices-have-a-plan/1"
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,13 @@ def deployed(
         return
     access = Access(user_of(next(iter(found.values()))), os.environ.get(PASSWORD))
     where = [Target(node, *address(one.netconf.rpartition("@")[2], one.name)) for node, one in found.items()]
-    outcome = deploy(document, where, access, record, interfaces=mapped.interfaces)
+    note = Note.write(inventory, record)
+    try:
+        outcome = deploy(document, where, access, record, interfaces=mapped.interfaces)
+    except BaseException:
+        # All or none: what was refused is not there.
+        note.remove()
+        raise
     try:
         yield {found[node].name: lines for node, lines in outcome.changes.items()}
     finally:
@@ -104,6 +116,89 @@ def deployed(
             except (BackendError, InputError) as error:
                 hint = f"hint: tsnbench deploy --restore {outcome.record}"
                 raise BackendError(f"devices do not have what they had before:\n{error}\n{hint}") from error
+        note.remove()
+
+
+@dataclass(frozen=True)
+class Note:
+    """Beside the inventory while devices have a Plan: which record has what they had before.
+
+    It outlives a controller that is killed, or that boots.
+    """
+
+    path: Path
+    record: Path
+    process: int = 0
+    started: int | None = 0
+    """When that process began: numbers of processes come again."""
+
+    @classmethod
+    def write(cls, inventory: Inventory, record: Path) -> Note:
+        """Before anything is changed.
+
+        Raises:
+            BackendError: the folder of the inventory cannot be written.
+        """
+        path = Path(f"{inventory.file}.{os.getpid()}{DEPLOYED}")
+        note = cls(path, record.resolve(), os.getpid(), started(os.getpid()))
+        try:
+            path.write_text(
+                json.dumps({"format": NOTED, "record": str(note.record)} | note._process()) + "\n"
+            )
+        except OSError as error:
+            raise unwritable(path, error) from error
+        return note
+
+    @classmethod
+    def all(cls, inventory: Inventory) -> list[Note]:
+        """Those of an inventory, in the order of their names.
+
+        Raises:
+            InputError: a file of that name is none.
+        """
+        beside = Path(inventory.file)
+        found = []
+        for path in sorted(beside.parent.glob(f"{glob.escape(beside.name)}.*{DEPLOYED}")):
+            told = read_json(path)
+            if not isinstance(told, dict) or told.get("format") != NOTED:
+                raise InputError(f"{path}: expected {NOTED}, found something else")
+            found.append(cls(path, Path(told["record"]), int(told["process"]), told["started"]))
+        return found
+
+    def _process(self) -> dict[str, int | None]:
+        return {"process": self.process, "started": self.started}
+
+    @property
+    def running(self) -> bool:
+        """Whether the process that wrote it still runs."""
+        return self.started is not None and started(self.process) == self.started
+
+    def remove(self) -> None:
+        """Devices have what they had before."""
+        self.path.unlink(missing_ok=True)
+
+
+def restore_noted(inventory: Inventory, note: Note) -> str:
+    """Gives devices of a killed run what they had before; in words, what was done.
+
+    Raises:
+        BackendError: a device cannot be reached, or refuses.
+        InputError: the record is none.
+    """
+    if note.running:
+        return f"left alone: process {note.process} still runs with them"
+    users = [user_of(one) for one in inventory.devices.values() if not one.by_hand]
+    done = "nothing was changed on devices"
+    if note.record.is_file():
+        outcome = restore(
+            note.record, Access(users[0] if users else getpass.getuser(), os.environ.get(PASSWORD))
+        )
+        changed = sum(map(bool, outcome.changes.values()))
+        done = (
+            f"{changed} devices have what they had before" if changed else "devices have what they had before"
+        )
+    note.remove()
+    return f"{done} ({note.record})"
 
 
 def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dict[str, str]:

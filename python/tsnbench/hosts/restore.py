@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError, InputError
+from tsnbench.hosts import devices
 from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.reach import reach
 
 if TYPE_CHECKING:
     from tsnbench.hosts.inventory import Inventory
+
+
+DEVICES = "devices by NETCONF"
 
 
 @dataclass(frozen=True)
@@ -40,4 +45,13 @@ def restore_hosts(inventory: Inventory) -> list[Restored]:
         words = f"{steps} steps undone" if steps else "nothing to undo"
         return Restored(agent.name, True, words)
 
-    return list(run_all(agents, one_host))
+    return [*run_all(agents, one_host), *_devices(inventory)]
+
+
+def _devices(inventory: Inventory) -> Iterator[Restored]:
+    """Devices by NETCONF that a killed run left with its Plan."""
+    for note in devices.Note.all(inventory):
+        try:
+            yield Restored(DEVICES, not note.running, devices.restore_noted(inventory, note))
+        except (BackendError, InputError) as error:
+            yield Restored(DEVICES, False, str(error))
