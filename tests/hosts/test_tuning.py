@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,15 @@ def test_a_card_that_only_receives_is_given_no_queueing_discipline() -> None:
     words = [one.argv[0] for one in made["a"].setup]
     assert words.index("ethtool") < words.index("tc") < len(words) - 1
     assert "carrier" in made["a"].setup[-1].argv[2]
+
+
+def test_what_is_not_as_it_was_is_named() -> None:
+    card = Card(queues=4, eee=True, coalescing={"rx-usecs": 3}, on=("gro",))
+    was = Before({"eno1": card}, {0: "powersave\n"}, ("governor",), {"eno1": "0"})
+    assert tuning.differences(was, was) == []
+    now = Before({"eno1": replace(card, eee=False)}, {0: "performance\n"}, ("governor",), {"eno1": "1"})
+    found = tuning.differences(was, now)
+    assert [one.partition(":")[0] for one in found] == [
+        "card eno1", "governor", "net.ipv6.conf.eno1.disable_ipv6",
+    ]  # fmt: skip
+    assert found[1] == "governor: was powersave, is performance"

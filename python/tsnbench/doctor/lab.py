@@ -13,7 +13,7 @@ from tsnbench.backends.kernel.port_traffic import port_traffic
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import shaping
 from tsnbench.doctor.findings import MISSING, NOTE, OK, Finding
-from tsnbench.hosts import devices, doctor, map_plan
+from tsnbench.hosts import devices, doctor, map_plan, wiring
 from tsnbench.hosts.clocks import synchronisation
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.job import SNAP_OCTETS, queued
@@ -228,8 +228,22 @@ class _Judge:
         if not one.virtual and "ethtool" not in self.answer.programs:
             remedy = f"on {self.host.name}: apt-get install ethtool"
             yield self._note(f"{name} settings", "stay as they are: there is no ethtool", remedy)
+        yield from self._rate(name, one, card)
         yield from self._queues(name, one, card)
         yield from self._stamps(name, one, card)
+
+    def _rate(self, name: str, one: Interface, card: Card) -> Iterator[Finding]:
+        """That of its link, where the interface is up and a Plan has another one."""
+        if one.virtual:
+            return
+        for use in self.uses:
+            own = {port: interface for port, interface in use.ports.items() if interface == one.name}
+            told = dict.fromkeys(own, card.speed)
+            for line in wiring.other_rates(self.host.name, use.plan, own, told):
+                remedy = (
+                    f"write that rate in the scenario, or on {self.host.name}: ethtool -s {one.name} speed …"
+                )
+                yield self._missing(f"{name} rate", line.partition(": ")[2], remedy)
 
     def _queues(self, name: str, one: Interface, card: Card) -> Iterator[Finding]:
         """One per traffic class, for mqprio and taprio. A virtual port without gates needs none."""

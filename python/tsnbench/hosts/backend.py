@@ -219,7 +219,11 @@ class Hosts(Backend):
             seen = facts.look(agent, ready, list(host.ports.values()))
             return agent.name, replace(seen, before=tuning.read(agent, host, job.tuned(host, seen)))
 
-        made = {name: Agent(name, reach(self.inventory.hosts[name].ssh), program=program) for name in new}
+        hosts = {name: self.inventory.hosts[name] for name in new}
+        made = {
+            name: Agent(name, reach(host.ssh), program=program, folder=host.folder)
+            for name, host in hosts.items()
+        }
         self._agents |= made
         self._facts |= dict(run_all(made.values(), one_host))
         self._refuse_unfit(machines)
@@ -285,6 +289,7 @@ class Hosts(Backend):
             jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
             self._jobs = jobs
             notes += attempt.set_up(agents, jobs)
+            wiring.rates(agents, document, {host: self._cards(host, own) for host, own in jobs.items()})
 
         def tell(passed: int) -> None:
             progress(passed, 0)
@@ -354,6 +359,11 @@ class Hosts(Backend):
         runs_stamps.write(folder, told, not_seen)
         return not_seen
 
+    def _cards(self, host: str, own: HostJob) -> dict[int, str]:
+        """Ports of the Plan that are network cards there: virtual interfaces have no rate."""
+        known = self._facts[host].interfaces
+        return {port: name for port, name in own.names.items() if not known[name].virtual}
+
     def _least(self) -> Capabilities:
         """What all kernels can do."""
         all_of = [one.can for one in self._facts.values()]
@@ -390,11 +400,19 @@ class Hosts(Backend):
             own.mkdir(parents=True, exist_ok=True)
             lines = "".join(json.dumps(one) + "\n" for one in self._agents[host].log)
             (own / "commands.jsonl").write_text(lines, encoding="utf-8")
-            before = json.dumps(self._facts[host].state, indent=1, sort_keys=True)
+            settings = tuning.state(self._facts[host].before)
+            before = json.dumps({**self._facts[host].state, **settings}, indent=1, sort_keys=True)
             (own / "before.json").write_text(before + "\n", encoding="utf-8")
         for device, content in self._confirmed.items():
             (folder / HOSTS / device).mkdir(parents=True, exist_ok=True)
             (folder / HOSTS / device / devices.FILE).write_text(content, encoding="utf-8")
+
+    def _other_settings(self, agent: Agent, known: Facts) -> list[str]:
+        """What of cards, processors and interrupts is not as it was, in words."""
+        if known.before is None:
+            return []
+        host = self.inventory.hosts[agent.name]
+        return tuning.differences(known.before, tuning.read(agent, host, job.tuned(host, known)))
 
     def _restore(self) -> list[str]:
         """Undoes everything, and compares what is with what was; the differences in words."""
@@ -409,6 +427,7 @@ class Hosts(Backend):
                 failed = agent.undo()
                 if agent.name in known:
                     failed += facts.differences(known[agent.name].state, facts.state_of(agent))
+                    failed += self._other_settings(agent, known[agent.name])
             except BackendError as error:
                 failed = [str(error)]
             return [f"{agent.name}: {one}" for one in failed + agent.restore()]

@@ -37,6 +37,7 @@ df -P -k . | sed 1d | tell space
 for one in "$@"; do
     set -- /sys/class/net/"$one"/queues/tx-*; [ -e "$1" ] || shift
     echo "queues $one $#"
+    echo "speed $one $(cat "/sys/class/net/$one/speed" 2>/dev/null)"
     ethtool -l "$one" 2>/dev/null | tell "channels $one"
     ethtool -T "$one" 2>/dev/null | tell "stamps $one"
 done
@@ -52,6 +53,8 @@ class Card:
     most_queues: int | None
     """What ``ethtool -L`` could make of them; None where the driver does not say."""
     stamps: reading.Stamping
+    speed: str = ""
+    """In Mbit/s, as the kernel says it; empty or -1 while the link is down."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,8 @@ def ask(inventory: Inventory, hosts: Collection[str]) -> dict[str, Examined]:
         finally:
             agent.restore()
 
-    agents = [Agent(name, reach(inventory.hosts[name].ssh), program=program) for name in hosts]
+    chosen = [inventory.hosts[name] for name in hosts]
+    agents = [Agent(one.name, reach(one.ssh), program=program, folder=one.folder) for one in chosen]
     return {one.host: one for one in run_all(agents, one_host)}
 
 
@@ -117,7 +121,7 @@ def read(host: str, seen: Facts, said: str) -> Examined:
     told: dict[str, list[str]] = {}
     for line in said.splitlines():
         key, _, rest = line.partition(" ")
-        if key in ("queues", "channels", "stamps"):
+        if key in ("queues", "channels", "stamps", "speed"):
             name, _, rest = rest.partition(" ")
             key = f"{key} {name}"
         told.setdefault(key, []).append(rest)
@@ -130,6 +134,7 @@ def read(host: str, seen: Facts, said: str) -> Examined:
             int(text(f"queues {name}") or 0),
             reading.most_queues(text(f"channels {name}")),
             reading.stamping(text(f"stamps {name}")),
+            text(f"speed {name}").strip(),
         )
         for name in seen.ports
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from tsnbench.hosts.remote.agent import Agent
@@ -33,6 +33,12 @@ for one in "$@"; do
     ethtool --show-eee "$one" 2>/dev/null | tell "eee $one"
     ethtool -c "$one" 2>/dev/null | tell "coalescing $one"
     ethtool -k "$one" 2>/dev/null | tell "features $one"
+done
+"""
+_QUIET = """\
+for one in "$@"; do
+  no6=/proc/sys/net/ipv6/conf/$one/disable_ipv6
+  [ ! -r "$no6" ] || echo "$one $(cat "$no6")"
 done
 """
 _CARRIER = """\
@@ -65,6 +71,10 @@ class Before:
     cards: Mapping[str, Card] = field(default_factory=dict)
     settings: Mapping[int, str] = field(default_factory=dict)
     """Output of :attr:`tsnbench.linux.tuning.Setting.read`, by the setting's place."""
+    names: tuple[str, ...] = ()
+    """Of settings, by place."""
+    quiet: Mapping[str, str] = field(default_factory=dict)
+    """By port, whether it sends nothing of its own for IPv6 (``disable_ipv6``)."""
 
 
 def read(agent: Agent, host: Host, interfaces: Sequence[str]) -> Before:
@@ -77,12 +87,35 @@ def read(agent: Agent, host: Host, interfaces: Sequence[str]) -> Before:
     """
     known = [one for one, _ in _chosen(host, interfaces)]
     steps = [Step(("sh", "-c", one.read), may_fail=True) for one in known]
-    cards, *done = agent.steps([Step(("sh", "-c", _ASK, "sh", *interfaces), may_fail=True), *steps])
+    asked = Step(("sh", "-c", _ASK, "sh", *interfaces), may_fail=True)
+    quiet = Step(("sh", "-c", _QUIET, "sh", *host.ports.values()), may_fail=True)
+    cards, ports, *done = agent.steps([asked, quiet, *steps])
     said = {place: one.out for place, one in enumerate(done)}
     return Before(
         read_cards(cards.out),
         {place: text for place, text in said.items() if text.strip() not in {"", *_UNSET}},
+        tuple(one.name for one in known),
+        dict(line.split(" ", 1) for line in ports.out.splitlines()),
     )
+
+
+def state(before: Before | None) -> dict[str, object]:
+    """All that was read, by names for people."""
+    if before is None:
+        return {}
+    found: dict[str, object] = {f"card {name}": asdict(one) for name, one in before.cards.items()}
+    found |= {before.names[place]: text.strip() for place, text in before.settings.items()}
+    return found | {f"net.ipv6.conf.{name}.disable_ipv6": own for name, own in before.quiet.items()}
+
+
+def differences(before: Before, after: Before) -> list[str]:
+    """What is not as it was, in words."""
+    was, now = state(before), state(after)
+    return [
+        f"{name}: was {was.get(name, 'nothing')}, is {now.get(name, 'nothing')}"
+        for name in sorted({*was, *now})
+        if was.get(name) != now.get(name)
+    ]
 
 
 def read_cards(said: str) -> dict[str, Card]:

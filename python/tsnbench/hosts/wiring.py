@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.errors import BackendError
+from tsnbench import quantities
+from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.job import PROGRAM
 from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tsnbench.hosts.facts import Facts
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.inventory.types import End, Wire
+    from tsnbench.plan.types import PlanDocument
 
 CARRIER_S = 5.0
 """How long a link may take to come up."""
@@ -70,6 +72,50 @@ def check(
             "hint: plug them as the inventory says, or correct its `wires`; nothing has been changed"
         )
     return notes
+
+
+def rates(agents: Mapping[str, Agent], plan: PlanDocument, ports: Mapping[str, Mapping[int, str]]) -> None:
+    """Whether links have the Plan's rates, once they are up.
+
+    Args:
+        agents: by host.
+        plan: what is run.
+        ports: by host, ports of the Plan to network cards.
+
+    Raises:
+        InputError: a link has another rate; all are named.
+    """
+
+    def one_host(agent: Agent) -> list[str]:
+        own = ports[agent.name]
+        done = agent.steps(
+            [Step(("cat", f"/sys/class/net/{name}/speed"), may_fail=True) for name in own.values()]
+        )
+        told = dict(zip(own, (one.out for one in done), strict=True))
+        return other_rates(agent.name, plan, own, told)
+
+    chosen = [agents[host] for host in ports]
+    if wrong := [line for own in run_all(chosen, one_host) for line in own]:
+        listed = "\n".join(f"  {line}" for line in wrong)
+        raise InputError(
+            f"{plan['name']}: links do not have the rates of the Plan:\n{listed}\n"
+            "hint: write the rate that the link has in the scenario, or set it on the host (ethtool -s); "
+            "a cable or a port at the other end may allow no more"
+        )
+
+
+def other_rates(
+    host: str, plan: PlanDocument, ports: Mapping[int, str], told: Mapping[int, str]
+) -> list[str]:
+    """Of links whose rate the kernel knows (Mbit/s), those that have another one than the Plan, in words."""
+    found = []
+    for port, said in told.items():
+        one = plan["ports"][port]
+        text = said.strip()
+        if text.isdecimal() and int(text) * 10**6 != one["rate_bps"]:
+            has, wanted = quantities.rate(int(text) * 10**6), quantities.rate(one["rate_bps"])
+            found.append(f"{host}: {ports[port]} has {has}, and {one['name']} in the Plan has {wanted}")
+    return found
 
 
 def _heard(agents: Sequence[Agent], by_host: Mapping[str, Mapping[str, End]]) -> dict[str, set[str]]:

@@ -37,8 +37,19 @@ KEPT = frozenset({"plan.json", "ptp4l.conf", "phc2sys.conf"})
 class Agent:
     """The conversation with one host."""
 
-    def __init__(self, name: str, way: Reach, *, program: Path, owner: str = "", machine: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        way: Reach,
+        *,
+        program: Path,
+        owner: str = "",
+        machine: str = "",
+        folder: str = "",
+    ) -> None:
         self.name = name
+        self._folder = folder
+        """Where the work folder is to be; empty: where there is room."""
         self.log: list[dict[str, Any]] = []
         """Every command, with its exit code and the host's time."""
         self.programs: dict[str, Program] = {}
@@ -67,7 +78,9 @@ class Agent:
             BackendError: the host cannot be reached or used, or somebody else has it.
         """
         octets = self._program.read_bytes()
-        words = bootstrap.words(len(octets), self._machine, self._owner, PATIENCE_MS, self._way.scope)
+        words = bootstrap.words(
+            len(octets), self._machine, self._owner, PATIENCE_MS, self._way.scope, self._folder
+        )
         self._process = subprocess.Popen(
             self._way.command(words),
             stdin=subprocess.PIPE,

@@ -1,7 +1,7 @@
 """From a login to an agent: a line for a POSIX shell that takes the program from standard input, and runs it.
 
 Nothing has to be installed on the host. The program goes where programs may run, into a folder of its own,
-which it removes itself.
+which it removes itself; captures are kept there until they are fetched.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ _LINE = """\
 umask 077
 [ "$(uname -m)" = "$2" ] || { echo "tsnbench-machine $(uname -m)" >&2; exit 71; }
 [ "$(id -u)" = 0 ] || { echo "tsnbench-user $(id -un)" >&2; exit 73; }
-for base in "${TMPDIR:-/tmp}" /var/tmp "$HOME" /run /dev/shm; do
+for base in "${6:-${TMPDIR:-/tmp}}" /var/tmp "$HOME" /run /dev/shm; do
+  [ -z "$6" ] || [ "$base" = "$6" ] || continue
   own=$(mktemp -d "$base/tsnbench-agent.XXXXXX" 2>/dev/null) || continue
   echo "exit 0" >"$own/try" && chmod 700 "$own/try" && sh -c "$own/try" 2>/dev/null && break
   rm -rf "$own"
   own=
 done
-[ -n "$own" ] || { echo tsnbench-place >&2; exit 72; }
+[ -n "$own" ] || { echo "tsnbench-place $6" >&2; exit 72; }
 rm -f "$own/try"
 echo tsnbench-give
 head -c "$1" >"$own/tsnbench-traffic" && chmod 700 "$own/tsnbench-traffic" || { rm -rf "$own"; exit 72; }
@@ -32,9 +33,14 @@ GIVE = b"tsnbench-give"
 """What the host says when it is ready for the program."""
 
 
-def words(octets: int, machine: str, owner: str, patience_ms: int, scope: str = "") -> list[str]:
-    """The command that becomes an agent once it has been given so many octets of a program."""
-    return ["sh", "-c", _LINE, "tsnbench", str(octets), machine, owner, str(patience_ms), scope]
+def words(
+    octets: int, machine: str, owner: str, patience_ms: int, scope: str = "", folder: str = ""
+) -> list[str]:
+    """The command that becomes an agent once it has been given so many octets of a program.
+
+    It works in a folder below ``folder``, or where there is room and programs may run.
+    """
+    return ["sh", "-c", _LINE, "tsnbench", str(octets), machine, owner, str(patience_ms), scope, folder]
 
 
 def explain(code: int, said: str) -> str:
@@ -44,6 +50,9 @@ def explain(code: int, said: str) -> str:
         found = word.get("tsnbench-machine", "another machine")
         return f"it is a machine of type {found}, and there is no program for it here\nhint: {_OTHER}"
     if code == NO_PLACE:
+        folder = word.get("tsnbench-place", "tsnbench-place")
+        if folder != "tsnbench-place":
+            return f"no program may run in {folder}\nhint: let `folder` name another one, or leave it out"
         return "there is no folder in which programs may run\nhint: let TMPDIR name one in its environment"
     if code == NO_ROOT:
         user = word.get("tsnbench-user", "its user")

@@ -1,0 +1,91 @@
+"""Settings of cards, rates of links and the work folder on hosts of a lab: read, and compared after."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench.cli.main import app
+from tsnbench.errors import BackendError, InputError
+from tsnbench.hosts import job, load_inventory, wiring
+from tsnbench.hosts.backend import Hosts
+
+from .conftest import Rig
+
+
+def during(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> None:
+    """Calls this once a run has its hosts, before anything is configured."""
+    once = Hosts._once
+
+    def looked(*words: Any, **more: Any) -> Any:
+        look()
+        return once(*words, **more)
+
+    monkeypatch.setattr(Hosts, "_once", looked)
+
+
+def test_a_cards_setting_that_somebody_changed_is_named(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lab's interfaces are no cards; ethtool reads and sets them all the same."""
+    monkeypatch.setattr(job, "tuned", lambda host, facts: list(host.ports.values()))
+    run = rig.plan.run(on=Hosts(load_inventory(rig.made.inventory)), into=tmp_path / "well")
+    before = json.loads((run.folder / "hosts/a/before.json").read_text())
+    assert "tso" in before["card eth1"]["on"]
+    assert before["net.ipv6.conf.eth1.disable_ipv6"] in ("0", "1")
+    during(monkeypatch, lambda: rig.says("a", "ethtool -K eth1 tso off"))
+    try:
+        with pytest.raises(BackendError, match=r"(?s)not everything is as it was.*a: card eth1: was .*tso"):
+            rig.plan.run(on=Hosts(load_inventory(rig.made.inventory)), into=tmp_path / "run")
+    finally:
+        rig.says("a", "ethtool -K eth1 tso on")
+
+
+def test_a_link_with_another_rate_is_refused(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A veth link says that it has 10 Gbit/s; it counts here as a network card's would."""
+    before = rig.state()
+    monkeypatch.setattr(Hosts, "_cards", lambda self, host, own: own.names)
+    with pytest.raises(InputError) as error:
+        rig.plan.run(on=Hosts(load_inventory(rig.made.inventory)), into=tmp_path / "run")
+    assert "a: eth1 has 10 Gbit/s, and a -> s in the Plan has 100 Mbit/s" in str(error.value)
+    assert "ethtool -s" in str(error.value)
+    assert rig.state() == before
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"), [("1000\n", 0), ("100\n", 1), ("10000\n", 1), ("-1\n", 0), ("", 0)]
+)
+def test_a_rate_that_the_kernel_does_not_know_is_none(said: str, wrong: int) -> None:
+    plan: Any = {"ports": [{"name": "a -> s", "rate_bps": 10**9}]}
+    assert len(wiring.other_rates("h", plan, {0: "eno1"}, {0: said})) == wrong
+
+
+def test_the_work_folder_is_where_the_inventory_says(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = rig.made.inventory.read_text()
+    lab = tmp_path / "lab.yaml"
+    lab.write_text(text.replace("a: {ssh: a,", "a: {ssh: a, folder: /dev/shm,"))
+    seen = SimpleNamespace(shm="", tmp="")
+
+    def look() -> None:
+        seen.shm, seen.tmp = rig.says("a", "ls -A /dev/shm"), rig.says("a", "ls -A /tmp")
+
+    during(monkeypatch, look)
+    rig.plan.run(on=Hosts(load_inventory(lab)), into=tmp_path / "run")
+    assert "tsnbench-agent" in seen.shm
+    assert "tsnbench-agent" not in seen.tmp
+    assert "tsnbench-agent" not in rig.says("a", "ls -A /dev/shm")
+    lab.write_text(text.replace("a: {ssh: a,", "a: {ssh: a, folder: /nowhere,"))
+    done = CliRunner().invoke(app, ["doctor", "--hosts", str(lab)])
+    assert done.exit_code == 3
+    assert "no program may run in /nowhere" in done.output
+    assert "let `folder` name another one" in done.output
