@@ -82,6 +82,33 @@ def test_gates_need_a_kernel_that_has_them(rig: Rig, tmp_path: Path) -> None:
     assert seen["a", "traffic control"]["state"] == "ok"
 
 
+def test_one_host_is_held_against_every_node(rig: Rig, tmp_path: Path) -> None:
+    """``a`` has one wire: it can be a station, and no bridge; ``s`` can be both."""
+    before = rig.state()
+    words = ("--on", "a", "--for", rig.scenario)
+    code, said = doctor(*words)
+    assert code == 0, said
+    assert said.rstrip().endswith("--on hosts: can run at a")
+    seen = found(*words)
+    assert seen["a", "as b"]["state"] == "ok"
+    assert "3 ports, and it has 1 free interfaces (eth1)" in seen["a", "as s: ports"]["found"]
+    assert seen["a", "as s: ports"]["remedy"]
+    assert found("--on", "s", "--for", rig.scenario)["s", "as s"]["state"] == "ok"
+    # What no kernel here has, no node can be.
+    gated = tmp_path / "gated.yaml"
+    gates = "{gates: {cycle: 1 ms, entries: [{open: all, for: 1 ms}]}}"
+    gated.write_text(SCENARIO + f"shapers: {{a -> s: {gates}, c -> s: {gates}, s -> b: {gates}}}\n")
+    seen = found("--on", "a", "--for", gated)
+    assert "modprobe sch_taprio" in seen["a", "as a: qdisc taprio"]["remedy"]
+    assert rig.state() == before
+
+
+def test_a_host_that_cannot_be_reached_is_exit_code_3(rig: Rig) -> None:
+    code, said = doctor("--on", "ssh://192.0.2.1:1", "--for", rig.scenario)
+    assert (code, "could not be examined" in said) == (3, True), said
+    assert doctor("--on", "-oProxyCommand=x", "--for", rig.scenario)[0] == 2
+
+
 @pytest.mark.parametrize(
     "words",
     [

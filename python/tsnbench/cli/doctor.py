@@ -13,13 +13,14 @@ from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import Exit, fail, print_json, say, told
 
 if TYPE_CHECKING:
-    from tsnbench.doctor import Answer, Finding
+    from tsnbench.doctor import Answer, Finding, LabReport
     from tsnbench.plan.document import Plan
 
 
 def doctor(
     scenario: Annotated[
-        Path | None, option("FILE", "Tell whether this scenario can run here, or on --hosts.", "--for")
+        Path | None,
+        option("FILE", "Tell whether this scenario can run here, on --hosts, or what --on lacks.", "--for"),
     ] = None,
     on: Annotated[str | None, option("HOST", "Examine another host, over ssh.")] = None,
     hosts: Annotated[
@@ -43,11 +44,7 @@ def doctor(
         fail(Exit.INPUT_WRONG, "--map: only with --hosts and --for")
 
     if on is not None and scenario is not None:
-        fail(
-            Exit.INPUT_WRONG,
-            "--for: works only on this machine, not with --on\n"
-            "hint: run tsnbench doctor --for on the other host",
-        )
+        _one_host(on, scenario, as_json)
     with told():
         if scenario is not None:
             given = answers(_plans(scenario))
@@ -86,24 +83,38 @@ def _lab(file: Path, scenario: Path | None, on: str | None, place: list[str], as
         inventory = load_inventory(file)
         plans = _plans(scenario) if scenario is not None else []
         report = examine_lab(inventory, plans, dict(one.split("=", 1) for one in place))
+    _end(report, str(scenario or "this lab"), as_json, scenario)
+
+
+def _one_host(target: str, scenario: Path, as_json: bool) -> NoReturn:
+    """One host against every node of a scenario."""
+    from tsnbench.doctor import examine_host
+
+    with told():
+        report = examine_host(target, _plans(scenario))
+    _end(report, str(scenario), as_json, scenario, f"at {target}")
+
+
+def _end(
+    report: LabReport, what: str, as_json: bool, scenario: Path | None, where: str = "on this lab"
+) -> NoReturn:
     if as_json:
         print_json([asdict(one) for one in report.findings])
     else:
         _print(report.findings)
-        _conclude(scenario, report.silent, report.lacks)
+        _conclude(what, scenario, report.silent, report.lacks, where)
     if report.silent:
         raise typer.Exit(Exit.BACKEND_FAILED)
     raise typer.Exit(Exit.REQUIREMENT_FAILED if report.lacks else Exit.MET)
 
 
-def _conclude(scenario: Path | None, silent: Sequence[str], lacks: bool) -> None:
-    what = str(scenario or "this lab")
+def _conclude(what: str, scenario: Path | None, silent: Sequence[str], lacks: bool, where: str) -> None:
     if silent:
         say(f"{what}: not known: {', '.join(silent)} could not be examined")
     elif scenario is None:
         say("something is missing" if lacks else "nothing is missing: --for SCENARIO says what one needs")
     else:
-        say(f"{what}: --on hosts: {'cannot run on this lab' if lacks else 'can run on this lab'}")
+        say(f"{what}: --on hosts: {'cannot' if lacks else 'can'} run {where}")
 
 
 def _answer(scenario: Path, given: Sequence[Answer]) -> None:

@@ -3,5 +3,6 @@
 from tsnbench.doctor.answers import Answer, answers
 from tsnbench.doctor.findings import Finding, examine
 from tsnbench.doctor.lab import LabReport, examine_lab
+from tsnbench.doctor.one_host import examine_host
 
-__all__ = ["Answer", "Finding", "LabReport", "answers", "examine", "examine_lab"]
+__all__ = ["Answer", "Finding", "LabReport", "answers", "examine", "examine_host", "examine_lab"]

@@ -54,7 +54,7 @@ class LabReport:
 
 
 @dataclass(frozen=True)
-class _Use:
+class Use:
     """What one Plan makes of one host."""
 
     plan: PlanDocument
@@ -97,26 +97,32 @@ def judge(
     synchronised = synchronisation.needed(inventory, answered)
     for name, one in examined.items():
         uses = [use for plan, mapped in places for use in _uses(plan, mapped, name)]
-        findings += _Judge(inventory.hosts[name], one, uses, name in synchronised, bool(places)).all()
+        findings += Judge(inventory.hosts[name], one, uses, name in synchronised, bool(places)).all()
     silent = tuple(name for name, one in examined.items() if one.error)
     return LabReport(tuple(dict.fromkeys(findings)), silent)
 
 
-def _uses(plan: PlanDocument, mapped: Mapped, host: str) -> Iterator[_Use]:
+def _uses(plan: PlanDocument, mapped: Mapped, host: str) -> Iterator[Use]:
     numbers = {port["name"]: number for number, port in enumerate(plan["ports"])}
     own = mapped.node(host)
     for node, one in enumerate(plan["nodes"]):
         if one["name"] == own:
             ports = {numbers[port]: name for port, name in mapped.ports_of(host).items()}
-            yield _Use(plan, node, ports)
+            yield Use(plan, node, ports)
 
 
 def _plans(inventory: Inventory, places: Sequence[tuple[PlanDocument, Mapped]]) -> Iterator[Finding]:
-    hint = "the simulator has everything"
     for plan, mapped in places:
-        for line in unsupported(plan, HostPorts(frozenset())):
-            yield Finding("plan", plan["name"], MISSING, f"not with --on hosts: {line}", hint)
+        yield from unsupported_of(plan)
         yield from _devices(inventory, plan, mapped)
+
+
+def unsupported_of(plan: PlanDocument) -> Iterator[Finding]:
+    """What of a Plan no host can run."""
+    for line in unsupported(plan, HostPorts(frozenset())):
+        yield Finding(
+            "plan", plan["name"], MISSING, f"not with --on hosts: {line}", "the simulator has everything"
+        )
 
 
 def _devices(inventory: Inventory, plan: PlanDocument, mapped: Mapped) -> Iterator[Finding]:
@@ -151,11 +157,11 @@ def _tai(answered: Mapping[str, Facts]) -> Iterator[Finding]:
     yield Finding("lab", "TAI", MISSING, f"hosts differ in how far it is ahead of UTC: {listed}", remedy)
 
 
-class _Judge:
+class Judge:
     """One host."""
 
     def __init__(
-        self, host: Host, answer: Examined, uses: Sequence[_Use], synchronised: bool, planned: bool
+        self, host: Host, answer: Examined, uses: Sequence[Use], synchronised: bool, planned: bool
     ) -> None:
         self.host, self.answer, self.uses = host, answer, uses
         self.synchronised = synchronised
@@ -353,7 +359,7 @@ class _Judge:
             yield self._note("processors", found, remedy)
 
 
-def _kernel_needs(use: _Use, facts: Facts) -> Iterator[tuple[str, str]]:
+def _kernel_needs(use: Use, facts: Facts) -> Iterator[tuple[str, str]]:
     """Parts of a kernel by room and name, as far as it was tried whether the kernel has them."""
     tried = {"qdisc": QDISCS, "filter": FILTERS, "action": ACTIONS, "link": LINKS}
     for room, name in _parts(use, facts):
@@ -361,7 +367,7 @@ def _kernel_needs(use: _Use, facts: Facts) -> Iterator[tuple[str, str]]:
             yield room, name
 
 
-def _parts(use: _Use, facts: Facts) -> Iterator[tuple[str, str]]:
+def _parts(use: Use, facts: Facts) -> Iterator[tuple[str, str]]:
     """As :mod:`tsnbench.hosts.job` configures a host."""
     forwards = use.node in forwarding(use.plan)
     cards = any(not one.virtual for name in use.ports.values() if (one := facts.interfaces.get(name)))
@@ -385,7 +391,7 @@ def _parts(use: _Use, facts: Facts) -> Iterator[tuple[str, str]]:
                     yield "qdisc", element.kind
 
 
-def capture_octets(use: _Use) -> int:
+def capture_octets(use: Use) -> int:
     """The most that the captures of a run at one host can take."""
     whole = Fraction(0)
     for tap in use.plan["taps"]:

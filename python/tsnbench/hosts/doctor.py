@@ -92,7 +92,7 @@ def ask(inventory: Inventory, hosts: Collection[str]) -> dict[str, Examined]:
         try:
             ready = agent.open()
             try:
-                seen = facts.survey(agent, ready, list(host.ports.values()))
+                seen = facts.survey(agent, ready, list(host.ports.values()) or _interfaces(agent))
             except BackendError as error:
                 if agent.lost:
                     raise
@@ -108,6 +108,12 @@ def ask(inventory: Inventory, hosts: Collection[str]) -> dict[str, Examined]:
     chosen = [inventory.hosts[name] for name in hosts]
     agents = [Agent(one.name, reach(one.ssh), program=program, folder=one.folder) for one in chosen]
     return {one.host: one for one in run_all(agents, one_host)}
+
+
+def _interfaces(agent: Agent) -> list[str]:
+    """All of a host of which nobody has named any, without the loopback."""
+    done = agent.steps([Step(("ls", "/sys/class/net"), may_fail=True)])[0]
+    return [name for name in done.out.split() if name not in ("lo", "bonding_masters")]
 
 
 def read(host: str, seen: Facts, said: str) -> Examined:
