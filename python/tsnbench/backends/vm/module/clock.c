@@ -245,11 +245,12 @@ static int index_get(void *data, u64 *value)
 }
 DEFINE_DEBUGFS_ATTRIBUTE(index_file, index_get, NULL, "%llu\n");
 
-/* The clock of this label; made when it is asked for first. It starts with the system's TAI. */
+/* The clock of this label, on a card of its own; made when it is asked for first. It starts with the system's TAI. */
 struct tsn_clock *tsn_clock_get(const char *label)
 {
 	char name[TSN_LABEL + 8];
 	struct tsn_clock *clock;
+	long error;
 
 	list_for_each_entry(clock, &clocks, list)
 		if (!strcmp(clock->label, label))
@@ -264,12 +265,16 @@ struct tsn_clock *tsn_clock_get(const char *label)
 	clock->ns = tsn_wall_ns(clock->from_ps) + tsn_tai_ahead();
 	clock->ps = clock->from_ps % 1000;
 	clock->info = operations;
-	clock->ptp = ptp_clock_register(&clock->info, NULL);
+	clock->card = platform_device_register_simple("tsnport", PLATFORM_DEVID_AUTO, NULL, 0);
+	if (IS_ERR(clock->card)) {
+		error = PTR_ERR(clock->card);
+		goto failed;
+	}
+	clock->ptp = ptp_clock_register(&clock->info, &clock->card->dev);
 	if (IS_ERR_OR_NULL(clock->ptp)) {
-		int error = clock->ptp ? PTR_ERR(clock->ptp) : -EOPNOTSUPP;
-
-		kfree(clock);
-		return ERR_PTR(error);
+		error = clock->ptp ? PTR_ERR(clock->ptp) : -EOPNOTSUPP;
+		platform_device_unregister(clock->card);
+		goto failed;
 	}
 	snprintf(name, sizeof(name), "clock-%s", label);
 	clock->folder = debugfs_create_dir(name, tsn_folder);
@@ -281,6 +286,9 @@ struct tsn_clock *tsn_clock_get(const char *label)
 	tsn_probe_folder(clock);
 	list_add_tail(&clock->list, &clocks);
 	return clock;
+failed:
+	kfree(clock);
+	return ERR_PTR(error);
 }
 
 /* All of them; no port has one any more. */
@@ -291,6 +299,7 @@ void tsn_clocks_put(void)
 	list_for_each_entry_safe(clock, next, &clocks, list) {
 		debugfs_remove(clock->folder);
 		ptp_clock_unregister(clock->ptp);
+		platform_device_unregister(clock->card);
 		list_del(&clock->list);
 		vfree(clock->samples.error_ps);
 		kfree(clock);

@@ -126,6 +126,7 @@ static struct tsn_port *make_port(char *name, u64 rate_bps, u64 delay_ps)
 	if (!port->dev)
 		goto failed;
 	*(struct tsn_port **)netdev_priv(port->dev) = port;
+	SET_NETDEV_DEV(port->dev, &port->clock->card->dev);
 	port->folder = debugfs_create_dir(name, tsn_folder);
 	debugfs_create_u32("ring", 0600, port->folder, &port->ring);
 	debugfs_create_u32("unguarded", 0600, port->folder, &port->unguarded);
@@ -206,10 +207,24 @@ static const struct kernel_param_ops link_ops = { .set = link_set };
 module_param_cb(link, &link_ops, NULL, 0200);
 MODULE_PARM_DESC(link, "two ports to make: NAME[@CLOCK] NAME[@CLOCK] BIT/S PS [BIT/S PS]");
 
+/* Cards are made with their clocks, and need nothing when they are bound. */
+static int card_found(struct platform_device *card)
+{
+	return 0;
+}
+
+static struct platform_driver driver = {
+	.probe = card_found,
+	.driver = { .name = "tsnport", .suppress_bind_attrs = true },
+};
+
 static int __init start(void)
 {
 	struct system_time_snapshot now;
+	int error = platform_driver_register(&driver);
 
+	if (error)
+		return error;
 	/* Both of the same instant. */
 	ktime_get_snapshot(&now);
 	loaded_raw_ns = ktime_to_ns(now.raw);
@@ -229,6 +244,7 @@ static void __exit end(void)
 		free_port(port);
 	}
 	tsn_clocks_put();
+	platform_driver_unregister(&driver);
 	debugfs_remove(tsn_folder);
 }
 

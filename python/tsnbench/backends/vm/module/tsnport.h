@@ -17,6 +17,7 @@
 #include <linux/module.h>
 #include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
+#include <linux/platform_device.h>
 #include <linux/ptp_clock_kernel.h>
 #include <linux/spinlock.h>
 #include <net/pkt_cls.h>
@@ -56,6 +57,7 @@ struct tsn_clock {
 	struct tsn_samples samples;
 	struct ptp_clock_info info;
 	struct ptp_clock *ptp;
+	struct platform_device *card;	/* of which sysfs says the driver, as of any network card */
 	struct dentry *folder;
 };
 
