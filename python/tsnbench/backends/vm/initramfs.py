@@ -8,6 +8,8 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tsnbench.backends.vm import cache
@@ -81,12 +83,28 @@ poweroff -f
 """
 
 
-def missing_tools() -> dict[str, str]:
+@dataclass(frozen=True)
+class Contents:
+    """What a guest is for: what it does first, its programs, and the kernel's modules."""
+
+    init: str = INIT
+    tools: Mapping[str, str] = field(default_factory=lambda: TOOLS)
+    """Program and the package that has it."""
+    modules: tuple[str, ...] = MODULES
+
+
+JOB = Contents()
+"""A guest that does one job and switches itself off."""
+
+
+def missing_tools(contents: Contents = JOB) -> dict[str, str]:
     """Programs that are not here, and their packages."""
-    return {tool: package for tool, package in TOOLS.items() if _program(tool) is None}
+    return {tool: package for tool, package in contents.tools.items() if _program(tool) is None}
 
 
-def bake(kernel: Kernel, traffic: Path, device: Path | None = None) -> tuple[Path, str]:
+def bake(
+    kernel: Kernel, traffic: Path, device: Path | None = None, contents: Contents = JOB
+) -> tuple[Path, str]:
     """The image for a kernel, from the cache where its inputs have not changed; and its SHA-256.
 
     ``device``: a module that is loaded behind all others.
@@ -94,19 +112,19 @@ def bake(kernel: Kernel, traffic: Path, device: Path | None = None) -> tuple[Pat
     Raises:
         BackendError: a tool or a module is missing.
     """
-    programs = {tool: _program(tool) for tool in TOOLS}
-    gone = [f"{tool} ({TOOLS[tool]})" for tool, path in programs.items() if path is None]
+    programs = {tool: _program(tool) for tool in contents.tools}
+    gone = [f"{tool} ({contents.tools[tool]})" for tool, path in programs.items() if path is None]
     if gone:
         raise BackendError(f"programs are missing: {', '.join(gone)}\nhint: apt-get install the packages")
     found = {tool: path for tool, path in programs.items() if path is not None} | {
         "tsnbench-traffic": traffic
     }
-    order = closure(kernel.modules, MODULES)
-    libraries = {library for tool, path in found.items() if tool != "busybox" for library in _libraries(path)}
+    order = closure(kernel.modules, contents.modules)
+    wanted = {library for tool, path in found.items() if tool != "busybox" for library in libraries(path)}
     inputs = hashlib.sha256()
-    for path in [*found.values(), *sorted(libraries)]:
+    for path in [*found.values(), *sorted(wanted)]:
         inputs.update(f"{path}\0{cache.sha256(path)}\0".encode())
-    inputs.update(f"{kernel.sha256}\0{' '.join(order)}\0unsigned\0{INIT}".encode())
+    inputs.update(f"{kernel.sha256}\0{' '.join(order)}\0unsigned\0{contents.init}".encode())
     if device is not None:
         inputs.update(f"{device.stem}\0{cache.sha256(device)}".encode())
     folder = cache.folder() / "images"
@@ -118,10 +136,10 @@ def bake(kernel: Kernel, traffic: Path, device: Path | None = None) -> tuple[Pat
         for name in ("bin", "dev", "proc", "sys", "modules", "job", "lib", "lib64"):
             archive.directory(name)
         archive.device("dev/console", 5, 1)
-        archive.file("init", INIT.encode(), 0o755)
+        archive.file("init", contents.init.encode(), 0o755)
         for tool, path in found.items():
             archive.file(f"{'bin' if tool == 'busybox' else 'tools'}/{tool}", path.read_bytes(), 0o755)
-        for library in sorted(libraries):
+        for library in sorted(wanted):
             archive.file(str(library).lstrip("/"), library.read_bytes(), 0o755)
         for name in order:
             archive.file(f"modules/{name}.ko", _module(kernel.modules, name), 0o644)
@@ -143,7 +161,7 @@ def closure(modules: Path, wanted: tuple[str, ...]) -> list[str]:
     Raises:
         BackendError: the kernel has no such module.
     """
-    table = _dependencies(modules)
+    table = _dependencies(modules, wanted)
     order: list[str] = []
 
     def add(name: str) -> None:
@@ -162,22 +180,22 @@ def closure(modules: Path, wanted: tuple[str, ...]) -> list[str]:
     return order
 
 
-def _dependencies(modules: Path) -> dict[str, list[str]]:
+def _dependencies(modules: Path, first: tuple[str, ...]) -> dict[str, list[str]]:
     """From the modules themselves: an unpacked package has no ``modules.dep``."""
     table = {}
     for path in modules.rglob("*.ko*"):
         table[path.name.split(".ko")[0].replace("-", "_")] = path
-    wanted: dict[str, list[str]] = {}
-    pending = [name for name in MODULES if name in table]
+    found: dict[str, list[str]] = {}
+    pending = [name for name in first if name in table]
     while pending:
         name = pending.pop()
-        if name in wanted:
+        if name in found:
             continue
         needed = re.search(rb"(?:^|\0)depends=([^\0]*)\0", _read(table[name]))
         names = needed[1].decode().split(",") if needed and needed[1] else []
-        wanted[name] = [one.replace("-", "_") for one in names]
-        pending += [one for one in wanted[name] if one in table]
-    return wanted
+        found[name] = [one.replace("-", "_") for one in names]
+        pending += [one for one in found[name] if one in table]
+    return found
 
 
 def _built_in(modules: Path) -> set[str]:
@@ -215,7 +233,12 @@ def _program(name: str) -> Path | None:
     return Path(found).resolve() if found else None
 
 
-def _libraries(program: Path) -> set[Path]:
-    """What the program's loader would load, and the loader."""
-    text = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
+def libraries(program: Path, beside: str = "") -> set[Path]:
+    """What the program's loader would load, and the loader.
+
+    ``beside``: folders of libraries that are not installed.
+    """
+    variables = os.environ | ({"LD_LIBRARY_PATH": beside} if beside else {})
+    words = ["ldd", str(program)]
+    text = subprocess.run(words, capture_output=True, text=True, check=False, env=variables).stdout
     return {Path(path) for path in re.findall(r"(?:=> |^\s*)(/\S+) \(0x", text, re.MULTILINE)}

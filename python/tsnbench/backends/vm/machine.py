@@ -25,22 +25,32 @@ CLOCK = "2026-01-01T00:00:00"
 """What the guest's clock says at boot, whenever that is."""
 
 
+COMMON = (
+    *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+    # Without an accelerator and with one processor, guest time is a count of instructions.
+    *("-accel", "tcg", "-smp", "1", "-m", str(MEMORY_MB)),
+    *("-cpu", "max,-rdrand,-rdseed"),
+)
+"""What all guests have, but for how their time goes on while they are idle."""
+APPEND = (
+    "console=ttyS0 quiet panic=-1 nokaslr mitigations=off ipv6.disable=1 random.trust_bootloader=on "
+    # Memory that is not cleared before it is used: every 19th frame or so takes 32 KB of it anew.
+    "tsc=reliable rcupdate.rcu_expedited=1 audit=0 init_on_alloc=0"
+)
+"""The kernel's command line."""
+
+
 def command(kernel: Path, image: Path, results: Path, seed: int) -> list[str]:
     """The whole command line; ``seed`` is QEMU's."""
     return [
         QEMU,
-        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        # Without an accelerator and with one processor, guest time is a count of instructions.
-        *("-accel", "tcg", "-smp", "1", "-m", str(MEMORY_MB)),
+        *COMMON,
         *("-icount", "shift=0,sleep=off", "-seed", str(seed)),
-        *("-rtc", f"base={CLOCK},clock=vm", "-cpu", "max,-rdrand,-rdseed"),
+        *("-rtc", f"base={CLOCK},clock=vm"),
         *("-net", "none", "-serial", "stdio", "-monitor", "none"),
         *("-drive", f"file={results},format=raw,if=virtio,cache=unsafe"),
         *("-kernel", str(kernel), "-initrd", str(image)),
-        "-append",
-        "console=ttyS0 quiet panic=-1 nokaslr mitigations=off ipv6.disable=1 random.trust_bootloader=on "
-        # Memory that is not cleared before it is used: every 19th frame or so takes 32 KB of it anew.
-        "tsc=reliable rcupdate.rcu_expedited=1 audit=0 init_on_alloc=0",
+        *("-append", APPEND),
     ]
 
 
@@ -62,7 +72,7 @@ def run(
     extra = Archive()
     for name, content in job.items():
         extra.file(f"job/{name}", content, 0o644)
-    with _memory("image") as whole, _memory("results") as results, _memory("console") as console:
+    with memory("image") as whole, memory("results") as results, memory("console") as console:
         with image.open("rb") as base:
             shutil.copyfileobj(base, whole)
         whole.write(bytes(-whole.tell() % 512) + extra.finish())
@@ -83,7 +93,7 @@ def run(
             raise BackendError(f"the guest returned no results ({error}); its last words:\n{said}") from error
 
 
-def _memory(name: str) -> BinaryIO:
+def memory(name: str) -> BinaryIO:
     """A file without a name on any disk: it is gone with the last process that has it open."""
     return os.fdopen(os.memfd_create(name), "w+b")
 

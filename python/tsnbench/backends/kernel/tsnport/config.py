@@ -13,15 +13,18 @@ if TYPE_CHECKING:
 
 def links(plan: PlanDocument) -> list[str]:
     """Lines for the device, one per cable. Each node has one clock for all of its ports."""
-    found = []
-    for number, port in enumerate(plan["ports"]):
-        if number > port["peer"]:
-            continue
-        peer = plan["ports"][port["peer"]]
-        ends = [(port, number), (peer, port["peer"])]
-        names = " ".join(f"p{place}@{end['node']}" for end, place in ends)
-        found.append(f"{names} " + " ".join(f"{end['rate_bps']} {end['propagation_ps']}" for end, _ in ends))
-    return found
+    return [
+        wire(plan, number, port["peer"])
+        for number, port in enumerate(plan["ports"])
+        if number <= port["peer"]
+    ]
+
+
+def wire(plan: PlanDocument, *numbers: int) -> str:
+    """The cable between two ports."""
+    ends = [(plan["ports"][number], number) for number in numbers]
+    names = " ".join(f"p{number}@{end['node']}" for end, number in ends)
+    return f"{names} " + " ".join(f"{end['rate_bps']} {end['propagation_ps']}" for end, _ in ends)
 
 
 def control(plan: PlanDocument) -> Iterator[Write]:
