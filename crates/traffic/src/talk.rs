@@ -23,8 +23,8 @@ use tsn_wire::telegram;
 const EARLY_NS: i64 = 60_000;
 /// How long the last stamps may take.
 const STAMPS_NS: i64 = 20_000_000;
-/// Octets of a frame that come back with its stamp: all headers, and the payload's number.
-const HEAD: usize = 128;
+/// Octets of a frame that come back with its stamp: all of it, as nothing else tells how long it was.
+const HEAD: usize = 1 << 11;
 
 /// The Plan's talkers of one node.
 pub fn talk(arguments: &Arguments) -> Result<(), Error> {

@@ -1,10 +1,11 @@
 //! Captures at a Plan's taps to observations: what a real kernel saw, in the Plan's time.
 //!
 //! IEEE 802.3-2022, 90.7, says which point of a frame a stamp means. A kernel stamps when it hands a frame to the
-//! wire, or gets it from there whole; the Plan's taps may mean another point, which is so many octets away.
+//! wire, or gets it from there whole; a network card stamps the first octet behind the start frame delimiter. The
+//! Plan's taps may mean another point, which is so many octets away.
 
 use crate::Error;
-use crate::observe::{Captures, FrameCounts, logs};
+use crate::observe::{Captures, FrameCounts, from_first_octet, logs, rate_bps};
 use std::path::Path;
 use tsn_capture::Reader;
 use tsn_observation::parquet::Writer;
@@ -27,7 +28,7 @@ pub fn observe(plan: &Plan, legend: &Legend, captures: &Captures, into: &Path) -
         read(plan, *tap, path, captures, &mut all, &mut found)?;
     }
     let mut legend = legend.clone();
-    logs::read_live(captures, &mut legend, &mut all, &mut found)?;
+    logs::read_live(plan, captures, &mut legend, &mut all, &mut found)?;
     // A tap's own order is kept where moments are equal, and taps are numbered as frames pass them.
     all.sort_by_key(|sighting| (sighting.t_ns, sighting.tap));
     let failed = |error| Error::Observations { path: into.to_owned(), error };
@@ -50,10 +51,8 @@ fn read(
     let failed = |error| Error::Capture { path: path.to_owned(), error };
     let nothing = |what: &str| Error::Nothing(format!("{}: {what}", path.display()));
     let tap = plan.taps.get(usize::from(number)).ok_or_else(|| nothing("the Plan has no such tap"))?;
-    let port = plan.ports.get(tap.port as usize).ok_or_else(|| nothing("the tap has no port"))?;
-    // What arrives came at the peer's rate.
-    let sender = if tap.stage == Stage::Rx { plan.ports.get(port.peer as usize) } else { Some(port) };
-    let rate_bps = sender.map_or(1, |port| i128::from(port.rate_bps.max(1)));
+    let rate_bps = rate_bps(plan, tap);
+    let hardware = captures.hardware.contains(&number);
     let mut reader = Reader::open(path).map_err(failed)?;
     while let Some(packet) = reader.read().map_err(failed)? {
         let (link, original) = (packet.link, packet.original);
@@ -74,14 +73,17 @@ fn read(
         };
         *count += 1;
         let moved = match (tap.stage, tap.point) {
+            _ if hardware => from_first_octet(tap.point, octets),
             (Stage::Tx, Point::Start) => BEFORE_FRAME,
             (Stage::Tx, Point::End) => BEFORE_FRAME + i128::from(octets),
             (Stage::Rx, Point::Start) => -i128::from(octets),
             // The last bit in; and inside a host there is no wire to reckon with.
             _ => 0,
         };
-        let t_ns =
-            packet.t_ns.and_then(|t_ns| captures.plan_ns(t_ns, (moved * 8_000_000_000).div_euclid(rate_bps)));
+        let moved_ns = (moved * 8_000_000_000).div_euclid(rate_bps);
+        let t_ns = packet.t_ns.and_then(|t_ns| {
+            if hardware { captures.plan_ns_of_tai(t_ns, moved_ns) } else { captures.plan_ns(t_ns, moved_ns) }
+        });
         let (pcp, vid) = tag.map_or((0, 0), |tag| (tag.pcp, tag.vid));
         all.push(Sighting { tap: number, stream, seq, copy: 0, t_ns, octets, pcp, vid });
     }
@@ -105,6 +107,19 @@ mod tests {
         for point in [Point::Start, Point::End] {
             stamps_come_to(point);
         }
+    }
+
+    #[test]
+    fn a_cards_stamps_are_of_the_first_octet_and_on_tai() {
+        for (point, octets) in [(Point::Start, 0), (Point::End, 1000)] {
+            assert_eq!(from_first_octet(point, 1000), octets);
+        }
+        let captures =
+            Captures { epoch_ns: 5, tai_epoch_ns: Some(37_000_000_005), dilate: 1, ..Captures::default() };
+        assert_eq!(
+            (captures.plan_ns(25, 1), captures.plan_ns_of_tai(37_000_000_025, 1)),
+            (Some(21), Some(21))
+        );
     }
 
     fn stamps_come_to(point: Point) {

@@ -1,18 +1,20 @@
 //! Logs of live talkers and listeners to observations: beside a run's captures, or alone.
 
 use crate::Error;
-use crate::observe::{Captures, FrameCounts};
+use crate::observe::{Captures, FrameCounts, from_first_octet, rate_bps};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use tsn_capture::file::open_regular;
 use tsn_observation::parquet::Writer;
 use tsn_observation::{Legend, Sighting, Sink, StreamLegend, log};
+use tsn_plan::{Plan, Stage};
 
 /// How many streams a log may have by number alone: as many as a listener tells apart.
 const MAX_UNNAMED_STREAMS: u32 = 1 << 16;
 
 /// Adds what logs sighted at the Plan's taps, and says in the legend why taps have nothing.
 pub(crate) fn read_live(
+    plan: &Plan,
     captures: &Captures,
     legend: &mut Legend,
     all: &mut Vec<Sighting>,
@@ -31,7 +33,8 @@ pub(crate) fn read_live(
                 continue;
             };
             *count += 1;
-            let t_ns = sighting.t_ns.and_then(|t_ns| captures.plan_ns(t_ns, 0));
+            let t_ns =
+                sighting.t_ns.and_then(|t_ns| captures.plan_ns_of_tai(t_ns, moved_ns(plan, &sighting)));
             all.push(Sighting { t_ns, ..sighting });
         }
     }
@@ -46,6 +49,16 @@ pub(crate) fn read_live(
         }
     }
     Ok(())
+}
+
+/// How much later a tap's own point of a frame is: talkers have stamps of their network cards, of the first octet.
+fn moved_ns(plan: &Plan, sighting: &Sighting) -> i128 {
+    match plan.taps.get(usize::from(sighting.tap)) {
+        Some(tap) if tap.stage == Stage::Tx => {
+            (from_first_octet(tap.point, sighting.octets) * 8_000_000_000).div_euclid(rate_bps(plan, tap))
+        }
+        _ => 0,
+    }
 }
 
 /// Puts logs into one file of observations, in order of time; stamps stay on the clocks that the logs name.
@@ -117,7 +130,6 @@ mod tests {
     use std::fs::File;
     use tsn_observation::TapLegend;
     use tsn_observation::parquet::Reader;
-    use tsn_plan::Plan;
 
     const ONE: Sighting =
         Sighting { tap: 0, stream: 0, seq: 3, copy: 0, t_ns: Some(5_000), octets: 64, pcp: 0, vid: 0 };

@@ -159,7 +159,14 @@ def observe(
         path.write_bytes(returned.files[f"tap-{number}.pcap"])
         files.append((number, str(path)))
     noted = stages.logs(returned, captures)
-    asked = {"epoch_ns": returned.epoch_ns, "dilate": job.dilation, "files": files, "logs": noted}
+    asked = {
+        "epoch_ns": returned.epoch_ns,
+        "tai_epoch_ns": returned.tai_epoch_ns,
+        "dilate": job.dilation,
+        "files": files,
+        "hardware": returned.stamped_by_card,
+        "logs": noted,
+    }
     try:
         sighted = json.loads(
             _native.observe_captures(

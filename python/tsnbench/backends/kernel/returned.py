@@ -51,6 +51,16 @@ class Returned:
         """The Plan's zero by the clock that stamps captures."""
         return int(self.text("epoch"))
 
+    @property
+    def tai_epoch_ns(self) -> int:
+        """The Plan's zero by the clock that talkers and network cards stamp with."""
+        return int(self.text("tai-epoch") or self.epoch_ns)
+
+    @property
+    def stamped_by_card(self) -> list[int]:
+        """Taps whose captures have stamps of network cards."""
+        return [int(name.removeprefix("tap-")) for name in self.text("stamped-by-card").split()]
+
     def qdiscs(self) -> dict[str, list[ReportedQdisc]]:
         """By namespace, what its queueing disciplines were and counted at the end.
 
