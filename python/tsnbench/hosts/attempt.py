@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,11 @@ def phase(plan: PlanDocument, now_ns: int) -> int:
     return -(-(now_ns + SOON_NS) // cycle) * cycle
 
 
+def now_ns(agents: Iterable[Agent]) -> int:
+    """TAI on the host whose clock is the farthest ahead: this machine's own may be anything."""
+    return max(one.now_ns() for one in agents)
+
+
 def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob]) -> list[str]:
     """Configures all hosts at once; what a host refused and a run can do without, in words.
 
@@ -132,13 +137,15 @@ def run(
         run_all(chosen, lambda agent: _begin(agent, jobs[agent.name], text))
         attempt = Attempt()
         before = run_all(chosen, _softnet)
-        attempt.epoch_ns = _choose(phase_ns, common_cycle_ns(plan))
+        attempt.epoch_ns = _choose(chosen, phase_ns, common_cycle_ns(plan))
         attempt.least_ahead_ns = min(
             run_all(chosen, lambda agent: _tell(agent, jobs[agent.name], attempt.epoch_ns)),
             default=LEAD_NS,
         )
         _wait(agents, jobs, plan, attempt.epoch_ns, tell, watch)
-        run_all(chosen, lambda agent: _end(agent, jobs[agent.name]))
+        # A listener's host is done with its capture when the talkers of all others have ended, not before.
+        run_all(chosen, lambda agent: _await_armed(agent, jobs[agent.name]))
+        run_all(chosen, lambda agent: _end_captures(agent, jobs[agent.name]))
         after = run_all(chosen, _softnet)
         for agent, early, late in zip(chosen, before, after, strict=True):
             attempt.files[agent.name] = _collect(agent, jobs[agent.name])
@@ -155,10 +162,10 @@ def run(
 
 
 def _begin(agent: Agent, job: HostJob, text: str) -> None:
-    agent.clear([one.name for one in (*job.captures, *job.armed)])
+    agent.clear([one.name for one in (*job.beside, *job.captures, *job.armed)])
     agent.put("plan.json", text.encode())
     until = time.monotonic() + READY_S
-    for programs in (job.captures, job.armed):
+    for programs in (job.beside, job.captures, job.armed):
         for one in programs:
             agent.start(one.name, [agent.path(word) for word in one.argv])
         for one in programs:
@@ -170,9 +177,10 @@ def _begin(agent: Agent, job: HostJob, text: str) -> None:
                 raise Rejected(agent.name, str(error).partition(": ")[2]) from error
 
 
-def _choose(phase_ns: int, cycle_ns: int) -> int:
+def _choose(agents: Sequence[Agent], phase_ns: int, cycle_ns: int) -> int:
     """An instant ahead at which all gate control lists are where they are at the Plan's zero."""
-    least = time.clock_gettime_ns(time.CLOCK_TAI) + LEAD_NS
+    run_all(agents, Agent.measure_clock)
+    least = now_ns(agents) + LEAD_NS
     return phase_ns - (phase_ns - least) // cycle_ns * cycle_ns
 
 
@@ -203,7 +211,10 @@ def _wait(
 ) -> None:
     """Until the Plan's time is over; a program that ends with an error ends the wait."""
     whole_ns = plan["duration_ns"] + plan["drain_ns"]
-    while (passed := time.clock_gettime_ns(time.CLOCK_TAI) - epoch_ns) < whole_ns + DRAIN_NS:
+    chosen = [agents[host] for host in jobs]
+    end_ns = epoch_ns + whole_ns + DRAIN_NS
+    while not _past(chosen, end_ns):
+        passed = now_ns(chosen) - epoch_ns
         tell(max(0, min(passed, whole_ns)))
         watch()
         for host, job in jobs.items():
@@ -219,12 +230,26 @@ def _wait(
         time.sleep(LOOK_S)
 
 
-def _end(agent: Agent, job: HostJob) -> None:
+def _past(agents: Sequence[Agent], at_ns: int) -> bool:
+    """Whether it is later than that on every host; an emulated one is slower than this machine thinks."""
+    if now_ns(agents) < at_ns:
+        return False
+    return all(
+        ahead[0] + time.clock_gettime_ns(time.CLOCK_TAI) >= at_ns
+        for ahead in run_all(agents, Agent.measure_clock)
+    )
+
+
+def _await_armed(agent: Agent, job: HostJob) -> None:
     until = time.monotonic() + READY_S
     for one in job.armed:
         program = agent.wait_for_end(one.name, until)
         if program.code:
             raise _ended(agent.name, one.name, program.code, program.err)
+
+
+def _end_captures(agent: Agent, job: HostJob) -> None:
+    until = time.monotonic() + READY_S
     for one in job.captures:
         agent.signal(one.name)
     for one in job.captures:
@@ -253,9 +278,12 @@ def _collect(agent: Agent, job: HostJob) -> dict[str, bytes]:
 def _counted(agent: Agent, one: Program) -> dict[str, Any]:
     line = next((line for line in agent.programs[one.name].lines if line.startswith("{")), "")
     try:
-        return dict(json.loads(line))
+        found = dict(json.loads(line))
     except ValueError:
         raise Rejected(agent.name, f"{one.name} has not said what it counted") from None
+    if found.get("stamps") == "hardware" and found["missing_stamps"]:
+        raise Rejected(agent.name, f"{one.name}: {found['missing_stamps']} frames have no stamps")
+    return found
 
 
 def _softnet(agent: Agent) -> bytes:
@@ -266,7 +294,7 @@ def _stop(agent: Agent, job: HostJob) -> None:
     """No program of this attempt goes on."""
     if agent.lost:
         return
-    running = [one for one in (*job.captures, *job.armed) if agent.runs(one.name)]
+    running = [one for one in (*job.beside, *job.captures, *job.armed) if agent.runs(one.name)]
     for one in running:
         agent.signal(one.name)
     until = time.monotonic() + READY_S

@@ -285,7 +285,7 @@ class Hosts(Backend):
                 run_all([agents[name] for name in self._jobs], Agent.undo)
             self._jobs = {}
             notes = wiring.check(agents, self._facts, self.inventory, wires)
-            self._phase_ns = attempt.phase(document, time.clock_gettime_ns(time.CLOCK_TAI))
+            self._phase_ns = attempt.phase(document, attempt.now_ns(agents.values()))
             jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
             self._jobs = jobs
             notes += attempt.set_up(agents, jobs)

@@ -31,8 +31,11 @@ def merge(attempt: Attempt, jobs: Mapping[str, HostJob], tai_minus_utc_s: int) -
         InputError: a host's tc or ip says what is no JSON.
     """
     found: dict[str, bytes] = {"job.status": b"0\n", "job.log": b""}
-    # Captures are stamped by the system's clock.
+    # Captures are stamped by the system's clock, or by a card's, which goes by TAI as talkers do.
     found["epoch"] = f"{attempt.epoch_ns - tai_minus_utc_s * 10**9}\n".encode()
+    found["tai-epoch"] = f"{attempt.epoch_ns}\n".encode()
+    by_card = [name for name, counts in attempt.captures.items() if counts.get("stamps") == "hardware"]
+    found["stamped-by-card"] = "".join(f"{name}\n" for name in by_card).encode()
     counted: dict[str, list[bytes]] = {"softnet-before": [], "softnet-after": []}
     for host, job in jobs.items():
         ports = {name: interface(port) for port, name in job.names.items()}

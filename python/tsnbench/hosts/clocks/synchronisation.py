@@ -212,8 +212,9 @@ class Synchronisation:
             return []
         found = [(["ptp4l", "-f", "ptp4l.conf", "-m"], "ptp4l.conf", config)]
         follow = ptp.phc2sys(network, node)
-        if follow is not None and not software:
-            leads = plan["clocks"]["gptp"]["grandmaster"] == node
+        leads = plan["clocks"].get("gptp", {}).get("grandmaster") == node
+        # A system clock that hosts share is steered by none: the grandmaster's card follows it.
+        if follow is not None and not software and (leads or not shared):
             words = ["phc2sys", "-f", "phc2sys.conf", "-z", socket, "-a", "-rr" if leads else "-r", "-m"]
             found.append((words, "phc2sys.conf", follow))
         return found

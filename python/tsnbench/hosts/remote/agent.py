@@ -67,6 +67,9 @@ class Agent:
         self._writing = threading.Lock()
         self._count = 0
         self._lost = ""
+        self._ahead_ns = (0, 0)
+        self._orders = 0
+        """That the host is at, beats apart; it answers a beat when it is done."""
         self._closing = threading.Event()
         self._errors: IO[bytes] = TemporaryFile()  # noqa: SIM115 - as long as the agent
         self._process: subprocess.Popen[bytes] | None = None
@@ -106,7 +109,7 @@ class Agent:
         if told.get("event") != "ready":
             raise BackendError(f"{self.name}: {self._why()}")
         threading.Thread(target=self._beat, daemon=True).start()
-        first = self._beat_once()
+        first = self.measure_clock()
         self.program_path, self.work = told["program"], told["work"]
         return Ready(
             work=told["work"],
@@ -134,6 +137,18 @@ class Agent:
             listed = "\n".join(f"  {one}" for one in failed)
             raise BackendError(f"{self.name}: not everything could be undone:\n{listed}")
         return ready.left
+
+    def measure_clock(self, within_s: float = READY_S) -> tuple[int, int]:
+        """The least and the most that the host's clock can be ahead of this machine's; it is a beat, too."""
+        before = time.clock_gettime_ns(time.CLOCK_TAI)
+        told, _ = self._ask({"do": "beat"}, within_s=within_s)
+        after = time.clock_gettime_ns(time.CLOCK_TAI)
+        self._ahead_ns = int(told["now_ns"]) - after, int(told["now_ns"]) - before
+        return self._ahead_ns
+
+    def now_ns(self) -> int:
+        """TAI by the host's clock, as far as the last beat tells: it is not later there."""
+        return time.clock_gettime_ns(time.CLOCK_TAI) + self._ahead_ns[1]
 
     def steps(self, steps: Sequence[Step]) -> list[Done]:
         """Runs commands in their order, until one fails; the ones that were run.
@@ -296,10 +311,16 @@ class Agent:
                 raise AgentLost(f"{self.name}: {self._lost}")
             self._answers[number] = answer
         self._write({"id": number, **order, **({"body": len(body)} if body else {})}, body)
+        counted = int(order["do"] != "beat")
+        with self._changed:
+            self._orders += counted
         try:
             told, octets = answer.result(timeout=within_s)
         except TimeoutError:
             raise BackendError(f"{self.name}: no answer to {order['do']} in {within_s:.0f} s") from None
+        finally:
+            with self._changed:
+                self._orders -= counted
         if "error" in told:
             raise BackendError(f"{self.name}: {order['do']} {order.get('name', '')}: {told['error']}")
         return told, octets
@@ -318,18 +339,14 @@ class Agent:
     def _beat(self) -> None:
         while not self._closing.wait(BEAT_S):
             try:
-                self._ask({"do": "beat"}, within_s=PATIENCE_MS / 1e3 * 2)
+                self.measure_clock(within_s=PATIENCE_MS / 1e3 * 2)
             except BackendError:
-                if self._closing.is_set():
+                if self._closing.is_set() or self._lost:
                     return
+                if self._orders:
+                    continue  # each has a limit of its own
                 self._fail("does not answer any more")
                 return
-
-    def _beat_once(self) -> tuple[int, int]:
-        before = time.clock_gettime_ns(time.CLOCK_TAI)
-        told, _ = self._ask({"do": "beat"})
-        after = time.clock_gettime_ns(time.CLOCK_TAI)
-        return int(told["now_ns"]) - after, int(told["now_ns"]) - before
 
     def _listen(self, octets: bytes, began: queue.Queue[dict[str, Any]]) -> None:
         process = self._process
