@@ -9,7 +9,7 @@ import pytest
 
 from tsnbench.errors import InputError
 from tsnbench.hosts import lab
-from tsnbench.hosts.lab.cells import MARK
+from tsnbench.hosts.lab.record import MARK
 from tsnbench.scenario import read_scenario
 
 from .conftest import SCENARIO

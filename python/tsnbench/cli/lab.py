@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,14 @@ import typer
 
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import say, tell, told
+
+
+class Kind(StrEnum):
+    """What a lab's hosts are."""
+
+    CELLS = "cells"
+    GUEST = "guest"
+
 
 app = typer.Typer(help="Make a lab of hosts on this machine, with an ssh server each, or end it.")
 
@@ -20,15 +29,24 @@ def up(
     sshd: Annotated[
         Path | None, option("FILE", "The ssh server, where openssh-server is only unpacked.")
     ] = None,
+    kind: Annotated[
+        Kind,
+        option(
+            "KIND",
+            "cells (default): namespaces of this machine, as root. guest: one emulated machine, whose "
+            "network cards have clocks, gates and stamps; it ends after 8 hours.",
+            "--kind",
+        ),
+    ] = Kind.CELLS,
 ) -> None:
-    """Make hosts in namespaces of this machine (as root). Nobody else's network is touched."""
+    """Make hosts on this machine. Nobody else's network is touched."""
     from tsnbench.hosts import lab
     from tsnbench.planning import plan as make_plan
     from tsnbench.scenario import load_variants
 
     with told():
         plan = make_plan(load_variants(file)[0])
-        made = lab.up(plan.document, folder, sshd)
+        made = lab.up(plan.document, folder, sshd, lab.Kind(kind.value))
     tell(f"{len(plan.document['nodes'])} hosts are up")
     say(f"export TSNBENCH_SSH={_quoted(made.ssh)}")
     said = f"then: tsnbench run {file} --on hosts --hosts {made.inventory}"

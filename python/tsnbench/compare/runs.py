@@ -163,10 +163,18 @@ def called(manifest: Json) -> str:
     backend = str(manifest.get("backend"))
     if backend == "simulation":
         return "simulator"
-    guest = manifest.get("guest") or {}
-    kernel = str(guest.get("kernel") or (manifest.get("machine") or {}).get("kernel") or "").partition("+")[0]
+    kernel = _kernel(manifest).partition("+")[0]
     slower = f", {manifest['dilate']} times slower" if manifest.get("dilate", 1) != 1 else ""
     return f"Linux {kernel} ({backend}{slower})" if backend in KERNELS else backend
+
+
+def _kernel(manifest: Json) -> str:
+    """The kernel that had the frames; of hosts that differ, all of theirs."""
+    hosts = ((manifest.get("host") or {}).get("hosts") or {}).values()
+    if found := dict.fromkeys(str(one["kernel"]) for one in hosts if "kernel" in one):
+        return " and ".join(found)
+    own = (manifest.get("guest") or {}).get("kernel") or (manifest.get("machine") or {}).get("kernel")
+    return str(own or "")
 
 
 def _named(frames: pl.DataFrame, measures: Measures) -> pl.DataFrame:

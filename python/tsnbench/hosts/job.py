@@ -16,6 +16,7 @@ from tsnbench.backends.kernel.veth import shaping
 from tsnbench.backends.kernel.veth.device import priorities, tag_filters
 from tsnbench.errors import InputError
 from tsnbench.hosts import tuning
+from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.linux import ingress, qdiscs
 from tsnbench.linux.profile import Layout, Mode, Profile
@@ -32,11 +33,16 @@ if TYPE_CHECKING:
 BRIDGE = "tsnbench0"
 """Of a host that forwards: a name that no user's own bridge has."""
 SNAP_OCTETS = 96
+LAB_CARD = "tsnport"
+"""The driver of cards in a lab's guest."""
 GATED = frozenset(
     {"igc", "fsl_enetc", "tsnep", "am65-cpsw-nuss", "lan966x", "st_gmac", "stmmaceth", "dwmac-intel"}
+    | {LAB_CARD}
 )
 """Drivers that offload all of taprio (``flags 0x2``). igb, of the I210, does not."""
-HIGHEST_FIRST = frozenset({"st_gmac", "stmmaceth", "dwmac-intel"})
+STAMPING = frozenset({LAB_CARD})
+"""Drivers whose cards stamp all frames that arrive, and each one of a talker; others have not been tried."""
+HIGHEST_FIRST = frozenset({"st_gmac", "stmmaceth", "dwmac-intel", LAB_CARD})
 """Drivers of hardware that serves its highest queue first."""
 PROGRAM = "PROGRAM"
 """In a command: the live program on the host, whose folder is known once it is there."""
@@ -62,6 +68,8 @@ class HostJob:
     names: dict[int, str]
     """Ports of the Plan to interfaces."""
     setup: list[Step] = field(default_factory=list)
+    beside: list[Program] = field(default_factory=list)
+    """What has to run while a run is measured, and is no part of it."""
     captures: list[Program] = field(default_factory=list)
     armed: list[Program] = field(default_factory=list)
     """Talkers and listeners: they wait for the instant."""
@@ -74,7 +82,7 @@ class HostJob:
         for step in self.setup:
             told = shlex.join(step.argv)
             found += [f"{told} <<END", *step.stdin.splitlines(), "END"] if step.stdin else [told]
-        found += [shlex.join(one.argv) for one in (*self.captures, *self.armed)]
+        found += [shlex.join(one.argv) for one in (*self.beside, *self.captures, *self.armed)]
         found += [shlex.join(argv) for _, argv in self.read]
         undo = [shlex.join(words) for step in self.setup for words in step.undo]
         return [*found, *(f"undo: {line}" for line in reversed(undo))]
@@ -135,11 +143,12 @@ def jobs(
         )
         if not virtual:
             job.setup.append(tuning.carriers(list(names.values())))
-        _programs(plan, job, host)
+        _programs(plan, job, host, interfaces)
         job.read = [
             (f"qdisc-{node}", ("tc", "-j", "-s", "qdisc", "show")),
             (f"link-{node}", ("ip", "-j", "-s", "link", "show")),
         ]
+    _awake(found, facts)
     return found
 
 
@@ -288,15 +297,49 @@ def _batch(lines: list[str]) -> list[Step]:
     return [Step(("tc", "-batch", "-"), stdin="".join(f"{line}\n" for line in lines))] if lines else []
 
 
-def _programs(plan: PlanDocument, job: HostJob, host: Host) -> None:
+def _awake(found: Mapping[str, HostJob], facts: Mapping[str, Facts]) -> None:
+    """A lab's guest has no idle time while a run is measured: idle, its time is that of its emulator."""
+    guests = set()
+    for machine, job in found.items():
+        known = facts.get(machine)
+        if known is None or known.ready.boot in guests:
+            continue
+        if any(known.interfaces[name].driver == LAB_CARD for name in job.names.values()):
+            guests.add(known.ready.boot)
+            words = ("chrt", "-i", "0", "sh", "-c", "echo awake; while :; do :; done")
+            job.beside.append(Program("awake", words, "awake"))
+
+
+def _stamped_at_talker(plan: PlanDocument, port: int) -> bool:
+    """Whether all frames that leave a port are those of a talker that can ask for each one's stamp."""
+    node = plan["ports"][port]["node"]
+    own = [stream for stream in plan["streams"] if stream["talker"] == node]
+    fills = any(stream["pattern"]["kind"] == "saturating" for stream in own)
+    return bool(own) and not fills and node not in forwarding(plan)
+
+
+def _programs(plan: PlanDocument, job: HostJob, host: Host, interfaces: Mapping[str, Interface]) -> None:
     argv: tuple[str, ...]
+    stamping = {
+        port
+        for port, name in job.names.items()
+        if (one := interfaces.get(name))
+        and one.driver in STAMPING
+        and one.phc
+        and host.clock is Clock.HARDWARE
+    }
+    by_talker = {port for port in stamping if _stamped_at_talker(plan, port)}
     cpu = ("--cpu", str(host.talkers[0])) if host.talkers else ()
     other = ("--cpu", str(host.talkers[-1])) if host.talkers else ()
+    taps = {(tap["port"], tap["stage"]) for tap in plan["taps"]}
     for number, tap in enumerate(plan["taps"]):
         if tap["port"] in job.names and tap["stage"] in ("tx", "rx"):
+            if tap["stage"] == "tx" and tap["port"] in by_talker:
+                continue
             direction = "in" if tap["stage"] == "rx" else "out"
             argv = (PROGRAM, "capture", job.names[tap["port"]], "--direction", direction)
             argv += ("--file", f"tap-{number}.pcap", "--snap", str(SNAP_OCTETS))
+            argv += ("--hardware",) if direction == "in" and tap["port"] in stamping else ()
             job.captures.append(Program(f"tap-{number}", argv, "capturing"))
     whole_ns = plan["duration_ns"] + plan["drain_ns"] + DRAIN_NS
     for heard in stages.listeners(plan):
@@ -311,5 +354,7 @@ def _programs(plan: PlanDocument, job: HostJob, host: Host) -> None:
             argv = (PROGRAM, "talk", "plan.json", "--node", str(talker.node), "--epoch-from", "-")
             argv += tuple(word for port in talker.ports for word in ("--port", f"{port}={job.names[port]}"))
             argv += ("--log", f"talk-{talker.node}", *cpu)
-            argv += ("--sights", f"sights-{talker.node}") if talker.notes else ()
+            by_card = [port for port in talker.ports if port in by_talker and (port, "tx") in taps]
+            argv += ("--sights", f"sights-{talker.node}") if talker.notes or by_card else ()
+            argv += ("--hardware",) if by_card else ()
             job.armed.append(Program(f"talker-{talker.node}", argv, "armed"))

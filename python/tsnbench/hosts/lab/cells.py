@@ -7,65 +7,28 @@ servers listen on a network of their own, for keys of one use.
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import signal
 import subprocess
 import time
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.netns import sandbox
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError
+from tsnbench.hosts.lab import access, record
+from tsnbench.hosts.lab.record import Lab
 from tsnbench.plan.network import Network
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
-MARK = "tsnbench-lab.json"
-"""The file that says what is up. A folder without it is not touched by :func:`down`."""
 CONTROL = "control"
 READY_S = 30
+_WORDS = "A lab on this machine: all hosts share its kernel, its processors and its clock."
+_SYNC = "{attempts: 3, pause: 2 s}"
 _NET = "192.0.2"
 """Addresses for documentation (RFC 5737): no network has them."""
-_SSHD = """\
-Port 22
-ListenAddress {address}
-HostKey /run/lab/host-key
-AuthorizedKeysFile /run/lab/allowed
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-UsePAM no
-StrictModes no
-PidFile none
-PermitRootLogin prohibit-password
-MaxSessions 100
-"""
-_CLIENT = """\
-Host {name}
-  HostName {address}
-  User root
-  IdentitiesOnly yes
-  IdentityFile {folder}/key
-  UserKnownHostsFile {folder}/known
-  StrictHostKeyChecking yes
-"""
-
-
-@dataclass(frozen=True)
-class Lab:
-    """A lab that is up."""
-
-    folder: Path
-    ssh: str
-    """For ``TSNBENCH_SSH``: the client, within the lab's own network."""
-
-    @property
-    def inventory(self) -> Path:
-        return self.folder / "lab.yaml"
+_SSHD = f"Port 22\nListenAddress {{address}}\n{access.SSHD.format(folder='/run/lab')}"
 
 
 def missing(sshd: Path | None = None) -> str:
@@ -74,16 +37,7 @@ def missing(sshd: Path | None = None) -> str:
         return "namespaces need root (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
     if gone := sorted(set(sandbox.missing_tools().values())):
         return f"packages are missing: {', '.join(gone)}"
-    if server(sshd) is None or not shutil.which("ssh") or not shutil.which("ssh-keygen"):
-        return "packages are missing: openssh-server (unpacked is enough: TSNBENCH_SSHD), openssh-client"
-    return ""
-
-
-def server(sshd: Path | None = None) -> Path | None:
-    """The ssh server: given, of ``TSNBENCH_SSHD``, or this machine's."""
-    named = sshd or (Path(os.environ["TSNBENCH_SSHD"]) if os.environ.get("TSNBENCH_SSHD") else None)
-    found = named or Path(shutil.which("sshd", path=sandbox.PATH) or "/usr/sbin/sshd")
-    return found.resolve() if found.is_file() else None
+    return access.missing(sshd)
 
 
 def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
@@ -98,11 +52,7 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
         InputError: the folder has a lab, or other files.
         BackendError: this machine cannot have a lab.
     """
-    folder = folder.resolve()
-    if (folder / MARK).exists():
-        raise InputError(f"{folder}: a lab is up there\nhint: tsnbench lab down {folder}")
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder}: expected a folder that is empty or not there, found files")
+    folder = record.unused(folder)
     if why := missing(sshd):
         raise BackendError(f"no lab can be made here: {why}")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -110,64 +60,22 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
     tag = f"tsnlab{os.getpid() % 100_000}"
     spaces = {node["name"]: f"{tag}-{number}" for number, node in enumerate(network.nodes)}
     control = f"{tag}-{CONTROL}"
-    _note(folder, [control, *spaces.values()], [], list(spaces))
+    addresses = {name: f"{_NET}.{number + 2}" for number, name in enumerate(spaces)}
+    record.note(folder, list(spaces), [control, *spaces.values()], [])
     try:
         _network(network, spaces, control)
-        _keys(folder, list(spaces))
-        processes = _servers(folder, spaces, server(sshd))
-        _note(folder, [control, *spaces.values()], processes, list(spaces))
+        access.keys(folder, {name: (address, 22) for name, address in addresses.items()})
+        for name, address in addresses.items():
+            (folder / f"{name}.sshd").write_text(_SSHD.format(address=address))
+        processes = _servers(folder, spaces, access.server(sshd))
+        record.note(folder, list(spaces), [control, *spaces.values()], processes)
         _until_ready(folder, list(spaces))
     except BaseException:
-        down(folder)
+        record.down(folder)
         raise
-    (folder / "lab.yaml").write_text(_inventory(network), encoding="utf-8")
+    (folder / "lab.yaml").write_text(inventory(network, _WORDS, _SYNC), encoding="utf-8")
     client = folder / "client"
     return Lab(folder, f"ip netns exec {control} ssh -F {client}")
-
-
-def down(folder: Path) -> bool:
-    """Ends a lab and removes what it made; whether there was one. Files of others in the folder stay."""
-    try:
-        noted = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        spaces, processes = list(noted["namespaces"]), list(noted["processes"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    for one in processes:
-        if _began(one["pid"]) == one["began"]:
-            with suppress(ProcessLookupError):
-                # unshare ignores SIGTERM; its children end with it.
-                os.kill(one["pid"], signal.SIGKILL)
-    for name in spaces:
-        if str(name).startswith("tsnlab"):
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=30)
-    # The note is a file that anybody can edit: a host is a name, and no path.
-    hosts = [name for name in map(str, noted.get("hosts", ())) if Path(name).name == name]
-    ours = [MARK, "lab.yaml", "client", "key", "key.pub", "host-key", "host-key.pub", "allowed", "known"]
-    ours += [f"{host}.{kind}" for host in hosts for kind in ("sshd", "log")]
-    for own in ours:
-        (folder / own).unlink(missing_ok=True)
-    with suppress(OSError):
-        folder.rmdir()
-    return True
-
-
-def _note(folder: Path, spaces: list[str], processes: list[int], hosts: list[str]) -> None:
-    noted = {
-        "hosts": hosts,
-        "namespaces": spaces,
-        "processes": [{"pid": pid, "began": _began(pid)} for pid in processes],
-    }
-    part = folder / f"{MARK}.part"
-    part.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
-    part.replace(folder / MARK)
-
-
-def _began(pid: int) -> str:
-    """When a process began, so that another one of its number is not taken for it."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
 
 
 def _network(network: Network, spaces: dict[str, str], control: str) -> None:
@@ -183,7 +91,9 @@ def _network(network: Network, spaces: dict[str, str], control: str) -> None:
         _ip(["link set lo up", "link set mgmt up", f"address add {_NET}.{number + 2}/24 dev mgmt"], space)
     names = [node["name"] for node in network.nodes]
     for one, other in network.links():
-        ends = [(spaces[names[network.ports[port]["node"]]], _port(network, port)) for port in (one, other)]
+        ends = [
+            (spaces[names[network.ports[port]["node"]]], port_name(network, port)) for port in (one, other)
+        ]
         (space, name), (far, peer) = ends
         queues = "numtxqueues 8 numrxqueues 8"
         _ip([f"link add name {name} {queues} type veth peer name {peer} {queues} netns {far}"], space)
@@ -199,46 +109,18 @@ def _ip(lines: list[str], space: str | None = None) -> str:
     return done.stdout
 
 
-def _port(network: Network, port: int) -> str:
+def port_name(network: Network, port: int) -> str:
     return f"eth{network.place(port) + 1}"
-
-
-def _keys(folder: Path, hosts: list[str]) -> None:
-    for name in ("key", "host-key"):
-        words = [
-            "ssh-keygen",
-            "-q",
-            "-t",
-            "ed25519",
-            "-N",
-            "",
-            "-C",
-            "tsnbench lab",
-            "-f",
-            str(folder / name),
-        ]
-        subprocess.run(words, check=True, timeout=30)
-    (folder / "allowed").write_text((folder / "key.pub").read_text())
-    public = (folder / "host-key.pub").read_text()
-    known, client = [], []
-    for number, name in enumerate(hosts):
-        address = f"{_NET}.{number + 2}"
-        known.append(f"{address} {public}")
-        client.append(_CLIENT.format(name=name, address=address, folder=folder))
-        (folder / f"{name}.sshd").write_text(_SSHD.format(address=address))
-    (folder / "known").write_text("".join(known))
-    (folder / "client").write_text("".join(client))
 
 
 def _servers(folder: Path, spaces: dict[str, str], sshd: Path | None) -> list[int]:
     assert sshd is not None
     # One that is unpacked and not installed has its libraries beside it.
-    root = next((up for up in sshd.parents if (up / "usr/lib").is_dir() and up != Path("/")), None)
+    root = access.root_of(sshd)
     program, libraries = str(sshd), ""
     if root is not None:
         program = f"/run/sshd-root/{sshd.relative_to(root)}"
-        found = {path.parent.relative_to(root) for path in root.glob("usr/lib/*/lib*.so*")}
-        libraries = ":".join(f"/run/sshd-root/{path}" for path in sorted(found))
+        libraries = ":".join(f"/run/sshd-root/{path}" for path in access.libraries_of(root))
     script = str(Path(__file__).with_name("cell.sh"))
     processes = []
     for name, space in spaces.items():
@@ -265,18 +147,19 @@ def _until_ready(folder: Path, hosts: list[str]) -> None:
             time.sleep(0.02)
 
 
-def _inventory(network: Network) -> str:
+def inventory(network: Network, words: str, sync: str) -> str:
+    """``lab.yaml`` of a network, one host for each node."""
     names = [node["name"] for node in network.nodes]
-    lines = ["# A lab on this machine: all hosts share its kernel, its processors and its clock.", "hosts:"]
+    lines = [*(f"# {line}" for line in words.splitlines()), "hosts:"]
     for number, name in enumerate(names):
         ports = ", ".join(
-            f"{_port(network, port)}: {_port(network, port)}" for port in network.ports_of(number)
+            f"{port_name(network, port)}: {port_name(network, port)}" for port in network.ports_of(number)
         )
         lines.append(f"  {name}: {{ssh: {name}, ports: {{{ports}}}}}")
     wires = [
-        " - ".join(f"{names[network.ports[port]['node']]}.{_port(network, port)}" for port in link)
+        " - ".join(f"{names[network.ports[port]['node']]}.{port_name(network, port)}" for port in link)
         for link in network.links()
     ]
     lines += ["wires:", *(f"  - {wire}" for wire in wires)]
-    lines += ["sync: {attempts: 3, pause: 2 s}"]
+    lines += [f"sync: {sync}"]
     return "\n".join(lines) + "\n"

@@ -1,0 +1,330 @@
+"""Hosts as namespaces of one guest, on the project's own network device: an ssh server in each.
+
+Each host has network cards with a PTP hardware clock of its own, whose oscillator differs from the others',
+gates, launch times and stamps. All share the guest's kernel, its one processor and its system clock. The
+guest needs no root. Its servers can be reached by this machine alone, with keys of one use, and nothing
+outside can be reached from there.
+
+Beside the hosts is one more, ``lab``: what tests do behind the hosts' backs is done there (debugfs).
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench.backends.kernel import traffic
+from tsnbench.backends.kernel.tsnport.config import wire
+from tsnbench.backends.vm import device, initramfs, kernel, machine
+from tsnbench.backends.vm.cpio import Archive
+from tsnbench.backends.vm.initramfs import Contents
+from tsnbench.errors import BackendError
+from tsnbench.hosts.lab import access, record
+from tsnbench.hosts.lab.cells import inventory, port_name
+from tsnbench.hosts.lab.record import Lab
+from tsnbench.plan.network import Network
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
+
+LASTS_S = 8 * 3600
+"""A guest that nobody ends is gone after this time."""
+READY_S = 180
+LOOK_S = 0.1
+DEVIATIONS_PPB = (20_000, -20_000)
+"""Of the hosts' oscillators in turn, where the scenario has no clocks; the first host's is exact."""
+TIME_BPS, TIME_PS = 1_000_000_000, 250_000
+"""Of the wires that only PTP has."""
+BESIDE = "lab"
+TRIES = 3
+"""Another program may take a port between the choice of it and its use."""
+_UP = "lab: up"
+_WORDS = """\
+A lab in a guest: each host has network cards with a clock of its own; all share the guest's processor.
+{time}"""
+_OWN_WIRES = "Clocks are kept together by ptp4l on wires of their own (time), which are no ports for data."
+_BY_PLAN = "Clocks are kept together by ptp4l as the scenario has it, once a run begins."
+_SYNC = "{attempts: 5, pause: 1 s, steady: 2 s, within: 90 s}"
+_ADDRESS = "10.0.2"
+"""QEMU's own network; hosts begin at 21, the one beside them is 15."""
+
+_INIT = """#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/tools:/usr/sbin:/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t debugfs debug /sys/kernel/debug
+mkdir -p /run/sshd /tmp /root /dev/pts /var/empty
+ln -s /run /var/run
+mount -t devpts devpts /dev/pts
+echo 0 >/proc/sys/kernel/printk
+for module in $(cat /modules/order); do insmod /modules/$module.ko || echo "no module $module"; done
+ln -sf /tools/dash /bin/sh
+exec /bin/sh /lab/init.sh
+"""
+CONTENTS = Contents(
+    init=_INIT,
+    tools={**initramfs.TOOLS, "unshare": "util-linux", "dash": "dash"},
+    modules=(*initramfs.MODULES, "virtio_pci", "virtio_net"),
+)
+_HOST = """\
+mount --make-rprivate / 2>/dev/null
+mount -t proc proc /proc
+for folder in /root /tmp /run; do mount -t tmpfs tmpfs $folder; done
+mkdir -p /run/sshd /run/etc /run/lab
+cp -a /etc/. /run/etc; mount --bind /run/etc /etc
+hostname "$1"
+export PATH=/tools:/usr/sbin:/bin HOME=/root
+[ -z "${2:-}" ] || chrt -f 45 ptp4l -f "$2" -m >/run/lab/ptp4l.log 2>&1 &
+exec /usr/sbin/sshd -D -e -f /lab/sshd.conf
+"""
+_SSHD = f"""\
+{access.SSHD.format(folder="/lab")}LoginGraceTime 0
+TCPKeepAlive no
+UseDNS no
+MaxStartups 100
+SetEnv PATH=/tools:/usr/sbin:/bin
+"""
+"""Login without a limit: a guest whose processor is busy has less time than it thinks."""
+_PTP4L = """\
+[global]
+network_transport L2
+delay_mechanism P2P
+logSyncInterval -3
+logAnnounceInterval -1
+logMinPdelayReqInterval -1
+step_threshold 0.00002
+first_step_threshold 0.00002
+tx_timestamp_timeout 100
+summary_interval 3
+priority1 {priority}
+uds_address /run/ptp4l
+{ports}
+"""
+
+
+def missing(sshd: Path | None = None) -> str:
+    """Why there can be no lab here; empty where there can."""
+    gone = {*initramfs.missing_tools(CONTENTS).values(), *device.missing_tools()}
+    if shutil.which(machine.QEMU) is None:
+        gone.add("qemu-system-x86")
+    if gone:
+        return f"packages are missing: {', '.join(sorted(gone))}"
+    return access.missing(sshd)
+
+
+def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, lasts_s: int = LASTS_S) -> Lab:
+    """A host for each node of a Plan, a wire for each link, and ``lab.yaml`` about them.
+
+    Args:
+        plan: whose network the lab has, with its clocks; it may be any of the same network.
+        folder: where the lab keeps its keys and says what is up; it is made.
+        sshd: the ssh server, where it is not installed; its libraries are looked for beside it.
+        lasts_s: after how long the guest ends by itself.
+
+    Raises:
+        InputError: the folder has a lab, or other files.
+        BackendError: this machine cannot have a lab.
+    """
+    folder = record.unused(folder)
+    if why := missing(sshd):
+        raise BackendError(f"no lab can be made here: {why}")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    network = Network(plan)
+    hosts = [node["name"] for node in network.nodes]
+    beside = BESIDE
+    while beside in hosts:
+        beside += "-"
+    record.note(folder, hosts, [], [])
+    try:
+        for attempt in range(1, TRIES + 1):
+            ports = _free_ports(len(hosts) + 1)
+            reached = dict(zip([beside, *hosts], ports, strict=True))
+            access.keys(folder, {name: ("127.0.0.1", port) for name, port in reached.items()})
+            process = _boot(plan, network, folder, access.server(sshd), ports, lasts_s)
+            record.note(folder, hosts, [], [process.pid])
+            if _ready(process, folder / record.CONSOLE, last=attempt == TRIES):
+                break
+    except BaseException:
+        record.down(folder)
+        raise
+    words = _WORDS.format(time=_BY_PLAN if _has_ptp(plan) else _OWN_WIRES)
+    (folder / "lab.yaml").write_text(inventory(network, words, _SYNC), encoding="utf-8")
+    return Lab(folder, f"ssh -F {shlex.quote(str(folder / 'client'))}")
+
+
+def _has_ptp(plan: PlanDocument) -> bool:
+    return "gptp" in plan.get("clocks", {})
+
+
+def _free_ports(count: int) -> list[int]:
+    """Of this machine's loopback, all different."""
+    with ExitStack() as open_ones:
+        sockets = [open_ones.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in sockets]
+
+
+def _boot(
+    plan: PlanDocument, network: Network, folder: Path, sshd: Path | None, ports: list[int], lasts_s: int
+) -> subprocess.Popen[bytes]:
+    guest = kernel.find()
+    image, _ = initramfs.bake(guest, traffic.program(), device.module(guest), CONTENTS)
+    assert sshd is not None
+    extra = _archive(plan, network, folder, sshd)
+    addresses = [15, *(21 + number for number in range(len(ports) - 1))]
+    forward = ",".join(
+        f"hostfwd=tcp:127.0.0.1:{port}-{_ADDRESS}.{last}:22"
+        for port, last in zip(ports, addresses, strict=True)
+    )
+    # Keys are in the image: a file without a name.
+    with machine.memory("image") as whole, (folder / record.CONSOLE).open("wb") as console:
+        with image.open("rb") as base:
+            shutil.copyfileobj(base, whole)
+        whole.write(bytes(-whole.tell() % 512) + extra)
+        whole.flush()
+        words = ["timeout", "--kill-after=5", str(lasts_s), machine.QEMU, *machine.COMMON]
+        # While it is idle, its time is this machine's: ssh, heartbeats and people count in that.
+        words += ["-icount", "shift=0,sleep=on", "-seed", "1"]
+        words += ["-rtc", f"base={datetime.now(UTC):%Y-%m-%dT%H:%M:%S},clock=vm"]
+        words += ["-netdev", f"user,id=m,restrict=on,ipv6=off,net={_ADDRESS}.0/24,{forward}"]
+        words += ["-device", "virtio-net-pci,netdev=m,romfile="]
+        words += ["-serial", "stdio", "-monitor", "none", "-pidfile", str(folder / record.PROCESS)]
+        words += ["-kernel", str(guest.image), "-initrd", f"/proc/self/fd/{whole.fileno()}"]
+        words += ["-append", f"{machine.APPEND} net.ifnames=0"]
+        return subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=console,
+            start_new_session=True,
+            pass_fds=[whole.fileno()],
+        )
+
+
+def _ready(process: subprocess.Popen[bytes], console: Path, *, last: bool) -> bool:
+    """Whether the guest is up; if not, its ports were taken meanwhile.
+
+    Raises:
+        BackendError: it does not come up.
+    """
+    until = time.monotonic() + READY_S
+    while _UP not in (said := console.read_text(errors="replace")):
+        if process.poll() is not None:
+            if "host forwarding" in said and not last:
+                return False
+            raise BackendError(f"the lab's guest has ended: {said.strip()[-500:]}")
+        if time.monotonic() > until:
+            raise BackendError(f"the lab's guest is not up after {READY_S} s: {said.strip()[-500:]}")
+        time.sleep(LOOK_S)
+    return True
+
+
+def _archive(plan: PlanDocument, network: Network, folder: Path, sshd: Path) -> bytes:
+    """What this lab alone has: keys, the ssh server, how hosts are made."""
+    archive = Archive()
+    root = access.root_of(sshd)
+    beside = ":".join(str(root / path) for path in access.libraries_of(root)) if root else ""
+    archive.file("usr/sbin/sshd", sshd.read_bytes(), 0o755)
+    for library in sorted(initramfs.libraries(sshd, beside)):
+        place = library.relative_to(root) if root and library.is_relative_to(root) else library
+        archive.file(str(place).lstrip("/"), library.read_bytes(), 0o755)
+    people = "root:x:0:0:root:/root:/bin/sh\nsshd:x:101:65534::/run/sshd:/bin/false\n"
+    archive.file("etc/passwd", people.encode(), 0o644)
+    archive.file("etc/group", b"root:x:0:\nnogroup:x:65534:\n", 0o644)
+    archive.file("lab/host-key", (folder / "host-key").read_bytes(), 0o600)
+    archive.file("lab/allowed", (folder / "allowed").read_bytes(), 0o644)
+    archive.file("lab/sshd.conf", _SSHD.encode(), 0o644)
+    archive.file("lab/host.sh", _HOST.encode(), 0o755)
+    if not _has_ptp(plan):
+        count = len(network.nodes)
+        for number in range(count):
+            own = [f"[time{other}]" for other in range(1, count)] if number == 0 else ["[time]"]
+            text = _PTP4L.format(priority=128 if number else 100, ports="\n".join(own))
+            archive.file(f"lab/ptp4l-{number}.conf", text.encode(), 0o644)
+    archive.file("lab/init.sh", ("\n".join(_script(plan, network)) + "\n").encode(), 0o755)
+    return archive.finish()
+
+
+def _script(plan: PlanDocument, network: Network) -> list[str]:
+    """How the hosts are made; nothing is seen of the guest's other parts by them."""
+    names = [node["name"] for node in network.nodes]
+    lines = [
+        "ip link set lo up",
+        # What comes while a talker wakes up is left to this thread: it must not wait until the talker sent.
+        "chrt -f -p 90 $(pidof ksoftirqd/0) >/dev/null",
+        # Else each login is a group of its own, and a loop in one of them has its share of the processor.
+        "echo 0 >/proc/sys/kernel/sched_autogroup_enabled",
+        "ip link add br0 type bridge",
+        f"ip link set eth0 master br0 up; ip addr add {_ADDRESS}.15/24 dev br0; ip link set br0 up",
+    ]
+    for number in range(len(names)):
+        lines += [
+            f"ip netns add h{number}; ip -n h{number} link set lo up",
+            f"ip link add m{number} type veth peer name mgmt netns h{number}",
+            f"ip link set m{number} master br0 up",
+            f"ip -n h{number} addr add {_ADDRESS}.{21 + number}/24 dev mgmt",
+            f"ip -n h{number} link set mgmt up",
+        ]
+    made: list[tuple[str, int, str]] = []
+    """Interface, host, and its name there."""
+    for port, other in network.links():
+        lines.append(_make(wire(plan, port, other)))
+        for one in (port, other):
+            made.append((f"p{one}", network.ports[one]["node"], port_name(network, one)))
+    for number in range(1, len(names)) if not _has_ptp(plan) else ():
+        lines.append(_make(f"t{number}@0 u{number}@{number} {TIME_BPS} {TIME_PS}"))
+        made += [(f"t{number}", 0, f"time{number}"), (f"u{number}", number, "time")]
+    for name, number, inside in made:
+        lines.append(f"ip link set {name} netns h{number} name {inside}")
+        if inside.startswith("time"):
+            lines.append(f"ip -n h{number} link set {inside} up")
+    lines += _clocks(plan, len(names))
+    for number, name in enumerate(names):
+        config = "" if _has_ptp(plan) else f"/lab/ptp4l-{number}.conf"
+        lines.append(
+            f"ip netns exec h{number} unshare --mount --pid --uts --fork sh /lab/host.sh "
+            f"{shlex.quote(name)} {config} >/tmp/sshd-{number} 2>&1 &"
+        )
+    logs = " ".join(f"/tmp/sshd-{number}" for number in range(len(names)))
+    lines += [
+        "hostname lab; HOME=/root /usr/sbin/sshd -D -e -f /lab/sshd.conf >/tmp/sshd-lab 2>&1 &",
+        f"for log in /tmp/sshd-lab {logs}; do until grep -q listening $log; do sleep 0.1; done; done",
+        f'echo "{_UP}"',
+        "while :; do sleep 1000000; done",
+    ]
+    return lines
+
+
+def _make(link: str) -> str:
+    return f'echo "{link}" >/sys/module/tsnport/parameters/link || echo "no link {link}"'
+
+
+def _clocks(plan: PlanDocument, count: int) -> list[str]:
+    """How fast and how fine the clocks are: as the scenario has them."""
+    control = "/sys/kernel/debug/tsnport"
+    own = plan.get("clocks", {}).get("nodes")
+    lines = []
+    for number in range(count):
+        if own is not None:
+            values = {
+                "error_ppb": own[number]["deviation_ppt"] // 1000,
+                "granularity_ns": own[number]["granularity_ns"],
+                "jitter_ns": own[number]["jitter_ns"],
+            }
+        else:
+            values = {"error_ppb": DEVIATIONS_PPB[number % 2] if number else 0}
+        lines += [f"echo {value} >{control}/clock-{number}/{name}" for name, value in values.items()]
+    return lines
+
+
+__all__ = ["BESIDE", "CONTENTS", "missing", "up"]
