@@ -26,7 +26,7 @@ WORK = TREE / "target" / "mutants"
 SURVIVORS = Path(__file__).parent / "survivors.txt"
 
 # The modules that mutmut changes: those of the planner, and modules of the Plan with closed forms.
-PLANNING_MODULES = ["planning/**/*.py", "plan/delay.py"]
+PLANNING_MODULES = ["planning/**/*.py", "plan/delay.py", "plan/paths.py"]
 
 # Tests with values worked out by hand. Those that simulate, or draw many networks, take too long.
 PLANNING_TESTS = [
@@ -35,6 +35,7 @@ PLANNING_TESTS = [
     "tests/planning/test_left_to_plan.py",
     "tests/plan/test_delay.py",
     "tests/plan/test_document.py",
+    "tests/plan/test_paths.py",
     "tests/planning/topology/test_faults.py",
     "tests/planning/shaping/test_gate_changes.py",
     "tests/planning/shaping/test_gated_reservations.py",

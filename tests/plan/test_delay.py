@@ -80,6 +80,7 @@ def test_since_release_the_first_link_counts_its_preamble_and_the_last_its_whole
     assert smallest_delay_ps(document, stream, 0, points=points) == 9_904_000
     # The last stamp is behind the preamble: 64 ns of the second link are over.
     assert smallest_delay_ps(document, stream, 0, points=released) == 9_904_000 + 64_000
+    assert smallest_delay_ns(document, stream, 0, points=released) == 9_968
     whole = plan(line(2)).document
     released = since_release(whole, whole["streams"][0], stamped_points(whole))
     assert smallest_delay_ps(whole, whole["streams"][0], 0, points=released) == 2 * 9_904_000
@@ -88,6 +89,7 @@ def test_since_release_the_first_link_counts_its_preamble_and_the_last_its_whole
 def test_a_smaller_frame_is_faster() -> None:
     document = plan(line(2)).document
     assert smallest_delay_ps(document, document["streams"][0], 0, 64) == 2 * 512_000 + 64_000
+    assert smallest_delay_ns(document, document["streams"][0], 0, 64) == 1_088
 
 
 @pytest.mark.parametrize(

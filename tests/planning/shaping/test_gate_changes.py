@@ -56,6 +56,14 @@ def test_a_later_list_with_a_flatter_slope_lets_credit_go_deeper() -> None:
     assert both["gates"]["changes"][0]["idle_slopes"] == [{"class": 5, "bps": 200_000_000}]
 
 
+def test_a_later_list_that_leaves_less_than_the_reservation_is_refused() -> None:
+    """100 Mbit/s of 1 ms are 100 us of frames; 1020 octets that do not fit and 1542 in the way, 20.496 us."""
+    short = "changes: [{at: 2 ms, entries: [{open: [6], for: 950 us}, {open: [5], for: 50 us}]}]"
+    problem = refused(HALF, short).splitlines()[0]
+    expected = "class 5 open for at least 120.496 us of 1 ms, for its reservation of 100 Mbit/s, "
+    assert problem.endswith(f"{expected}found 50 us, which leave 50 Mbit/s")
+
+
 def test_credit_that_runs_while_closed_keeps_the_reserved_slope() -> None:
     cbs = port(HALF, "credit: runs")["classes"][5]["cbs"]
     assert (cbs["idle_slope_bps"], cbs["runs_while_closed"]) == (100_000_000, True)
