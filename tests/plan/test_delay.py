@@ -13,7 +13,7 @@ from tsnbench.plan.delay import (
     stamped_points,
 )
 from tsnbench.planning import plan
-from tsnbench.scenario import model
+from tsnbench.scenario import model, read_scenario
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,31 @@ def test_since_release_the_first_link_counts_its_preamble_and_the_last_its_whole
     whole = plan(line(2)).document
     released = since_release(whole, whole["streams"][0], stamped_points(whole))
     assert smallest_delay_ps(whole, whole["streams"][0], 0, points=released) == 2 * 9_904_000
+
+
+def test_without_taps_stamps_are_of_the_first_bit_out_and_the_last_bit_in() -> None:
+    document = plan(line(2)).document
+    assert smallest_delay_ps(document, document["streams"][0], 0, points={}) == 9_840_000 + 9_904_000
+
+
+MERGED = """\
+name: merged
+duration: 1 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [s, z, m, y]
+  stations: [t, l]
+  links: [t -- s, s -- m, s -- z, z -- m, m -- y, y -- l]
+streams: {x: {from: t, to: l, pcp: 5, period: 1 ms, frame: 1000 B, frer: {}}}
+"""
+
+
+def test_where_member_streams_merge_frames_are_stored_whole_and_behind_it_cut_through_again() -> None:
+    """1000, 1014, 1008 and 1008 octets on four links; s and y, but not m, leave out 900 of them."""
+    document = plan(read_scenario(MERGED)[0]).document
+    for node in document["nodes"]:
+        node["cut_through_octets"] = 100
+    assert smallest_delay_ns(document, document["streams"][0], 0) == (1000 + 1014 + 1008 + 1008 - 2 * 900) * 8
 
 
 def test_a_smaller_frame_is_faster() -> None:

@@ -113,7 +113,7 @@ def _smallest(
     before_point = {"start": BEFORE_STAMP, RELEASE: 0}
     stamped = before_point.get(points.get(f"{first['name']} tx", "start"), sent[0])
     delay -= transmission_ps(stamped, first["rate_bps"])
-    if points.get(f"{last['name']} rx", "end") == "start":
+    if points.get(f"{last['name']} rx") == "start":
         delay -= transmission_ps(sent[-1], last["rate_bps"])
         delay += transmission_ps(BEFORE_STAMP, last["rate_bps"])
     return delay
