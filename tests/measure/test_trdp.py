@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import lzma
 import os
 from pathlib import Path
@@ -13,6 +14,8 @@ from tsnbench.measure import MeasureError, measure_trdp, trdp_table
 HERE = Path(__file__).resolve()
 SAMPLES = Path(os.environ.get("TSNBENCH_SAMPLES", HERE.parents[3] / "shared/samples")) / "trdp"
 """Captures of others, which are read where they are and never kept here."""
+RECORDED = HERE.parents[1] / "captures"
+"""What was recorded between our end devices and TCNopen's programs (``tests/live/test_trdp_tcnopen.py``)."""
 
 
 def sample(name: str) -> Path:
@@ -50,6 +53,55 @@ def test_tcnopens_published_recording_comes_out_exactly(tmp_path: Path) -> None:
     assert {tuple(stream["data_set_octets"]) for stream in found["streams"]} == {
         (octets, octets) for octets in (16, 64, 128, 1024)
     }
+
+
+def recorded(name: str, folder: Path) -> Path:
+    """A recording of our own, unpacked."""
+    path = folder / name
+    path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
+    return path
+
+
+def test_process_data_between_tcnopen_and_us(tmp_path: Path) -> None:
+    """1.5 s of its test program's patterns; 10.0.0.2 is TCNopen. Packets were cut to 200 octets."""
+    found = measure_trdp(recorded("trdp_process_data.pcap", tmp_path), time_out_ns=10**9)
+    assert (found["process_data"], found["check_errors"], found["protocol_errors"]) == (388, 0, 0)
+    assert found["data_set_octets"] == 310_288
+    numbers: dict[tuple[str, str], int] = {}
+    for stream in found["streams"]:
+        key = stream["source"], stream["kind"]
+        numbers[key] = numbers.get(key, 0) + stream["telegrams"]
+        counted = stream["subscription"]
+        assert counted is not None
+        assert counted["taken"] == stream["telegrams"], stream["name"]
+        assert counted["missed"] + counted["restarted"] + counted["time_outs"] == 0, stream["name"]
+    assert numbers == {
+        ("10.0.0.2", "Pd"): 168, ("10.0.0.1", "Pd"): 166, ("10.0.0.2", "Pr"): 12, ("10.0.0.1", "Pr"): 12,
+        ("10.0.0.2", "Pp"): 12, ("10.0.0.1", "Pp"): 18,
+    }  # fmt: skip
+    assert len(found["streams"]) == 48
+
+
+def test_confirmed_replies_between_tcnopen_and_us(tmp_path: Path) -> None:
+    """Five requests over each transport; 10.0.0.2 is TCNopen's replier."""
+    found = measure_trdp(recorded("trdp_message_data.pcap", tmp_path))
+    kinds = {(one["transport"], one["source"], one["kind"]): one["telegrams"] for one in found["streams"]}
+    assert kinds == {
+        (transport, source, kind): 5
+        for transport in ("udp", "tcp")
+        for source, kind in (("10.0.0.1", "Mr"), ("10.0.0.2", "Mq"), ("10.0.0.1", "Mc"))
+    }
+    assert (found["frames"], found["message_data"], found["protocol_errors"]) == (70, 30, 0)
+
+
+def test_both_headers_of_version_2_are_recognised(tmp_path: Path) -> None:
+    """20 telegrams with 20 octets, which TCNopen takes, and 20 with 16, of which it takes none."""
+    found = measure_trdp(recorded("trdp_version_2.pcap", tmp_path))
+    (stream,) = found["streams"]
+    assert (stream["com_id"], stream["kind"], stream["version"], stream["telegrams"]) == (1000, "TSN", 2, 40)
+    assert stream["subscription"] is not None
+    assert (stream["subscription"]["restarted"], stream["subscription"]["time_outs"]) == (1, 1)
+    assert (found["check_errors"], stream["data_set_octets"]) == (0, [24, 24])
 
 
 def test_message_data_over_both_transports() -> None:

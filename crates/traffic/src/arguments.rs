@@ -15,7 +15,7 @@ pub const USAGE: &str = "expected
        [--until NS] [--for NS] [--count N] [--sights FILE] [--ring KIB] [--wake] [--hardware] [--cpu N] [--priority N]
   replay CAPTURE --port 0=INTERFACE --log FILE [--epoch NS] [--dilate D] [--cpu N] [--priority N]
 With --epoch-from - it says `armed` on standard output, and NS comes on standard input.
-There are also agent, capture, probe, steps and sync, each of which says what it expects";
+There are also agent, capture, probe, steps, sync and trdp, each of which says what it expects";
 
 /// What to do.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -20,6 +20,7 @@ mod system;
 mod talk;
 mod timed_commands;
 mod timestamps;
+mod trdp;
 
 use arguments::{Arguments, Task};
 use std::io;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Some("probe") => probe::run(words()),
         Some("steps") => timed_commands::run(words()),
         Some("sync") => sync::run(words()),
+        Some("trdp") => trdp::run(words()),
         _ => Arguments::read(std::env::args().skip(1)).and_then(|arguments| run(&arguments)),
     };
     match done {

@@ -30,12 +30,24 @@ def receive(
     cpu: Annotated[int | None, option("NUMBER", "Processor to run on.")] = None,
     priority: Annotated[int, typer.Option(metavar="0..99", help="Under SCHED_FIFO; 0: ordinary.")] = 40,
     into: Annotated[Path | None, option("DIR", "Folder for stage timestamps of every frame.")] = None,
+    trdp: Annotated[
+        list[str] | None,
+        option("'KEYS'", "A TRDP subscription: 'com-id: 1000, group: 239.1.1.3, time-out: 100 ms'."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Counts as JSON on stdout.")] = False,
 ) -> None:
     """Count received frames per stream: lost, duplicate, out of order, delay. Needs root."""
     from tsnbench.live.receiving import Receiving, read_duration, read_size
     from tsnbench.live.receiving import receive as listen
 
+    if trdp:
+        from tsnbench.cli.send import show_end_device
+        from tsnbench.live.trdp import be, receiver
+
+        with told():
+            duration_ns = None if duration is None else read_duration("--for", duration)
+            show_end_device(be(receiver(interface, trdp, duration_ns)), as_json)
+        return
     with told():
         asked = Receiving(
             on=interface,

@@ -15,6 +15,7 @@ from tsnbench.sheet import plain_table
 
 if TYPE_CHECKING:
     from tsnbench.live.sending import Sending, Sent
+    from tsnbench.live.trdp import Result
 
 
 def send(
@@ -45,11 +46,17 @@ def send(
     stream: Annotated[
         list[str] | None, option("'NAME: {…}'", "One more stream: 'loop: {period: 1 ms, payload: 100 B}'.")
     ] = None,
+    trdp: Annotated[
+        list[str] | None,
+        option("'KEYS'", "A TRDP telegram: 'com-id: 1000, to: 239.1.1.3, period: 100 ms, data-set: 64 B'."),
+    ] = None,
     replay: Annotated[Path | None, option("FILE", "A capture's frames, at their own pace.")] = None,
     slower: Annotated[
         int, typer.Option(metavar="TIMES", help="With --replay: slower than captured by this factor.")
     ] = 1,
-    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="How long.")] = "10s",
+    duration: Annotated[
+        str | None, option("TIME", "How long: 10s unless given, or the telegrams' count.", "--for")
+    ] = None,
     mac: Annotated[str, typer.Option(metavar="ADDRESS", help="Destination address.")] = "ff:ff:ff:ff:ff:ff",
     udp: Annotated[
         str | None, option("ADDRESS", "Send UDP to this IPv4 address in place of whole frames.")
@@ -69,6 +76,13 @@ def send(
 
     if not to:
         _wrong("--to: expected an interface")
+    if trdp:
+        if file or stream or replay or period or payload or frame:
+            _wrong("--trdp: telegrams are described by their own keys; leave out what describes frames")
+        with told():
+            _trdp(to, trdp, duration, as_json)
+        return
+    duration = duration or "10s"
     if txtime not in (None, "strict", "deadline"):
         _wrong(f"--txtime: expected strict or deadline, found {txtime}")
     if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", mac):
@@ -99,6 +113,29 @@ def send(
         print_json(found)
     else:
         _table(found)
+
+
+def _trdp(to: str, words: list[str], duration: str | None, as_json: bool) -> None:
+    from tsnbench.live import trdp
+    from tsnbench.live.receiving import read_duration
+
+    duration_ns = None if duration is None else read_duration("--for", duration)
+    asked = trdp.sender(to, words, duration_ns)
+    endless = [one for one in asked.publish if one["count"] is None]
+    if endless and duration_ns is None:
+        asked = trdp.sender(to, words, 10_000_000_000)
+    show_end_device(trdp.be(asked), as_json)
+
+
+def show_end_device(found: Result, as_json: bool) -> None:
+    """What a TRDP end device did and heard."""
+    from tsnbench.live.trdp_tables import tables
+
+    if as_json:
+        print_json(found)
+        return
+    for table in tables(found):
+        print_table(table)
 
 
 def _scenario(file: Path, node: str | None, asked: Sending) -> Sent:

@@ -60,6 +60,24 @@ impl Socket {
         Ok(Self { fd: udp.into(), priority: None })
     }
 
+    /// Sends UDP from an address of the interface to any address, with this type of service and time to live.
+    ///
+    /// # Errors
+    /// When there is no such interface or address.
+    pub fn datagrams(interface: &str, from: Ipv4Addr, type_of_service: u8, ttl: u8) -> io::Result<Self> {
+        let udp = UdpSocket::bind(SocketAddrV4::new(from, 0))?;
+        udp.set_ttl(ttl.into())?;
+        udp.set_multicast_ttl_v4(ttl.into())?;
+        let socket = Self { fd: udp.into(), priority: None };
+        let index = i32::try_from(index(interface)?).map_err(io::Error::other)?;
+        let any = libc::in_addr { s_addr: 0 };
+        let group = libc::ip_mreqn { imr_multiaddr: any, imr_address: any, imr_ifindex: index };
+        socket.set(libc::IPPROTO_IP, libc::IP_MULTICAST_IF, &group)?;
+        // It also sets the priority, so it comes before what a telegram's priority is.
+        socket.set(libc::IPPROTO_IP, libc::IP_TOS, &libc::c_int::from(type_of_service))?;
+        Ok(socket)
+    }
+
     /// A socket to ask drivers with; it neither sends nor receives.
     ///
     /// # Errors
@@ -174,12 +192,41 @@ impl Socket {
     /// # Errors
     /// What the kernel says; `ENOBUFS` where the queue is full.
     pub fn send(&mut self, priority: u8, octets: &[u8], launch_ns: Option<u64>) -> io::Result<()> {
+        self.send_message(priority, octets, None, launch_ns)
+    }
+
+    /// Sends one datagram to an address; see [`Self::send`].
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn send_to(
+        &mut self,
+        priority: u8,
+        octets: &[u8],
+        to: SocketAddrV4,
+        launch_ns: Option<u64>,
+    ) -> io::Result<()> {
+        self.send_message(priority, octets, Some(to), launch_ns)
+    }
+
+    fn send_message(
+        &mut self,
+        priority: u8,
+        octets: &[u8],
+        to: Option<SocketAddrV4>,
+        launch_ns: Option<u64>,
+    ) -> io::Result<()> {
         self.prioritise(priority)?;
+        let mut address = to.map(address_of);
         let mut part = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
         // SAFETY: all of `msghdr` may be zero.
         let mut header: libc::msghdr = unsafe { zeroed() };
         header.msg_iov = &raw mut part;
         header.msg_iovlen = 1;
+        if let Some(address) = &mut address {
+            header.msg_name = std::ptr::from_mut(address).cast();
+            header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        }
         let mut room: control::Room = [0; 64];
         if let Some(launch_ns) = launch_ns {
             control::put(&mut header, &mut room, libc::SOL_SOCKET, libc::SCM_TXTIME, &launch_ns);
@@ -219,6 +266,43 @@ impl Socket {
         let sent = unsafe { libc::sendmmsg(self.fd.as_raw_fd(), headers.as_mut_ptr(), count, 0) };
         counted(sent as isize)
     }
+}
+
+/// An address as the kernel has it.
+fn address_of(to: SocketAddrV4) -> libc::sockaddr_in {
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: to.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(to.ip().octets()) },
+        sin_zero: [0; 8],
+    }
+}
+
+/// A socket that receives UDP at a port, beside others that do so.
+///
+/// # Errors
+/// When the port is another's alone.
+pub fn bound_udp(port: u16) -> io::Result<UdpSocket> {
+    // SAFETY: no pointers; what comes back is checked before it becomes an owned descriptor.
+    let fd = unsafe {
+        let fd = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        OwnedFd::from_raw_fd(fd)
+    };
+    let socket = Socket { fd, priority: None };
+    socket.set(libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32)?;
+    let address = address_of(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
+    // SAFETY: the kernel reads exactly the size that it is told, from a live value.
+    checked(unsafe {
+        libc::bind(
+            socket.fd.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_in>() as libc::socklen_t,
+        )
+    })?;
+    Ok(socket.fd.into())
 }
 
 /// The number of an interface.

@@ -1,0 +1,151 @@
+//! Answers requests of message data, over datagrams and connections, and waits for confirmations.
+
+use super::device::{Answer, Device};
+use super::message::{Conversation, Message};
+use super::{LOOK, now_ns};
+use crate::Error;
+use crate::system::socket;
+use serde::Serialize;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tsn_trdp::MESSAGE_DATA_PORT;
+use tsn_trdp::message_data::{Header, Kind};
+
+/// Most connections at one time.
+const MOST_CONNECTIONS: usize = 64;
+/// Most confirmations that are waited for at one time.
+const MOST_WAITING: usize = 1024;
+
+/// What came of requests, notifications and confirmations.
+#[derive(Debug, Default, Serialize)]
+pub struct Answered {
+    requests: u64,
+    notifications: u64,
+    /// Octets of the data sets of both.
+    octets: u64,
+    replies: u64,
+    confirmations: u64,
+    /// Replies without the confirmation that they asked for.
+    unconfirmed: u64,
+    /// Telegrams that nobody here answers.
+    no_listener: u64,
+    /// What was no telegram.
+    errors: u64,
+}
+
+/// The port of message data, where something is answered.
+pub struct Answering {
+    open: Option<(Conversation, TcpListener)>,
+}
+
+impl Answering {
+    /// Opens the port for datagrams and for connections.
+    pub fn open(device: &Device) -> Result<Self, Error> {
+        if device.answer.is_empty() {
+            return Ok(Self { open: None });
+        }
+        let failed = |error| Error::Interface(device.interface.clone(), error);
+        let datagrams = Conversation::over(socket::bound_udp(MESSAGE_DATA_PORT).map_err(failed)?, LOOK);
+        let listener = TcpListener::bind(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, MESSAGE_DATA_PORT));
+        let listener = listener.and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
+        Ok(Self { open: Some((datagrams.map_err(failed)?, listener.map_err(failed)?)) })
+    }
+
+    /// Answers until all is over, or as many requests as are to be answered.
+    pub fn answer(self, device: &Device, over: &AtomicBool) -> Result<Answered, Error> {
+        let mut found = Answered::default();
+        let Some((mut datagrams, listener)) = self.open else { return Ok(found) };
+        let mut connections: Vec<Conversation> = Vec::new();
+        let mut waiting: Vec<([u8; 16], i64)> = Vec::new();
+        let most: Option<u64> = device.answer.iter().map(|one| one.count).sum();
+        while !over.load(Ordering::Relaxed) {
+            let now = now_ns()?;
+            let before = waiting.len();
+            waiting.retain(|(_, until)| *until >= now);
+            found.unconfirmed += (before - waiting.len()) as u64;
+            if most.is_some_and(|most| found.requests + found.notifications >= most) && waiting.is_empty() {
+                break;
+            }
+            if connections.len() < MOST_CONNECTIONS
+                && let Ok((stream, _)) = listener.accept()
+                && let Ok(connection) = Conversation::accepted(stream, LOOK / 20)
+            {
+                connections.push(connection);
+            }
+            if let Some(message) = datagrams.next() {
+                obey(device, message, &mut datagrams, &mut found, &mut waiting)?;
+            }
+            for connection in &mut connections {
+                if let Some(message) = connection.next() {
+                    obey(device, message, connection, &mut found, &mut waiting)?;
+                }
+            }
+            found.errors += connections.iter_mut().map(|one| std::mem::take(&mut one.errors)).sum::<u64>();
+            connections.retain(|connection| !connection.ended);
+        }
+        found.errors += datagrams.errors;
+        found.unconfirmed += waiting.len() as u64;
+        Ok(found)
+    }
+}
+
+/// Does what a telegram asks for.
+fn obey(
+    device: &Device,
+    message: Message,
+    conversation: &mut Conversation,
+    found: &mut Answered,
+    waiting: &mut Vec<([u8; 16], i64)>,
+) -> Result<(), Error> {
+    let Message { header, data_set, from } = message;
+    if header.kind == Kind::Confirm {
+        let before = waiting.len();
+        waiting.retain(|(session, _)| *session != header.session);
+        found.confirmations += (before - waiting.len()) as u64;
+        return Ok(());
+    }
+    let known = device.answer.iter().find(|one| one.com_id == header.com_id);
+    let Some(answer) = known.filter(|_| matches!(header.kind, Kind::Request | Kind::Notify)) else {
+        found.no_listener += 1;
+        return Ok(());
+    };
+    found.octets += data_set.len() as u64;
+    if header.kind == Kind::Notify {
+        found.notifications += 1;
+        return Ok(());
+    }
+    found.requests += 1;
+    reply(answer, &header, from, conversation, found, waiting)
+}
+
+/// Replies to where a request came from.
+fn reply(
+    answer: &Answer,
+    request: &Header,
+    from: Option<SocketAddrV4>,
+    conversation: &mut Conversation,
+    found: &mut Answered,
+    waiting: &mut Vec<([u8; 16], i64)>,
+) -> Result<(), Error> {
+    let header = Header {
+        kind: if answer.confirm { Kind::ReplyQuery } else { Kind::Reply },
+        com_id: request.com_id,
+        session: request.session,
+        reply_time_out_us: if answer.confirm {
+            u32::try_from(answer.time_out_ns / 1000).unwrap_or(u32::MAX)
+        } else {
+            0
+        },
+        source_uri: request.destination_uri,
+        destination_uri: request.source_uri,
+        ..Header::default()
+    };
+    let to = from.unwrap_or(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, MESSAGE_DATA_PORT));
+    if conversation.send_to(to, &header, &vec![0xaa; answer.octets]).is_ok() {
+        found.replies += 1;
+        if answer.confirm && waiting.len() < MOST_WAITING {
+            waiting.push((request.session, now_ns()?.saturating_add(answer.time_out_ns)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Message data on its way: over datagrams, or over a connection in which telegrams follow each other.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream, UdpSocket};
+use std::time::Duration;
+use tsn_trdp::message_data::{self, Header};
+use tsn_trdp::{MESSAGE_DATA_PORT, Telegram};
+
+/// Octets of the longest datagram.
+const LONGEST: usize = 65_536;
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(1);
+
+/// A telegram that came.
+#[derive(Debug)]
+pub struct Message {
+    pub header: Header,
+    pub data_set: Vec<u8>,
+    /// Who sent it, where it was a datagram.
+    pub from: Option<SocketAddrV4>,
+}
+
+/// What carries the telegrams.
+#[derive(Debug)]
+enum Carrier {
+    Datagrams(UdpSocket),
+    Connection(TcpStream),
+}
+
+/// One side of conversations.
+#[derive(Debug)]
+pub struct Conversation {
+    carrier: Carrier,
+    /// Of a connection: what came and is no whole telegram yet.
+    begun: Vec<u8>,
+    /// What came and was no telegram.
+    pub errors: u64,
+    /// The other side has ended the connection.
+    pub ended: bool,
+}
+
+impl Conversation {
+    fn new(carrier: Carrier) -> Self {
+        Self { carrier, begun: Vec::new(), errors: 0, ended: false }
+    }
+
+    /// By datagrams from an address.
+    pub fn datagrams(from: Ipv4Addr, look: Duration) -> io::Result<Self> {
+        Self::over(UdpSocket::bind(SocketAddrV4::new(from, 0))?, look)
+    }
+
+    /// By the datagrams of a socket.
+    pub fn over(socket: UdpSocket, look: Duration) -> io::Result<Self> {
+        socket.set_read_timeout(Some(look))?;
+        Ok(Self::new(Carrier::Datagrams(socket)))
+    }
+
+    /// By a connection to an address; the kernel chooses the address of this side by its routes.
+    pub fn connection(to: Ipv4Addr, look: Duration) -> io::Result<Self> {
+        let to = SocketAddr::V4(SocketAddrV4::new(to, MESSAGE_DATA_PORT));
+        Self::accepted(TcpStream::connect_timeout(&to, CONNECT)?, look)
+    }
+
+    /// By a connection that is there.
+    pub fn accepted(stream: TcpStream, look: Duration) -> io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(look))?;
+        stream.set_nodelay(true)?;
+        Ok(Self::new(Carrier::Connection(stream)))
+    }
+
+    /// Sends to the port of message data at an address, or into the connection.
+    pub fn send(&mut self, to: Ipv4Addr, header: &Header, data_set: &[u8]) -> io::Result<()> {
+        self.send_to(SocketAddrV4::new(to, MESSAGE_DATA_PORT), header, data_set)
+    }
+
+    /// Sends to an address, or into the connection.
+    pub fn send_to(&mut self, to: SocketAddrV4, header: &Header, data_set: &[u8]) -> io::Result<()> {
+        let mut octets = Vec::new();
+        header.emit(data_set, &mut octets).map_err(io::Error::other)?;
+        match &mut self.carrier {
+            Carrier::Datagrams(socket) => socket.send_to(&octets, to).map(|_| ()),
+            Carrier::Connection(stream) => stream.write_all(&octets),
+        }
+    }
+
+    /// The next telegram; none where none came for a while.
+    pub fn next(&mut self) -> Option<Message> {
+        if let Some(found) = self.whole() {
+            return Some(found);
+        }
+        let mut octets = vec![0; LONGEST];
+        match &mut self.carrier {
+            Carrier::Datagrams(socket) => {
+                let (length, from) = socket.recv_from(&mut octets).ok()?;
+                let from = if let SocketAddr::V4(from) = from { Some(from) } else { None };
+                match Telegram::parse(octets.get(..length)?) {
+                    Ok(Telegram::MessageData(header, data_set)) => {
+                        Some(Message { header, data_set: data_set.to_vec(), from })
+                    }
+                    _ => {
+                        self.errors += 1;
+                        None
+                    }
+                }
+            }
+            Carrier::Connection(stream) => {
+                match stream.read(&mut octets) {
+                    Ok(0) => self.ended = true,
+                    Ok(length) => self.begun.extend_from_slice(octets.get(..length)?),
+                    Err(error)
+                        if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+                    Err(_) => self.ended = true,
+                }
+                self.whole()
+            }
+        }
+    }
+
+    /// Takes the first telegram of a connection out of what came, once it is whole; of datagrams nothing is kept.
+    fn whole(&mut self) -> Option<Message> {
+        if self.begun.len() < message_data::HEADER {
+            return None;
+        }
+        let Ok(header) = Header::parse(&self.begun) else {
+            // Nobody knows where the next telegram begins.
+            self.errors += 1;
+            self.ended = true;
+            self.begun.clear();
+            return None;
+        };
+        let octets = header.data_set_octets as usize;
+        let whole = message_data::octets(octets);
+        if self.begun.len() < whole {
+            return None;
+        }
+        let data_set = self.begun.get(message_data::HEADER..message_data::HEADER + octets)?.to_vec();
+        self.begun.drain(..whole);
+        Some(Message { header, data_set, from: None })
+    }
+}

@@ -1,0 +1,116 @@
+"""TRDP end devices on a link of two namespaces: process data of both versions and message data."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.live.conftest import Link
+
+from tsnbench.errors import InputError
+from tsnbench.live import trdp
+
+A, B, GROUP = "10.97.0.1", "10.97.0.2", "239.1.1.3"
+
+
+def both(link: Link, sender: list[str], receiver: list[str]) -> tuple[Any, Any]:
+    """Sends on ``v0`` what is received on ``v1``; what each of them says."""
+    for side, device in enumerate(("v0", "v1")):
+        link.do(side, f"ip route add 224.0.0.0/4 dev {device}")
+    words = [word for keys in receiver for word in ("--trdp", keys)]
+    listening = link.start(1, "receive", "v1", *words, "--for", "4s", "--json")
+    time.sleep(1.5)
+    words = [word for keys in sender for word in ("--trdp", keys)]
+    sending = link.start(0, "send", "--to", "v0", *words, "--json")
+    told, heard = sending.communicate(timeout=20), listening.communicate(timeout=20)
+    assert (sending.returncode, listening.returncode) == (0, 0), told[1] + heard[1]
+    return json.loads(told[0]), json.loads(heard[0])
+
+
+def test_pushed_telegrams_of_both_versions_arrive(link: Link) -> None:
+    sent, heard = both(
+        link,
+        [
+            f"com-id: 1, to: {B}, period: 10 ms, data-set: 256 B, count: 100",
+            f"com-id: 2, to: {GROUP}, period: 10 ms, data-set: 1432 B, count: 100, qos: 3",
+            f"com-id: 3, to: {GROUP}, pattern: tsn, period: 10 ms, data-set: 24 B, count: 100",
+            f"com-id: 4, to: {B}, pattern: tsn, header: 16, period: 100 ms, data-set: 24 B, count: 10",
+        ],
+        ["com-id: 1, time-out: 1 s", f"com-id: 2, group: {GROUP}", "com-id: 3", "com-id: 4"],
+    )
+    assert [one["sent"] for one in sent["publish"]] == [100, 100, 100, 10]
+    counts = [(one["taken"], one["missed"], one["repeated"]) for one in heard["subscribe"]]
+    assert counts == [(100, 0, 0), (100, 0, 0), (100, 0, 0), (0, 0, 0)]
+    assert heard["check_errors"] == 10, "a header of 16 octets, as TCNopen's receiver counts it"
+    assert [one["data_set_octets"] for one in heard["subscribe"]] == [[256] * 2, [1432] * 2, [24] * 2, None]
+    assert [one["time_outs"] for one in heard["subscribe"]][:3] == [1, 1, 1], "nothing comes in the end"
+    assert all(0 < one["delay_ns"]["least"] < 10**8 for one in heard["subscribe"][:3])
+
+
+def test_requested_telegrams_come_back(link: Link) -> None:
+    """The publisher sends nothing unless it is requested; the requester subscribes the replies."""
+    publisher = {"com_id": 40, "to": A, "pattern": "pull", "octets": 64}
+    device = {"interface": "v1", "address": B, "for_ns": 4 * 10**9, "publish": [publisher]}
+    listening = link.raw(1, "trdp", *written(link, device))
+    time.sleep(0.5)
+    asking = link.start(
+        0, "receive", "v0", "--for", "2s", "--json",
+        "--trdp", f"com-id: 40, pull-from: {B}, request-com-id: 30, period: 100 ms, time-out: 1 s",
+    )  # fmt: skip
+    out, said = asking.communicate(timeout=20)
+    listening.communicate(timeout=20)
+    assert asking.returncode == 0, said
+    found = json.loads(out)
+    assert found["request"][0]["sent"] >= 15
+    assert abs(found["subscribe"][0]["taken"] - found["request"][0]["sent"]) <= 1
+    assert found["subscribe"][0]["missed"] == 0
+
+
+def written(link: Link, device: dict[str, Any]) -> list[str]:
+    """The device's file, and where its log goes."""
+    file = Path(f"/tmp/{link.spaces[0]}.json")
+    file.write_text(json.dumps(device), encoding="utf-8")
+    return [str(file), "--log", "/dev/null"]
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_requests_are_answered_and_replies_confirmed(link: Link, transport: str) -> None:
+    sent, heard = both(
+        link,
+        [
+            f"message: request, com-id: 7, to: {B}, transport: {transport}, data-set: 32000 B, count: 20",
+            f"message: request, com-id: 8, to: {B}, transport: {transport}, count: 5",
+            f"message: notify, com-id: 7, to: {B}, transport: {transport}, data-set: 64 B, count: 3",
+            f"message: request, com-id: 9, to: {B}, transport: {transport}, time-out: 100 ms",
+        ],
+        ["message: confirm, com-id: 7, data-set: 1000 B", "message: reply, com-id: 8"],
+    )
+    calls = [(one["replies"], one["confirmed"], one["time_outs"]) for one in sent["call"]]
+    assert calls == [(20, 20, 0), (5, 0, 0), (0, 0, 0), (0, 0, 1)]
+    assert sent["call"][0]["reply_octets"] == 20_000
+    answer = heard["answer"]
+    assert (answer["requests"], answer["notifications"], answer["no_listener"]) == (25, 3, 1)
+    assert (answer["replies"], answer["confirmations"], answer["unconfirmed"]) == (25, 20, 0)
+    assert answer["octets"] == 20 * 32_000 + 3 * 64
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("com-id: 1", "to is missing"),
+        ("com-id: x, to: 10.0.0.1, period: 1 ms", "com-id: expected a number"),
+        ("com-id: 1, to: nowhere, period: 1 ms", "expected an IPv4 address"),
+        ("com-id: 1, to: 10.0.0.1, period: 1", "period: expected"),
+        ("com-id: 1, to: 10.0.0.1, period: 1 ms, data-set: 1433 B", "at most 1432 B"),
+        ("com-id: 1, to: 10.0.0.1, period: 1 ms, colour: red", "unknown here: colour"),
+        ("com-id: 1, to: 10.0.0.1, period: 1 ms, qos: 8", "from 0 to 7"),
+        ("com-id: 1, to: 10.0.0.1, pattern: pushed", "push or pull or tsn"),
+        ("com-id", "expected keys with values"),
+    ],
+)
+def test_wrong_keys_are_refused(words: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        trdp.sender("v0", [words], None)

@@ -1,0 +1,154 @@
+"""TRDP against TCNopen's own test programs, in namespaces: both directions, every pattern of its lists.
+
+TCNopen is somebody else's program: ``TSNBENCH_TCNOPEN`` names the folder of its programs (``trdp-pd-test``,
+``test_mdSingle``), and nothing of it is here. ``TSNBENCH_TCNOPEN_TELEGRAMS`` says how many telegrams of each
+kind are exchanged at least.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.live.conftest import Link
+
+FOLDER = os.environ.get("TSNBENCH_TCNOPEN")
+TELEGRAMS = int(os.environ.get("TSNBENCH_TCNOPEN_TELEGRAMS", "20"))
+PULL_S = 0.5
+"""TCNopen's test program requests so often, and pushes at least as often."""
+ROOM_S = 3
+OWN, PEER, GROUP = "10.97.0.1", "10.97.0.2", "239.2.24.1"
+pytestmark = pytest.mark.skipif(FOLDER is None, reason="needs TCNopen's programs (TSNBENCH_TCNOPEN)")
+
+
+class Theirs:
+    """A program of TCNopen on the other side of the link; its screen goes to a file, which never is full."""
+
+    def __init__(self, link: Link, screen: Path, program: str, *words: str) -> None:
+        self._screen = screen
+        with screen.open("wb") as file:
+            self._process = subprocess.Popen(
+                ["ip", "netns", "exec", link.spaces[1], str(Path(FOLDER or "") / program), *words],
+                stdout=file, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+
+    def end(self) -> str:
+        """Ends it; what it printed."""
+        self._process.kill()
+        self._process.wait(timeout=10)
+        return self._screen.read_text(encoding="utf-8", errors="replace")
+
+
+def be(link: Link, tmp_path: Path, device: dict[str, Any]) -> subprocess.Popen[str]:
+    """An end device of ours on this side."""
+    file = tmp_path / "device.json"
+    file.write_text(json.dumps({"interface": "v0", "address": OWN, **device}), encoding="utf-8")
+    return link.raw(0, "trdp", str(file), "--log", str(tmp_path / "log.json"))
+
+
+def peer_of_the_test_program() -> dict[str, Any]:
+    """All that ``trdp-pd-test`` does, from the other side: it sends, echoes, requests and replies."""
+    publish: list[dict[str, Any]] = []
+    subscribe: list[dict[str, Any]] = []
+    request: list[dict[str, Any]] = []
+    for multicast, to in ((0, PEER), (1, GROUP)):
+        heard = {"from": PEER, "time_out_ns": 4 * 10**9} | ({"group": GROUP} if multicast else {})
+        for size, octets in ((1, 256), (2, 1432)):
+            for slow, period_ms in ((0, 100), (1, 250)):
+                number = 100 * multicast + 40 * (slow + 1) + 3 * (size + 1)
+                sent = {"to": to, "period_ns": period_ms * 10**6, "octets": octets}
+                publish.append({"com_id": 10_000 + number, **sent})
+                publish.append({"com_id": 20_000 + number, "echo": 10_000 + number, **sent})
+                subscribe += [{"com_id": base + number, **heard} for base in (10_000, 20_000)]
+        for size, (asked, told) in ((1, (0, 256)), (2, (256, 1432))):
+            number = 100 * multicast + 3 * size
+            request.append(
+                {
+                    "com_id": 30_000 + number, "to": to, "period_ns": int(PULL_S * 10**9), "octets": asked,
+                    "reply_com_id": 40_000 + number, "reply_to": GROUP if multicast else OWN,
+                }
+            )  # fmt: skip
+            publish.append({"com_id": 40_000 + number, "to": to, "pattern": "pull", "octets": told})
+            subscribe += [{"com_id": base + number, **heard} for base in (30_000, 40_000)]
+    return {"publish": publish, "subscribe": subscribe, "request": request}
+
+
+def test_every_pattern_of_process_data_in_both_directions(link: Link, tmp_path: Path) -> None:
+    """Push and pull, unicast and multicast, 256 and 1432 octets; TCNopen's screen says what it took."""
+    for side, device in enumerate(("v0", "v1")):
+        link.do(side, f"ip route add 224.0.0.0/4 dev {device}")
+    seconds = TELEGRAMS * PULL_S + ROOM_S
+    ours = be(link, tmp_path, {**peer_of_the_test_program(), "for_ns": int((seconds + 2) * 10**9)})
+    time.sleep(0.5)
+    theirs = Theirs(link, tmp_path / "screen", "trdp-pd-test", PEER, OWN, GROUP)
+    try:
+        time.sleep(seconds)
+    finally:
+        screen = theirs.end()
+    _, said = ours.communicate(timeout=20)
+    assert ours.returncode == 0, said
+    found = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))
+    assert (found["check_errors"], found["protocol_errors"], found["not_subscribed"]) == (0, 0, 0)
+    for one in found["subscribe"]:
+        assert one["taken"] >= TELEGRAMS, one
+        assert one["gaps"] + one["repeated"] + one["old"] + one["restarted"] == 0, one
+    assert all(one["sent"] >= TELEGRAMS and one["refused"] == 0 for one in found["publish"])
+    # What TCNopen took, as its last whole screen shows it: no sink has an error.
+    screens = re.sub(r"\x1b\[[0-9;]*m", "", screen).split("\x1b[H")
+    sinks = [line for line in screens[-2].splitlines() if "<- [" in line]
+    assert len(sinks) == 24, screens[-2]
+    assert all(line.endswith(" 0") for line in sinks), "\n".join(sinks)
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize("confirm", [False, True])
+def test_tcnopen_answers_message_data(link: Link, tmp_path: Path, transport: str, confirm: bool) -> None:
+    theirs = Theirs(
+        link,
+        tmp_path / "screen",
+        "test_mdSingle",
+        "-o",
+        PEER,
+        "-r",
+        "-p",
+        transport.upper(),
+        *(["-c"] if confirm else []),
+    )
+    try:
+        time.sleep(0.7)
+        call = {"com_id": 1001, "to": PEER, "octets": 64, "count": TELEGRAMS, "transport": transport}
+        call |= {"period_ns": 10**7, "time_out_ns": 2 * 10**9, "destination_uri": "test"}
+        ours = be(link, tmp_path, {"call": [call]})
+        _, said = ours.communicate(timeout=30 + TELEGRAMS)
+    finally:
+        theirs.end()
+    assert ours.returncode == 0, said
+    (found,) = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["call"]
+    counts = (found["sent"], found["replies"], found["confirmed"], found["time_outs"])
+    assert counts == (TELEGRAMS, TELEGRAMS, TELEGRAMS if confirm else 0, 0)
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize("confirm", [False, True])
+def test_tcnopen_takes_our_answers(link: Link, tmp_path: Path, transport: str, confirm: bool) -> None:
+    answer = {"com_id": 1001, "octets": 64, "confirm": confirm}
+    ours = be(link, tmp_path, {"answer": [answer], "for_ns": 4 * 10**9})
+    time.sleep(0.5)
+    theirs = Theirs(
+        link, tmp_path / "screen", "test_mdSingle", "-o", PEER, "-t", OWN, "-p", transport.upper()
+    )
+    try:
+        _, said = ours.communicate(timeout=20)
+    finally:
+        screen = theirs.end()
+    assert ours.returncode == 0, said
+    found = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["answer"]
+    assert found["requests"] == found["replies"] >= 1
+    assert (found["confirmations"], found["unconfirmed"]) == (found["requests"] if confirm else 0, 0)
+    assert "MR Reply with confirmation received" in screen if confirm else "MR Reply received" in screen
