@@ -16,7 +16,7 @@ ROOTS = {
     "measure/types.py": {"measure": ("Measures",)},
     "plan/bounds/types.py": {"bounds": ("Bounds",), "verify": ("Proven", "Windows")},
     "planning/scheduling/problem.py": {
-        "schedule": ("Problem", "Outcome", "Placed", "GateList", "Hop", "Share", "Way"),
+        "schedule": ("Problem", "Outcome", "Placed", "GateList", "Hop", "Share", "CandidatePath"),
     },
 }
 """Per module of types: crates, and the objects of theirs that are read or written whole."""

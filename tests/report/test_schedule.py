@@ -101,7 +101,7 @@ def test_planned_delays_are_what_the_proof_says(few: Plan, many: Plan) -> None:
 def test_flows_that_take_the_same_times_share_a_diagram(few: Plan) -> None:
     loop, camera = _found(few).streams
     assert (loop.label, len(loop.releases), camera.label) == ("loop (4 flows)", 4, "camera")
-    assert loop.way.split(" \N{RIGHTWARDS ARROW} ") == ["controller", "left", "right", "robot"]
+    assert loop.path.split(" \N{RIGHTWARDS ARROW} ") == ["controller", "left", "right", "robot"]
 
 
 def test_figures_of_many_streams_say_what_they_leave_out(many: Plan) -> None:
@@ -109,7 +109,7 @@ def test_figures_of_many_streams_say_what_they_leave_out(many: Plan) -> None:
     drawn = schedule(found)
     assert [one.name for one in drawn] == [
         *(f"schedule-{n}" for n in range(1, PAGES + 1)),
-        *(f"ways-{n}" for n in range(1, PAGES + 1)),
+        *(f"paths-{n}" for n in range(1, PAGES + 1)),
     ]
     left = len(found.ports) - PAGES * PORTS
     assert left > 0
@@ -148,7 +148,7 @@ def test_the_page_of_a_plan_has_all_of_it(few: Plan, tmp_path: Path) -> None:
     assert any(row[0] == "files" and row[3] == "no bound" for row in bounds)
     assert bounds[0][2:6] == ["At least", "At most", "Limit", "Worst case"]
     assert {tuple(row[4:6]) for row in bounds if row[0] == "files"} == {("not required", "")}
-    assert {"schedule.svg", "ways.svg", "topology.svg"} <= {p.name for p in (tmp_path / "figures").iterdir()}
+    assert {"schedule.svg", "paths.svg", "topology.svg"} <= {p.name for p in (tmp_path / "figures").iterdir()}
     assert not page.unlabelled
     assert not [reference for reference in page.references if not reference.startswith(("#", "data:"))]
 
@@ -192,4 +192,4 @@ def test_the_report_of_a_run_shows_its_schedule_and_its_proof(few: Plan, tmp_pat
     assert rows["loop (4 flows)"][1:] == ["kept", "8.028", "8.028", "1.000", "from the schedule's proof"]
     assert rows["files"][2] == "no bound"
     assert gather(tmp_path / "run").planned is not None
-    assert {"schedule-title", "ways-title"} <= set(page.ids)
+    assert {"schedule-title", "paths-title"} <= set(page.ids)

@@ -16,12 +16,12 @@ PATH = MESSAGE + STAMP
 
 @pytest.mark.parametrize("traffic", ["alone", "loaded"])
 def test_schedule_1_makes_latency_a_constant(traffic: str) -> None:
-    """Fig. 12, 13, 21 and 22: 50 us until the gate opens, and the way; best effort changes nothing."""
+    """Fig. 12, 13, 21 and 22: 50 us until the gate opens, and the path; best effort changes nothing."""
     assert set(latencies(run("schedules", f"1 7 {traffic}"))) == {50_000 + PATH}
 
 
 def test_schedule_2_passes_the_application_on() -> None:
-    """Fig. 17, 23 and 24: what the application takes, and the way; best effort changes nothing."""
+    """Fig. 17, 23 and 24: what the application takes, and the path; best effort changes nothing."""
     alone, loaded = (latencies(run("schedules", f"2 7 {traffic}")) for traffic in ("alone", "loaded"))
     assert alone.to_list() == loaded.to_list()
     assert PATH <= alone.min() < PATH + 0.05 * APPLICATION

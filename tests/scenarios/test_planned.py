@@ -90,9 +90,9 @@ WAYS: tuple[Callable[[model.Scenario], model.Scenario], ...] = (
 
 
 def _plans(scenario: model.Scenario) -> Iterator[Plan]:
-    for way in WAYS:
+    for path in WAYS:
         try:
-            yield plan(way(scenario))
+            yield plan(path(scenario))
         except PlanningErrors:
             continue
 

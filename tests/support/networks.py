@@ -88,12 +88,12 @@ def engine_use_case() -> model.Scenario:
     nodes = " ".join(f"{name}:host" for name in ("zgw1", "zgw2", "zgw3", "zgw4", "zgw5", "zgw6", "vcc1"))
     streams = {}
     for name, (path, pcp, phy, period, flows) in ENGINE_TABLE_7.items():
-        way = tuple(ENGINE_PATHS[path].split())
+        path = tuple(ENGINE_PATHS[path].split())
         streams[name] = periodic(
-            way[0],
-            way[-1],
+            path[0],
+            path[-1],
             pcp=pcp,
-            via=way,
+            via=path,
             count=flows,
             pattern=model.Periodic(period=period * 1000),
             size=model.FixedSize(octets=phy - 20),

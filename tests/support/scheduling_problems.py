@@ -46,10 +46,10 @@ def random_problem(draw: random.Random, streams: int, *, tight: bool) -> dict[st
         if queues > 1 and draw.random() < 0.7:
             stream["queue"] = 1
         problem = {"nodes": nodes, "links": links, "streams": [stream], "granularity_ns": 10_000}
-        (ways,) = json.loads(_native.schedule_ways(json.dumps(problem), 1))
-        if ways:
+        (paths,) = json.loads(_native.candidate_paths(json.dumps(problem), 1))
+        if paths:
             tree = [
-                {key: value for key, value in hop.items() if value is not None} for hop in ways[0]["tree"]
+                {key: value for key, value in hop.items() if value is not None} for hop in paths[0]["tree"]
             ]
             made.append({**stream, "tree": tree})
     return {"nodes": nodes, "links": links, "streams": made, "granularity_ns": 10_000}

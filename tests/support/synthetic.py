@@ -16,10 +16,10 @@ import polars as pl
 
 @dataclass
 class Stream:
-    """One scenario stream; ``way`` is its nodes from talker to listener."""
+    """One scenario stream; ``path`` is its nodes from talker to listener."""
 
     name: str
-    way: tuple[str, ...]
+    path: tuple[str, ...]
     pcp: int
     octets: int
     period_ns: int
@@ -195,7 +195,7 @@ def _plan(case: Case) -> dict[str, Any]:
     index = {port["name"]: number for number, port in enumerate(ports)}
     streams, taps = [], {}
     for stream in case.streams:
-        hops = [index[f"{a} -> {b}"] for a, b in zip(stream.way, stream.way[1:], strict=False)]
+        hops = [index[f"{a} -> {b}"] for a, b in zip(stream.path, stream.path[1:], strict=False)]
         first, last = ports[hops[0]]["name"], ports[hops[-1]]["name"]
         taps[f"{first} tx"] = {"name": f"{first} tx", "port": hops[0], "stage": "tx", "point": "start",
                                "granularity_ns": 1}  # fmt: skip
@@ -205,8 +205,8 @@ def _plan(case: Case) -> dict[str, Any]:
         for n in range(stream.flows):
             streams.append({
                 "name": f"{stream.name}.{n + 1}" if stream.flows > 1 else stream.name, "group": stream.name,
-                "talker": names.index(stream.way[0]), "pcp": stream.pcp, "vid": 100, "route": route,
-                "listeners": [{"node": names.index(stream.way[-1]), "route": len(route) - 1}],
+                "talker": names.index(stream.path[0]), "pcp": stream.pcp, "vid": 100, "route": route,
+                "listeners": [{"node": names.index(stream.path[-1]), "route": len(route) - 1}],
             })  # fmt: skip
     plan: dict[str, Any] = {
         "format": "tsnbench-plan/1", "name": case.name, "variant": case.variant, "seed": case.seed,
@@ -222,7 +222,7 @@ def _plan(case: Case) -> dict[str, Any]:
 def _frames(case: Case, stream: Stream, number: int, rng: Any) -> tuple[dict[str, Any], Any, Any]:
     n = max(2, case.duration_ns // stream.period_ns)
     wire = (stream.octets + 20) * 8
-    hops = len(stream.way) - 1
+    hops = len(stream.path) - 1
     tx = np.arange(n, dtype=np.int64) * stream.period_ns + rng.integers(0, stream.period_ns // 4)
     delay = np.full(n, hops * (wire + 5), dtype=np.int64) + rng.exponential(stream.tail_ns, n).astype(
         np.int64
@@ -293,9 +293,9 @@ def _path(
     delay = facts["delay"]
     steps = np.concatenate([np.diff(m["delay"]) for m in members or [facts]])
     lost = facts["sent"] - len(delay)
-    first, last = f"{stream.way[0]} -> {stream.way[1]} tx", f"{stream.way[-2]} -> {stream.way[-1]} rx"
+    first, last = f"{stream.path[0]} -> {stream.path[1]} tx", f"{stream.path[-2]} -> {stream.path[-1]} rx"
     return {
-        "stream": name, "group": stream.name, "listener": stream.way[-1], "tx_tap": first, "rx_tap": last,
+        "stream": name, "group": stream.name, "listener": stream.path[-1], "tx_tap": first, "rx_tap": last,
         "tx_clock": "true", "rx_clock": "true",
         "count": {"never_sent": 0, "sent": facts["sent"], "received": len(delay), "lost": lost, "late": 0,
                   "duplicate": 0, "reordered": 0, "unmatched_rx": 0, "missing_timestamp": 0},
@@ -314,7 +314,7 @@ def _path(
 
 def _sightings(plan: dict[str, Any], stream: Stream, number: int, seen: Any) -> list[Any]:
     taps = [tap["name"] for tap in plan["taps"]]
-    first, last = f"{stream.way[0]} -> {stream.way[1]} tx", f"{stream.way[-2]} -> {stream.way[-1]} rx"
+    first, last = f"{stream.path[0]} -> {stream.path[1]} tx", f"{stream.path[-2]} -> {stream.path[-1]} rx"
     return [
         seen.filter(pl.col(column).is_not_null()).select(
             pl.lit(taps.index(tap), pl.UInt16).alias("tap"),

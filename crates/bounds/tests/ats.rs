@@ -245,14 +245,14 @@ fn what_becomes_eligible_together_waits_for_each_other() {
 
 #[test]
 fn copies_keep_their_bounds_between_where_they_part_and_meet() {
-    let mut plan = common::wrong::two_ways([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
+    let mut plan = common::wrong::two_paths([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
     let plain = bounds(&plan).flows[0].release_upper_ps.unwrap();
     shape(&mut plan, 8);
     let everywhere = bounds(&plan);
     assert!(
         everywhere.flows.iter().all(|flow| flow.release_reason == Some(tsn_bounds::Reason::ShapedCopies))
     );
-    // Schedulers at the bridges in the middle, where a copy comes by one way and keeps its tag.
+    // Schedulers at the bridges in the middle, where a copy comes by one path and keeps its tag.
     plan.policing.retain(|policing| [2, 3].contains(&policing.node));
     let found = bounds(&plan).flows[0].release_upper_ps.unwrap();
     assert!(found >= plain);
@@ -305,11 +305,11 @@ fn a_scheduler_behind_another_one_has_to_hold_no_less() {
     assert!(!bounded(99_999_999, 20_000) && !bounded(200_000_000, 9_999));
 }
 
-/// Where ways meet, and where a copy gets its tag.
+/// Where paths meet, and where a copy gets its tag.
 #[test]
 fn copies_have_no_bound_where_they_meet_or_change_in_front_of_a_scheduler() {
     let shaped = |node: u32, tagged: bool| {
-        let mut plan = common::wrong::two_ways([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
+        let mut plan = common::wrong::two_paths([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
         plan.streams[0].redundancy.as_mut().unwrap().copies =
             if tagged { vec![0, 1, 2, 1, 2, 0] } else { Vec::new() };
         shape(&mut plan, 8);

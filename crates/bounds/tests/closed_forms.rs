@@ -589,8 +589,8 @@ fn express_goes_before_higher_numbers() {
     assert_eq!(flow(&bounds(&net.plan), "express").hops[0].upper_ps, Some(wire(123) + 72 * 8_000));
 }
 
-/// Two ways of different rates, and a stream that meets the survivors behind them.
-fn two_ways(times_counted: impl FnOnce(&mut tsn_plan::Stream)) -> Bounds {
+/// Two paths of different rates, and a stream that meets the survivors behind them.
+fn two_paths(times_counted: impl FnOnce(&mut tsn_plan::Stream)) -> Bounds {
     use tsn_plan::{Destination, Merge, Redundancy, Route};
     let mut net = Net::new(20_000_000);
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| net.node(name, 0));
@@ -619,8 +619,8 @@ fn recovery(reset_ns: u64) -> Option<tsn_plan::Recovery> {
 }
 
 #[test]
-fn the_slowest_of_several_ways_counts_with_its_tag() {
-    let found = two_ways(|stream| {
+fn the_slowest_of_several_paths_counts_with_its_tag() {
+    let found = two_paths(|stream| {
         let own = stream.redundancy.as_mut().unwrap();
         (own.copies, own.recovery) = (vec![0, 1, 2, 0], recovery(1_000_000_000));
     });
@@ -636,14 +636,14 @@ fn the_slowest_of_several_ways_counts_with_its_tag() {
 fn copies_that_may_all_go_on_are_counted_as_often() {
     let twice = |bounds: Bounds| bounds.ports[3].classes[0].backlog_frames == Some(2);
     let spans = |from_ns, until_ns| vec![tsn_plan::Span { from_ns, until_ns }];
-    assert!(twice(two_ways(|_| ())), "nobody takes any out");
-    let forgets = two_ways(|stream| {
+    assert!(twice(two_paths(|_| ())), "nobody takes any out");
+    let forgets = two_paths(|stream| {
         let own = stream.redundancy.as_mut().unwrap();
         (own.copies, own.recovery) = (vec![0, 1, 2, 0], recovery(10_000));
     });
     assert!(twice(forgets), "a recovery that forgets before the slower copy comes");
     let in_turn = |until| {
-        two_ways(|stream| {
+        two_paths(|stream| {
             let active = [(1, spans(0, until)), (2, spans(5_000_000, 20_000_000))];
             stream.redundancy.as_mut().unwrap().active =
                 active.map(|(route, spans)| tsn_plan::Active { route, spans }).into();
@@ -724,7 +724,7 @@ fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
 /// A link brings frames back to back, a bridge adds a tag to each, and the next link of the same rate cannot keep up.
 #[test]
 fn what_a_link_brings_is_more_with_a_tag() {
-    let mut plan = common::wrong::two_ways([GIGABIT; 2], &[]);
+    let mut plan = common::wrong::two_paths([GIGABIT; 2], &[]);
     plan.streams[0].pattern = Pattern::Saturating { backlog: 1 };
     let backlog = |plan: &Plan, name: &str| {
         let found = bounds(plan);

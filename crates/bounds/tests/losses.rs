@@ -115,6 +115,6 @@ fn faults_filters_and_copies_may_take_any_frame() {
     };
     let table = Policing { node: 1, filters: vec![filter], ..Policing::default() };
     assert_eq!(four(|plan| plan.policing.push(table)), Some(Reason::Filters));
-    let copies = common::wrong::two_ways([GIGABIT; 2], &[]);
+    let copies = common::wrong::two_paths([GIGABIT; 2], &[]);
     assert_eq!(bounds(&copies).flows[0].loss_reason, Some(Reason::Copies));
 }

@@ -1,4 +1,4 @@
-//! What bounds are between: stamps and releases, several ways to a listener, and the words for where there is none.
+//! What bounds are between: stamps and releases, several paths to a listener, and the words for where there is none.
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod common;
@@ -324,9 +324,9 @@ fn in_a_ring_of_equals_all_have_the_same_bound() {
     }
 }
 
-/// From `a` by two ways to `d`: links of these rates, a frame of 994 octets, 1 us in every node behind the talker. With
-/// `root`, the ways part at the talker; otherwise behind one more link.
-fn two_ways(rates: [[u64; 2]; 2], root: bool, alter: impl FnOnce(&mut Stream)) -> (Plan, Bounds) {
+/// From `a` by two paths to `d`: links of these rates, a frame of 994 octets, 1 us in every node behind the talker. With
+/// `root`, the paths part at the talker; otherwise behind one more link.
+fn two_paths(rates: [[u64; 2]; 2], root: bool, alter: impl FnOnce(&mut Stream)) -> (Plan, Bounds) {
     let mut net = Net::new(20_000_000);
     let talker = net.node("t", 1_000);
     let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| net.node(name, 1_000));
@@ -337,7 +337,7 @@ fn two_ways(rates: [[u64; 2]; 2], root: bool, alter: impl FnOnce(&mut Stream)) -
     {
         net.link(from, to, rate, 0);
     }
-    // The way over c comes last, behind what follows both.
+    // The path over c comes last, behind what follows both.
     let mut route = vec![(2, None), (4, Some(0)), (10, Some(1)), (6, None), (8, Some(3))];
     let (mut merge, mut listener) = (vec![1, 4], 2);
     if !root {
@@ -368,7 +368,7 @@ fn the_slowest_and_the_fastest_way_count_from_the_release() {
     // Over b slowly first, over c slowly later, whichever is first in the list; three nodes of 1 us.
     for rates in [[[SLOW, GIGABIT], [GIGABIT, 500_000_000]], [[GIGABIT, 500_000_000], [SLOW, GIGABIT]]] {
         for root in [true, false] {
-            let (plan, found) = two_ways(rates, root, |_| ());
+            let (plan, found) = two_paths(rates, root, |_| ());
             plan.check().unwrap();
             let flow = &found.flows[0];
             let common = if root { 0 } else { QUICK + 1_000_000 };
@@ -404,10 +404,10 @@ fn the_slowest_and_the_fastest_way_count_from_the_release() {
     }
 }
 
-/// Of ways that take equally long, or none of which has a bound, the first one is shown.
+/// Of paths that take equally long, or none of which has a bound, the first one is shown.
 #[test]
-fn of_equal_ways_the_first_one_is_shown() {
-    let (mut plan, found) = two_ways([[GIGABIT; 2]; 2], false, |_| ());
+fn of_equal_paths_the_first_one_is_shown() {
+    let (mut plan, found) = two_paths([[GIGABIT; 2]; 2], false, |_| ());
     let ports = |found: &Bounds| found.flows[0].hops.iter().map(|hop| hop.port.clone()).collect::<Vec<_>>();
     let by_b = ["t -> a", "a -> b", "b -> d", "d -> e"];
     assert_eq!(ports(&found), by_b);
@@ -430,7 +430,7 @@ fn a_recovery_has_to_remember_for_longer_than_copies_are_apart() {
             latent: None,
         };
         let rates = [[GIGABIT, GIGABIT], [SLOW, GIGABIT]];
-        let (_, found) = two_ways(rates, false, |stream| {
+        let (_, found) = two_paths(rates, false, |stream| {
             stream.redundancy.as_mut().unwrap().recovery = Some(recovery);
         });
         let port = found.ports.iter().find(|port| port.port == "d -> e").unwrap();
@@ -439,12 +439,12 @@ fn a_recovery_has_to_remember_for_longer_than_copies_are_apart() {
     assert_eq!((backlog(72_144), backlog(72_145)), (Some(2), Some(1)));
 }
 
-/// Only ways that part at one node and forward in turn bring one copy; what else forwards at which times says nothing.
+/// Only paths that part at one node and forward in turn bring one copy; what else forwards at which times says nothing.
 #[test]
-fn ways_in_turn_are_told_by_the_entries_behind_one_node() {
+fn paths_in_turn_are_recognised_by_the_entries_behind_one_node() {
     let spans = |from: u64, until: u64| vec![Span { from_ns: from * 1_000, until_ns: until * 1_000 }];
     let twice = |active: &[(u32, (u64, u64))]| {
-        let (_, found) = two_ways([[GIGABIT, GIGABIT], [SLOW, GIGABIT]], false, |stream| {
+        let (_, found) = two_paths([[GIGABIT, GIGABIT], [SLOW, GIGABIT]], false, |stream| {
             let active = active
                 .iter()
                 .map(|(route, (from, until))| Active { route: *route, spans: spans(*from, *until) });

@@ -88,7 +88,7 @@ impl EndToEnd {
 mod tests {
     use super::*;
 
-    /// Ways of different lengths, a master that is 10 s ahead and 100 ppm faster: the mean, to the nanosecond.
+    /// Paths of different lengths, a master that is 10 s ahead and 100 ppm faster: the mean, to the nanosecond.
     #[test]
     fn the_mean_is_equation_1() {
         for (there, back) in [(500, 500), (500, 900), (12_345, 5)] {

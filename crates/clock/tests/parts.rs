@@ -187,7 +187,7 @@ fn a_slave_steers_its_clock() {
     assert_eq!((correction.step, correction.frequency), (Some(ns(-50_000)), Frequency::NOMINAL));
 }
 
-/// A slave asks its master for the delay of the way, which is the mean of both ways.
+/// A slave asks its master for the delay of the path, which is the mean of both ways.
 #[test]
 fn masters_answer_and_slaves_ask_end_to_end() {
     let roles = given(Some(0), &[1]);
@@ -392,7 +392,7 @@ fn the_best_of_what_was_heard_counts() {
     assert_eq!(best.slave(), Some(0));
 }
 
-/// Two ways to one root: the port whose neighbour is farther tells time, and between equals the better identity does.
+/// Two paths to one root: the port whose neighbour is farther tells time, and between equals the better identity does.
 #[test]
 fn a_port_is_passive_where_its_neighbour_is_nearer() {
     let root = identity(50, 1);

@@ -23,7 +23,7 @@ fn plan() -> Plan {
     };
     let peer = |port: u32| plan.ports[port as usize].peer;
     plan.taps = vec![
-        // In no particular order: the way decides, not the list.
+        // In no particular order: the path decides, not the list.
         tap(peer(hops[1]), Stage::Rx, "sink in"),
         tap(hops[0], Stage::Tx, "talker out"),
         tap(hops[0], Stage::Send, "talker queue"),
@@ -85,8 +85,8 @@ fn measured(sightings: &[(&str, u64, Option<i64>)], counters: Option<&str>) -> M
     measure(folder(&plan(), sightings, counters).path(), &Options::default()).unwrap()
 }
 
-/// A frame sighted at the first `taps` places of its way, 100 ns apart, from its number times 1000 ns on.
-fn way(seq: u64, taps: usize) -> Vec<(&'static str, u64, Option<i64>)> {
+/// A frame sighted at the first `taps` places of its path, 100 ns apart, from its number times 1000 ns on.
+fn path(seq: u64, taps: usize) -> Vec<(&'static str, u64, Option<i64>)> {
     let places = ["talker queue", "talker out", "bridge in", "bridge out", "sink in"];
     let stamp = |place: usize| Some(seq as i64 * 1000 + place as i64 * 100);
     places.iter().take(taps).enumerate().map(|(place, name)| (*name, seq, stamp(place))).collect()
@@ -96,7 +96,7 @@ fn way(seq: u64, taps: usize) -> Vec<(&'static str, u64, Option<i64>)> {
 fn where_frames_were_lost_and_how_long_they_waited_to_be_sent() {
     let sightings: Vec<_> = [(0, 5), (1, 2), (2, 3), (3, 4), (4, 5), (5, 1), (6, 5)]
         .into_iter()
-        .flat_map(|(seq, taps)| way(seq, taps))
+        .flat_map(|(seq, taps)| path(seq, taps))
         .collect();
     let measures = measured(&sightings, None);
     let path = &measures.paths[0];
@@ -125,7 +125,7 @@ fn interval_jitter_and_rate_are_of_one_frame_after_the_other() {
     plan.streams[0].size = tsn_plan::Size::Frame { octets: 1_000 };
     let mut sightings = Vec::new();
     for (seq, late) in [(0, 0), (1, 300), (2, 0), (3, 0), (4, 100)] {
-        let mut frame = way(seq, 5);
+        let mut frame = path(seq, 5);
         frame[4].2 = frame[4].2.map(|stamp| stamp + late);
         sightings.extend(frame);
     }
@@ -170,7 +170,7 @@ fn a_frame_has_left_with_its_first_copy_and_what_is_eliminated_is_no_duplicate()
 
 #[test]
 fn places_behind_which_nothing_was_lost_are_left_out() {
-    let sightings: Vec<_> = [(0, 5), (1, 3)].into_iter().flat_map(|(seq, taps)| way(seq, taps)).collect();
+    let sightings: Vec<_> = [(0, 5), (1, 3)].into_iter().flat_map(|(seq, taps)| path(seq, taps)).collect();
     let measures = measured(&sightings, None);
     let lost: Vec<_> =
         measures.paths[0].lost_where.iter().map(|lost| (lost.after_tap.as_str(), lost.frames)).collect();
@@ -179,7 +179,7 @@ fn places_behind_which_nothing_was_lost_are_left_out() {
 
 #[test]
 fn the_source_is_the_run_and_the_table_of_frames_is_called_by_its_stages() {
-    let folder = folder(&plan(), &[way(0, 5), way(1, 2)].concat(), None);
+    let folder = folder(&plan(), &[path(0, 5), path(1, 2)].concat(), None);
     let measures = measure(folder.path(), &Options::default()).unwrap();
     assert_eq!((measures.source.kind, measures.source.files[0].frames), ("run", 7));
     let between = Options { from: Some(Stage::Send), ..Options::default() };
@@ -197,7 +197,7 @@ fn what_no_tap_can_receive_is_not_said_to_be_under_way() {
         r#"{{"streams": [{{"name": {:?}, "dropped_at_talker": 0, "dropped_in_network": 0}}]}}"#,
         plan.streams[0].name
     );
-    let folder = folder(&plan, &way(0, 4), Some(&counters));
+    let folder = folder(&plan, &path(0, 4), Some(&counters));
     let measures = measure(folder.path(), &Options::default()).unwrap();
     let count = &measures.paths[0].count;
     assert_eq!((count.sent, count.in_network_at_end), (1, 0));
@@ -226,7 +226,7 @@ fn of_a_stream_with_two_listeners_nothing_is_said_to_be_under_way() {
 
 #[test]
 fn counters_that_cannot_be_read_are_an_error_and_none_are_not() {
-    let folder = folder(&plan(), &way(0, 5), None);
+    let folder = folder(&plan(), &path(0, 5), None);
     assert!(measure(folder.path(), &Options::default()).is_ok());
     std::fs::create_dir(folder.path().join("counters.json")).unwrap();
     assert!(measure(folder.path(), &Options::default()).is_err());
@@ -234,8 +234,8 @@ fn counters_that_cannot_be_read_are_an_error_and_none_are_not() {
 
 #[test]
 fn a_missing_stamp_is_no_zero() {
-    let mut sightings = way(0, 5);
-    sightings.extend(way(1, 4));
+    let mut sightings = path(0, 5);
+    sightings.extend(path(1, 4));
     sightings.push(("sink in", 1, None));
     let measures = measured(&sightings, None);
     let path = &measures.paths[0];
@@ -250,7 +250,7 @@ fn counters_explain_what_no_tap_can_see() {
         r#"{{"interrupted": true, "streams": [{{"name": {name:?}, "dropped_at_talker": 4, "dropped_in_network": 1}}]}}"#
     );
     let sightings: Vec<_> =
-        [(0, 5), (1, 3), (2, 3), (3, 2)].into_iter().flat_map(|(seq, taps)| way(seq, taps)).collect();
+        [(0, 5), (1, 3), (2, 3), (3, 2)].into_iter().flat_map(|(seq, taps)| path(seq, taps)).collect();
     let measures = measured(&sightings, Some(&counters));
     let count = &measures.paths[0].count;
     // Four were dropped behind the last number that left; of three that did not arrive, one was dropped.
@@ -267,7 +267,7 @@ fn requirements_say_what_is_late_and_which_quantiles_count() {
     plan.streams[0].requirements.delay_ns = Some(299);
     plan.streams[0].requirements.delay_percentiles =
         vec![tsn_plan::Percentile { share_ppm: 999_900, delay_ns: 1 }];
-    let measures = measure(folder(&plan, &way(0, 5), None).path(), &Options::default()).unwrap();
+    let measures = measure(folder(&plan, &path(0, 5), None).path(), &Options::default()).unwrap();
     let path = &measures.paths[0];
     assert_eq!((path.count.late, path.deadline_ns), (Some(1), Some(299)));
     let [percentile] = &path.delay_percentiles[..] else { panic!("{:?}", path.delay_percentiles) };

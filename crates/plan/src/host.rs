@@ -1,4 +1,4 @@
-//! Linux end stations: how long software takes at each stage of a frame's way, sockets, queueing disciplines.
+//! Linux end stations: how long software takes at each stage of a frame's path, sockets, queueing disciplines.
 //!
 //! OCORA Fig. 9; tc-mqprio(8), tc-taprio(8), tc-etf(8), tc-cbs(8).
 

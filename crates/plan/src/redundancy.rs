@@ -1,4 +1,4 @@
-//! A stream that has more than one way: copies and their elimination, or a way that stands by.
+//! A stream that has more than one path: copies and their elimination, or a path that stands by.
 //!
 //! IEEE 802.1CB-2017, 6 and 7.
 
@@ -15,13 +15,13 @@ pub struct Redundancy {
     /// plain entry (or the talker) leads to copies, and taken off where they meet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<u8>,
-    /// Where ways meet.
+    /// Where paths meet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merges: Vec<Merge>,
     /// Entries that forward at some times only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub active: Vec<Active>,
-    /// What eliminates copies where ways meet; without it, whatever comes goes on.
+    /// What eliminates copies where paths meet; without it, whatever comes goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
 }

@@ -1,4 +1,4 @@
-//! Streams: who sends what to whom, when, by which way, and what is required of it.
+//! Streams: who sends what to whom, when, by which path, and what is required of it.
 
 use crate::gates::is_false;
 use serde::{Deserialize, Serialize};
@@ -32,9 +32,9 @@ pub struct Stream {
     pub start_ns: u64,
     /// No release at or after this, in ns.
     pub stop_ns: u64,
-    /// The way, as a tree of egress ports.
+    /// The path, as a tree of egress ports.
     pub route: Vec<Route>,
-    /// What makes the route more than a tree: copies, or a way that stands by.
+    /// What makes the route more than a tree: copies, or a path that stands by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<Box<crate::Redundancy>>,
     /// Where bridges send its frames, too, while they do not know where its listener is: more entries behind those

@@ -3,20 +3,20 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use tsn_schedule::{Engine, GateList, Placed, Problem, Reason, Refusal, gate_lists, ways};
+use tsn_schedule::{Engine, GateList, Placed, Problem, Reason, Refusal, gate_lists};
 
 fn refuse(error: &dyn std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Up to `most` ways of every stream of a problem (JSON) with the times of every hop, as JSON.
+/// Up to `most` paths of every stream of a problem (JSON) with the times of every hop, as JSON.
 ///
 /// Raises ValueError where the problem is none.
 #[pyfunction]
-fn schedule_ways(py: Python<'_>, problem_json: &str, most: u32) -> PyResult<String> {
+fn candidate_paths(py: Python<'_>, problem_json: &str, most: u32) -> PyResult<String> {
     let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;
     problem.check().map_err(|error| refuse(&error))?;
-    let found = py.detach(|| ways(&problem, most));
+    let found = py.detach(|| tsn_schedule::candidate_paths(&problem, most));
     serde_json::to_string(&found).map_err(|error| refuse(&error))
 }
 
@@ -54,6 +54,6 @@ fn schedule_placed(py: Python<'_>, problem_json: &str, placed_json: &str) -> PyR
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(schedule_ways, module)?)?;
+    module.add_function(wrap_pyfunction!(candidate_paths, module)?)?;
     module.add_function(wrap_pyfunction!(schedule_placed, module)?)
 }

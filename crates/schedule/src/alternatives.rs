@@ -1,37 +1,37 @@
-//! A stream's possible ways with the times of every hop, for engines that search in another way.
+//! Candidate paths of a stream with the times of every hop, for other scheduling engines.
 
 use crate::problem::{Problem, Stream, Tree, TreeEntry};
 use crate::routes::{Routes, WHOLE};
 use serde::{Deserialize, Serialize};
 use tsn_units::{Octets, PREAMBLE, START_FRAME_DELIMITER, wire_time};
 
-/// One way.
+/// One path that a stream may take, as a tree from its talker to its listeners.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Way {
-    /// Its links.
+pub struct CandidatePath {
+    /// The links of the path.
     pub tree: Tree,
-    /// By entry.
-    pub steps: Vec<Step>,
+    /// The times of each entry of `tree`.
+    pub steps: Vec<PathHop>,
 }
 
-/// What one entry of a way takes; all times in ps.
+/// The times of one entry of a path, all in ps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
-    /// In the node that the link leaves, from the last bit in; 0 at the talker.
+pub struct PathHop {
+    /// Processing in the node that the link leaves; 0 at the talker.
     pub processing_ps: i64,
-    /// By frame: first bit out to when the next frame can begin.
+    /// Of each frame, from its first bit out to the earliest first bit of the next one.
     pub wire_ps: Vec<i64>,
-    /// By frame: first bit out to last bit in.
+    /// Of each frame, from its first bit out to its last bit in at the next node.
     pub arrives_ps: Vec<i64>,
-    /// Whether a listener is at its end.
+    /// Whether the link ends at a listener.
     pub listens: bool,
 }
 
-/// Up to `most` ways of every stream, the shortest first; later ones avoid what earlier ones of the same stream took.
+/// Up to `most` paths of every stream, the shortest first. Later paths avoid links of the earlier ones.
 #[must_use]
-pub fn ways(problem: &Problem, most: u32) -> Vec<Vec<Way>> {
+pub fn candidate_paths(problem: &Problem, most: u32) -> Vec<Vec<CandidatePath>> {
     let mut routes = Routes::new(problem);
     let mut all = Vec::with_capacity(problem.streams.len());
     for stream in &problem.streams {
@@ -45,19 +45,19 @@ pub fn ways(problem: &Problem, most: u32) -> Vec<Vec<Way>> {
             }
         }
         routes.load.fill(0);
-        all.push(found.into_iter().map(|tree| way(problem, stream, tree)).collect());
+        all.push(found.into_iter().map(|tree| candidate(problem, stream, tree)).collect());
     }
     all
 }
 
-fn way(problem: &Problem, stream: &Stream, tree: Tree) -> Way {
+fn candidate(problem: &Problem, stream: &Stream, tree: Tree) -> CandidatePath {
     let step = |(place, entry): (usize, &TreeEntry)| {
         let link = &problem.links[entry.link as usize];
         let tag = stream.more_octets.get(place).copied().unwrap_or(0);
         let wire = |octets: &u32| wire_time(Octets(octets + tag), link.rate()).ps();
         let whole = |octets: &u32| Octets(octets + tag + PREAMBLE.0 + START_FRAME_DELIMITER.0);
         let arrives = |octets: &u32| link.rate().time(whole(octets)).ps() + link.propagation_ps;
-        Step {
+        PathHop {
             processing_ps: entry.parent.map_or(0, |parent| {
                 let node = problem.links[tree[parent as usize].link as usize].to;
                 problem.nodes[node as usize].processing_ps
@@ -68,5 +68,5 @@ fn way(problem: &Problem, stream: &Stream, tree: Tree) -> Way {
         }
     };
     let steps = tree.iter().enumerate().map(step).collect();
-    Way { tree, steps }
+    CandidatePath { tree, steps }
 }

@@ -1,60 +1,60 @@
 //! Frames that wait at bridges for their planned instant.
 //!
-//! While a frame waits, no other time-triggered frame comes into its queue: what leaves first does not depend on
-//! which of two frames is late or lost.
+//! While a frame waits, no other time-triggered frame may enter its queue. So the order of frames does not depend on
+//! whether a frame is late or lost.
 
 use crate::engine::Engine;
 use crate::problem::{Link, Stream, TreeEntry};
 use crate::shape::Shape;
 
-/// More steps than this are not worth it.
+/// The search for one release gives up after this many steps.
 const STEPS: u32 = 400;
 
-/// The next tick of a link's gates, ps.
+/// The next tick of the link's gates at or after `point`, ps.
 fn tick(link: &Link, point: i64) -> i64 {
     let step = link.limits.granularity_ns * 1_000;
     (point + step - 1).div_euclid(step) * step
 }
 
 impl Engine {
-    /// The first release from `from` (ps) on, and the waits on the way, with which all is free. Gives the release
-    /// and the shape.
+    /// The first release from `from` (ps) on for which all links are free, with frames that may wait at bridges.
+    /// Returns the release and the shape.
     pub(crate) fn fit_waiting(
         &self,
         stream: &Stream,
         tree: &[TreeEntry],
         queue: u8,
         from: i64,
-        looks: &mut u64,
+        steps: &mut u64,
     ) -> Option<(i64, Shape)> {
         let class = self.class(stream)?;
         let (latest, deadline) = (stream.latest_ns * 1_000, stream.deadline_ns * 1_000);
         let mut release = self.up(from);
-        // First bits out, on the axis of the release; whole ticks of the gates that open then.
+        // First bits out, as absolute instants like the release, at whole ticks of the gates that open then.
         let mut floors = vec![i64::MIN; tree.len()];
         for _ in 0..STEPS {
             if release > latest {
                 return None;
             }
-            *looks += 2 * tree.len() as u64;
+            *steps += 2 * tree.len() as u64;
             let relative: Vec<i64> = floors.iter().map(|floor| floor.saturating_sub(release)).collect();
             let shape = Shape::new(self.problem(), stream, tree, &relative, &[]);
             let Some((place, late, comes)) = self.first_clash(class, queue, release, &shape)? else {
                 if shape.delay + shape.late <= deadline {
                     return Some((release, shape));
                 }
-                // What waits on the way can as well wait at the talker.
+                // A frame that waits on its path can wait at the talker instead, which shortens its delay.
                 release = self.up(release + shape.delay + shape.late - deadline);
                 continue;
             };
             let parent = tree[place].parent;
             match (comes, parent) {
-                // It may not start then: it waits.
+                // The wire is not free at its start: the frame waits before it.
                 (false, Some(_)) => {
                     let link = &self.problem().links[tree[place].link as usize];
                     floors[place] = tick(link, release + shape.uses[place].at + link.margin_ps + late);
                 }
-                // It may not come then: it leaves the node before later.
+                // Its queue is not free at its arrival: the frame leaves the node before later.
                 (true, Some(before)) if tree[before as usize].parent.is_some() => {
                     let before = before as usize;
                     let link = &self.problem().links[tree[before].link as usize];
@@ -66,7 +66,8 @@ impl Engine {
         None
     }
 
-    /// The first entry that does not fit, by how much it is too early, and whether by its coming (else by its start).
+    /// The first entry that does not fit, by how much it is too early, and whether its arrival (true) or its start
+    /// (false) is too early.
     #[allow(clippy::type_complexity)]
     fn first_clash(
         &self,

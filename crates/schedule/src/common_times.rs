@@ -1,4 +1,4 @@
-//! Streams of a link whose frames cannot all be apart, whatever their releases: told from periods and lengths alone.
+//! Sets of streams that collide on a link whatever their releases, found from periods and frame lengths alone.
 //!
 //! Streams `i` and `j` of one link are apart if and only if their intervals are modulo `gcd(P_i, P_j)`. Let that divide
 //! some `g` for each two streams of a set. Modulo `g`, stream `i` takes its interval `g / gcd(P_i, g)` times, and no two
@@ -9,10 +9,10 @@
 use crate::periods::gcd;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More distinct values than these are not looked at: what is found stays true.
+/// The most distinct moduli that are tried. With fewer tries a set may be missed, but a found set is certain.
 const MOST: usize = 64;
 
-/// What one stream needs of a link: its number, its frames' time, its period; ps.
+/// The need of one stream on a link: its number, the time of its frames, and its period; ps.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Need {
     pub stream: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Need {
     pub period: i64,
 }
 
-/// The smallest `g` that is found to have too little room, and what each stream of the set takes of it.
+/// The smallest modulus `g` that is found to be too short, with what each stream of the set needs of it.
 pub(crate) fn too_much(needs: &[Need]) -> Option<(i64, Vec<(u32, i64)>)> {
     let mut by_period: BTreeMap<i64, Vec<Need>> = BTreeMap::new();
     needs.iter().for_each(|need| by_period.entry(need.period).or_default().push(*need));
@@ -39,10 +39,11 @@ pub(crate) fn too_much(needs: &[Need]) -> Option<(i64, Vec<(u32, i64)>)> {
     moduli.into_iter().take(2 * MOST).find_map(|modulus| Some((modulus, within(&by_period, modulus)?)))
 }
 
-/// A set of streams whose common divisors divide a modulus, if that is too short for them.
+/// A set of streams whose pairwise common divisors divide a modulus that is too short for the set.
 fn within(by_period: &BTreeMap<i64, Vec<Need>>, modulus: i64) -> Option<Vec<(u32, i64)>> {
     let share = |need: &Need| need.takes.saturating_mul(modulus / gcd(need.period, modulus));
-    // Of those whose period does not divide the modulus two of one period are none that have a divisor of it in common.
+    // If a period does not divide the modulus, only one stream of this period can be in the set: the common divisor
+    // of two would be the period itself.
     let mut classes: Vec<(i64, Vec<Need>)> = Vec::new();
     for (period, all) in by_period {
         let longest = all.iter().max_by_key(|need| need.takes).copied();
@@ -62,7 +63,7 @@ fn within(by_period: &BTreeMap<i64, Vec<Need>>, modulus: i64) -> Option<Vec<(u32
     let mut set: Vec<(u32, i64)> =
         chosen.iter().flat_map(|(_, all)| all.iter().map(|need| (need.stream, share(need)))).collect();
     set.sort_by_key(|(stream, takes)| (std::cmp::Reverse(*takes), *stream));
-    // No more than are needed: the longest ones.
+    // The longest streams suffice for a proof: leave the others out.
     let mut sum = 0_i64;
     let enough = set.iter().position(|(_, takes)| {
         sum = sum.saturating_add(*takes);
@@ -91,15 +92,15 @@ mod tests {
         let of = |takes| too_much(&needs(&[(takes, 300), (takes, 500), (takes, 700)]));
         assert_eq!(of(33), None);
         assert_eq!(of(34), Some((100, vec![(0, 34), (1, 34), (2, 34)])));
-        // A pair, and a link's load.
+        // A pair of streams, and the load of a link.
         assert_eq!(too_much(&needs(&[(60, 300), (50, 500)])), Some((100, vec![(0, 60), (1, 50)])));
         assert_eq!(too_much(&needs(&[(50, 100), (60, 200)])), Some((100, vec![(1, 60), (0, 50)])));
-        // 12 and 18 have 6 in common, 18 and 30 too: modulo 6 all three are apart.
+        // gcd(12, 18) = gcd(18, 30) = 6: modulo 6 all three are apart.
         assert_eq!(too_much(&needs(&[(2, 12), (2, 18), (2, 30)])), None);
         assert!(too_much(&needs(&[(2, 12), (2, 18), (3, 30)])).is_some());
     }
 
-    /// Whether there are releases with which all are apart, from the definition.
+    /// Whether releases exist with which no two streams overlap, by trying all of them.
     fn exists(all: &[(i64, i64)], chosen: &mut Vec<i64>) -> bool {
         let Some((takes, period)) = all.get(chosen.len()) else { return true };
         for release in 0..*period {

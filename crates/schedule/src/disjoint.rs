@@ -1,19 +1,19 @@
-//! Ways for copies of a stream: no link in common but those that every way has to take.
+//! Disjoint paths for member streams: they share only links that every path has to take.
 //!
-//! IEEE 802.1CB-2017, 6; augmenting ways as Edmonds and Karp have them.
+//! IEEE 802.1CB-2017, 6. The paths come from maximum flow with augmenting paths (Edmonds and Karp 1972).
 
 use crate::problem::{Problem, Stream, Tree, TreeEntry};
 use crate::routes::Routes;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 impl Routes {
-    /// As many ways as there are copies, from where the talker's ways part to where the listener's meet; none where
-    /// there are not so many.
+    /// One path for each member stream, disjoint from where the talker's paths part to where the listener's meet.
+    /// None if the network has fewer paths.
     pub(crate) fn disjoint(&self, problem: &Problem, stream: &Stream) -> Option<Tree> {
         let (mut begin, mut end) = (stream.talker, *stream.listeners.first()?);
         let (mut before, mut behind) = (Vec::new(), Vec::new());
         let is_end = |node: u32| node == stream.talker || stream.listeners.contains(&node);
-        // A station has one link as a rule: all copies take it.
+        // An end station usually has one link, which all member streams share.
         while let ([link], true) = (self.out(begin), begin != end && before.len() <= problem.nodes.len()) {
             before.push(*link);
             begin = problem.links[*link as usize].to;
@@ -24,7 +24,7 @@ impl Routes {
         }
         behind.reverse();
         if begin == end {
-            // No bridge between them but one: there is nothing to be redundant.
+            // Only one bridge is between them, so no two disjoint paths exist.
             return None;
         }
         let passes = |node: u32| problem.nodes[node as usize].forwards || is_end(node);
@@ -58,7 +58,7 @@ impl Routes {
         Some(tree)
     }
 
-    /// The shortest way that is left, taking back links that are used in the other direction.
+    /// The shortest path in the residual network: it may cancel links that earlier paths use in the other direction.
     fn augment(
         &self,
         problem: &Problem,
@@ -91,7 +91,7 @@ impl Routes {
                 .filter(|link| !used.contains(link))
                 .map(|link| (problem.links[*link as usize].to, Step::Along(*link)));
             for (to, step) in against.chain(along) {
-                // Taking back comes first: the other direction of a used cable is no other cable.
+                // Cancel a link before using its other direction: both are the same cable.
                 if to == begin || by.contains_key(&to) || !passes(to) {
                     continue;
                 }

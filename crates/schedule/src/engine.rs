@@ -1,4 +1,4 @@
-//! Keeps what is placed; takes streams in and out, one at a time.
+//! The schedule under construction: places streams in it and removes them, one at a time.
 
 use crate::line::Line;
 use crate::periods::Periods;
@@ -7,16 +7,16 @@ use crate::problem::{Problem, ProblemError, Stream, Tree};
 use crate::routes::{Routes, WHOLE};
 use crate::shape::Shape;
 
-/// How a place is looked for.
+/// Whether frames of a stream may wait at bridges.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Fit {
-    /// Frames go on at once.
+    /// Every bridge forwards the frames at once (no-wait).
     NoWait,
-    /// They may wait at bridges.
+    /// Frames may wait at bridges for a planned instant.
     Waiting,
 }
 
-/// Links, and when they are taken.
+/// A schedule under construction: the placed streams, and when they occupy each link.
 #[derive(Clone, Debug)]
 pub struct Engine {
     problem: Problem,
@@ -24,11 +24,11 @@ pub struct Engine {
     lines: Vec<Line>,
     routes: Routes,
     placed: Vec<Option<Placed>>,
-    /// Looks at lists so far: what effort is counted in.
-    pub(crate) looks: u64,
+    /// How many list entries were examined so far. [`crate::Effort`] is counted in these.
+    pub(crate) steps: u64,
 }
 
-/// What is placed, and what it takes.
+/// A copy of the engine's state, for [`Engine::restore`].
 pub(crate) struct Taken {
     lines: Vec<Line>,
     load: Vec<i64>,
@@ -36,34 +36,34 @@ pub(crate) struct Taken {
 }
 
 impl Engine {
-    /// An empty network for a problem that was checked.
+    /// An engine without placed streams. The problem must have passed [`Problem::check`].
     #[must_use]
     pub fn new(mut problem: Problem) -> Self {
-        // One more stream later must not copy all others.
+        // Room for streams that are added later, so that adding one does not copy all others.
         problem.streams.reserve(problem.streams.len() / 8 + 16);
         let periods = Periods::new(problem.streams.iter().map(|stream| stream.period_ns));
         let lines = problem.links.iter().map(|link| Line::new(periods.all(), link.queues)).collect();
         let mut placed = Vec::with_capacity(problem.streams.capacity());
         placed.resize(problem.streams.len(), None);
-        Self { routes: Routes::new(&problem), periods, lines, placed, problem, looks: 0 }
+        Self { routes: Routes::new(&problem), periods, lines, placed, problem, steps: 0 }
     }
 
-    /// The problem.
+    /// The problem that the engine was made for, with all streams added since.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 
-    /// By stream, what was decided so far.
+    /// The decisions so far, by stream number; none where a stream has no place.
     #[must_use]
     pub fn placed(&self) -> &[Option<Placed>] {
         &self.placed
     }
 
-    /// One more stream; gives its number. It is not placed yet.
+    /// Adds a stream to the problem and returns its number. [`Self::place`] gives it a place.
     ///
     /// # Errors
-    /// When it is none that can be worked with.
+    /// When the stream does not pass [`Problem::check_stream`], or its period has too little in common with others.
     pub fn add(&mut self, stream: Stream) -> Result<u32, ProblemError> {
         self.problem.check_stream(&stream).map_err(|problem| ProblemError {
             what: "stream",
@@ -89,7 +89,7 @@ impl Engine {
         Ok(self.placed.len() as u32 - 1)
     }
 
-    /// Takes a placed stream out again.
+    /// Removes a stream's place and returns it; the stream stays in the problem.
     pub fn remove(&mut self, number: u32) -> Option<Placed> {
         self.placed.get(number as usize)?.as_ref()?;
         self.take(number, false);
@@ -97,7 +97,7 @@ impl Engine {
         self.placed[number as usize].take()
     }
 
-    /// Takes all streams out.
+    /// Removes the places of all streams.
     pub fn clear(&mut self) {
         for (line, link) in self.lines.iter_mut().zip(&self.problem.links) {
             *line = Line::new(self.periods.all(), link.queues);
@@ -106,21 +106,21 @@ impl Engine {
         self.placed.fill(None);
     }
 
-    /// All that is placed, to come back to.
+    /// Saves all places, for [`Self::restore`].
     pub(crate) fn taken(&self) -> Taken {
         Taken { lines: self.lines.clone(), load: self.routes.load.clone(), placed: self.placed.clone() }
     }
 
-    /// Comes back to it.
+    /// Restores the places that [`Self::taken`] saved.
     pub(crate) fn restore(&mut self, taken: Taken) {
         (self.lines, self.routes.load, self.placed) = (taken.lines, taken.load, taken.placed);
     }
 
-    /// Places a stream as an earlier plan did.
+    /// Gives a stream the place that it had in an earlier plan.
     ///
     /// # Errors
-    /// [`Refusal::NoRoom`] when others are in the way, [`Refusal::Deadline`] when it is later than the stream may be
-    /// by now, [`Refusal::Changed`] when way, times or release are none for this stream by now.
+    /// [`Refusal::NoRoom`] when other streams occupy the place, [`Refusal::Deadline`] when the place would miss the
+    /// stream's deadline of today, [`Refusal::Changed`] when path, times or release no longer suit the stream.
     pub fn keep(&mut self, number: u32, placed: Placed) -> Result<(), Refusal> {
         let Some(stream) = self.problem.streams.get(number as usize) else { return Err(Refusal::Changed) };
         let released = (stream.earliest_ns..=stream.latest_ns).contains(&placed.offset_ns);
@@ -147,30 +147,31 @@ impl Engine {
         Ok(())
     }
 
-    /// Places a stream at the first point where all its links are free, by the first of `ways` ways that has one.
+    /// Places a stream on the first of up to `paths` paths that has room, at the first instant when all its links
+    /// are free.
     ///
     /// # Errors
-    /// Why not.
-    pub fn place(&mut self, number: u32, ways: u32) -> Result<(), Refusal> {
-        self.place_by(number, ways, &[Fit::NoWait, Fit::Waiting])
+    /// The reason why the stream has no place.
+    pub fn place(&mut self, number: u32, paths: u32) -> Result<(), Refusal> {
+        self.place_by(number, paths, &[Fit::NoWait, Fit::Waiting])
     }
 
-    /// The same, and its frames go on at once at every bridge.
+    /// Places a stream like [`Self::place`], but only where every bridge forwards its frames at once.
     ///
     /// # Errors
-    /// Why not.
-    pub fn place_no_wait(&mut self, number: u32, ways: u32) -> Result<(), Refusal> {
-        self.place_by(number, ways, &[Fit::NoWait])
+    /// The reason why the stream has no place.
+    pub fn place_no_wait(&mut self, number: u32, paths: u32) -> Result<(), Refusal> {
+        self.place_by(number, paths, &[Fit::NoWait])
     }
 
-    fn place_by(&mut self, number: u32, ways: u32, fits: &[Fit]) -> Result<(), Refusal> {
+    fn place_by(&mut self, number: u32, paths: u32, fits: &[Fit]) -> Result<(), Refusal> {
         let mut refusal = Refusal::Unreachable;
         let copies = self.problem.streams[number as usize].copies > 1;
-        // A copy that waits would go in the window of another.
+        // A member stream that waits would leave in the window of another one.
         for fit in fits.iter().filter(|fit| !copies || **fit == Fit::NoWait) {
             let mut last: Option<Tree> = None;
-            for attempt in 0..ways.max(1) {
-                let Some(tree) = self.way(number, attempt) else { break };
+            for attempt in 0..paths.max(1) {
+                let Some(tree) = self.path(number, attempt) else { break };
                 if last.as_ref() == Some(&tree) {
                     continue;
                 }
@@ -179,7 +180,7 @@ impl Engine {
                         self.put(number, placed);
                         return Ok(());
                     }
-                    // A longer way does not help against the others.
+                    // Lack of room on any path counts more than other refusals: ejecting streams may help.
                     Err(Refusal::NoRoom) => refusal = Refusal::NoRoom,
                     Err(other) if attempt == 0 && *fit == Fit::NoWait => refusal = other,
                     Err(_) => {}
@@ -197,7 +198,7 @@ impl Engine {
         Err(refusal)
     }
 
-    pub(crate) fn way(&mut self, number: u32, attempt: u32) -> Option<Tree> {
+    pub(crate) fn path(&mut self, number: u32, attempt: u32) -> Option<Tree> {
         let stream = &self.problem.streams[number as usize];
         self.routes.tree(&self.problem, stream, attempt)
     }
@@ -207,7 +208,7 @@ impl Engine {
         let shape = Shape::new(&self.problem, stream, tree, &[], &[]);
         self.possible(stream, &shape)?;
         let (earliest, latest) = (stream.earliest_ns * 1_000, stream.latest_ns * 1_000);
-        let mut looks = 0;
+        let mut steps = 0;
         let mut found = None;
         for queue in self.queues_of(number, tree) {
             let one = match fit {
@@ -215,7 +216,7 @@ impl Engine {
                     let period = stream.period_ns * 1_000;
                     let aligned = self.routes.aligned(&self.problem, &shape.uses) - earliest;
                     let middle = earliest + aligned.rem_euclid(period);
-                    let mut within = |from, to| self.first_fit(stream, &shape, queue, from, to, &mut looks);
+                    let mut within = |from, to| self.first_fit(stream, &shape, queue, from, to, &mut steps);
                     within(middle, latest).or_else(|| within(earliest, latest.min(middle)))
                 }
                 Fit::Waiting => None,
@@ -224,7 +225,7 @@ impl Engine {
                 if fit == Fit::NoWait {
                     return None;
                 }
-                let (offset, shape) = self.fit_waiting(stream, tree, queue, earliest, &mut looks)?;
+                let (offset, shape) = self.fit_waiting(stream, tree, queue, earliest, &mut steps)?;
                 Some(self.placed_by(tree, &shape, queue, offset))
             });
             if one.is_some() {
@@ -232,11 +233,11 @@ impl Engine {
                 break;
             }
         }
-        self.looks += looks;
+        self.steps += steps;
         found.ok_or(Refusal::NoRoom)
     }
 
-    /// The queues that a stream may have on all links of a way.
+    /// The queues that a stream may use on every link of a path.
     pub(crate) fn queues_of(&self, number: u32, tree: &Tree) -> std::ops::Range<u8> {
         let links = tree.iter().map(|entry| self.problem.links[entry.link as usize].queues);
         let queues = links.min().unwrap_or(1);
@@ -256,7 +257,7 @@ impl Engine {
         }
     }
 
-    /// How hard a stream is to place elsewhere: how often it comes in the longest period.
+    /// How hard a stream is to place elsewhere: its releases within the longest period.
     pub(crate) fn weight(&self, number: u32) -> u64 {
         let longest = self.periods.all().last().copied().unwrap_or(1);
         (longest / (self.problem.streams[number as usize].period_ns * 1_000)).max(1).unsigned_abs()
@@ -270,7 +271,7 @@ impl Engine {
         &self.lines[link as usize]
     }
 
-    /// The next point (ps) of the problem's granularity.
+    /// The next multiple of the problem's granularity, ps.
     pub(crate) fn up(&self, point: i64) -> i64 {
         let step = self.problem.granularity_ns * 1_000;
         (point + step - 1).div_euclid(step) * step
@@ -297,7 +298,7 @@ impl Engine {
         }
     }
 
-    /// The first offset in `[from, to]` at which every link is free without waiting; ps.
+    /// The first release (ps) in `[from, to]` at which every link is free for frames that do not wait.
     fn first_fit(
         &self,
         stream: &Stream,
@@ -305,7 +306,7 @@ impl Engine {
         queue: u8,
         from: i64,
         to: i64,
-        looks: &mut u64,
+        steps: &mut u64,
     ) -> Option<i64> {
         let class = self.class(stream)?;
         let mut offset = self.up(from);
@@ -314,7 +315,7 @@ impl Engine {
             if offset > to {
                 return None;
             }
-            *looks += 1;
+            *steps += 1;
             let part = &shape.uses[place];
             let line = self.line(part.link);
             let mut late = line.wire_free_in(class, offset + part.at, part.len)?;
@@ -332,7 +333,7 @@ impl Engine {
         (offset <= to).then_some(offset)
     }
 
-    /// Who would be met with this offset (ps); some more than once.
+    /// Calls `found` with the streams that a release at `offset` (ps) would collide with; some of them repeatedly.
     pub(crate) fn conflicts(
         &self,
         number: u32,
@@ -347,7 +348,7 @@ impl Engine {
         }
     }
 
-    /// Offsets (ns) at which one of the stream's links has just become free.
+    /// Releases (ns) at which one of the stream's links has just become free.
     pub(crate) fn candidates(&self, number: u32, shape: &Shape) -> Vec<i64> {
         let stream = &self.problem.streams[number as usize];
         let period = stream.period_ns * 1_000;
@@ -378,7 +379,7 @@ impl Engine {
         Some((placed, Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps, &placed.behind)))
     }
 
-    /// Enters a placed stream into its links' lists, or strikes it out.
+    /// Enters a placed stream into the lists of its links, or removes it from them.
     fn take(&mut self, number: u32, enter: bool) {
         let own = self.problem.streams[number as usize].period_ns * 1_000;
         let Some((placed, shape)) = self.shape_of(number) else { return };

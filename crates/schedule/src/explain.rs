@@ -1,7 +1,7 @@
-//! Why streams found no place: reasons that are certain first, each with its numbers and what would help.
+//! Why streams have no place. Certain reasons come first, each with its numbers and with what would help.
 //!
-//! Where none is certain, a set of streams that did not fit together, by QuickXplain (Junker 2004) with first fit as
-//! the judge: it is small, not proved to be the smallest.
+//! Where no reason is certain, the explanation is a set of streams that did not fit together. QuickXplain (Junker
+//! 2004) finds the set with first fit as its test: the set is small, but not proved to be the smallest.
 
 use crate::common_times::{Need, too_much};
 use crate::engine::Engine;
@@ -16,20 +16,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use tsn_units::{INTER_FRAME_GAP, Octets, wire_time};
 
-/// One reason. Streams, links and nodes by their place in the problem.
+/// A reason why streams have no place. Streams, links and nodes are indices into the problem's lists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum Reason {
-    /// No way leads there.
+    /// No path leads from the talker to this listener.
     Unreachable { stream: u32, listener: u32 },
-    /// There are not so many ways without a link in common.
+    /// The network has fewer disjoint paths than the stream has member streams.
     NotDisjoint { stream: u32, copies: u8 },
-    /// A frame is longer than a port takes.
+    /// A frame is longer than the longest frame of a port.
     Frame { stream: u32, link: u32, octets: u32, most: u32 },
-    /// One period's frames take longer than the period.
+    /// The frames of one period occupy a link for longer than the period.
     Period { stream: u32, link: u32, needs_ps: i64, period_ns: i64 },
-    /// Even alone it takes longer than it may. With `rate_bps` on all its links it would not.
+    /// The stream misses its deadline even alone. With `rate_bps` on all its links it would meet it.
     Deadline {
         stream: u32,
         deadline_ns: i64,
@@ -38,56 +38,56 @@ pub enum Reason {
         hops: Vec<Hop>,
         rate_bps: Option<u64>,
     },
-    /// Its delay varies by more than it may, whoever else is there.
+    /// The stream exceeds its jitter limit even alone.
     Jitter { stream: u32, limit_ns: i64, spread_ps: i64, margins_ps: i64 },
-    /// Two that must share a link meet there in some period, whatever their releases.
+    /// Two streams that must share a link collide there in some period, whatever their releases.
     Pair { link: u32, streams: [u32; 2], needs_ps: [i64; 2], common_ps: i64 },
-    /// More than two that must share a link and cannot all be apart there, whatever their releases: modulo `common_ps`
-    /// no two of them may meet, and they take `needs_ps` of it.
+    /// More than two streams must share a link, and some of them collide whatever their releases: modulo `common_ps`
+    /// no two of them may overlap, and they need `needs_ps` of it.
     Together { link: u32, streams: Vec<u32>, needs_ps: Vec<i64>, common_ps: i64 },
-    /// Those that must take a link need more than there is of it.
+    /// The streams that must take a link need more than its whole time.
     Link { link: u32, ppm: i64, streams: Vec<Share> },
-    /// A link's gates cannot be programmed.
+    /// The gate control list of a link exceeds its hardware.
     Gates { refusal: GateRefusal },
-    /// These did not fit together. Whether none of them can be spared is not proved.
+    /// First fit found no room for `stream` beside these streams. `minimal`: with any one of them left out, it did.
     Conflict { stream: u32, streams: Vec<u32>, minimal: bool },
-    /// Without these, all others have a place.
+    /// All other streams have a place without these.
     Without { streams: Vec<u32> },
 }
 
-/// What one hop takes, ps.
+/// The parts of a delay on one hop, ps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hop {
     /// The link.
     pub link: u32,
-    /// From the last bit in the node before to the last bit out, without what follows.
+    /// From the frame's arrival in the node before to its last bit out, without processing and propagation.
     pub wire_ps: i64,
-    /// The link's own delay.
+    /// Propagation delay of the link.
     pub propagation_ps: i64,
-    /// In the node that it leaves.
+    /// Processing in the node before the link.
     pub before_ps: i64,
 }
 
-/// What a stream takes of a link.
+/// The share of a link's time that a stream needs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
-    /// Who.
+    /// The stream.
     pub stream: u32,
     /// Parts per million.
     pub ppm: i64,
 }
 
-/// How much to look for.
+/// How much effort an explanation may take.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Depth {
-    /// Streams without room whose reasons are looked for one by one.
+    /// How many streams without room are explained one by one.
     pub streams: u32,
-    /// How often first fit is asked whether a set fits.
+    /// How many sets of streams first fit may test.
     pub questions: u32,
-    /// Largest set that is asked about.
+    /// The largest set that is tested.
     pub largest: u32,
 }
 
@@ -97,10 +97,10 @@ impl Default for Depth {
     }
 }
 
-/// Rates of Ethernet, for the smallest at which a stream would be in time.
+/// Rates of Ethernet in Mbit/s, to name the slowest one with which a stream would meet its deadline.
 const RATES: [u64; 9] = [10, 100, 1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 100_000];
 
-/// Why these were refused; the same reason is given once. The problem was checked.
+/// Explains refusals; equal reasons appear once. The problem must have passed [`Problem::check`].
 #[must_use]
 pub fn explain(problem: &Problem, refused: &[(u32, Refusal)], depth: &Depth) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = Vec::new();
@@ -135,7 +135,7 @@ pub fn explain(problem: &Problem, refused: &[(u32, Refusal)], depth: &Depth) -> 
     reasons
 }
 
-/// What stands against a stream that has the network to itself.
+/// Why a stream has no place even when it has the network to itself.
 fn alone(problem: &Problem, routes: &mut Routes, number: u32, stream: &Stream, refusal: &Refusal) -> Reason {
     match *refusal {
         Refusal::Frame { link, octets, most } => Reason::Frame { stream: number, link, octets, most },
@@ -166,7 +166,7 @@ fn alone(problem: &Problem, routes: &mut Routes, number: u32, stream: &Stream, r
 
 fn deadline(problem: &Problem, number: u32, stream: &Stream, tree: &Tree, smallest_ps: i64) -> Reason {
     let shape = Shape::new(problem, stream, tree, &[], &[]);
-    // The hops to the listener that is reached last.
+    // The hops to the listener that the frames reach last.
     let mut hops = Vec::new();
     let ends = |place: &usize| stream.listeners.contains(&problem.links[tree[*place].link as usize].to);
     // The last frame's last bit at the end of a link.
@@ -200,7 +200,7 @@ fn deadline(problem: &Problem, number: u32, stream: &Stream, tree: &Tree, smalle
     Reason::Deadline { stream: number, deadline_ns, smallest_ps, margin_ps, hops, rate_bps }
 }
 
-/// Certain reasons on links that a stream cannot avoid; else a set that did not fit.
+/// Certain reasons on links that a stream cannot avoid; without any, a set of streams that did not fit.
 fn no_room(
     problem: &Problem,
     routes: &Routes,
@@ -211,8 +211,8 @@ fn no_room(
     let stream = &problem.streams[number as usize];
     let mut reasons = Vec::new();
     let mut near: BTreeSet<u32> = BTreeSet::new();
-    // Margins keep frames apart that do not wait for each other: those of a talker's own, and those of which one is
-    // not there in each period of the other. Frames in one queue may follow each other without.
+    // Margins separate frames that do not wait for each other: frames of one talker, and frames of which one is
+    // absent in some periods of the other. Frames in one queue may follow each other without a margin.
     let margins = |link: u32, stream: &Stream| {
         let link = &problem.links[link as usize];
         if link.from == stream.talker { 2 * link.margin_ps } else { 0 }
@@ -271,13 +271,13 @@ fn no_room(
     reasons
 }
 
-/// What a stream takes of a link in parts per million.
+/// The share of a link's time that a stream needs, in parts per million.
 fn ppm(needs: i64, stream: &Stream) -> i64 {
     (i128::from(needs) * 1_000 / i128::from(stream.period_ns)) as i64
 }
 
-/// The links of a stream's shortest way, and for how long its frames take each at least, ps: without margins, and one
-/// right behind the other, as those that waited are.
+/// The links of a stream's shortest path, each with the least time (ps) that the frames of one period occupy it:
+/// without margins, back to back, as frames leave that have waited.
 fn takes(problem: &Problem, routes: &mut Routes, stream: &Stream) -> Vec<(u32, i64)> {
     let Some(tree) = routes.tree(problem, stream, 0) else { return Vec::new() };
     let mut seen = HashSet::new();
@@ -289,7 +289,7 @@ fn takes(problem: &Problem, routes: &mut Routes, stream: &Stream) -> Vec<(u32, i
     tree.iter().filter(|entry| seen.insert(entry.link)).map(takes).collect()
 }
 
-/// Whether all listeners can be reached without a link.
+/// Whether the stream can reach all its listeners without the link `without`.
 fn reaches_without(problem: &Problem, routes: &Routes, stream: &Stream, without: u32) -> bool {
     let mut reached = vec![false; problem.nodes.len()];
     reached[stream.talker as usize] = true;
@@ -305,7 +305,7 @@ fn reaches_without(problem: &Problem, routes: &Routes, stream: &Stream, without:
     stream.listeners.iter().all(|listener| reached[*listener as usize])
 }
 
-/// Asks first fit whether sets of streams fit beside one.
+/// Tests with first fit whether sets of streams fit beside one stream.
 struct Judge<'a> {
     problem: &'a Problem,
     number: u32,
@@ -313,7 +313,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// A set of others that it did not fit with; none where it fits with all, or questions run out at once.
+    /// A set of other streams beside which the stream did not fit. None if it fits beside all, or if no test is left.
     fn conflict(&mut self, others: &[u32]) -> Option<Vec<u32>> {
         if self.fits(&[], others)? {
             return None;
@@ -323,7 +323,7 @@ impl Judge<'_> {
         Some(set)
     }
 
-    /// QuickXplain: of `from`, those without which all fits beside `with`.
+    /// QuickXplain: the streams of `from` that are to blame, given that `with` stays.
     fn reduce(&mut self, with: &[u32], grown: bool, from: &[u32]) -> Option<Vec<u32>> {
         if grown && !self.fits(with, &[])? {
             return Some(Vec::new());
@@ -333,7 +333,7 @@ impl Judge<'_> {
         }
         let (one, two) = from.split_at(from.len() / 2);
         let mut beside = [with, one].concat();
-        // Out of questions: a half that is not reduced is still a set that did not fit.
+        // When no test is left, a half that was not reduced is still a set that did not fit.
         let second = self.reduce(&beside, !one.is_empty(), two).unwrap_or_else(|| two.to_vec());
         beside = [with, &second].concat();
         let first = self.reduce(&beside, !second.is_empty(), one).unwrap_or_else(|| one.to_vec());
@@ -348,6 +348,6 @@ impl Judge<'_> {
         let (nodes, links) = (nodes.clone(), links.clone());
         let part = Problem { nodes, links, streams, granularity_ns: *granularity_ns };
         let mut engine = Engine::new(part);
-        Some(place_all(&mut engine, &Effort { looks: 20, ..Effort::default() }).0.is_empty())
+        Some(place_all(&mut engine, &Effort { steps: 20, ..Effort::default() }).0.is_empty())
     }
 }

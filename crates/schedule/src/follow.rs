@@ -1,9 +1,10 @@
-//! Frames that wait for others ahead of them in one queue, at an open gate.
+//! Frames that wait at an open gate behind other frames of the same queue.
 //!
-//! IEEE 802.1Q-2022, 8.6.6: a queue is first in, first out. A frame may wait behind another where it is certain which of
-//! them comes first, clocks and missing frames included. Whoever waits may find nobody ahead, for a frame can be lost
-//! or its talker not yet have begun: then it goes at once. So a link is kept free from when the frame comes, and
-//! the frame may be as much earlier on every link that follows, until a closed gate holds it.
+//! IEEE 802.1Q-2022, 8.6.6: a queue is first in, first out. A frame may wait behind another frame where their order is
+//! certain, also with clock errors and missing frames. The frame ahead may be missing, because it was lost or because
+//! its talker has not begun; then the waiting frame leaves at once. So the schedule keeps the link free from the
+//! frame's arrival on, and the frame may be early by the same time on every following link, until a closed gate
+//! holds it.
 
 use crate::engine::Engine;
 use crate::periods::gcd;
@@ -11,33 +12,33 @@ use crate::placement::{Placed, Refusal};
 use crate::problem::{Stream, TreeEntry};
 use crate::shape::{Shape, Use};
 
-/// More steps than this are not worth it.
+/// The search for one release gives up after this many steps.
 const STEPS: u32 = 400;
 
-/// One stream's part on a link, at its release (ps).
+/// The use that one stream makes of a link, with the stream's release (ps).
 #[derive(Copy, Clone)]
 struct Part<'a> {
     part: &'a Use,
     begun: i64,
     period: i64,
     queue: u8,
-    /// Some of its frames are eliminated: nobody can count on them.
+    /// Whether some of its frames are eliminated, so that no frame can count on waiting behind them.
     copies: bool,
 }
 
-/// What another stream means for one that is to be placed, ps.
+/// The effect of a placed stream on a stream that is to be placed, ps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Stand {
-    /// It is not in the way, or ahead in the queue and gone in time.
+    /// No effect: the two do not meet, or the placed one is ahead in the queue and leaves in time.
     Clear,
-    /// It is ahead in the queue: no first bit out before this.
+    /// The placed stream is ahead in the queue: no first bit out before this instant.
     From(i64),
-    /// It is in the way; less so, if the stream comes later by this.
+    /// The two collide; a release that is later by this may avoid it.
     Later(i64),
 }
 
 impl Part<'_> {
-    /// When the first frame comes at the earliest; the link is kept free from then on.
+    /// The earliest arrival of the first frame; the link is kept free from then on.
     fn comes(&self) -> i64 {
         self.begun + self.part.begins()
     }
@@ -47,16 +48,16 @@ impl Part<'_> {
     }
 }
 
-/// How one stream stands to another one on a link.
+/// The effect of the placed stream `other` on `own` on one link.
 fn stand(own: Part<'_>, other: Part<'_>, queues: u8, margin: i64, root: bool) -> Stand {
     let common = gcd(own.period, other.period);
     let same_queue = own.queue.min(queues - 1) == other.queue.min(queues - 1);
-    // Without a queue in common the wire is all that counts.
+    // Streams of different queues share only the wire.
     let held = |part: &Use| if same_queue { part.held } else { 0 };
     let (from, until) = (own.comes() - held(own.part), own.comes() + own.part.whole());
     let (begin, end) = (other.comes() - held(other.part), other.comes() + other.part.whole());
     let may_share = same_queue && !root && !own.copies && !other.copies && own.part.held == 0;
-    // It is there in each of the stream's periods.
+    // The placed stream has a frame in each period of the other.
     let always = common == other.period;
     let mut moved = ((from - end).div_euclid(common) + 1) * common;
     let mut found = Stand::Clear;
@@ -88,25 +89,25 @@ fn stand(own: Part<'_>, other: Part<'_>, queues: u8, margin: i64, root: bool) ->
 }
 
 impl Engine {
-    /// The first release from `from` (ps) on with which frames go on at once, or wait behind others in their queue.
+    /// The first release from `from` (ps) on with which frames leave at once or wait behind others in their queue.
     pub(crate) fn fit_behind(
         &self,
         number: u32,
         tree: &[TreeEntry],
         queue: u8,
-        looks: &mut u64,
+        steps: &mut u64,
     ) -> Option<(i64, Shape)> {
         let stream = &self.problem().streams[number as usize];
         let latest = stream.latest_ns * 1_000;
         let mut release = self.up(stream.earliest_ns * 1_000);
-        // First bits out, on the axis of the release.
+        // First bits out, as absolute instants like the release.
         let mut floors = vec![i64::MIN; tree.len()];
         let mut behind: Vec<u32> = Vec::new();
         for _ in 0..STEPS {
             if release > latest {
                 return None;
             }
-            *looks += 4 * tree.len() as u64;
+            *steps += 4 * tree.len() as u64;
             let relative: Vec<i64> = floors.iter().map(|floor| floor.saturating_sub(release)).collect();
             let shape = Shape::new(self.problem(), stream, tree, &relative, &behind);
             let late = match self.obstacle(number, &shape, release, queue) {
@@ -118,7 +119,7 @@ impl Engine {
                 Some((_, Stand::Later(by))) => by,
                 _ => match too_much(stream, &shape) {
                     0 => return Some((release, shape)),
-                    // What waits on the way can as well wait at the talker.
+                    // A frame that waits on its path can wait at the talker instead, which shortens its delay.
                     much if !behind.is_empty() => much,
                     _ => return None,
                 },
@@ -130,7 +131,7 @@ impl Engine {
         None
     }
 
-    /// The first entry at which somebody is in the way, or ahead.
+    /// The first entry at which a placed stream collides with this one or is ahead of it.
     fn obstacle(&self, number: u32, shape: &Shape, begun: i64, queue: u8) -> Option<(usize, Stand)> {
         shape.uses.iter().enumerate().find_map(|(place, part)| {
             let mut worst = Stand::Clear;
@@ -147,7 +148,7 @@ impl Engine {
         })
     }
 
-    /// The others that it would meet.
+    /// The placed streams that would collide with this one.
     fn met(&self, number: u32, part: &Use, begun: i64, queue: u8) -> Vec<u32> {
         let mut met = Vec::new();
         if let Some(class) = self.class(&self.problem().streams[number as usize]) {
@@ -174,7 +175,7 @@ impl Engine {
         worst
     }
 
-    /// Calls `each` with a stream's part on a link, and every one of another stream's there.
+    /// Calls `each` with a stream's use of a link and with every use that another stream makes of the link.
     fn with_parts(
         &self,
         number: u32,
@@ -196,7 +197,7 @@ impl Engine {
         }
     }
 
-    /// Whether a stream can be there beside those that are placed: they are out of its way, or ahead of it in the queue.
+    /// Whether a stream fits beside the placed ones: each of these leaves its links free, or is ahead in its queue.
     pub(crate) fn fits_behind(&self, number: u32, shape: &Shape, begun: i64, queue: u8) -> bool {
         self.obstacle(number, shape, begun, queue).is_none()
             && shape.behind.iter().all(|place| {
@@ -214,30 +215,30 @@ impl Engine {
             })
     }
 
-    /// Places a stream where its frames may wait behind others, whatever becomes of these.
+    /// Places a stream whose frames may wait behind others, and keep their limits if those frames are missing.
     ///
     /// # Errors
-    /// Why not.
-    pub fn place_behind(&mut self, number: u32, ways: u32) -> Result<(), Refusal> {
+    /// The reason why the stream has no place.
+    pub fn place_behind(&mut self, number: u32, paths: u32) -> Result<(), Refusal> {
         if self.problem().streams[number as usize].copies > 1 {
             return Err(Refusal::NoRoom);
         }
         let mut last = None;
-        for attempt in 0..ways.max(1) {
-            let Some(tree) = self.way(number, attempt) else { break };
+        for attempt in 0..paths.max(1) {
+            let Some(tree) = self.path(number, attempt) else { break };
             if last.as_ref() == Some(&tree) {
                 continue;
             }
-            let mut looks = 0;
+            let mut steps = 0;
             for queue in self.queues_of(number, &tree) {
-                if let Some((release, shape)) = self.fit_behind(number, &tree, queue, &mut looks) {
-                    self.looks += looks;
+                if let Some((release, shape)) = self.fit_behind(number, &tree, queue, &mut steps) {
+                    self.steps += steps;
                     let placed = self.placed_by(&tree, &shape, queue, release);
                     self.put(number, placed);
                     return Ok(());
                 }
             }
-            self.looks += looks;
+            self.steps += steps;
             if self.problem().streams[number as usize].tree.is_some() {
                 break;
             }
@@ -246,7 +247,8 @@ impl Engine {
         Err(Refusal::NoRoom)
     }
 
-    /// Places streams as an earlier plan did: first those that wait behind nobody. Gives who could not be, and why.
+    /// Gives streams the places of an earlier plan, first those that wait behind no others. Returns the streams that
+    /// could not keep their place, each with the reason.
     pub fn keep_all(&mut self, earlier: &[Option<Placed>]) -> Vec<(u32, Refusal)> {
         let all = earlier.iter().enumerate();
         let all = all.filter_map(|(number, placed)| Some((number as u32, placed.as_ref()?)));
@@ -270,7 +272,7 @@ impl Engine {
         refused
     }
 
-    /// Takes out whoever waits behind frames that are not there any more; gives who that is.
+    /// Removes the streams that waited behind frames that no longer exist, and returns their numbers.
     pub(crate) fn take_out_left_alone(&mut self) -> Vec<u32> {
         let mut out = Vec::new();
         loop {
@@ -289,7 +291,7 @@ impl Engine {
     }
 }
 
-/// By how much delay or jitter are beyond a stream's limits, ps.
+/// By how much delay or jitter exceed a stream's limits, ps.
 fn too_much(stream: &Stream, shape: &Shape) -> i64 {
     let late = shape.delay + shape.late - stream.deadline_ns * 1_000;
     let shaky = stream.jitter_ns.map_or(0, |limit| shape.jitter() - limit * 1_000);

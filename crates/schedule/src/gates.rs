@@ -1,6 +1,6 @@
 //! Gate control lists for a schedule: when each link's queues are open.
 //!
-//! IEEE 802.1Q-2022, 8.6.8.4. Windows are rounded outward to what the hardware can do; whoever is not scheduled has the rest.
+//! IEEE 802.1Q-2022, 8.6.8.4. Windows are rounded outward to what the hardware can do. All other traffic has the rest.
 
 use crate::periods::lcm;
 use crate::placement::Placed;
@@ -9,39 +9,39 @@ use crate::shape::Shape;
 use serde::{Deserialize, Serialize};
 use tsn_units::INTER_FRAME_GAP;
 
-/// One link's list.
+/// The gate control list of one link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateList {
-    /// The link at whose egress it is.
+    /// The link; the list belongs to the port where frames enter it.
     pub link: u32,
-    /// Where the first entry begins, ns from where all offsets are counted from; less than a cycle.
+    /// The start of the first entry, ns from the common origin of all offsets; less than a cycle.
     pub base_ns: i64,
     /// Sum of all intervals, ns.
     pub cycle_ns: i64,
     /// In order.
     pub entries: Vec<GateEntry>,
-    /// Windows that were joined because the hardware could not tell them apart.
+    /// How many windows were joined because the hardware cannot separate them.
     pub joined: u32,
 }
 
-/// One entry.
+/// One entry of a gate control list.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateEntry {
-    /// Bit n: queue n of those for time-triggered streams is open.
+    /// Bit n: the gate of queue n is open, among the queues for time-triggered streams.
     pub queues: u8,
-    /// Whether it is everybody else's turn.
+    /// Whether the gates of all other queues are open.
     pub others: bool,
-    /// ns.
+    /// Length of the interval, ns.
     pub interval_ns: i64,
 }
 
-/// Why a link can have no list.
+/// Why a link cannot have a gate control list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum GateRefusal {
-    /// All periods fit only into a longer cycle than the hardware has, or one that is no multiple of its ticks.
+    /// The periods need a cycle that is longer than the hardware's longest, or no multiple of its ticks.
     Cycle {
         /// The link.
         link: u32,
@@ -52,7 +52,7 @@ pub enum GateRefusal {
         /// Its ticks.
         granularity_ns: i64,
     },
-    /// More entries than the hardware has, and windows cannot be joined without letting a waiting frame go early.
+    /// The list has too many entries, and joining windows would let a waiting frame leave early.
     Entries {
         /// The link.
         link: u32,
@@ -61,7 +61,7 @@ pub enum GateRefusal {
         /// What the hardware can do.
         most: u32,
     },
-    /// A window that is rounded or joined as the hardware needs it would let a waiting frame go early.
+    /// A window that is rounded or joined for the hardware would let a waiting frame leave early.
     Early {
         /// The link.
         link: u32,
@@ -72,10 +72,11 @@ pub enum GateRefusal {
     },
 }
 
-/// Unrolled windows of one link beyond this are not worth the memory.
+/// The most windows of one link that are written out over a cycle; more would take too much memory.
 const MOST_WINDOWS: i64 = 1 << 20;
 
-/// When others are shut out; without a queue that is open, so that the wire is silent when a frame that waits goes.
+/// An interval in which the gates of other traffic are closed. With no open queue, it keeps the wire free until a
+/// waiting frame leaves.
 #[derive(Copy, Clone)]
 struct Window {
     start: i64,
@@ -83,7 +84,7 @@ struct Window {
     queues: u8,
 }
 
-/// A stream's part on a link: what is open for it, and while it waits what must be closed. All ps.
+/// The use that a stream makes of a link: when its gate must be open, and when closed while it waits. All ps.
 struct Part {
     stream: u32,
     period: i64,
@@ -106,7 +107,7 @@ pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<Ga
             let link = &problem.links[part.link as usize];
             let at = placed.offset_ns * 1_000 + part.begins();
             let silence = link.rate().time(INTER_FRAME_GAP).ps();
-            // Who waits goes when its gate opens: not a margin earlier.
+            // A waiting frame leaves when its gate opens, so its window has no margin before it.
             let open = if part.held > 0 { at + link.margin_ps } else { at - silence };
             let shortest = shortest(&link.limits);
             let closed = if part.held > 0 { open - silence.max(shortest * 1_000) } else { open };
@@ -149,7 +150,7 @@ fn list(link: u32, limits: &Limits, parts: &[Part]) -> Result<GateList, GateRefu
     let mut windows = apart(&open, cycle);
     let before = windows.len();
     if !stretch(&mut windows, cycle, shortest(limits)) {
-        // No time is left between them: open throughout.
+        // No time is left between the windows: the gates stay open throughout.
         windows =
             vec![Window { start: windows[0].start, end: windows[0].start + cycle, queues: all(&windows) }];
     }
@@ -171,7 +172,7 @@ fn list(link: u32, limits: &Limits, parts: &[Part]) -> Result<GateList, GateRefu
     })
 }
 
-/// In whole ticks.
+/// The shortest interval in whole ticks, ns.
 fn shortest(limits: &Limits) -> i64 {
     (limits.shortest_interval_ns + limits.granularity_ns - 1) / limits.granularity_ns * limits.granularity_ns
 }
@@ -180,7 +181,7 @@ fn all(windows: &[Window]) -> u8 {
     windows.iter().fold(0, |queues, window| queues | window.queues)
 }
 
-/// Every window of a cycle, in ticks outward; starts lie in the cycle, ends may lie behind it.
+/// Every window of a cycle, rounded outward to ticks. Starts lie within the cycle; ends may lie beyond it.
 fn unroll(parts: &[Part], cycle: i64, tick: i64) -> Vec<(Window, Kind)> {
     let step = tick * 1_000;
     let mut windows = Vec::new();
@@ -204,18 +205,18 @@ fn unroll(parts: &[Part], cycle: i64, tick: i64) -> Vec<(Window, Kind)> {
     windows
 }
 
-/// What a window is for.
+/// The purpose of a window.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Kind {
-    /// A frame passes.
+    /// A scheduled frame is sent.
     Frame,
-    /// Nobody else may begin any more: who is planned may already, unless it waits.
+    /// Other traffic may not begin to send; a scheduled frame may, unless it waits.
     Silence,
 }
 
-/// The same without overlaps, from one that follows a gap on, where there is a gap.
+/// The windows without overlaps; the first one follows a gap, if there is a gap.
 fn apart(open: &[(Window, Kind)], cycle: i64) -> Vec<Window> {
-    // When what begins or ends: by queue for frames, then for silences, then silences in which all are closed.
+    // Starts (+1) and ends (-1): places 0 to 7 count frames by queue, 8 to 15 silences by queue, 16 full silences.
     let mut turns: Vec<(i64, usize, i32)> = Vec::with_capacity(2 * open.len() + 2);
     let mut active = [0_i32; 17];
     for (window, kind) in open {
@@ -234,7 +235,7 @@ fn apart(open: &[(Window, Kind)], cycle: i64) -> Vec<Window> {
     let mask = |active: &[i32]| {
         (0..8).filter(|queue| active[*queue as usize] > 0).fold(0_u8, |all, queue| all | 1 << queue)
     };
-    // None: others' turn.
+    // None: the other traffic may send.
     let state = |active: &[i32; 17]| match (mask(&active[..8]), active[16] > 0, mask(&active[8..16])) {
         (0, true, _) => Some(0),
         (0, false, 0) => None,
@@ -270,7 +271,8 @@ fn apart(open: &[(Window, Kind)], cycle: i64) -> Vec<Window> {
     apart
 }
 
-/// No interval shorter than the hardware can do: short windows reach on, short gaps are closed. False where nothing is left.
+/// Removes intervals that are too short for the hardware: lengthens short windows and closes short gaps. False if no
+/// window is left.
 fn stretch(windows: &mut Vec<Window>, cycle: i64, shortest: i64) -> bool {
     let mut out: Vec<Window> = Vec::with_capacity(windows.len());
     for window in windows.iter() {
@@ -288,7 +290,7 @@ fn stretch(windows: &mut Vec<Window>, cycle: i64, shortest: i64) -> bool {
                     last.end = last.end.max(window.end);
                     continue;
                 }
-                // Only whose turn it was stays open.
+                // In the short gap, only the queues of the last window stay open.
                 last.end = window.start;
             }
         }
@@ -302,7 +304,7 @@ fn stretch(windows: &mut Vec<Window>, cycle: i64, shortest: i64) -> bool {
             if last == 0 {
                 return false;
             }
-            // It reaches into the first one: both are one.
+            // The last window reaches into the first one: join them.
             let first = out.remove(0);
             out[last - 1].end = out[last - 1].end.max(first.end + cycle);
             out[last - 1].queues |= first.queues;
@@ -317,7 +319,7 @@ fn stretch(windows: &mut Vec<Window>, cycle: i64, shortest: i64) -> bool {
     true
 }
 
-/// Entries that these need.
+/// How many entries these windows and their gaps need.
 fn count(windows: &[Window], cycle: i64) -> usize {
     let gaps = (0..windows.len()).filter(|place| gap(windows, *place, cycle) > 0).count();
     windows.len() + gaps
@@ -353,13 +355,13 @@ fn join_nearest(windows: &mut Vec<Window>, cycle: i64, most: usize) {
         }
     }
     if entries > most {
-        // One window and one gap are one too many.
+        // Not even one window and one gap fit: one window takes the whole cycle.
         out = vec![Window { start: out[0].start, end: out[0].start + cycle, queues: all(&out) }];
     }
     *windows = out;
 }
 
-/// Whose frame waits while its queue is open.
+/// A stream whose frame would wait while its queue is open, and so leave early; none if there is none.
 fn leaves_early(parts: &[Part], windows: &[Window], cycle: i64) -> Option<u32> {
     let (begin, span) = (windows[0].start * 1_000, cycle * 1_000);
     let open_within = |queue: u8, from: i64, until: i64| {

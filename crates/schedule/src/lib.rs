@@ -1,4 +1,4 @@
-//! Schedules for time-triggered streams: when each is released, and by which way, so that no two frames meet.
+//! Schedules for time-triggered streams: when each is released, and by which path, so that no two frames meet.
 //!
 //! IEEE 802.1Qcc-2018, 46; the engine follows no paper but the arithmetic of periods: two streams whose periods
 //! are `p` and `q` meet on a link if and only if their intervals do modulo gcd(p, q).
@@ -7,9 +7,9 @@
 //!   here are read and written with serde.
 //! - [`solve`] places all streams of a problem, [`solve_keeping`] beside what an earlier plan decided: an [`Outcome`].
 //! - [`Engine`]: keeps what is placed, takes streams in and out one at a time.
-//! - [`Placed`]: what was decided for one stream: release, way, queue, and when its frames leave every node.
+//! - [`Placed`]: what was decided for one stream: release, path, queue, and when its frames leave every node.
 //! - [`gate_lists`]: every link's gate control list, or why its hardware can have none.
-//! - [`ways`]: possible ways with the times of every hop, for engines that search in another way.
+//! - [`candidate_paths`]: possible paths with the times of every hop, for engines that search in another way.
 //! - [`explain`]: why streams were refused, as data; a [`Reason`] displays as a sentence.
 //!
 //! Times are in integer picoseconds. A frame that arrives at a node goes on at once (no-wait) where that is
@@ -36,7 +36,7 @@ mod routes;
 mod shape;
 mod solve;
 
-pub use alternatives::{Step, Way, ways};
+pub use alternatives::{CandidatePath, PathHop, candidate_paths};
 pub use engine::Engine;
 pub use explain::{Depth, Hop, Reason, Share, explain};
 pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};

@@ -1,11 +1,11 @@
-//! Reasons as sentences: what is wrong, in numbers, and what has to change at least. Whether that is enough is for those to
-//! try who can plan again.
+//! Reasons as sentences: what is wrong, in numbers, and the least change that is needed. Whether that change suffices
+//! only a new plan can show.
 
 use crate::explain::Reason;
 use crate::gates::GateRefusal;
 use std::fmt;
 
-/// Picoseconds as people read them: exact, for what is read here is written into scenarios.
+/// Picoseconds in a unit that people read: exact, because people copy these values into scenarios.
 struct Time(i64);
 
 impl fmt::Display for Time {
@@ -35,7 +35,7 @@ impl fmt::Display for Percent {
     }
 }
 
-/// A list of numbers, the first ones if there are many.
+/// A list of numbers; of a long list the first eight.
 struct Numbers<'a>(&'a [u32]);
 
 impl fmt::Display for Numbers<'_> {
@@ -54,11 +54,11 @@ impl fmt::Display for Reason {
         match self {
             Self::Unreachable { stream, listener } => write!(
                 f,
-                "stream {stream} cannot reach node {listener}: no way of links and bridges leads there; connect them"
+                "stream {stream} cannot reach node {listener}: no path of links and bridges leads there; connect them"
             ),
             Self::NotDisjoint { stream, copies } => write!(
                 f,
-                "stream {stream} needs {copies} ways without a link in common, and there are fewer; add links or ask for fewer copies"
+                "stream {stream} needs {copies} paths without a link in common, and there are fewer; add links or ask for fewer copies"
             ),
             Self::Frame { stream, link, octets, most } => write!(
                 f,
@@ -66,7 +66,7 @@ impl fmt::Display for Reason {
             ),
             Self::Period { stream, link, needs_ps, period_ns } => write!(
                 f,
-                "stream {stream} takes link {link} for {} in every {}; a longer period, less data or a faster link is needed",
+                "stream {stream} occupies link {link} for {} in every {}; a longer period, less data or a faster link is needed",
                 Time(*needs_ps),
                 Time(period_ns * 1_000)
             ),
@@ -74,7 +74,7 @@ impl fmt::Display for Reason {
                 let sum = |of: fn(&crate::explain::Hop) -> i64| Time(hops.iter().map(of).sum());
                 write!(
                     f,
-                    "stream {stream} takes at least {} over {} links ({} on wires, {} of propagation, {} in nodes, {} for clocks that differ), and may take {}; alone it keeps a deadline of {}",
+                    "stream {stream} needs at least {} over {} links ({} on wires, {} of propagation, {} in nodes, {} for clock errors), and its deadline is {}; without other streams it meets a deadline of {}",
                     Time(*smallest_ps),
                     hops.len(),
                     sum(|hop| hop.wire_ps),
@@ -85,31 +85,33 @@ impl fmt::Display for Reason {
                     Time((smallest_ps + 999) / 1_000 * 1_000),
                 )?;
                 match rate_bps {
-                    Some(rate) => write!(f, ", or its own with {} Mbit/s on its links", rate / 1_000_000),
+                    Some(rate) => {
+                        write!(f, ", or its own deadline with {} Mbit/s on its links", rate / 1_000_000)
+                    }
                     None => f.write_str(", and no faster link helps"),
                 }
             }
             Self::Jitter { stream, limit_ns, spread_ps, margins_ps } => {
                 let (limit, all) =
                     (Time(limit_ns * 1_000), Time((spread_ps + margins_ps + 999) / 1_000 * 1_000));
-                write!(f, "stream {stream} may jitter by {limit}, and ")?;
+                write!(f, "the jitter limit of stream {stream} is {limit}, and ")?;
                 match (*spread_ps, *margins_ps) {
-                    (0, clocks) => write!(f, "clocks that differ make {} of it", Time(clocks))?,
-                    (ways, 0) => write!(f, "its ways take times that differ by {}", Time(ways))?,
-                    (ways, clocks) => {
+                    (0, clocks) => write!(f, "clock errors alone make {}", Time(clocks))?,
+                    (paths, 0) => write!(f, "the delays of its paths differ by {}", Time(paths))?,
+                    (paths, clocks) => {
                         write!(
                             f,
-                            "its ways take times that differ by {}, clocks make {} more",
-                            Time(ways),
+                            "the delays of its paths differ by {}, to which clock errors add {}",
+                            Time(paths),
                             Time(clocks)
                         )?;
                     }
                 }
-                write!(f, "; alone it keeps a jitter of {all}")
+                write!(f, "; without other streams it keeps a jitter of {all}")
             }
             Self::Pair { link, streams: [a, b], needs_ps: [x, y], common_ps } => write!(
                 f,
-                "streams {a} and {b} must both take link {link}, for {} and {}, together more than {}, the greatest common divisor of their periods: they meet whatever their releases; their periods have too small a common divisor, or their frames are too long",
+                "streams {a} and {b} must both take link {link}, for {} and {}, together more than {}, the greatest common divisor of their periods: they collide whatever their releases; periods with a larger common divisor or shorter frames are needed",
                 Time(*x),
                 Time(*y),
                 Time(*common_ps)
@@ -119,7 +121,7 @@ impl fmt::Display for Reason {
                 let times: Vec<String> = needs_ps.iter().take(8).map(|ps| Time(*ps).to_string()).collect();
                 write!(
                     f,
-                    "streams {} must all take link {link}: each two of their periods have {modulus} or a divisor of it in common, so no two may meet modulo {modulus}, and they need {} of that ({}): they meet whatever their releases; their periods have too small common divisors, or their frames are too long",
+                    "streams {} must all take link {link}: the greatest common divisor of each two of their periods divides {modulus}, so no two may overlap modulo {modulus}, and they need {} of that ({}): some collide whatever their releases; periods with larger common divisors or shorter frames are needed",
                     Numbers(streams),
                     Time(needs_ps.iter().sum()),
                     times.join(", "),
@@ -131,7 +133,7 @@ impl fmt::Display for Reason {
                 let most = most.collect::<Vec<_>>().join(", ");
                 write!(
                     f,
-                    "link {link} would be taken for {} of its time by {} streams that have no other way (most by {most}); a faster link, fewer streams or other ways are needed",
+                    "link {link} would be occupied for {} of its time by {} streams that have no other path (most by {most}); a faster link, fewer streams or other paths are needed",
                     Percent(*ppm),
                     streams.len()
                 )
@@ -143,19 +145,14 @@ impl fmt::Display for Reason {
                 if streams.len() == 1 { "stream" } else { "streams" },
                 Numbers(streams),
                 match streams.len() {
-                    1 => "whether there is a schedule of both is not known",
-                    _ if *minimal => "without any one of them it has",
+                    1 => "whether a schedule of both exists is not known",
+                    _ if *minimal => "without any one of them it finds room",
                     _ => "a smaller set may be enough",
                 }
             ),
             Self::Without { streams } => write!(
                 f,
-                "without {} it works: {} {}",
-                if streams.len() == 1 {
-                    "this stream".to_owned()
-                } else {
-                    format!("these {} streams", streams.len())
-                },
+                "no schedule with all streams, but one without {} {}",
                 if streams.len() == 1 { "stream" } else { "streams" },
                 Numbers(streams)
             ),
@@ -168,21 +165,21 @@ impl fmt::Display for GateRefusal {
         match self {
             Self::Cycle { link, cycle_ns: Some(cycle_ns), longest_ns, granularity_ns } => write!(
                 f,
-                "the periods on link {link} repeat together every {}, and its gates have cycles of at most {} in ticks of {granularity_ns} ns; periods with a smaller common multiple are needed",
+                "the periods on link {link} have the common multiple {}, and its gates have cycles of at most {} in ticks of {granularity_ns} ns; periods with a smaller common multiple are needed",
                 Time(cycle_ns * 1_000),
                 Time(longest_ns * 1_000)
             ),
             Self::Cycle { link, cycle_ns: None, .. } => write!(
                 f,
-                "the periods on link {link} never repeat together within a cycle that can be written down; periods with a smaller common multiple are needed"
+                "the common multiple of the periods on link {link} is too long for any cycle; periods with a smaller common multiple are needed"
             ),
             Self::Entries { link, needed, most } => write!(
                 f,
-                "link {link} needs {needed} gate entries and has {most}, and frames that wait keep windows from being joined; fewer windows are needed: fewer streams there, or a shorter cycle"
+                "link {link} needs {needed} gate entries and has {most}, and its windows cannot be joined because frames wait there; fewer streams on the link or a shorter cycle are needed"
             ),
             Self::Early { link, stream, shortest_interval_ns } => write!(
                 f,
-                "a window of link {link} that is as long as its hardware needs ({shortest_interval_ns} ns and more) lets a frame of stream {stream} go too early; a queue of its own is needed, or a shorter interval of the hardware"
+                "a window of link {link} with the shortest interval of its hardware ({shortest_interval_ns} ns) lets a frame of stream {stream} leave too early; a queue of its own, or hardware with a shorter interval, is needed"
             ),
         }
     }

@@ -1,25 +1,25 @@
-//! When a link is taken, folded onto one period.
+//! The times at which a link is occupied, modulo one period.
 
-/// The intervals of a link that frames of one period must keep clear of: every stream's own ones modulo the
-/// greatest common divisor of both periods, repeated over the period. They may overlap.
+/// The intervals of a link that frames with one period must avoid: each stream's intervals modulo the greatest common
+/// divisor of both periods, repeated over the period. Intervals may overlap.
 #[derive(Clone, Debug)]
 pub(crate) struct Busy {
     period: i64,
-    /// Starts, ascending, in `[0, period)`: apart from the rest, because they are what is searched.
+    /// Starts of the intervals, ascending, in `[0, period)`; a list of their own, because the search reads only them.
     starts: Vec<i64>,
     intervals: Vec<Interval>,
-    /// No interval is longer.
+    /// An upper bound on the length of the intervals.
     longest: i64,
 }
 
-/// Half open, in ps; does not reach beyond the period.
+/// A half-open interval in ps that ends within the period.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Interval {
     len: u32,
     stream: u32,
 }
 
-/// What is longer is entered in parts, so that intervals stay small.
+/// A longer interval is entered in parts, so that lengths fit into 32 bits.
 const LONGEST: i64 = 1 << 31;
 
 impl Busy {
@@ -31,19 +31,19 @@ impl Busy {
         self.period
     }
 
-    /// Any point as one in `[0, period)`.
+    /// An instant modulo the period.
     pub fn fold(&self, at: i64) -> i64 {
         at.rem_euclid(self.period)
     }
 
-    /// The earliest point from `at` on (in `[0, period)`) where the link is free for `len`; may lie beyond the
-    /// period, up to one period behind `at`.
+    /// The earliest instant from `at` (in `[0, period)`) on when the link is free for `len`. It may lie beyond the
+    /// period, up to one period after `at`. None if the link is never free for `len`.
     pub fn free_from(&self, at: i64, len: i64) -> Option<i64> {
         if len > self.period {
             return None;
         }
         let mut point = at;
-        // What starts behind `at - longest` may reach to `at`, also what wraps is stored in two parts.
+        // An interval that starts after `at - longest` may reach `at`. An interval that wraps is stored in two parts.
         let mut place = self.starts.partition_point(|start| *start <= at - self.longest);
         let mut turn = 0;
         loop {
@@ -51,7 +51,7 @@ impl Busy {
                 if turn > self.period || self.intervals.is_empty() || point + len <= turn + self.period {
                     return (point - at < self.period).then_some(point);
                 }
-                // What begins again with the next turn.
+                // The intervals at the start of the next period.
                 turn += self.period;
                 place = 0;
                 continue;
@@ -67,7 +67,7 @@ impl Busy {
         }
     }
 
-    /// Takes `[start, start + len)` of a stream whose period has `gcd` in common with this one.
+    /// Occupies `[start, start + len)` for a stream; `gcd`: of its period and this one.
     pub fn insert(&mut self, start: i64, len: i64, gcd: i64, stream: u32) {
         self.each_part(start, len, gcd, |list, start, len| {
             let place = list.starts.partition_point(|known| *known < start);
@@ -77,7 +77,7 @@ impl Busy {
         });
     }
 
-    /// Gives back what [`Self::insert`] took.
+    /// Frees the interval that [`Self::insert`] occupied.
     pub fn remove(&mut self, start: i64, len: i64, gcd: i64, stream: u32) {
         self.each_part(start, len, gcd, |list, start, len| {
             let from = list.starts.partition_point(|known| *known < start);
@@ -115,7 +115,7 @@ impl Busy {
         }
     }
 
-    /// Whose intervals meet `[start, start + len)`, `start` in `[0, period)`.
+    /// Calls `found` with the streams whose intervals overlap `[start, start + len)`; `start` is in `[0, period)`.
     pub fn meets(&self, start: i64, len: i64, mut found: impl FnMut(u32)) {
         let mut within = |start: i64, end: i64| {
             let from = self.starts.partition_point(|known| *known <= start - self.longest);
@@ -133,7 +133,7 @@ impl Busy {
         }
     }
 
-    /// Where intervals end: from there on others may fit.
+    /// The ends of the intervals, where the next stream may fit.
     pub fn ends(&self) -> impl Iterator<Item = i64> {
         self.starts.iter().zip(&self.intervals).map(|(start, interval)| start + i64::from(interval.len))
     }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Point by point, from the definition: a stream of period `q` takes `start + n q`.
+    /// The definition, point by point: a stream of period `q` occupies `start + n q`.
     fn taken(streams: &[(i64, i64, i64)], period: i64, at: i64, len: i64) -> bool {
         streams.iter().any(|(start, own, q)| {
             (0..period * q).any(|point| {

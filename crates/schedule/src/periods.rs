@@ -1,4 +1,4 @@
-//! The periods of a problem, and how they fold onto each other.
+//! The distinct periods of a problem, and their common divisors and multiples.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ impl Periods {
         Self(distinct.into_iter().collect())
     }
 
-    /// All, in ps.
+    /// All distinct periods, ascending, in ps.
     pub fn all(&self) -> &[i64] {
         &self.0
     }
 
-    /// Which one; none if it is new.
+    /// The index of a period; none if the problem does not have it.
     pub fn find(&self, period_ns: i64) -> Option<usize> {
         self.0.binary_search(&(period_ns * 1_000)).ok()
     }

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 pub struct Placed {
     /// When it is released in its period, ns.
     pub offset_ns: i64,
-    /// Its way.
+    /// Its path.
     pub tree: Tree,
-    /// First bits out, by entry of the way, ps from the release.
+    /// First bits out, by entry of the path, ps from the release.
     pub starts_ps: Vec<i64>,
     /// Its queue, of those for time-triggered streams.
     pub queue: u8,
-    /// Entries of the way at which its frames wait, gate open, for those ahead of them in the queue.
+    /// Entries of the path at which its frames wait, gate open, for those ahead of them in the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<u32>,
     /// Release to last bit in at the listener that is reached last, ps. Follows from the rest; needs not be given.
@@ -24,7 +24,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Whether both say the same of releases, ways and times.
+    /// Whether both say the same of releases, paths and times.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         (self.offset_ns, self.queue) == (other.offset_ns, other.queue)
@@ -38,7 +38,7 @@ impl Placed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Refusal {
-    /// No way leads to a listener.
+    /// No path leads to a listener.
     Unreachable,
     /// A frame is longer than a port takes.
     Frame {
@@ -61,15 +61,15 @@ pub enum Refusal {
         /// What it takes of it, ps.
         needs_ps: i64,
     },
-    /// Its delay varies by more than it may: its ways take times that differ, or clocks do.
+    /// Its delay varies by more than it may: its paths take times that differ, or clocks do.
     Jitter {
-        /// The slowest way's delay without the fastest one's, ps.
+        /// The slowest path's delay without the fastest one's, ps.
         spread_ps: i64,
         /// By how much clocks make it vary, ps.
         margins_ps: i64,
     },
     /// Others are in the way at every point of its release window.
     NoRoom,
-    /// What was to be kept is none for this stream any more: way, times or release.
+    /// What was to be kept is none for this stream any more: path, times or release.
     Changed,
 }

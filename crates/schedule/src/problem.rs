@@ -91,10 +91,10 @@ pub struct Stream {
     pub earliest_ns: i64,
     /// Latest release, ns; less than a period after the earliest.
     pub latest_ns: i64,
-    /// The way, where it is not free.
+    /// The path, where it is not free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// Over how many disjoint ways copies go to the listener (IEEE 802.1CB); one listener only, if more than 1 and
+    /// Over how many disjoint paths copies go to the listener (IEEE 802.1CB); one listener only, if more than 1 and
     /// `tree` is not given.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub copies: u8,
@@ -118,11 +118,11 @@ fn is_one(copies: &u8) -> bool {
     *copies == 1
 }
 
-/// A way through the network: parents come before children. Behind the node where copies meet, each copy has entries of
+/// A path through the network: parents come before children. Behind the node where copies meet, each copy has entries of
 /// its own: a frame comes by whichever arrives first, so the time of each is reserved.
 pub type Tree = Vec<TreeEntry>;
 
-/// One link of a way.
+/// One link of a path.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeEntry {
@@ -232,11 +232,11 @@ impl Problem {
         }
         let several = stream.copies > 1 && stream.listeners.len() > 1 && stream.tree.is_none();
         if stream.copies == 0 || stream.copies > 8 || several {
-            return Err("copies are not 1 to 8, or go to several listeners by ways that are free");
+            return Err("copies are not 1 to 8, or go to several listeners by paths that are free");
         }
         let tags = stream.more_octets.len();
         if tags > 0 && stream.tree.as_ref().is_none_or(|tree| tree.len() != tags) {
-            return Err("tags are not as many as entries of the way");
+            return Err("tags are not as many as entries of the path");
         }
         if stream.more_octets.iter().any(|octets| *octets > 1 << 10) {
             return Err("a tag has more than 1024 octets");
@@ -282,17 +282,17 @@ impl Problem {
                 Some(parent) if (parent as usize) < place => {
                     self.links[tree[parent as usize].link as usize].to
                 }
-                Some(_) => return Err("a way's entry comes before its parent"),
+                Some(_) => return Err("a path's entry comes before its parent"),
             };
             if link.from != from || (entry.parent.is_some() && !self.nodes[from as usize].forwards) {
-                return Err("a way does not hang together");
+                return Err("a path does not hang together");
             }
             if stream.copies == 1 && tree[..place].iter().any(|other| other.link == entry.link) {
-                return Err("a way takes a link twice");
+                return Err("a path takes a link twice");
             }
         }
         let reached =
             |listener: &u32| tree.iter().any(|entry| self.links[entry.link as usize].to == *listener);
-        if stream.listeners.iter().all(reached) { Ok(()) } else { Err("the way misses a listener") }
+        if stream.listeners.iter().all(reached) { Ok(()) } else { Err("the path misses a listener") }
     }
 }

@@ -1,4 +1,4 @@
-//! Ways through the network: the fewest hops, and among those the links that carry least.
+//! Paths through the network: the fewest hops, and among those the links that carry least.
 
 use crate::problem::{Problem, Stream, Tree, TreeEntry};
 use std::cmp::Reverse;
@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 /// What a link carries is counted in parts of this of its time.
 pub(crate) const WHOLE: i64 = 1_000_000;
 
-/// No way leads there.
+/// No path leads there.
 const FAR: u32 = u32::MAX;
 /// No link.
 const NONE: u32 = u32::MAX;
@@ -29,7 +29,7 @@ pub(crate) struct Routes {
     search: Search,
 }
 
-/// What one search for a cheapest way notes, kept from one to the next: by node, valid where `round` is its own.
+/// What one search for a cheapest path notes, kept from one to the next: by node, valid where `round` is its own.
 #[derive(Clone, Debug, Default)]
 struct Search {
     round: u32,
@@ -53,7 +53,7 @@ impl Search {
         self.next.clear();
     }
 
-    /// A cheaper way to a node; false where one as cheap is known.
+    /// A cheaper path to a node; false where one as cheap is known.
     fn reach(&mut self, node: u32, cost: i64, by: u32) -> bool {
         let at = node as usize;
         if self.rounds[at] == self.round && self.cost[at] <= cost {
@@ -107,7 +107,7 @@ impl Routes {
         &self.into[self.first_in[node as usize] as usize..self.first_in[node as usize + 1] as usize]
     }
 
-    /// A way for a stream; `attempt` 0 is the shortest, later ones care more for what links carry. None where
+    /// A path for a stream; `attempt` 0 is the shortest, later ones care more for what links carry. None where
     /// there is none.
     pub fn tree(&mut self, problem: &Problem, stream: &Stream, attempt: u32) -> Option<Tree> {
         if let Some(tree) = &stream.tree {
@@ -130,7 +130,7 @@ impl Routes {
         Some(tree)
     }
 
-    /// Hops from the middle of a longest shortest way, so that as many ways as possible lead straight to it or from it.
+    /// Hops from the middle of a longest shortest path, so that as many paths as possible lead straight to it or from it.
     fn depths(&self, problem: &Problem) -> Vec<u32> {
         let Some(any) = problem.nodes.iter().position(|node| node.forwards) else {
             return vec![0; problem.nodes.len()];
@@ -226,7 +226,7 @@ impl Routes {
         hops
     }
 
-    /// Grows a tree to one more listener by the cheapest way: a hop costs one, and more where links carry much.
+    /// Grows a tree to one more listener by the cheapest path: a hop costs one, and more where links carry much.
     fn reach(
         &mut self,
         problem: &Problem,
@@ -260,17 +260,17 @@ impl Routes {
                 search.reach(to, so_far + WHOLE + load, *link);
             }
         }
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         let mut node = listener;
         while let Some(link) = search.by(node) {
-            way.push(link);
+            path.push(link);
             node = problem.links[link as usize].from;
         }
         self.search = search;
-        if way.is_empty() {
+        if path.is_empty() {
             return None;
         }
-        for link in way.into_iter().rev() {
+        for link in path.into_iter().rev() {
             let from = problem.links[link as usize].from;
             let leads = |entry: &TreeEntry| problem.links[entry.link as usize].to == from;
             let parent =

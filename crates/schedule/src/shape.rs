@@ -1,9 +1,9 @@
-//! What a stream takes of each link of a way, counted from its release.
+//! What a stream takes of each link of a path, counted from its release.
 
 use crate::problem::{Problem, Stream, TreeEntry};
 use tsn_units::{Octets, PREAMBLE, START_FRAME_DELIMITER, wire_time};
 
-/// One link of a way.
+/// One link of a path.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Use {
     pub link: u32,
@@ -19,16 +19,16 @@ pub(crate) struct Use {
     pub comes: [i64; 2],
 }
 
-/// A way with its times.
+/// A path with its times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
-    /// As the way's entries.
+    /// As the path's entries.
     pub uses: Vec<Use>,
     /// Release to the last bit in at the listener that is reached last, ps.
     pub delay: i64,
     /// How much later that can be, because clocks differ: the margin of the last link.
     pub late: i64,
-    /// By how much more a listener's slowest way takes than its fastest, where the stream limits that, ps.
+    /// By how much more a listener's slowest path takes than its fastest, where the stream limits that, ps.
     pub spread: i64,
     /// How much earlier than planned it may come to a listener, because frames that it waits behind may be missing, ps.
     pub early: i64,

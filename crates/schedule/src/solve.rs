@@ -1,4 +1,4 @@
-//! All streams of a problem: an order, first fit, and, where that is not enough, others make room.
+//! Places all streams of a problem: first fit in several orders, then ejecting streams to make room for others.
 
 use crate::engine::Engine;
 use crate::placement::{Placed, Refusal};
@@ -10,53 +10,53 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{HashSet, VecDeque};
 
-/// How much to try. Counted, not timed: the same problem always gives the same schedule.
+/// The effort of a search. Effort is counted, not timed, so that a problem always has the same schedule.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Effort {
-    /// Ways per stream.
-    pub ways: u32,
-    /// Looks at links' lists per stream, beyond the first round, before what has found no room is given up.
-    pub looks: u64,
-    /// For the draws.
+    /// How many paths to try for each stream.
+    pub paths: u32,
+    /// Search steps for each stream after the first round, before streams without a place are given up.
+    pub steps: u64,
+    /// Seed of the random draws.
     pub seed: u64,
-    /// Whether frames may wait behind others in one queue, where there is no place else.
+    /// Whether frames may wait behind others in one queue, for streams that have no other place.
     pub share: bool,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { ways: 4, looks: 200, seed: 1, share: false }
+        Self { paths: 4, steps: 200, seed: 1, share: false }
     }
 }
 
-/// What came of it.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// By stream.
+    /// The place of each stream; none if it has no place.
     pub placed: Vec<Option<Placed>>,
-    /// Who was not placed, and why.
+    /// The streams without a place, each with the reason.
     pub refused: Vec<(u32, Refusal)>,
-    /// Who was kept at first and is elsewhere now, or nowhere.
+    /// The streams of an earlier plan that have another place now, or none.
     pub moved: Vec<u32>,
-    /// How often a stream was taken out again to make room.
+    /// How many times a stream was ejected to make room.
     pub ejections: u64,
 }
 
-/// Places all streams, or as many as it can.
+/// Places all streams of a problem, or as many as possible.
 ///
 /// # Errors
-/// When the problem is none.
+/// When the problem does not pass [`Problem::check`].
 pub fn solve(problem: Problem, effort: &Effort) -> Result<Outcome, ProblemError> {
     solve_keeping(problem, &[], effort)
 }
 
-/// The same, with what an earlier plan decided for the first streams: that stays, unless it cannot, or others
-/// find no room without.
+/// Places all streams of a problem and keeps the places that an earlier plan gave to the first ones. Such a stream
+/// moves only if its place is no longer possible, or if another stream would have no place.
 ///
 /// # Errors
-/// When the problem is none.
+/// When the problem does not pass [`Problem::check`].
 pub fn solve_keeping(
     problem: Problem,
     earlier: &[Option<Placed>],
@@ -64,7 +64,7 @@ pub fn solve_keeping(
 ) -> Result<Outcome, ProblemError> {
     problem.check()?;
     let mut engine = Engine::new(problem);
-    // What cannot be kept is placed anew with the others.
+    // A stream that cannot keep its place gets a new one with the others.
     let _ = engine.keep_all(earlier);
     let (refused, ejections) = place_all(&mut engine, effort);
     let placed = engine.placed().to_vec();
@@ -86,11 +86,11 @@ fn put_all(engine: &mut Engine, placed: &[Option<Placed>]) {
     }
 }
 
-/// What a kept stream's place costs beyond others'.
+/// Extra price of ejecting a stream that an earlier plan placed.
 const KEPT: u32 = 1_000;
 
-/// Places what it can beside what is placed already; gives who was not placed and why, and how often a stream was
-/// taken out to make room.
+/// Places streams beside those that are placed already. Returns the streams without a place, each with the reason, and
+/// the number of ejections.
 pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refusal)>, u64) {
     let kept = engine.placed().to_vec();
     let fixed: HashSet<u32> = (0..kept.len()).filter(|n| kept[*n].is_some()).map(|n| n as u32).collect();
@@ -106,13 +106,13 @@ pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refu
         });
         let most = before.as_ref().map_or(usize::MAX, |(_, _, left)| left.len());
         for number in order.into_iter().filter(|number| !fixed.contains(number)) {
-            match engine.place_no_wait(number, effort.ways) {
+            match engine.place_no_wait(number, effort.paths) {
                 Ok(()) => {}
                 Err(Refusal::NoRoom) => waiting.push(number),
                 Err(reason) => refused.push((number, reason)),
             }
             if waiting.len() >= most {
-                // No better than what is known.
+                // This order is no better than the best one so far.
                 break;
             }
         }
@@ -124,44 +124,45 @@ pub(crate) fn place_all(engine: &mut Engine, effort: &Effort) -> (Vec<(u32, Refu
             break;
         }
     }
-    waiting.retain(|number| engine.place(*number, effort.ways).is_err());
+    waiting.retain(|number| engine.place(*number, effort.paths).is_err());
     let mut search = Search {
         draws: ChaCha8Rng::seed_from_u64(effort.seed),
         ejected: kept.iter().map(|placed| if placed.is_some() { KEPT } else { 0 }).collect(),
-        ways: effort.ways,
+        paths: effort.paths,
         ejections: 0,
     };
-    let end = engine.looks + effort.looks.saturating_mul(engine.problem().streams.len() as u64 + 100);
+    let end = engine.steps + effort.steps.saturating_mul(engine.problem().streams.len() as u64 + 100);
     let mut waiting: VecDeque<u32> = waiting.into();
-    // In vain for each of those that wait, many times over: there will be no more.
-    let mut in_vain = 0;
-    while engine.looks < end && in_vain < TURNS * waiting.len() {
+    // Stop when no stream without a place has found one for many attempts in succession.
+    let mut failures = 0;
+    while engine.steps < end && failures < ATTEMPTS * waiting.len() {
         let Some(number) = waiting.pop_front() else { break };
         let (settled, left) = search.make_room(engine, number);
-        in_vain = if settled { 0 } else { in_vain + 1 };
+        failures = if settled { 0 } else { failures + 1 };
         waiting.extend(left);
     }
     waiting.extend(engine.take_out_left_alone());
     let mut waiting: Vec<u32> = waiting.into();
     if effort.share && !waiting.is_empty() {
         let never: HashSet<u32> = refused.iter().map(|(number, _)| *number).collect();
-        waiting = share(engine, waiting, &kept, &never, effort.ways);
+        waiting = share(engine, waiting, &kept, &never, effort.paths);
     }
     refused.extend(waiting.into_iter().map(|number| (number, Refusal::NoRoom)));
     refused.sort_unstable_by_key(|(number, _)| *number);
     (refused, search.ejections)
 }
 
-/// Places who is left where frames may wait behind others: beside all who have a place, or all anew. Gives who is left.
+/// Places the remaining streams with frames that may wait behind others: beside the placed streams, or all streams
+/// anew. Returns the streams without a place.
 fn share(
     engine: &mut Engine,
     waiting: Vec<u32>,
     kept: &[Option<Placed>],
     never: &HashSet<u32>,
-    ways: u32,
+    paths: u32,
 ) -> Vec<u32> {
     let mut left = waiting;
-    left.retain(|number| engine.place_behind(*number, ways).is_err());
+    left.retain(|number| engine.place_behind(*number, paths).is_err());
     for order in [by_release, by_period, by_size] {
         if left.is_empty() {
             break;
@@ -172,7 +173,7 @@ fn share(
         let mut anew = order(engine.problem());
         anew.retain(|number| !never.contains(number) && engine.placed()[*number as usize].is_none());
         anew.retain(|number| {
-            engine.place(*number, ways).is_err() && engine.place_behind(*number, ways).is_err()
+            engine.place(*number, paths).is_err() && engine.place_behind(*number, paths).is_err()
         });
         if anew.len() < left.len() {
             left = anew;
@@ -183,7 +184,7 @@ fn share(
     left
 }
 
-/// Who has to be released first.
+/// Streams that must be released first.
 fn by_release(problem: &Problem) -> Vec<u32> {
     sorted(problem, |number| {
         let stream = &problem.streams[*number as usize];
@@ -191,7 +192,7 @@ fn by_release(problem: &Problem) -> Vec<u32> {
     })
 }
 
-/// What one stream is, for orders: restricted in its release, octets, period.
+/// Sort keys of a stream: whether its release window is narrow, its octets per period, its period.
 fn traits(problem: &Problem, number: u32) -> (bool, u64, u64) {
     let stream = &problem.streams[number as usize];
     let octets: u64 = stream.frames.iter().map(|octets| u64::from(*octets)).sum();
@@ -204,7 +205,7 @@ fn sorted<K: Ord>(problem: &Problem, key: impl Fn(&u32) -> K) -> Vec<u32> {
     order
 }
 
-/// Bound to a release first, then short periods, which later ones fill up, and long frames.
+/// Narrow release windows first, then short periods, then long frames.
 fn by_period(problem: &Problem) -> Vec<u32> {
     sorted(problem, |number| {
         let (bound, octets, period) = traits(problem, *number);
@@ -212,8 +213,8 @@ fn by_period(problem: &Problem) -> Vec<u32> {
     })
 }
 
-/// Hard ones first: bound to a release, then long frames and short periods. A long frame finds a gap more seldom
-/// than its share of the link says, so its length counts more than its period.
+/// Streams that are hard to place first: narrow release windows, then long frames with short periods. A long frame
+/// finds a gap less often than its share of the link suggests, so its length counts more than its period.
 fn by_area(problem: &Problem) -> Vec<u32> {
     sorted(problem, |number| {
         let (bound, octets, period) = traits(problem, *number);
@@ -221,7 +222,7 @@ fn by_area(problem: &Problem) -> Vec<u32> {
     })
 }
 
-/// Frames of much the same length side by side: they stay so over any number of hops.
+/// Frames of similar length one after the other: they stay together over any number of hops.
 fn by_size(problem: &Problem) -> Vec<u32> {
     sorted(problem, |number| {
         let (bound, octets, period) = traits(problem, *number);
@@ -231,20 +232,21 @@ fn by_size(problem: &Problem) -> Vec<u32> {
 
 struct Search {
     draws: ChaCha8Rng,
-    /// How often each stream had to go.
+    /// How many times each stream was ejected.
     ejected: Vec<u32>,
-    ways: u32,
+    paths: u32,
     ejections: u64,
 }
 
-/// Points that are looked at when room is made.
+/// How many releases are tried when room is made for a stream.
 const POINTS: usize = 24;
-/// How often in vain for each that waits.
-const TURNS: usize = 40;
+/// Failed attempts for each stream without a place before the search stops.
+const ATTEMPTS: usize = 40;
 
 impl Search {
-    /// Places a stream where those in the way are few, and were seldom sent away before, if all of these but one
-    /// find another place: never are fewer placed than before. Gives whether that one more is placed now, and who waits.
+    /// Places a stream at the release where it ejects the fewest streams, counting earlier ejections. Keeps the change
+    /// if all ejected streams but at most one find another place, so the number of placed streams never falls.
+    /// Returns whether one more stream is placed, and the stream that has no place now.
     fn make_room(&mut self, engine: &mut Engine, number: u32) -> (bool, Option<u32>) {
         let Some((placed, met)) = self.least(engine, number) else { return (false, Some(number)) };
         let gone: Vec<(u32, Placed)> =
@@ -254,14 +256,14 @@ impl Search {
         for (at, (other, _)) in gone.iter().enumerate() {
             self.ejected[*other as usize] += 1;
             self.ejections += 1;
-            if engine.place(*other, self.ways).is_ok() {
+            if engine.place(*other, self.paths).is_ok() {
                 continue;
             }
             if left.is_none() && gone.len() < SWAPPED {
                 left = Some(*other);
                 continue;
             }
-            // Not worth it: all as before.
+            // Two or more ejected streams have no place: undo all.
             for (other, _) in &gone[..at] {
                 engine.remove(*other);
             }
@@ -274,21 +276,21 @@ impl Search {
         (left.is_none(), left)
     }
 
-    /// The point where those in the way weigh least.
+    /// The release with the lowest price of the streams to eject.
     fn least(&mut self, engine: &mut Engine, number: u32) -> Option<(Placed, Vec<u32>)> {
-        let attempt = self.draws.next_u32() % self.ways.max(1);
-        let tree = engine.way(number, attempt)?;
+        let attempt = self.draws.next_u32() % self.paths.max(1);
+        let tree = engine.path(number, attempt)?;
         let stream = &engine.problem().streams[number as usize];
         let queue = stream.queue.unwrap_or(0);
         let shape = Shape::new(engine.problem(), stream, &tree, &[], &[]);
         engine.possible(stream, &shape).ok()?;
         let mut points = engine.candidates(number, &shape);
-        engine.looks += points.len() as u64 / 4;
+        engine.steps += points.len() as u64 / 4;
         while points.len() > POINTS {
             let gone = self.draws.next_u32() as usize % points.len();
             points.swap_remove(gone);
         }
-        engine.looks += 2 * (POINTS * shape.uses.len()) as u64;
+        engine.steps += 2 * (POINTS * shape.uses.len()) as u64;
         let mut best: Option<(u64, i64, Vec<u32>)> = None;
         for point in points {
             let mut met = Vec::new();
@@ -308,5 +310,5 @@ impl Search {
     }
 }
 
-/// With fewer than so many in the way, one of them may be left without a place instead.
+/// If fewer streams than this are ejected, one of them may stay without a place.
 const SWAPPED: usize = 3;

@@ -110,7 +110,7 @@ proptest! {
                 }
             }
         }
-        let outcome = solve(problem.clone(), &Effort { looks: 200, ..Effort::default() }).unwrap();
+        let outcome = solve(problem.clone(), &Effort { steps: 200, ..Effort::default() }).unwrap();
         let placed = outcome.placed.iter().filter(|placed| placed.is_some()).count();
         prop_assert_eq!(placed + outcome.refused.len(), problem.streams.len());
         let mut links: Vec<Vec<Taken>> = problem.links.iter().map(|_| Vec::new()).collect();

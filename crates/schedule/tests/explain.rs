@@ -122,7 +122,7 @@ fn what_is_refused_is_always_explained() {
             ..Family::default()
         };
         let problem = family.draw();
-        let outcome = solve(problem.clone(), &Effort { looks: 20, ..Effort::default() }).unwrap();
+        let outcome = solve(problem.clone(), &Effort { steps: 20, ..Effort::default() }).unwrap();
         let depth = Depth { streams: 2, questions: 8, ..Depth::default() };
         let reasons = explain(&problem, &outcome.refused, &depth);
         assert_eq!(outcome.refused.is_empty(), reasons.is_empty());

@@ -62,7 +62,7 @@ proptest! {
             link.limits.entries = entries;
             link.limits.longest_cycle_ns = longest_cycle_ns;
         }
-        let outcome = solve(problem.clone(), &Effort { looks: 50, ..Effort::default() }).unwrap();
+        let outcome = solve(problem.clone(), &Effort { steps: 50, ..Effort::default() }).unwrap();
         for list in gate_lists(&problem, &outcome.placed) {
             let list = match list {
                 Ok(list) => list,

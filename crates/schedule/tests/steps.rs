@@ -59,7 +59,7 @@ proptest! {
     #[test]
     fn what_is_kept_stays(shape in shapes(), streams in 4_u32..100, seed in any::<u64>()) {
         let problem = family(shape, streams, 1, seed).draw();
-        let effort = Effort { looks: 50, ..Effort::default() };
+        let effort = Effort { steps: 50, ..Effort::default() };
         let count = problem.streams.len();
         let part = Problem { streams: problem.streams[..count / 2].to_vec(), ..problem.clone() };
         let before = solve(part, &effort).unwrap();
@@ -120,9 +120,9 @@ fn copies_share_no_cable_between_bridges() {
             let leads_on = |place: usize| one.tree.iter().any(|entry| entry.parent == Some(place as u32));
             let ends = (0..one.tree.len()).filter(|place| !leads_on(*place));
             let mut cables = std::collections::HashSet::new();
-            let mut ways = 0;
+            let mut paths = 0;
             for end in ends {
-                ways += 1;
+                paths += 1;
                 let mut next = Some(end as u32);
                 while let Some(place) = next {
                     let entry = one.tree[place as usize];
@@ -134,7 +134,7 @@ fn copies_share_no_cable_between_bridges() {
                     next = entry.parent;
                 }
             }
-            assert_eq!(ways, 2);
+            assert_eq!(paths, 2);
             placed += 1;
         }
     }

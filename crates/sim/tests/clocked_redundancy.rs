@@ -60,7 +60,7 @@ fn recovery_timers_go_by_their_nodes_clock() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever one of two ways suffers and whatever the clocks show, every frame is delivered once.
+    /// Whatever one of two paths suffers and whatever the clocks show, every frame is delivered once.
     #[test]
     fn one_sound_way_is_enough(
         way in 0..2u32,
@@ -70,7 +70,7 @@ proptest! {
         step in prop::option::of((0..4u32, 0..20u64, -5_000_000..5_000_000i64)),
     ) {
         let mut plan = frer(2_000 * MS, 100_000);
-        let port = 2 + 2 * way;
+        let port = 2 + 2 * path;
         let model = LossModel::Bernoulli { loss_ppm };
         plan.faults.push(Fault::Loss { port, from_ns: 0, until_ns: 100 * MS, model });
         plan.faults.push(Fault::LinkDown { port, from_ns: cut.0 * MS, until_ns: (cut.0 + cut.1) * MS });

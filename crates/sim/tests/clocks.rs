@@ -83,7 +83,7 @@ fn gptp_keeps_one_hop_within_14_ns() {
     }
 }
 
-/// A longer way back than forth cannot be seen; half of the difference is the error.
+/// A longer path back than forth cannot be seen; half of the difference is the error.
 #[test]
 fn half_of_an_asymmetry_is_the_error() {
     let mut net = line(2, &[0, 0], 10 * SECOND);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::software::{Software, install, softwares};
-use common::wrong::{add, fault, two_ways, wrongs};
+use common::wrong::{add, fault, two_paths, wrongs};
 use common::*;
 use proptest::prelude::*;
 use tsn_plan::{Buffer, Change, ClockFault, Clocks, Fault, Further, NodeClock, Plan, Preemption};
@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(run(&plan), (sightings, counters));
     }
 
-    /// One way suffers anything; with cut-through and pre-emption anywhere, beside other traffic, every frame goes on
+    /// One path suffers anything; with cut-through and pre-emption anywhere, beside other traffic, every frame goes on
     /// once by the other one.
     #[test]
     fn one_whole_way_is_enough(
@@ -128,14 +128,14 @@ proptest! {
         masks in masks(), cuts in cuts(), wrongs in wrongs(5), other_way in any::<bool>(),
         softwares in prop::option::of(softwares()),
     ) {
-        let mut plan = two_ways(rates, &others);
+        let mut plan = two_paths(rates, &others);
         set(&mut plan, &masks, &cuts);
         soften(&mut plan, softwares);
         let ports: Vec<u32> = if other_way { vec![4, 8] } else { vec![2, 6] };
         for wrong in &wrongs {
             let mut fault = fault(&plan, &ports, wrong);
             if let Fault::NodeDown { node, .. } = &mut fault {
-                // The bridge in the middle, which only this way passes.
+                // The bridge in the middle, which only this path passes.
                 *node = plan.ports[ports[1] as usize].node;
             }
             add(&mut plan, fault);
@@ -153,7 +153,7 @@ proptest! {
         masks in masks(), cuts in cuts(), others in prop::collection::vec((0..8u8, 30_000..200_000u64, 64..1_500u32), 0..5),
         softwares in prop::option::of(softwares()),
     ) {
-        let mut plan = two_ways([GIGABIT; 2], &others);
+        let mut plan = two_paths([GIGABIT; 2], &others);
         set(&mut plan, &masks, &cuts);
         soften(&mut plan, softwares);
         let (_, counters) = run(&plan);

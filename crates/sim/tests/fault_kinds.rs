@@ -246,7 +246,7 @@ fn a_talker_that_is_down_is_silent() {
 fn a_recovery_function_begins_anew_when_its_node_does() {
     let mut net = kboxes(500);
     let resets = |net: &Net| done(&net.plan).1.recoveries[0].clone();
-    // The copies by the second way come 3 ms later.
+    // The copies by the second path come 3 ms later.
     net.plan.faults = vec![Fault::Delay {
         port: 4,
         from_ns: 0,

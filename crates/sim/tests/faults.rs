@@ -56,7 +56,7 @@ fn chance_draws_by_port_and_not_by_what_else_there_is() {
     let (alone, counters) = received(&plan);
     assert!((50..90).contains(&alone.len()), "{}", alone.len());
     assert_eq!(counters.ports[2].dropped_faults, 100 - alone.len() as u64);
-    // The way back has faults of its own, which cost this stream nothing and change no draw.
+    // The path back has faults of its own, which cost this stream nothing and change no draw.
     plan.faults.insert(0, loss(3, 1_000_000));
     assert_eq!(received(&plan).0, alone);
     plan.seed += 1;

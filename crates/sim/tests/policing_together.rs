@@ -3,7 +3,7 @@
 mod common;
 
 use common::policing::{add as add_tables, filter, policing};
-use common::wrong::{add as add_fault, fault, two_ways, wrongs};
+use common::wrong::{add as add_fault, fault, two_paths, wrongs};
 use common::*;
 use proptest::prelude::*;
 use tsn_plan::{
@@ -112,7 +112,7 @@ proptest! {
         others in prop::collection::vec((0..8u8, 30_000..200_000u64, 64..1_500u32), 0..5),
         tables in policing(), beside in beside(), wrongs in wrongs(4),
     ) {
-        let mut plan = two_ways([GIGABIT; 2], &others);
+        let mut plan = two_paths([GIGABIT; 2], &others);
         add_tables(&mut plan, tables);
         set(&mut plan, &beside);
         let ports: Vec<u32> = (0..plan.ports.len() as u32).collect();

@@ -104,7 +104,7 @@ fn transparent_clocks_take_residence_out() {
     }
 }
 
-/// The residence is measured with a free oscillator: 100 ppm of 5 ms are 500 ns, on one way only.
+/// The residence is measured with a free oscillator: 100 ppm of 5 ms are 500 ns, on one path only.
 #[test]
 fn a_transparent_clocks_oscillator_is_the_error_of_its_residence() {
     let mut net = line(3, &[0; 3], 20 * SECOND);

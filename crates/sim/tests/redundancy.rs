@@ -1,4 +1,4 @@
-//! Streams with more than one way: FRER against links that are pulled, and ways that stand by.
+//! Streams with more than one path: FRER against links that are pulled, and standby paths.
 //! OCORA Fig. 30 to 32.
 
 mod common;
@@ -152,7 +152,7 @@ fn the_first_copy_goes_on_whichever_way_it_comes() {
     assert!(sightings.iter().all(|one| one.tap != 3 || one.copy == 1 | ELIMINATED));
 }
 
-/// A match recovery forgets: when the ways differ by more than a period, each copy passes it.
+/// A match recovery forgets: when the paths differ by more than a period, each copy passes it.
 #[test]
 fn match_recovery_lets_copies_pass_that_come_late() {
     let mut plan = with_frer(kboxes(GIGABIT), Recovery { algorithm: Algorithm::Match, ..recovery() });
@@ -202,7 +202,7 @@ proptest! {
         prop_assert_eq!(run(&plan), (sightings, counters));
     }
 
-    /// Whatever one of two ways suffers, every frame is delivered once, in a queue that has room for it.
+    /// Whatever one of two paths suffers, every frame is delivered once, in a queue that has room for it.
     #[test]
     fn one_sound_way_is_enough(
         way in 0..2u32,
@@ -213,7 +213,7 @@ proptest! {
         individual in any::<bool>(),
     ) {
         let mut plan = with_frer(kboxes(rate), Recovery { individual, ..recovery() });
-        let port = 2 + 2 * way;
+        let port = 2 + 2 * path;
         let model = tsn_plan::LossModel::Bernoulli { loss_ppm };
         plan.faults.push(Fault::Loss { port, from_ns: 0, until_ns: 100 * MS, model });
         plan.faults.push(Fault::LinkDown { port, from_ns: cut.0 * MS, until_ns: (cut.0 + cut.1) * MS });

@@ -36,10 +36,10 @@ pub(crate) struct Times<'a> {
     /// First and last bits out at each of the talker's ports, frame by frame.
     pub roots: &'a [&'a [(i64, i64)]],
     /// Last bits in at the listener, frame by frame, and by how much earlier they may be; for each way.
-    pub ways: &'a [(&'a [i64], i64)],
+    pub paths: &'a [(&'a [i64], i64)],
 }
 
-/// None where no way leads to the listener.
+/// None where no path leads to the listener.
 pub(crate) fn proven(
     plan: &Plan,
     number: u32,
@@ -68,7 +68,7 @@ pub(crate) fn proven(
     let mut found = Proven { stream: number, node: listener.node, ..Proven::default() };
     let mut any = false;
     let frames = times
-        .ways
+        .paths
         .iter()
         .flat_map(|(bits, early)| bits.iter().zip(0..).map(move |(bits, place)| (bits, place, early)));
     for (bits, place, early) in frames {

@@ -2,7 +2,7 @@
 
 use tsn_plan::{Identification, Stream};
 
-/// A stream's frames at one egress port, by one of the ways that they may come by. Times of the first period, ps.
+/// A stream's frames at one egress port, by one of the paths that they may come by. Times of the first period, ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Passage {
     pub stream: u32,

@@ -7,7 +7,7 @@ use crate::{Report, Unfit, Violation};
 use tsn_plan::{NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
-/// The frames of one release behind an entry, by one of the ways that lead there.
+/// The frames of one release behind an entry, by one of the paths that lead there.
 #[derive(Clone)]
 struct Come {
     /// Last bits in, frame by frame.
@@ -63,7 +63,7 @@ fn walk(
         if stream.socket.is_some() || node.host.is_some() || port.qdisc.is_some() || polices {
             return Err(Unfit::Software);
         }
-        let ways: Vec<Come> = match hop.parent {
+        let paths: Vec<Come> = match hop.parent {
             None => vec![Come { bits: vec![release; sizes.len()], early: 0 }],
             Some(parent) => {
                 if node.cut_through_octets.is_some()
@@ -82,12 +82,12 @@ fn walk(
             }
         };
         let planned = own.starts_ps.get(entry).ok_or(Unfit::Times)?;
-        if planned.len() != ways.len() {
+        if planned.len() != paths.len() {
             return Err(Unfit::Times);
         }
         let class = port.pcp_to_class[usize::from(priority(stream, entry) & 7)];
         let mut arrivals = Vec::new();
-        for (come, planned) in ways.iter().zip(planned) {
+        for (come, planned) in paths.iter().zip(planned) {
             let ready = &come.bits;
             let start = release + i64::try_from(*planned).unwrap_or(i64::MAX / 4);
             if start < ready[0] {
@@ -147,9 +147,9 @@ fn walk(
         all[first..].iter().filter(|passage| own_port(plan, stream, passage)).map(|one| &one.frames[..]);
     let roots: Vec<_> = roots.collect();
     for listener in &stream.listeners {
-        let ways: Vec<(&[i64], i64)> =
+        let paths: Vec<(&[i64], i64)> =
             ways_to(stream, listener.route, &behind).map(|come| (&come.bits[..], come.early)).collect();
-        let times = crate::delays::Times { release, roots: &roots, ways: &ways };
+        let times = crate::delays::Times { release, roots: &roots, paths: &paths };
         report.delays.extend(crate::delays::proven(plan, number, stream, listener, &times));
     }
     Ok(())
@@ -197,8 +197,8 @@ fn own_port(plan: &Plan, stream: &Stream, passage: &Passage) -> bool {
 fn required(stream: &Stream, number: u32, release: i64, behind: &[Vec<Come>], report: &mut Report) {
     let margin = stream.scheduled.as_ref().map_or(0, |own| own.margin_ps);
     for listener in &stream.listeners {
-        let ways: Vec<&Come> = ways_to(stream, listener.route, behind).collect();
-        let lasts = ways.iter().filter_map(|come| Some((*come.bits.last()? - release, come.early)));
+        let paths: Vec<&Come> = ways_to(stream, listener.route, behind).collect();
+        let lasts = paths.iter().filter_map(|come| Some((*come.bits.last()? - release, come.early)));
         let most = lasts.clone().map(|(last, _)| last).max().unwrap_or(0).unsigned_abs();
         let least = lasts.map(|(last, early)| last - early).min().unwrap_or(0).unsigned_abs();
         let (stream_number, node) = (number, listener.node);

@@ -15,7 +15,7 @@ use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITE
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Windows {
-    /// Streams that are sure to pass all windows of their way, by listener.
+    /// Streams that are sure to pass all windows of their path, by listener.
     pub flows: Vec<Passing>,
     /// The others: nothing is proved of them here.
     pub open: Vec<Open>,
@@ -382,7 +382,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a stream goes one way, by the hardware alone.
+/// Whether a stream goes one path, by the hardware alone.
 fn simple(plan: &Plan, stream: &Stream) -> bool {
     stream.redundancy.is_none()
         && stream.socket.is_none()

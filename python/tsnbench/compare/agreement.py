@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tsnbench.compare.frames import Spread
 from tsnbench.compare.runs import Side
 from tsnbench.measure.stat import figures
-from tsnbench.plan.paths import way
+from tsnbench.plan.paths import path_to
 
 if TYPE_CHECKING:
     from tsnbench.measure.types import PathReport
@@ -194,10 +194,10 @@ def _repetition(sides: Sequence[Side], pair: tuple[int, int], each: Sequence[flo
 
 
 def _hops(pair: Sequence[Side], path: PathReport) -> int:
-    """Links on the way to the listener, the longest way where there are several."""
+    """Links on the way to the listener, the longest path where there are several."""
     for side in pair:
-        if ways := _ways(side, path):
-            return max(map(len, ways))
+        if paths := _paths(side, path):
+            return max(map(len, paths))
     return 1
 
 
@@ -206,17 +206,17 @@ def _processing(side: Side, path: PathReport) -> int:
     plan = side.plan
     if plan is None:
         return 0
-    nodes = [[plan["ports"][port]["node"] for port in ports[1:]] for ports in _ways(side, path)]
+    nodes = [[plan["ports"][port]["node"] for port in ports[1:]] for ports in _paths(side, path)]
     return max((sum(plan["nodes"][node]["processing_ns"] for node in own) for own in nodes), default=0)
 
 
-def _ways(side: Side, path: PathReport) -> list[tuple[int, ...]]:
+def _paths(side: Side, path: PathReport) -> list[tuple[int, ...]]:
     """The ports that a stream leaves by on its paths to the listener, the talker's first."""
     plan = side.plan
     for stream in plan["streams"] if plan else ():
         if plan is not None and stream["name"] == path["stream"]:
             return [
-                way(stream, place)
+                path_to(stream, place)
                 for place, listener in enumerate(stream["listeners"])
                 if plan["nodes"][listener["node"]]["name"] == path["listener"]
             ]

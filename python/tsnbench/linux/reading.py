@@ -11,7 +11,7 @@ class Stamping:
     """``ethtool -T``: where an interface stamps frames."""
 
     hardware: bool
-    """Both ways."""
+    """In both directions."""
     software: bool
     clock: int | None
     """Number of its PTP hardware clock."""

@@ -1,4 +1,4 @@
-"""Latency and jitter at every stage of a frame's way, as OCORA's tables print them.
+"""Latency and jitter at every stage of a frame's path, as OCORA's tables print them.
 
 OCORA CCN PoC, 3.1 and 5.2: a stage's latency is its stamp minus that of the interval's start, its mean jitter
 the mean of the distances from the mean latency.

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import sizes
-from tsnbench.plan.paths import ways
+from tsnbench.plan.paths import paths_to
 from tsnbench.plan.regeneration import priorities_of
 from tsnbench.scenario.sizes import PREAMBLE, START_DELIMITER
 
@@ -76,7 +76,7 @@ def smallest_delay_ps(
     priorities = priorities_of(document, stream)
     pcps = {hop["port"]: pcp for hop, pcp in zip(stream["route"], priorities, strict=True)}
     stored = _stored(stream)
-    return min(_smallest(document, each, octets, pcps, points, stored) for each in ways(stream, listener))
+    return min(_smallest(document, each, octets, pcps, points, stored) for each in paths_to(stream, listener))
 
 
 def _stored(stream: Stream) -> set[int]:

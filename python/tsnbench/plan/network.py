@@ -30,7 +30,7 @@ class Forwarding:
 
 @dataclass(frozen=True)
 class Clash:
-    """A stream whose way an address table cannot give, because another stream's frames look the same."""
+    """A stream whose path an address table cannot give, because another stream's frames look the same."""
 
     stream: str
     node: int
@@ -134,7 +134,7 @@ class Network:
         return rows, clashes
 
     def redundant(self) -> list[Stream]:
-        """Streams with several ways."""
+        """Streams with several paths."""
         return [stream for stream in self.streams if "redundancy" in stream]
 
     def policing(self, node: int) -> Policing | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Redundancy, Route, Stream
 
 
-def way(stream: Stream, listener: int) -> tuple[int, ...]:
+def path_to(stream: Stream, listener: int) -> tuple[int, ...]:
     """The ports from the talker to the listener with this place in the stream's ``listeners``."""
     return ports_to(stream, stream["listeners"][listener]["route"])
 
@@ -36,14 +36,14 @@ def entries_to(parents: Sequence[int | None], entry: int) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def ways(stream: Stream, listener: int) -> list[list[tuple[int, int]]]:
-    """Every way to the listener: (port, octets that an R-TAG adds there)."""
+def paths_to(stream: Stream, listener: int) -> list[list[tuple[int, int]]]:
+    """Every path to the listener: (port, octets that an R-TAG adds there)."""
     redundancy = stream.get("redundancy")
-    return ways_to(stream["route"], redundancy or {}, stream["listeners"][listener]["route"])
+    return paths_to_entry(stream["route"], redundancy or {}, stream["listeners"][listener]["route"])
 
 
-def ways_to(route: Sequence[Route], redundancy: Redundancy, place: int) -> list[list[tuple[int, int]]]:
-    """Every way that ends with this entry of a stream's ``route``."""
+def paths_to_entry(route: Sequence[Route], redundancy: Redundancy, place: int) -> list[list[tuple[int, int]]]:
+    """Every path that ends with this entry of a stream's ``route``."""
     merges = [merge["from"] for merge in redundancy.get("merges", ())]
 
     def back(place: int | None, passed: frozenset[int]) -> list[list[tuple[int, int]]]:
@@ -51,7 +51,7 @@ def ways_to(route: Sequence[Route], redundancy: Redundancy, place: int) -> list[
             return [[]]
         together = next((ends for ends in merges if place in ends), [place])
         found: list[list[tuple[int, int]]] = []
-        # Ways that meet can go in a circle: nothing that goes around comes first.
+        # Paths that meet can go in a circle: nothing that goes around comes first.
         for end in together if not passed & set(together) else ():
             hop = route[end]
             here = (hop["port"], tag_octets_of(redundancy, end))

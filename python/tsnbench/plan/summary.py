@@ -1,4 +1,4 @@
-"""A Plan as rows for people: streams with their ways, classes with their load, shapers, gate entries.
+"""A Plan as rows for people: streams with their paths, classes with their load, shapers, gate entries.
 
 Ports that no stream crosses are left out.
 """
@@ -15,7 +15,7 @@ from tsnbench.plan.delay import smallest_delay_ns, stamped_points
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists, open_ns, requested_ns
 from tsnbench.plan.load import class_loads
-from tsnbench.plan.paths import ways
+from tsnbench.plan.paths import paths_to
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Fault, GateList, Gates, Pattern, PlanDocument, Port, Stream
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamRow:
-    """Flows of one stream that go the same way to the same listener."""
+    """Flows of one stream that take the same path to the same listener."""
 
     stream: str
     flows: int
     pcp: int
     frame: str
     pattern: str
-    way: tuple[str, ...]
+    path: tuple[str, ...]
     """Names of nodes; ``b #2`` where the link to b is one of parallel ones."""
     least_ns: int
     """Delay of the largest frame in an empty network."""
@@ -79,15 +79,15 @@ class GateRow:
 
 
 def stream_rows(document: PlanDocument) -> list[StreamRow]:
-    """One row per stream, way and listener, in the order of the Plan."""
+    """One row per stream, path and listener, in the order of the Plan."""
     points = stamped_points(document)
     ports = document["ports"]
     rows: dict[tuple[str, tuple[int, ...]], StreamRow] = {}
     for stream in document["streams"]:
         passings = [
-            (place, tuple(port for port, _ in way))
+            (place, tuple(port for port, _ in path))
             for place in range(len(stream["listeners"]))
-            for way in ways(stream, place)
+            for path in paths_to(stream, place)
         ]
         for place, passed in passings:
             known = rows.get((stream["group"], passed))
@@ -99,7 +99,7 @@ def stream_rows(document: PlanDocument) -> list[StreamRow]:
                 pcp=stream["pcp"],
                 frame=_frame(stream),
                 pattern=_pattern(stream["pattern"]),
-                way=tuple(names),
+                path=tuple(names),
                 least_ns=smallest_delay_ns(document, stream, place, points=points),
                 limit_ns=stream["requirements"].get("delay_ns"),
             )

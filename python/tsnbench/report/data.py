@@ -282,8 +282,8 @@ def _flows(measures: foreign.Json, network: Network) -> tuple[Measure, ...]:
         flow = planned.get(path["stream"])
         hops = None
         if flow is not None:
-            ways = [len(flow.way(e)) for node, e in flow.listeners if node_names[node] == path["listener"]]
-            hops = ways[0] if ways else None
+            paths = [len(flow.path(e)) for node, e in flow.listeners if node_names[node] == path["listener"]]
+            hops = paths[0] if paths else None
         found.append(_measure(path, paths=(number,), pcp=flow.pcp if flow else None, hops=hops))
     return tuple(found)
 

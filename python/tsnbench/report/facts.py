@@ -59,7 +59,7 @@ class Flow:
     listeners: tuple[tuple[int, int], ...]
     """(node, last entry of its route)."""
 
-    def way(self, entry: int) -> tuple[int, ...]:
+    def path(self, entry: int) -> tuple[int, ...]:
         """The egress ports from the talker to the end of one entry of the route."""
         return tuple(
             self.route[place][0] for place in entries_to([parent for _, parent in self.route], entry)
@@ -260,7 +260,7 @@ class FaultSpan:
     from_ns: int
     until_ns: int
     frames: int | None
-    """In whose way it had a part; None where that was not counted."""
+    """Frames and copies that it affected; None where that was not counted."""
 
 
 @dataclass(frozen=True)

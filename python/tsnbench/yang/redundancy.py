@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def handles(network: Network, node: int) -> dict[int, int]:
-    """Streams that a node tells apart, and their handles: those with several ways, and those of filters."""
+    """Streams that a node tells apart, and their handles: those with several paths, and those of filters."""
     wanted: set[int] = set()
     policing = network.policing(node)
     for one in policing.get("filters", []) if policing else []:

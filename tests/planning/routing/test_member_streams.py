@@ -96,7 +96,7 @@ def test_two_cuts_of_a_ring_take_what_they_must(tmp_path: Path) -> None:
 
 
 def test_a_ladder_survives_what_two_ways_alone_do_not(tmp_path: Path) -> None:
-    """One cut on either side of the rung: the ways without it are both broken, the ladder is not."""
+    """One cut on either side of the rung: the paths without it are both broken, the ladder is not."""
     cuts = "{down: a1 -> a2, at: 3 ms}, {down: b2 -> b3, at: 3 ms}"
     plain = LADDER.replace("at: [a2, b2], ", "").replace(", [a1, a2, b2, b3], [b1, b2, a2, a3]", "") % ""
     assert counts(planned(plain, cuts), tmp_path / "plain") == [(100, 30, 0)]
@@ -115,7 +115,7 @@ def test_a_ladder_survives_every_pair_of_cuts_that_leaves_a_way(tmp_path: Path) 
         "a3 -> l",
         "b3 -> l",
     ]
-    ways = [
+    paths = [
         {"t -> a1", "a1 -> a2", "a2 -> a3", "a3 -> l"},
         {"t -> b1", "b1 -> b2", "b2 -> b3", "b3 -> l"},
         {"t -> a1", "a1 -> a2", "a2 -> b2", "b2 -> b3", "b3 -> l"},
@@ -124,7 +124,7 @@ def test_a_ladder_survives_every_pair_of_cuts_that_leaves_a_way(tmp_path: Path) 
     pairs = list(itertools.combinations(links, 2))
     for number, pair in enumerate(random.Random(5).sample(pairs, 18)):
         made = planned(LADDER % "", ", ".join(f"{{down: {link}, at: 3 ms}}" for link in pair))
-        whole = any(not way & set(pair) for way in ways)
+        whole = any(not path & set(pair) for path in paths)
         assert counts(made, tmp_path / str(number)) == [(100, 100 if whole else 30, 0)], pair
 
 
@@ -138,16 +138,16 @@ def test_a_ladder_beside_cut_through_is_as_fast_as_its_smallest_delay(tmp_path: 
 
 
 def test_what_goes_in_a_circle_needs_a_memory() -> None:
-    with pytest.raises(PlanningErrors, match="ways that meet go in a circle"):
+    with pytest.raises(PlanningErrors, match="paths that meet go in a circle"):
         planned(LADDER % ", recovery: match")
 
 
 def test_slips() -> None:
-    with pytest.raises(PlanningErrors, match="nodes where ways meet"):
+    with pytest.raises(PlanningErrors, match="nodes where paths meet"):
         planned((LADDER % "").replace("at: [a2, b2]", "at: [t, b2]"))
-    with pytest.raises(PlanningErrors, match="2 disjoint ways to l, found one at most"):
+    with pytest.raises(PlanningErrors, match="2 disjoint paths to l, found one at most"):
         planned((RING % "{}").replace("ring: {nodes: 5, prefix: b}", "line: {nodes: 5, prefix: b}"))
-    with pytest.raises(PlanningErrors, match="a way to m"):
+    with pytest.raises(PlanningErrors, match="a path to m"):
         planned(RING % "{paths: [[b1, b2, b3, l], [b1, b5, b4, b3, l]]}")
     with pytest.raises(ScenarioErrors, match="one listener with failover"):
         planned((RING % "{}").replace("frer: {}", "failover: {after: 1 ms}"))
@@ -186,7 +186,7 @@ def test_the_first_identification_that_tells_streams_apart_is_taken(other: str, 
 
 @pytest.mark.parametrize("individual", [False, True])
 def test_intermediate_meetings_hold_back_what_one_way_repeats(individual: bool, tmp_path: Path) -> None:
-    """A link that doubles every frame: the way's own function tells, where it meets others half way."""
+    """A link that doubles every frame: the path's own function tells, where it meets others half-way."""
     doubled = "{duplicate: 100 %, on: a1 -> a2, after: 10 us}"
     made = planned(LADDER % f", individual: {str(individual).lower()}", doubled)
     folder = tmp_path / "run"

@@ -1,4 +1,4 @@
-"""Streams with several ways, and faults: what the Plan says of them."""
+"""Streams with several paths, and faults: what the Plan says of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tsnbench.errors import InputError
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.plan.load import class_loads
-from tsnbench.plan.paths import ways as all_ways
+from tsnbench.plan.paths import paths_to as all_paths
 from tsnbench.planning import Plan, PlanningErrors, plan
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.errors import ScenarioErrors
@@ -45,16 +45,16 @@ def planned(network: str, stream: str, rest: str = "") -> Plan:
     return plan(scenario)
 
 
-def ways(made: Plan) -> list[list[str]]:
-    """Names of the ports of every way."""
+def paths(made: Plan) -> list[list[str]]:
+    """Names of the ports of every path."""
     ports = made.document["ports"]
-    found = all_ways(made.document["streams"][0], 0)
-    return [[ports[port]["name"] for port, _ in way] for way in found]
+    found = all_paths(made.document["streams"][0], 0)
+    return [[ports[port]["name"] for port, _ in path] for path in found]
 
 
 def test_disjoint_ways_share_only_the_ends() -> None:
     made = planned(RING, "frer: {}")
-    assert ways(made) == [
+    assert paths(made) == [
         ["t -> b1", "b1 -> b2", "b2 -> b3", "b3 -> l"],
         ["t -> b1", "b1 -> b5", "b5 -> b4", "b4 -> b3", "b3 -> l"],
     ]
@@ -64,7 +64,7 @@ def test_disjoint_ways_share_only_the_ends() -> None:
 
 
 def test_disjoint_ways_avoid_the_trap() -> None:
-    """The shortest way uses a node of each side: the two ways together must not."""
+    """The shortest path uses a node of each side: the two paths together must not."""
     trap = """
 name: trap
 duration: 1 ms
@@ -74,11 +74,11 @@ network:
   stations: [t, l]
   links: [t -- s, s -- a, a -- b, b -- z, s -- c, c -- d, d -- b, a -- e, e -- f, f -- z, z -- l]
 """
-    assert ways(planned(trap, "frer: {}")) == [
+    assert paths(planned(trap, "frer: {}")) == [
         ["t -> s", "s -> a", "a -> e", "e -> f", "f -> z", "z -> l"],
         ["t -> s", "s -> c", "c -> d", "d -> b", "b -> z", "z -> l"],
     ]
-    with pytest.raises(PlanningErrors, match="3 disjoint ways, found 2"):
+    with pytest.raises(PlanningErrors, match="3 disjoint paths, found 2"):
         planned(trap, "frer: {disjoint: 3}")
 
 
@@ -104,7 +104,7 @@ network:
   stations: [t, l]
   links: [t -- b1, t -- b4, b1 -- b2, b1 -- b3, b2 -- b3, b3 -- l, b4 -- b2]
 """
-    assert ways(planned(network, "via: [b1, b3], failover: {after: 1 ms}")) == [
+    assert paths(planned(network, "via: [b1, b3], failover: {after: 1 ms}")) == [
         ["t -> b1", "b1 -> b3", "b3 -> l"],
         ["t -> b4", "b4 -> b2", "b2 -> b3", "b3 -> l"],
     ]

@@ -1,4 +1,4 @@
-"""Ways of flows: shortest, tied, explicit, parallel, to several listeners, and none at all."""
+"""Paths of flows: shortest, tied, explicit, parallel, to several listeners, and none at all."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 
 from support.networks import connected, line, links, network, periodic, scenario
-from tsnbench.plan.paths import way
+from tsnbench.plan.paths import path_to
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.scenario import model
 
 DIAMOND = "t:station a:bridge b:bridge l:station"
 
 
-def ways(made: model.Scenario) -> dict[str, list[list[str]]]:
+def paths(made: model.Scenario) -> dict[str, list[list[str]]]:
     """Per flow and listener the names of the ports passed."""
     document = plan(made).document
     return {
         stream["name"]: [
-            [document["ports"][port]["name"] for port in way(stream, place)]
+            [document["ports"][port]["name"] for port in path_to(stream, place)]
             for place in range(len(stream["listeners"]))
         ]
         for stream in document["streams"]
@@ -29,12 +29,12 @@ def ways(made: model.Scenario) -> dict[str, list[list[str]]]:
 
 def test_the_fewest_hops_win() -> None:
     net = network("t:station a:bridge b:bridge c:bridge l:station", links("t-a a-b b-c c-l a-c"))
-    assert ways(scenario(net, {"s": periodic("t", "l")})) == {"s": [["t -> a", "a -> c", "c -> l"]]}
+    assert paths(scenario(net, {"s": periodic("t", "l")})) == {"s": [["t -> a", "a -> c", "c -> l"]]}
 
 
 @pytest.mark.parametrize("order", ["t-a t-b a-l b-l", "t-b b-l t-a a-l"])
-def test_of_equal_ways_the_first_named_node_wins_whatever_the_order_of_links(order: str) -> None:
-    assert ways(scenario(network(DIAMOND, links(order)), {"s": periodic("t", "l")})) == {
+def test_of_equal_paths_the_first_named_node_wins_whatever_the_order_of_links(order: str) -> None:
+    assert paths(scenario(network(DIAMOND, links(order)), {"s": periodic("t", "l")})) == {
         "s": [["t -> a", "a -> l"]]
     }
 
@@ -44,14 +44,14 @@ def test_stations_do_not_forward_but_hosts_do() -> None:
     by_host = network("t:host a:host b:bridge c:bridge l:host", wires)
     by_station = network("t:host a:station b:bridge c:bridge l:host", wires)
     streams = {"s": periodic("t", "l")}
-    assert ways(scenario(by_host, streams))["s"] == [["t -> a", "a -> l"]]
-    assert ways(scenario(by_station, streams))["s"] == [["t -> b", "b -> c", "c -> l"]]
+    assert paths(scenario(by_host, streams))["s"] == [["t -> a", "a -> l"]]
+    assert paths(scenario(by_station, streams))["s"] == [["t -> b", "b -> c", "c -> l"]]
 
 
 def test_explicit_hops_may_be_longer() -> None:
     net = network(DIAMOND, links("t-a a-l t-b a-b b-l"))
     streams = {"s": periodic("t", "l", via=("t", "b", "a", "l"))}
-    assert ways(scenario(net, streams))["s"] == [["t -> b", "b -> a", "a -> l"]]
+    assert paths(scenario(net, streams))["s"] == [["t -> b", "b -> a", "a -> l"]]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_no_way_is_said_once_per_stream() -> None:
 
 def test_flows_of_a_stream_take_parallel_links_in_turn() -> None:
     net = network("t:station dut:bridge l:station", links("t-dut dut-t dut-l"))
-    passed = ways(scenario(net, {"cross": periodic("t", "l", count=3), "one": periodic("t", "l")}))
+    passed = paths(scenario(net, {"cross": periodic("t", "l", count=3), "one": periodic("t", "l")}))
     first = {name: listeners[0][0] for name, listeners in passed.items()}
     assert first == {
         "cross.1": "t -> dut #1",
@@ -96,7 +96,7 @@ def test_flows_of_a_stream_take_parallel_links_in_turn() -> None:
 def test_a_chosen_parallel_link_is_taken() -> None:
     net = network("t:station dut:bridge l:station", links("t-dut t-dut dut-l"))
     stream = periodic("t", "l", count=2, via=("t", "dut", "l"), via_links=(2, None))
-    passed = ways(scenario(net, {"s": stream}))
+    passed = paths(scenario(net, {"s": stream}))
     assert [listeners[0][0] for listeners in passed.values()] == ["t -> dut #2", "t -> dut #2"]
 
 
@@ -113,7 +113,7 @@ def test_several_listeners_make_a_tree_that_forks_as_late_as_it_can() -> None:
 
 def test_a_listener_may_forward_to_the_next() -> None:
     net = network("t:host a:host b:host", links("t-a a-b"))
-    passed = ways(scenario(net, {"s": periodic("t", ("a", "b"))}))
+    passed = paths(scenario(net, {"s": periodic("t", ("a", "b"))}))
     assert passed["s"] == [["t -> a"], ["t -> a", "a -> b"]]
 
 
@@ -129,11 +129,11 @@ def test_every_tree_leads_to_every_listener_and_enters_each_node_once(
         assert len(set(entered)) == len(entered)
         assert stream["talker"] not in entered
         for place, listener in enumerate(stream["listeners"]):
-            passed = [document["ports"][port] for port in way(stream, place)]
+            passed = [document["ports"][port] for port in path_to(stream, place)]
             assert passed[0]["node"] == stream["talker"]
             assert document["ports"][passed[-1]["peer"]]["node"] == listener["node"]
             assert len(passed) < made[1]
 
 
 def test_a_line_has_as_many_hops_as_links() -> None:
-    assert len(ways(line(7))["cam"][0]) == 7
+    assert len(paths(line(7))["cam"][0]) == 7

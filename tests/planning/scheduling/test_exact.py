@@ -110,8 +110,8 @@ def test_what_is_found_is_a_schedule_and_what_can_be_found_is_not_impossible(see
 def _places(problem: Mapping[str, Any], stream: Mapping[str, Any], queues: int) -> list[Any]:
     """Every release, every wait in whole ticks at every bridge: all that there is for a stream on its own."""
     alone = {**problem, "streams": [stream]}
-    (ways,) = json.loads(_native.schedule_ways(json.dumps(alone), 1))
-    steps = ways[0]["steps"] if ways else []
+    (paths,) = json.loads(_native.candidate_paths(json.dumps(alone), 1))
+    steps = paths[0]["steps"] if paths else []
     found: list[Any] = []
     for offset, queue in itertools.product(
         range(stream["earliest_ns"], stream["latest_ns"] + 1, 10_000),

@@ -59,8 +59,8 @@ def test_flows_follow_the_paths() -> None:
     document = plan(engine_use_case()).document
     names = [node["name"] for node in document["nodes"]]
     for stream in document["streams"]:
-        way = [names[document["ports"][hop["port"]]["node"]] for hop in stream["route"]]
-        assert " ".join([*way, "vcc1"]) == ENGINE_PATHS[int(stream["name"][1])]
+        path = [names[document["ports"][hop["port"]]["node"]] for hop in stream["route"]]
+        assert " ".join([*path, "vcc1"]) == ENGINE_PATHS[int(stream["name"][1])]
 
 
 def test_the_use_case_needs_no_warning() -> None:

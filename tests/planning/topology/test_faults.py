@@ -170,7 +170,7 @@ def test_the_run_folder_counts_what_each_fault_did(tmp_path: Path) -> None:
 
 
 def test_cut_through_copies_and_pre_emption_beside_faults(tmp_path: Path) -> None:
-    """A whole way is enough; its smallest delay is what a run gives."""
+    """A whole path is enough; its smallest delay is what a run gives."""
     faults = "faults: [{down: b2, at: 5 ms, for: 5 ms}, {bit-errors: 1e-5, on: b1 -> b2, at: 10 ms}]\n"
     express = "shapers: {all: {queues: {classes: 802.1Q/8}, preemption: {express: [7]}}}\n"
     other = ", o: {from: e, to: l, pcp: 7, period: 70 us, frame: 64 B, via: [b1, b2, b3]}"
@@ -185,7 +185,7 @@ def test_cut_through_copies_and_pre_emption_beside_faults(tmp_path: Path) -> Non
 
 
 def test_a_bridge_that_is_down_is_gone_around(tmp_path: Path) -> None:
-    """A way that stands by is taken when a bridge of the first one fails."""
+    """A path that stands by is taken when a bridge of the first one fails."""
     text = (RING % "").replace("frer: {}", "failover: {after: 1 ms}")
     made = plan(read_scenario(text + "faults: [{down: b2, at: 5 ms, for: 5 ms}]\n")[0])
     _, path = ran(made, tmp_path)

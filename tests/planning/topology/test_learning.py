@@ -74,7 +74,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     with pytest.raises(PlanningErrors, match="no circles among bridges"):
         planned(tmp_path, f"x: {{}}, y: {LEARNS}", f"{star}, x -- y, x -- y")
     streams = ", f: {from: a, to: b, period: 1 ms, frame: 64 B, frer: {disjoint: 2}}"
-    with pytest.raises(PlanningErrors, match="one way where bridges learn"):
+    with pytest.raises(PlanningErrors, match="one path where bridges learn"):
         planned(tmp_path, f"x: {LEARNS}, y: {{}}", f"{star}, a -- y, b -- y", streams)
     both = "{forwarding: {mode: cut-through, after: 64 B, learning: true}}"
     with pytest.raises(PlanningErrors, match="beside cut-through is not modelled yet"):

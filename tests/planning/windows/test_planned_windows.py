@@ -179,7 +179,7 @@ REFUSED = {
         "shapers.all.gates: expected classes with windows that ask for less than all of a -> s1, "
         "found 110% of its time",
     ),
-    "a delay below the way": (
+    "a delay below the path": (
         {"s": periodic("a", "b", requires=requires(20 * US))},
         {},
         "streams.s.requires.delay: expected windows that bring it within 20 us, found up to 30 us",
@@ -281,7 +281,7 @@ shapers:
     found = {problem.path: problem.expected for problem in caught.value.problems}
     assert "streams.own.requires" in found
     assert ("streams.held.requires" in found) == requires.startswith("requires")
-    assert all(text.startswith("windows at all ports on its way") for text in found.values())
+    assert all(text.startswith("windows at all ports on its path") for text in found.values())
 
 
 def test_frames_that_a_window_lets_go_together_count_where_there_is_none() -> None:

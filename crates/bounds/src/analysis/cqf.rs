@@ -18,8 +18,8 @@ struct Span {
     to: Ps,
 }
 
-/// One flow's way to one listener.
-struct Way {
+/// One flow's path to one listener.
+struct FlowPath {
     stream: usize,
     /// Ports from the talker's on, and the priority with which frames leave each.
     ports: Vec<(usize, u8)>,
@@ -44,20 +44,20 @@ pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
         return;
     }
     let Some(cycle) = common_cycle(plan) else { return };
-    let ways = ways(plan, plain);
-    let mut delays = Vec::with_capacity(ways.len());
-    for way in &ways {
-        let chosen = (1..way.ports.len()).any(|place| gate(plan, way, place).is_some());
-        let after = if chosen { after_first(plan, &ways, way, cycle).map(Some) } else { Some(None) };
+    let paths = paths(plan, plain);
+    let mut delays = Vec::with_capacity(paths.len());
+    for path in &paths {
+        let chosen = (1..path.ports.len()).any(|place| gate(plan, path, place).is_some());
+        let after = if chosen { after_first(plan, &paths, path, cycle).map(Some) } else { Some(None) };
         let Some(after) = after else { return };
         delays.push(after);
     }
-    for ((flow, way), after) in found.flows.iter_mut().zip(&ways).zip(delays) {
+    for ((flow, path), after) in found.flows.iter_mut().zip(&paths).zip(delays) {
         let Some(after) = after else { continue };
-        let sizes = Sizes::of(&plan.streams[way.stream].size, 0);
-        let first = &plan.ports[way.ports[0].0];
+        let sizes = Sizes::of(&plan.streams[path.stream].size, 0);
+        let first = &plan.ports[path.ports[0].0];
         let longer = until_last_bit(sizes.largest, first) - until_last_bit(sizes.smallest, first);
-        let upper = first_part(plan, way, flow) + longer + after;
+        let upper = first_part(plan, path, flow) + longer + after;
         let tick = plan.taps.iter().map(|tap| Ps::from(tap.granularity_ns)).max().unwrap_or(1);
         flow.upper_ps = Some(upper);
         flow.upper_ns = Some((upper + 999).div_euclid(1_000) + tick - 1);
@@ -66,8 +66,8 @@ pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
 }
 
 /// Between the stamps, what the lower bound counts of the first link and of the stamps themselves.
-fn first_part(plan: &Plan, way: &Way, flow: &FlowBounds) -> Ps {
-    let processing: Ps = way.ports[1..].iter().map(|(port, _)| processing(plan, *port)).sum();
+fn first_part(plan: &Plan, path: &FlowPath, flow: &FlowBounds) -> Ps {
+    let processing: Ps = path.ports[1..].iter().map(|(port, _)| processing(plan, *port)).sum();
     let rest: Ps = flow.hops[1..].iter().map(|hop| hop.lower_ps).sum();
     flow.lower_ps - processing - rest
 }
@@ -97,9 +97,9 @@ fn common_cycle(plan: &Plan) -> Option<Ps> {
     all.all(|cycle| cycle == first).then(|| ps(first))
 }
 
-/// The ways of all flows and listeners, in the order of the bounds.
-fn ways(plan: &Plan, plain: &Bounds) -> Vec<Way> {
-    let mut ways = Vec::new();
+/// The paths of all flows and listeners, in the order of the bounds.
+fn paths(plan: &Plan, plain: &Bounds) -> Vec<FlowPath> {
+    let mut paths = Vec::new();
     for (number, stream) in plan.streams.iter().enumerate() {
         let priorities = plan.priorities(stream);
         for listener in &stream.listeners {
@@ -111,7 +111,7 @@ fn ways(plan: &Plan, plain: &Bounds) -> Vec<Way> {
                 at = hop.parent;
             }
             ports.reverse();
-            let first = plain.flows.get(ways.len()).and_then(|flow| flow.hops.first());
+            let first = plain.flows.get(paths.len()).and_then(|flow| flow.hops.first());
             let window = first.and_then(|hop| Some((hop.lower_ps, hop.upper_ps?)));
             let own = plan.streams.iter().flat_map(|stream| &stream.route);
             let alone = own.filter(|hop| hop.port as usize == ports[0].0).all(|hop| hop.parent.is_none());
@@ -126,18 +126,18 @@ fn ways(plan: &Plan, plain: &Bounds) -> Vec<Way> {
                 }
                 _ => None,
             };
-            ways.push(Way { stream: number, ports, stair });
+            paths.push(FlowPath { stream: number, ports, stair });
         }
     }
-    ways
+    paths
 }
 
-/// The stream gate that chooses a way's queue at its `place`-th port.
-fn gate<'a>(plan: &'a Plan, way: &Way, place: usize) -> Option<&'a StreamGate> {
-    let ingress = plan.ports[way.ports[place.checked_sub(1)?].0].peer;
+/// The stream gate that chooses a path's queue at its `place`-th port.
+fn gate<'a>(plan: &'a Plan, path: &FlowPath, place: usize) -> Option<&'a StreamGate> {
+    let ingress = plan.ports[path.ports[place.checked_sub(1)?].0].peer;
     let node = plan.ports[ingress as usize].node;
     let policing = plan.policing.iter().find(|policing| policing.node == node)?;
-    let filter = policing.matching(ingress, way.stream as u32, way.ports[place].1)?;
+    let filter = policing.matching(ingress, path.stream as u32, path.ports[place].1)?;
     let filter = &policing.filters[filter];
     let gate = policing.gates.get(filter.gate? as usize)?;
     let chooses = filter.scheduler.is_none() && gate.entries.iter().all(|entry| entry.ipv.is_some());
@@ -180,33 +180,33 @@ fn window(port: &Port, class: u8, from: Ps, cycle: Ps) -> Option<(Span, u8)> {
 }
 
 /// From a frame's last bit at the first bridge to its last bit at the listener, at most.
-fn after_first(plan: &Plan, ways: &[Way], way: &Way, cycle: Ps) -> Option<Ps> {
-    let first = gate(plan, way, 1)?;
+fn after_first(plan: &Plan, paths: &[FlowPath], path: &FlowPath, cycle: Ps) -> Option<Ps> {
+    let first = gate(plan, path, 1)?;
     let mut longest = 0;
     let mut begins = first.base_time_ns.checked_mul(1_000)?;
     // By port: how long after its turn's begin a window opens; the same for all turns, so that they keep apart.
-    let mut shifts: Vec<Option<Ps>> = vec![None; way.ports.len()];
+    let mut shifts: Vec<Option<Ps>> = vec![None; path.ports.len()];
     for start in &first.entries {
         let begin = Span { from: begins, to: begins + ps(start.interval_ns) };
         begins = begin.to;
         // When the last frame of the turn has come in.
         let (mut ipv, mut filled) = (start.ipv?, begin.to);
         for (place, known) in shifts.iter_mut().enumerate().skip(1) {
-            let port = &plan.ports[way.ports[place].0];
+            let port = &plan.ports[path.ports[place].0];
             let class = port.pcp_to_class[usize::from(ipv & 7)];
-            let (sent, open) = window(port, class, filled + processing(plan, way.ports[place].0), cycle)?;
+            let (sent, open) = window(port, class, filled + processing(plan, path.ports[place].0), cycle)?;
             let shift = sent.from - begin.from;
             if *known.get_or_insert(shift) != shift
-                || !fits(plan, ways, way.ports[place].0, class, sent, open)
+                || !fits(plan, paths, path.ports[place].0, class, sent, open)
             {
                 return None;
             }
             let end = sent.to + propagation(port);
-            if place + 1 == way.ports.len() {
+            if place + 1 == path.ports.len() {
                 longest = longest.max(end - begin.from);
                 break;
             }
-            let gate = gate(plan, way, place + 1)?;
+            let gate = gate(plan, path, place + 1)?;
             let least = sent.from + until_last_bit(64, port) + propagation(port);
             let (next, within) = entry(gate, least, cycle)?;
             if end >= within.to {
@@ -219,7 +219,7 @@ fn after_first(plan: &Plan, ways: &[Way], way: &Way, cycle: Ps) -> Option<Ps> {
 }
 
 /// Whether a window sends all that one turn may put into a class's queue, behind whatever is in the way when it opens.
-fn fits(plan: &Plan, ways: &[Way], port: usize, class: u8, sent: Span, open: u8) -> bool {
+fn fits(plan: &Plan, paths: &[FlowPath], port: usize, class: u8, sent: Span, open: u8) -> bool {
     let model = &plan.ports[port];
     if model.classes.get(usize::from(class)).is_none_or(|class| class.cbs.is_some()) {
         return false;
@@ -228,18 +228,19 @@ fn fits(plan: &Plan, ways: &[Way], port: usize, class: u8, sent: Span, open: u8)
     let (mut data, mut lower): (Data, Data) = (Data::from(INTER_FRAME_GAP.0) * 8 * BIT, 0);
     for (number, stream) in plan.streams.iter().enumerate() {
         let Some(entry) = stream.route.iter().position(|hop| hop.port as usize == port) else { continue };
-        let passes = |way: &&Way| way.stream == number && way.ports.iter().any(|(one, _)| *one == port);
-        let Some(way) = ways.iter().find(passes) else { return false };
-        let place = way.ports.iter().position(|(one, _)| *one == port).unwrap_or(0);
+        let passes =
+            |path: &&FlowPath| path.stream == number && path.ports.iter().any(|(one, _)| *one == port);
+        let Some(path) = paths.iter().find(passes) else { return false };
+        let place = path.ports.iter().position(|(one, _)| *one == port).unwrap_or(0);
         let own = model.pcp_to_class[usize::from(plan.priorities(stream)[entry] & 7)];
-        let Some(choice) = gate(plan, way, place) else {
+        let Some(choice) = gate(plan, path, place) else {
             if own >= class {
                 return false;
             }
             lower = lower.max(wire(Sizes::of(&stream.size, 0).largest));
             continue;
         };
-        let (Some(first), Some(stair)) = (gate(plan, way, 1), &way.stair) else { return false };
+        let (Some(first), Some(stair)) = (gate(plan, path, 1), &path.stair) else { return false };
         let ipvs = choice.entries.iter().filter_map(|entry| entry.ipv);
         let classes: Vec<u8> = ipvs.map(|ipv| model.pcp_to_class[usize::from(ipv & 7)]).collect();
         let others = classes.iter().filter(|other| **other != class);

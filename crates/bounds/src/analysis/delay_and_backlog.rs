@@ -1,15 +1,15 @@
-//! A class's arrivals facing its service: every way to count service holds, so the best one counts.
+//! A class's arrivals facing its service: each lower bound on the service holds, so the best one counts.
 
 use crate::curve::deviation::{Rises, busy_until, longest_wait, most_waiting};
 use crate::curve::{Curve, Data, Ps, Rate};
 use crate::reason::Reason;
 use crate::service::Service;
 
-/// Arrivals against all ways to count service.
+/// Arrivals, and every lower bound on the service that they get.
 pub(crate) struct Facing<'a> {
     arrivals: &'a Curve,
     rate: Rate,
-    ways: Vec<Vec<Moment<'a>>>,
+    services: Vec<Vec<Moment<'a>>>,
 }
 
 /// Service from one moment on at which waiting may begin.
@@ -32,14 +32,15 @@ impl<'a> Facing<'a> {
             until: busy_until(arrivals, service).map(|until| until.saturating_add(longest)),
             steady: rate <= service.tail().slope,
         };
-        let ways = services.iter().map(|moments| moments.iter().map(moment).collect()).collect();
-        Self { arrivals, rate, ways }
+        let services = services.iter().map(|moments| moments.iter().map(moment).collect()).collect();
+        Self { arrivals, rate, services }
     }
 
     /// How long the class has something to send in one go, at most.
     pub fn longest_busy(&self) -> Option<Ps> {
-        let longest = |way: &Vec<Moment<'_>>| way.iter().try_fold(0, |most, at| Some(at.until?.max(most)));
-        self.ways.iter().filter_map(longest).min()
+        let longest =
+            |moments: &Vec<Moment<'_>>| moments.iter().try_fold(0, |most, at| Some(at.until?.max(most)));
+        self.services.iter().filter_map(longest).min()
     }
 
     /// The longest wait of a frame of this size, from its arrival until it starts.
@@ -54,8 +55,8 @@ impl<'a> Facing<'a> {
 
     fn best<T: Ord + Default>(&self, found: impl Fn(&Moment<'_>) -> Option<T>) -> Result<T, Reason> {
         let mut best = Err(Reason::NoWindow);
-        for way in &self.ways {
-            let one = way.iter().try_fold(T::default(), |most, moment| {
+        for moments in &self.services {
+            let one = moments.iter().try_fold(T::default(), |most, moment| {
                 found(moment).map(|one| most.max(one)).ok_or_else(|| self.reason(moment))
             });
             best = match (best, one) {

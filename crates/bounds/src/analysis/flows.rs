@@ -1,4 +1,4 @@
-//! The flows of a Plan at every port of their way.
+//! The flows of a Plan at every port of their path.
 
 use crate::curve::Ps;
 use crate::curve::{LONGEST, ps};
@@ -9,7 +9,7 @@ use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
 use tsn_plan::{Fault, Pattern, Plan, Port};
 
-/// Every flow at every port of its way, parents before children; per stream, where its hops begin.
+/// Every flow at every port of its path, parents before children; per stream, where its hops begin.
 pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec<FlowHop>, Vec<usize>) {
     let mut hops: Vec<FlowHop> = Vec::new();
     let mut first = Vec::with_capacity(plan.streams.len());
@@ -70,7 +70,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
 
 /// How early frames of one stream can be at each of its hops, from `begin` on.
 fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec<Option<Openings>>]) {
-    // Once is enough where parents come first; where ways meet, those that do may come later.
+    // Once is enough where parents come first; where paths meet, those that do may come later.
     for _ in begin..hops.len() {
         let mut rests = true;
         for number in begin..hops.len() {

@@ -252,7 +252,7 @@ impl Network<'_> {
         }
     }
 
-    /// From one hop to the next ones: how late its frames can be there, by whichever way they come. Whether that
+    /// From one hop to the next ones: how late its frames can be there, by whichever path they come. Whether that
     /// changed.
     fn pass_on(&mut self, hop: usize) -> bool {
         let mut changed = false;

@@ -14,7 +14,7 @@ pub(crate) struct FlowHop {
     pub class: u8,
     /// The priority with which its frames leave here.
     pub pcp: u8,
-    /// The hops before, as indices into the list of all: several where ways meet, none at the talker.
+    /// The hops before, as indices into the list of all: several where paths meet, none at the talker.
     pub parents: Vec<usize>,
     /// Whether a frame that comes by several of them goes on once.
     pub once: Once,

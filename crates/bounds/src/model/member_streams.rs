@@ -1,16 +1,16 @@
-//! Streams with more than one way: which entries of a route lead where, and how often the same frame may come.
+//! Streams with more than one path: which entries of a route lead where, and how often the same frame may come.
 //!
 //! IEEE 802.1CB-2017, 7.4.3.
 
 use crate::curve::{Ps, ps};
 use tsn_plan::{Algorithm, R_TAG_OCTETS, Redundancy, Stream};
 
-/// Why the same frame does not come twice where ways meet.
+/// Why the same frame does not come twice where paths meet.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Once {
     /// It may.
     No,
-    /// Only one of the ways forwards at any time.
+    /// Only one of the paths forwards at any time.
     OneWay,
     /// Sequence recovery knows what it has seen, for so long.
     Recovery(Ps),
@@ -49,15 +49,15 @@ pub(crate) fn once(stream: &Stream, entries: &[u32]) -> Once {
 
 /// Whether two entries lie behind ones that a frame reaches at the same instant, of which at most one forwards then.
 fn never_both(stream: &Stream, redundancy: &Redundancy, a: u32, b: u32) -> bool {
-    let way = |mut entry: u32| {
-        let mut way = vec![entry];
+    let path = |mut entry: u32| {
+        let mut path = vec![entry];
         while let Some(parent) = stream.route[entry as usize].parent {
-            way.push(parent);
+            path.push(parent);
             entry = parent;
         }
-        way
+        path
     };
-    let (a, b) = (way(a), way(b));
+    let (a, b) = (path(a), path(b));
     let spans =
         |entry: u32| redundancy.active.iter().find(|active| active.route == entry).map(|own| &own.spans);
     let apart = |(a, b): (u32, u32)| {

@@ -33,7 +33,7 @@ struct Shape {
 enum Topology {
     /// Each node hangs on one before it.
     Tree(Vec<Index>),
-    /// Ways go round clockwise.
+    /// Paths go round clockwise.
     Ring(usize),
 }
 
@@ -154,7 +154,7 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
             continue;
         }
         let path: Vec<u32> = match shape {
-            Topology::Tree(_) => way(&parents, from, to).into_iter().map(|n| nodes[n]).collect(),
+            Topology::Tree(_) => path(&parents, from, to).into_iter().map(|n| nodes[n]).collect(),
             Topology::Ring(_) => {
                 let steps = (to + count - from) % count;
                 (0..=steps).map(|step| nodes[(from + step) % count]).collect()
@@ -231,8 +231,8 @@ fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
     }
 }
 
-/// The only way through a tree of nodes.
-fn way(parents: &[usize], from: usize, to: usize) -> Vec<usize> {
+/// The only path through a tree of nodes.
+fn path(parents: &[usize], from: usize, to: usize) -> Vec<usize> {
     let up = |node: usize| {
         let mut nodes = vec![node];
         while nodes[nodes.len() - 1] != 0 {

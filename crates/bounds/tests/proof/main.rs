@@ -8,8 +8,8 @@
 mod common;
 mod draw;
 mod everything;
+mod paths;
 mod watch;
-mod ways;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -138,15 +138,15 @@ fn no_frame_exceeds_its_bounds_beside_anything() {
     assert!(*bounded.borrow() > 1_000, "{} frames had a bound", bounded.borrow());
 }
 
-/// Several ways, babbling talkers, cut links; bound over longest delay of every bounded flow.
-fn prove_ways(plans: u32) -> Vec<f64> {
+/// Several paths, babbling talkers, cut links; bound over longest delay of every bounded flow.
+fn prove_paths(plans: u32) -> Vec<f64> {
     let ratios = RefCell::new(Vec::new());
-    let outcome = runner(plans).run(&ways::plan(), |plan| {
+    let outcome = runner(plans).run(&paths::plan(), |plan| {
         plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
         let mut at_once = plan.clone();
         set_offsets(&mut at_once, |_| 0);
         for plan in [plan, at_once] {
-            let found = ways::watch(&plan, &bounds(&plan));
+            let found = paths::watch(&plan, &bounds(&plan));
             let found = found.map_err(|text| {
                 let redundancy: Vec<_> = plan.streams.iter().map(|stream| &stream.redundancy).collect();
                 let text = format!("{text}\n{}\n{redundancy:?}\n{:?}", draw::text(&plan), plan.faults);
@@ -164,7 +164,7 @@ fn prove_ways(plans: u32) -> Vec<f64> {
 
 #[test]
 fn no_frame_exceeds_its_bounds_by_any_of_its_ways() {
-    let ratios = prove_ways(200);
+    let ratios = prove_paths(200);
     assert!(ratios.len() > 300, "{} flows with a bound", ratios.len());
 }
 
@@ -180,6 +180,6 @@ fn soak() {
 
 #[test]
 #[ignore = "long: set BOUNDS_PLANS"]
-fn soak_ways() {
-    println!("several ways, {}", watch::quantiles("delay from release", &prove_ways(many())));
+fn soak_paths() {
+    println!("several paths, {}", watch::quantiles("delay from release", &prove_paths(many())));
 }

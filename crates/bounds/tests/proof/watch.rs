@@ -106,12 +106,13 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
         let number = number as u32;
         for listener in &stream.listeners {
             let flow = flows.next().ok_or("too few flows")?;
-            let mut way = vec![listener.route];
-            while let Some(parent) = stream.route[way[way.len() - 1] as usize].parent {
-                way.push(parent);
+            let mut path = vec![listener.route];
+            while let Some(parent) = stream.route[path[path.len() - 1] as usize].parent {
+                path.push(parent);
             }
-            way.reverse();
-            let ports: Vec<usize> = way.iter().map(|hop| stream.route[*hop as usize].port as usize).collect();
+            path.reverse();
+            let ports: Vec<usize> =
+                path.iter().map(|hop| stream.route[*hop as usize].port as usize).collect();
             let peer = |port: usize| plan.ports[port].peer as usize;
             seen.unbounded += u64::from(flow.release_upper_ps.is_none());
             for seq in sent.get(&number).into_iter().flatten() {

@@ -84,7 +84,7 @@ mod tests {
         let ms = |ms: i64| Instant::from_ns(ms * 1_000_000);
         let parameters = LatentErrors { period_ns: 10_000_000, reset_ns: 35_000_000, difference: 3 };
         let mut detection = LatentErrorDetection::new(&parameters, 2);
-        // One frame per ms on both ways until 15 ms, then on one way only.
+        // One frame per ms on both ways until 15 ms, then on one path only.
         let mut alarms = Vec::new();
         for t in 0..60_u64 {
             detection.advance(ms(t as i64), t, t.min(15));
@@ -92,7 +92,7 @@ mod tests {
         }
         // Tests at 10, 20, 30, 40, 50 ms; the reset at 35 ms takes the 20 missing ones for granted.
         assert_eq!([alarms[19], alarms[21], alarms[31], alarms[41], alarms[51]], [0, 1, 2, 3, 4]);
-        // A way that failed for 10 ms: the reset takes what was missing for granted, and the tests after it find nothing.
+        // A path that failed for 10 ms: the reset takes what was missing for granted, and the tests after it find nothing.
         let mut detection = LatentErrorDetection::new(&parameters, 2);
         for t in 0..60_u64 {
             detection.advance(ms(t as i64), t, t.min(15).max(t.saturating_sub(10)));

@@ -1,4 +1,4 @@
-//! Flooded branches begin at bridges that learn, and lead away from the stream's own way.
+//! Flooded branches begin at bridges that learn, and lead away from the stream's own path.
 
 use crate::check::{Check, ensure, index, time};
 use crate::{NodeKind, Plan, Stream};
@@ -33,7 +33,7 @@ impl Plan {
         ensure(
             stream.redundancy.is_none(),
             || path("flood"),
-            || "a flooded stream with several ways is not modelled yet".into(),
+            || "a flooded stream with several paths is not modelled yet".into(),
         )?;
         let all: Vec<_> = stream.route.iter().chain(&stream.flood).collect();
         for (place, hop) in stream.flood.iter().enumerate() {

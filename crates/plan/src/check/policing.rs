@@ -86,7 +86,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What follows a place where ways meet has one priority, whichever way a frame came.
+    /// What follows a place where paths meet has one priority, whichever path a frame came.
     fn check_merged_priorities(&self) -> Check {
         if self.policing.iter().all(|policing| policing.regeneration.is_empty()) {
             return Ok(());
@@ -103,7 +103,7 @@ impl Plan {
                 ensure(
                     merge.from.iter().all(|entry| Some(after(*entry)) == first),
                     || format!("streams[{number}].redundancy"),
-                    || "its ways meet with different regenerated priorities".into(),
+                    || "its paths meet with different regenerated priorities".into(),
                 )?;
             }
         }

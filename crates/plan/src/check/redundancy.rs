@@ -1,9 +1,9 @@
-//! What must hold of streams with more than one way.
+//! What must hold of streams with more than one path.
 
 use crate::check::{Check, ensure, index, time};
 use crate::{Algorithm, Identification, Pattern, Plan, Redundancy, Stream};
 
-/// Most ways that may meet.
+/// Most paths that may meet.
 const MOST_WAYS: usize = 16;
 /// Shortest period of a timer: the standard's are in ms.
 const SHORTEST_TIMER_NS: u64 = 1_000_000;
@@ -33,8 +33,10 @@ impl Plan {
         let mut merged = std::collections::HashSet::new();
         for (number, merge) in merges.iter().enumerate() {
             let path = || path(&format!("merges[{number}].from"));
-            let ways = merge.from.len();
-            ensure((2..=MOST_WAYS).contains(&ways), path, || format!("{ways} ways, not 2 to {MOST_WAYS}"))?;
+            let paths = merge.from.len();
+            ensure((2..=MOST_WAYS).contains(&paths), path, || {
+                format!("{paths} paths, not 2 to {MOST_WAYS}")
+            })?;
             for (place, entry) in merge.from.iter().enumerate() {
                 index(*entry, entries, path)?;
                 ensure(merged.insert(*entry), path, || "an entry meets others twice".into())?;
@@ -47,7 +49,7 @@ impl Plan {
             }
         }
         let vector = recovery.as_ref().is_some_and(|own| matches!(own.algorithm, Algorithm::Vector { .. }));
-        let problem = || "ways that meet go in a circle, and nothing but vector recovery ends that".into();
+        let problem = || "paths that meet go in a circle, and nothing but vector recovery ends that".into();
         ensure(vector || !goes_around(stream, redundancy), || path("merges"), problem)?;
         for (number, one) in active.iter().enumerate() {
             let path = |field: &str| path(&format!("active[{number}].{field}"));
@@ -101,7 +103,7 @@ impl Plan {
                 continue;
             };
             let (made, meets) = self.acting(stream);
-            // Others may show other VLANs on parts of their way.
+            // Others may show other VLANs on parts of their path.
             let shows = |other: &Stream, vid: Option<u16>| other.pairs().any(|pair| pair.1 == vid);
             let own = (stream.destination_mac.as_str(), stream.vid);
             let by_address = |other: &Stream| other.pairs().any(|pair| pair == own);
@@ -230,7 +232,7 @@ mod tests {
                 (
                     "/streams/0/redundancy/merges/0/from",
                     json!([1]),
-                    "streams[0].redundancy.merges[0].from: 1 ways, not 2 to 16",
+                    "streams[0].redundancy.merges[0].from: 1 paths, not 2 to 16",
                 ),
                 (
                     "/streams/0/redundancy/merges/0/from",

@@ -141,11 +141,11 @@ impl Simulation<'_> {
         let policed = self.police(frame);
         // Its timers go by its node's clock.
         let now = self.clock_of(self.network.links[hop.port].peer, self.now);
-        let recovery = merge_point.and_then(|meeting| Some((meeting.recovery?, meeting.way)));
+        let recovery = merge_point.and_then(|meeting| Some((meeting.recovery?, meeting.path)));
         let recovery = recovery.filter(|_| policed.is_some());
-        let passes = recovery.is_none_or(|(recovery, way)| {
+        let passes = recovery.is_none_or(|(recovery, path)| {
             let recoveries = self.hop_extras.recoveries.get_mut(recovery as usize);
-            recoveries.is_none_or(|recovery| recovery.machine.receive(now, way as usize, number))
+            recoveries.is_none_or(|recovery| recovery.machine.receive(now, path as usize, number))
         });
         let copy = self.hop_extras.copy(frame.hop) | if passes { 0 } else { ELIMINATED };
         let link = self.network.links[hop.port];

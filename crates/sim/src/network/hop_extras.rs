@@ -35,7 +35,7 @@ pub(crate) struct MergePoint {
     /// The recovery there: index into [`HopExtras::recoveries`].
     pub recovery: Option<u32>,
     /// The place of this path among those that merge.
-    pub way: u32,
+    pub path: u32,
 }
 
 /// One sequence recovery, and where it is.
@@ -141,11 +141,11 @@ impl HopExtras {
                 });
                 self.recoveries.len() as u32 - 1
             });
-            for (way, entry) in merge.from.iter().enumerate() {
+            for (path, entry) in merge.from.iter().enumerate() {
                 self.hops[first + *entry as usize].merge_point = Some(MergePoint {
                     leading_hop: HopId::at(first + *leading_hop as usize),
                     recovery,
-                    way: way as u32,
+                    path: path as u32,
                 });
             }
         }

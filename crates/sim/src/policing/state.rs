@@ -94,8 +94,8 @@ impl Police {
         let mut flooded: usize = plan.streams.iter().map(|stream| stream.route.len()).sum();
         for (number, stream) in plan.streams.iter().enumerate() {
             let priorities = plan.priorities(stream);
-            let ways = || stream.route.iter().chain(&stream.flood).enumerate();
-            let after = |entry: usize| ways().filter(move |(_, hop)| hop.parent == Some(entry as u32));
+            let paths = || stream.route.iter().chain(&stream.flood).enumerate();
+            let after = |entry: usize| paths().filter(move |(_, hop)| hop.parent == Some(entry as u32));
             let route = stream.route.len();
             let hop_of = |entry: usize| if entry < route { first + entry } else { flooded + entry - route };
             // The hops behind a merge point are those of its first path.
@@ -104,7 +104,7 @@ impl Police {
                 let merge = merges.into_iter().find(|merge| merge.from.contains(&(entry as u32)));
                 merge.and_then(|merge| merge.from.first()).map_or(entry, |leading_hop| *leading_hop as usize)
             };
-            for (entry, hop) in ways() {
+            for (entry, hop) in paths() {
                 let port = plan.ports[hop.port as usize].peer;
                 let node = plan.ports[port as usize].node;
                 let pcp = plan.regenerated(port, priorities[entry]);

@@ -18,7 +18,7 @@ pub struct Detour {
     stream: Index,
     hop: Index,
     rate: u64,
-    /// Which ways it is: a copy for each, or one that stands by from when to when, in us.
+    /// Which paths it is: a copy for each, or a standby path and when it is used, in us.
     stands_by: Option<(u64, u64)>,
     recovery: (Option<u32>, u64, bool, bool),
 }

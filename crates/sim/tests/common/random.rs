@@ -180,7 +180,7 @@ fn build(links: &[Link], talks: &[Talk], shapes: &[Shape], seed: u64) -> Plan {
         for to in &talk.to {
             let to = to.index(nodes) as u32;
             let mut parent = None;
-            for pair in way(&parents, from, to).windows(2) {
+            for pair in path(&parents, from, to).windows(2) {
                 let port = net.port(pair[0], pair[1]);
                 let known = route.iter().position(|hop| hop.port == port);
                 parent = Some(known.unwrap_or_else(|| {
@@ -205,8 +205,8 @@ fn build(links: &[Link], talks: &[Talk], shapes: &[Shape], seed: u64) -> Plan {
     net.plan
 }
 
-/// The only way through a tree of nodes.
-fn way(parents: &[u32], from: u32, to: u32) -> Vec<u32> {
+/// The only path through a tree of nodes.
+fn path(parents: &[u32], from: u32, to: u32) -> Vec<u32> {
     let up = |node: u32| {
         let mut nodes = vec![node];
         while nodes[nodes.len() - 1] != 0 {

@@ -1,10 +1,10 @@
-//! Everything that may go wrong, and a network with two ways.
+//! Everything that may go wrong, and a network with two paths.
 
 use super::*;
 use proptest::prelude::*;
 use tsn_plan::{Algorithm, Fault, Identification, LossModel, Merge, Recovery, Redundancy, Rewritten};
 
-/// One fault, still without a place: kind, when (us), how long, how much, and which of a kind's ways.
+/// One fault, still without a place: kind, when (us), how long, how much, and which of a kind's paths.
 pub type Wrong = (u8, prop::sample::Index, u64, u64, u32, bool);
 
 pub fn wrongs(most: usize) -> impl Strategy<Value = Vec<Wrong>> {
@@ -56,10 +56,10 @@ pub fn add(plan: &mut Plan, fault: Fault) {
     }
 }
 
-/// Two bridges between talker and listener with two ways of one bridge each, and others that share the links.
+/// Two bridges between talker and listener with two paths of one bridge each, and others that share the links.
 ///
 /// Ports: 0 t -> s, 2 s -> x, 4 s -> y, 6 x -> m, 8 y -> m, 10 m -> l.
-pub fn two_ways(rates: [u64; 2], others: &[(u8, u64, u32)]) -> Plan {
+pub fn two_paths(rates: [u64; 2], others: &[(u8, u64, u32)]) -> Plan {
     let mut net = Net::new(3_000_000);
     let nodes: Vec<u32> = ["t", "s", "x", "y", "m", "l"].map(|name| net.node(name, 700)).to_vec();
     for (a, b, rate) in [

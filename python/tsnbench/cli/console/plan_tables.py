@@ -79,7 +79,7 @@ def _table(*columns: str, right: str = "") -> Table:
 
 
 def _stream_table(document: PlanDocument) -> Table:
-    columns = ("stream", "pcp", "frame", "every", "way", "least delay", "limit")
+    columns = ("stream", "pcp", "frame", "every", "path", "least delay", "limit")
     table = _table(*columns, right="pcp,frame,every,least delay,limit")
     for row in stream_rows(document):
         table.add_row(
@@ -87,7 +87,7 @@ def _stream_table(document: PlanDocument) -> Table:
             str(row.pcp),
             row.frame,
             row.pattern,
-            " > ".join(row.way),
+            " > ".join(row.path),
             quantities.time(row.least_ns),
             "" if row.limit_ns is None else quantities.time(row.limit_ns),
         )

@@ -149,7 +149,7 @@ class Paths:
         return sorted(found)
 
     def _hops(self, stream: Stream, places: Iterable[int], ends: bool = True) -> Hops:
-        """``ends``: with the way from a pair's switch to its applications."""
+        """``ends``: with the path from a pair's switch to its applications."""
         found: dict[int, set[int]] = {}
         for place in places:
             port = stream["route"][place]["port"]

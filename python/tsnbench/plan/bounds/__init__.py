@@ -36,7 +36,7 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use, and of one with a shaper
     ``credit_bits``, the most credit that can gather. ``loss_reason`` says why a frame may be lost on its
-    way; null where every queue has room for it whatever happens. ``jitter_ns`` is how far two delays of the
+    path; null where every queue has room for it whatever happens. ``jitter_ns`` is how far two delays of the
     flow are apart at most, as stamped; null without a bound. ``release_tick_ns``: of stamps at the release
     the tick, where that is longer than 1 ns.
 

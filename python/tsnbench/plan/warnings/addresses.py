@@ -1,4 +1,4 @@
-"""Streams with one destination address and VLAN that a bridge would have to send two ways.
+"""Streams with one destination address and VLAN that a bridge would have to send over two paths.
 
 A bridge forwards by destination address and VLAN, for every sender: IEEE 802.1Q-2022, 8.8. The
 simulator follows each stream's own path; kernels, exports and real bridges cannot.
@@ -39,7 +39,7 @@ def address_doubts(document: PlanDocument) -> Iterator[Doubt]:
             text = (
                 f"{other['group']} and {group} have one destination address and {vlan}, and leave {name} by"
             )
-            text += " two ports: bridges and kernels send one address of a VLAN one way"
+            text += " two ports: bridges and kernels send one address of a VLAN over one path"
             free = next(vid for vid in range(100, 4095) if vid not in used)
             used.add(free)
             yield Doubt(

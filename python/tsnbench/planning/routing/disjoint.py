@@ -1,7 +1,7 @@
-"""Ways that share neither node nor link, the fewest hops together.
+"""Paths that share neither node nor link, the fewest hops together.
 
 Successive shortest paths over a network in which every node and link is used once (Suurballe 1974; Bhandari
-1999). Where the talker or the listener hangs on one link, the ways share it: they are disjoint between the
+1999). Where the talker or the listener hangs on one link, the paths share it: they are disjoint between the
 first and the last node that has a choice.
 """
 
@@ -16,13 +16,13 @@ Vertex = tuple[int, bool]
 """A node's way in (False) or way out (True)."""
 
 
-def disjoint_ways(
+def disjoint_paths(
     draft: Draft, talker: int, listener: int, count: int, avoid: Iterable[int] = ()
 ) -> list[list[int]]:
-    """Up to ``count`` ways as port numbers, the shortest first; fewer where there are not so many.
+    """Up to ``count`` paths as port numbers, the shortest first; fewer where there are not so many.
 
     Args:
-        avoid: ports of a way that the others must not share, neither the links nor the nodes between.
+        avoid: ports of a path that the others must not share, neither the links nor the nodes between.
     """
     leaving: dict[int, list[Port]] = {node: [] for node in range(len(draft.nodes))}
     for port in draft.ports:
@@ -42,10 +42,10 @@ def disjoint_ways(
     ]
     used: set[int] = set()
     for _ in range(count):
-        way = _shortest(usable, used, first, last)
-        if way is None:
+        path = _shortest(usable, used, first, last)
+        if path is None:
             break
-        for number, forward in way:
+        for number, forward in path:
             if forward:
                 used.add(number)
             else:
@@ -53,13 +53,13 @@ def disjoint_ways(
     by_node: dict[int, list[int]] = {}
     for number in sorted(used):
         by_node.setdefault(draft.ports[number].node, []).append(number)
-    ways = []
+    paths = []
     for number in by_node.get(first, []):
         found = [number]
         while draft.ports[found[-1]].to != last:
             found.append(by_node[draft.ports[found[-1]].to][0])
-        ways.append([*head, *found, *tail])
-    return sorted(ways, key=lambda way: (len(way), way))
+        paths.append([*head, *found, *tail])
+    return sorted(paths, key=lambda path: (len(path), path))
 
 
 def _chain(draft: Draft, leaving: Mapping[int, list[Port]], start: int, end: int) -> tuple[list[int], int]:
@@ -76,7 +76,7 @@ def _chain(draft: Draft, leaving: Mapping[int, list[Port]], start: int, end: int
 
 
 def _shortest(usable: list[Port], used: Set[int], first: int, last: int) -> list[tuple[int, bool]] | None:
-    """The next way in the residual network: (port, whether forwards); None where there is none."""
+    """The next path in the residual network: (port, whether forwards); None where there is none."""
     arcs: dict[Vertex, list[tuple[Vertex, int, int | None]]] = {}
     through = set()
     for port in usable:
@@ -104,9 +104,9 @@ def _shortest(usable: list[Port], used: Set[int], first: int, last: int) -> list
     at: Vertex = (last, False)
     if at not in came:
         return None
-    way = []
+    path = []
     while at != start:
         at, number, price = came[at]
         if number is not None:
-            way.append((number, price > 0))
-    return way
+            path.append((number, price > 0))
+    return path

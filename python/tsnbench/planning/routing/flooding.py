@@ -28,8 +28,8 @@ def flood_flows(draft: Draft) -> None:
         ports[port.node].append(port.number)
     for flow in draft.flows:
         if flow.redundancy:
-            found = f"the flow {flow.name} with several ways"
-            draft.problem(f"streams.{flow.group}", "one way where bridges learn", found)
+            found = f"the flow {flow.name} with several paths"
+            draft.problem(f"streams.{flow.group}", "one path where bridges learn", found)
         elif len(flow.listeners) == 1:
             flow.flood = _flood(draft, flow, ports)
 

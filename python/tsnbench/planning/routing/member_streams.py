@@ -1,4 +1,4 @@
-"""The route of a stream with copies: split wherever ways part, merged wherever they meet.
+"""The route of a stream with copies: split wherever paths part, merged wherever they meet.
 
 IEEE 802.1CB-2017, 7.4 and Annex C (ladder redundancy).
 """
@@ -25,13 +25,13 @@ class Woven:
     """By listener."""
 
 
-def meetings(draft: Draft, ways: Sequence[Sequence[Sequence[int]]], at: Sequence[int]) -> list[int] | None:
-    """The nodes where copies meet, for the ways to each listener; None where those do not meet.
+def meetings(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], at: Sequence[int]) -> list[int] | None:
+    """The nodes where copies meet, for the paths to each listener; None where those do not meet.
 
-    Without ``at``: for every listener the first node from which all of its ways are the same.
+    Without ``at``: for every listener the first node from which all of its paths are the same.
     """
     found = list(dict.fromkeys(at))
-    for own in ways:
+    for own in paths:
         after = _same_at_end(own)
         ends = [draft.ports[own[0][-1 - count]].to for count in range(after + 1) if count < len(own[0])]
         if len(own) > 1 and not set(ends) & set(found):
@@ -41,53 +41,53 @@ def meetings(draft: Draft, ways: Sequence[Sequence[Sequence[int]]], at: Sequence
     return list(dict.fromkeys(found))
 
 
-def _same_at_end(ways: Sequence[Sequence[int]]) -> int:
-    shortest = min(len(way) for way in ways)
+def _same_at_end(paths: Sequence[Sequence[int]]) -> int:
+    shortest = min(len(path) for path in paths)
     same = 0
-    while same < shortest and len({way[-1 - same] for way in ways}) == 1:
+    while same < shortest and len({path[-1 - same] for path in paths}) == 1:
         same += 1
     return same
 
 
-def _join(draft: Draft, ways: Sequence[Sequence[int]], at: Sequence[int]) -> bool:
-    """Whether these ways meet each other at some of the nodes on their way."""
-    passed = [{draft.ports[port].to for port in way} & set(at) for way in ways]
+def _join(draft: Draft, paths: Sequence[Sequence[int]], at: Sequence[int]) -> bool:
+    """Whether these paths meet each other at some of the nodes on their way."""
+    passed = [{draft.ports[port].to for port in path} & set(at) for path in paths]
     return all(passed)
 
 
-def weave(draft: Draft, ways: Sequence[Sequence[Sequence[int]]], nodes: Sequence[int]) -> Woven:
-    """One entry for every port and every way by which frames come there without having met others before.
+def weave(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], nodes: Sequence[int]) -> Woven:
+    """One entry for every port and every path by which frames come there without having met others before.
 
     Args:
         draft: knows the ports.
-        ways: per listener, ports from the talker on.
+        paths: per listener, ports from the talker on.
         nodes: where copies meet.
     """
     woven = Woven()
     places: dict[Key, int] = {}
     arriving: dict[int, list[int]] = {node: [] for node in nodes}
-    parts = [(number, _parts(draft, way, arriving)) for own in ways for number, way in enumerate(own, 1)]
+    parts = [(number, _parts(draft, path, arriving)) for own in paths for number, path in enumerate(own, 1)]
     # Before what follows a merge, all that leads there: its first entry is the one that others refer to.
     for level in range(max(len(part) for _, part in parts)):
         for number, part in parts:
             if level < len(part):
                 _add(draft, woven, places, arriving, part[level], number)
     woven.merges = [entries for entries in arriving.values() if len(entries) > 1]
-    for own in ways:
+    for own in paths:
         start, passed = _parts(draft, own[0], arriving)[-1]
         end = places[start, passed]
         meeting = next((entries for entries in woven.merges if end in entries), [end])
         woven.ends.append(meeting[0])
-    _untag(woven, ways, places)
+    _untag(woven, paths, places)
     return woven
 
 
-def _parts(draft: Draft, way: Sequence[int], arriving: Mapping[int, object]) -> list[Key]:
-    """A way, cut behind every node where copies meet."""
+def _parts(draft: Draft, path: Sequence[int], arriving: Mapping[int, object]) -> list[Key]:
+    """A path, cut behind every node where copies meet."""
     found: list[Key] = []
     start: int | None = None
     passed: list[int] = []
-    for port in way:
+    for port in path:
         passed.append(port)
         to = draft.ports[port].to
         if to in arriving:
@@ -118,14 +118,14 @@ def _add(
         parent = places[key]
 
 
-def _untag(woven: Woven, ways: Sequence[Sequence[Sequence[int]]], places: Mapping[Key, int]) -> None:
-    """Frames carry their number from where ways part until the last place where they meet."""
-    all_ways = [way for own in ways for way in own]
+def _untag(woven: Woven, paths: Sequence[Sequence[Sequence[int]]], places: Mapping[Key, int]) -> None:
+    """Frames carry their number from where paths part until the last place where they meet."""
+    all_paths = [path for own in paths for path in own]
     shared = 0
-    while all(len(way) > shared for way in all_ways) and len({way[shared] for way in all_ways}) == 1:
+    while all(len(path) > shared for path in all_paths) and len({path[shared] for path in all_paths}) == 1:
         shared += 1
     for count in range(1, shared + 1):
-        place = places.get((None, tuple(all_ways[0][:count])))
+        place = places.get((None, tuple(all_paths[0][:count])))
         if place is not None:
             woven.copies[place] = 0
     merged = {entry for entries in woven.merges for entry in entries}

@@ -1,7 +1,7 @@
-"""Streams with more than one way: copies that meet and are eliminated, or a way that stands by.
+"""Streams with more than one path: copies that meet and are eliminated, or a standby path.
 
-IEEE 802.1CB-2017, 6 and 7. The alternative way of a spanning tree is a model of what OCORA 3.4 describes: the
-other way is taken some time after the link fails, and left again when it returns.
+IEEE 802.1CB-2017, 6 and 7. A standby path models the alternative path of a spanning tree (OCORA 3.4): frames
+take it some time after a link of the first path fails, and leave it when the link returns.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Flow, Hop
-from tsnbench.planning.routing.disjoint import disjoint_ways
+from tsnbench.planning.routing.disjoint import disjoint_paths
 from tsnbench.planning.routing.member_streams import meetings, weave
 from tsnbench.scenario import model
 
@@ -22,11 +22,11 @@ MAIN, OTHER = 0, 1
 Spans = list[tuple[int, int]]
 Links = Mapping[tuple[int, int], list[int]]
 """(node, next node) to the ports between them, in order."""
-_NO_WAY = "add links, or write path: [sw3, sw4]"
+_NO_PATH = "add links, or write path: [sw3, sw4]"
 
 
 def braid(draft: Draft, flow: Flow, links: Links) -> None:
-    """Fills ``route``, ``ends`` and ``redundancy`` of a flow with several ways."""
+    """Fills ``route``, ``ends`` and ``redundancy`` of a flow with several paths."""
     if flow.stream.frer:
         _copy(draft, flow, links, flow.stream.frer)
     elif flow.stream.failover:
@@ -34,24 +34,24 @@ def braid(draft: Draft, flow: Flow, links: Links) -> None:
 
 
 def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
-    ways = _frer_ways(draft, flow, links, frer)
-    if ways is None:
+    paths = _frer_paths(draft, flow, links, frer)
+    if paths is None:
         return
     at = [draft.node_numbers[name] for name in frer.at]
-    if len(frer.at) == 1 and len(ways) == 1 and _shared(draft, ways[0], frer.at[0])[1] is None:
-        _problem(draft, flow, "frer.at", "a node from which all ways are the same", frer.at[0])
+    if len(frer.at) == 1 and len(paths) == 1 and _shared(draft, paths[0], frer.at[0])[1] is None:
+        _problem(draft, flow, "frer.at", "a node from which all paths are the same", frer.at[0])
         return
     for name, node in zip(frer.at, at, strict=True):
-        if sum(any(draft.ports[port].to == node for port in way) for own in ways for way in own) < 2:
-            _problem(draft, flow, "frer.at", "nodes where ways meet", f"{name}, on one way or none")
+        if sum(any(draft.ports[port].to == node for port in path) for own in paths for path in own) < 2:
+            _problem(draft, flow, "frer.at", "nodes where paths meet", f"{name}, on one path or none")
             return
-    nodes = meetings(draft, ways, at)
+    nodes = meetings(draft, paths, at)
     if nodes is None:
-        _problem(draft, flow, "frer.at", "a node where the ways to each listener meet", ", ".join(frer.at))
+        _problem(draft, flow, "frer.at", "a node where the paths to each listener meet", ", ".join(frer.at))
         return
-    woven = weave(draft, ways, nodes)
-    if not woven.merges or any(len(own) > 1 and _contained(own) for own in ways):
-        _problem(draft, flow, "frer", "ways that differ", "one that is a part of another")
+    woven = weave(draft, paths, nodes)
+    if not woven.merges or any(len(own) > 1 and _contained(own) for own in paths):
+        _problem(draft, flow, "frer", "paths that differ", "one that is a part of another")
         return
     flow.route, flow.ends = tuple(woven.route), tuple(woven.ends)
     flow.redundancy = {
@@ -61,29 +61,29 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
     }
 
 
-def _contained(ways: Sequence[Sequence[int]]) -> bool:
-    """Whether one way is all of another one's beginning and end together."""
+def _contained(paths: Sequence[Sequence[int]]) -> bool:
+    """Whether one path is all of another one's beginning and end together."""
     before = 0
-    shortest = min(len(way) for way in ways)
-    while before < shortest and len({way[before] for way in ways}) == 1:
+    shortest = min(len(path) for path in paths)
+    while before < shortest and len({path[before] for path in paths}) == 1:
         before += 1
     after = 0
-    while after < shortest - before and len({way[-1 - after] for way in ways}) == 1:
+    while after < shortest - before and len({path[-1 - after] for path in paths}) == 1:
         after += 1
-    return any(len(way) == before + after for way in ways)
+    return any(len(path) == before + after for path in paths)
 
 
 def _stand_by(draft: Draft, flow: Flow, links: Links, failover: model.Failover) -> None:
-    ways = _failover_ways(draft, flow, links)
-    if ways is None:
+    paths = _failover_paths(draft, flow, links)
+    if paths is None:
         return
-    before, shared = _shared(draft, ways, None)
+    before, shared = _shared(draft, paths, None)
     after = shared or 0
-    own = [way[before : len(way) - after] for way in ways]
+    own = [path[before : len(path) - after] for path in paths]
     if not all(own):
-        _problem(draft, flow, "failover", "ways that differ", "one that is a part of another")
+        _problem(draft, flow, "failover", "paths that differ", "one that is a part of another")
         return
-    route = [Hop(port, place - 1 if place else None) for place, port in enumerate(ways[0][:before])]
+    route = [Hop(port, place - 1 if place else None) for place, port in enumerate(paths[0][:before])]
     ends, firsts = [], []
     for ports in own:
         firsts.append(len(route))
@@ -91,7 +91,7 @@ def _stand_by(draft: Draft, flow: Flow, links: Links, failover: model.Failover) 
             route.append(Hop(port, len(route) - 1 if place else before - 1 if before else None))
         ends.append(len(route) - 1)
     last = ends[0]
-    for port in ways[0][len(ways[0]) - after :] if after else ():
+    for port in paths[0][len(paths[0]) - after :] if after else ():
         route.append(Hop(port, last))
         last = len(route) - 1
     flow.route, flow.ends = tuple(route), (last,)
@@ -126,31 +126,31 @@ def _recovery(frer: model.Frer) -> Recovery:
     return recovery
 
 
-def _frer_ways(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> list[list[list[int]]] | None:
-    """The ways to each listener."""
+def _frer_paths(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> list[list[list[int]]] | None:
+    """The paths to each listener."""
     if frer.paths:
-        written = [_ports(draft, flow, way, links) for way in frer.paths]
-        ways = [[way for way in written if draft.ports[way[-1]].to == node] for node in flow.listeners]
-        for node, own in zip(flow.listeners, ways, strict=True):
+        written = [_ports(draft, flow, path, links) for path in frer.paths]
+        paths = [[path for path in written if draft.ports[path[-1]].to == node] for node in flow.listeners]
+        for node, own in zip(flow.listeners, paths, strict=True):
             if not own:
                 name = draft.nodes[node].name
-                _problem(draft, flow, "frer.paths", f"a way to {name}", "none", "end it with its name")
+                _problem(draft, flow, "frer.paths", f"a path to {name}", "none", "end it with its name")
                 return None
-        return ways
-    ways = []
+        return paths
+    paths = []
     for node in flow.listeners:
-        own = disjoint_ways(draft, flow.talker, node, frer.disjoint)
+        own = disjoint_paths(draft, flow.talker, node, frer.disjoint)
         if len(own) < frer.disjoint:
             to = f" to {draft.nodes[node].name}" if len(flow.listeners) > 1 else ""
-            hint = "ways share links at their ends only: add links, or write paths: [[…], […]]"
+            hint = "paths share links at their ends only: add links, or write paths: [[…], […]]"
             found = str(len(own)) if own else "one at most"
-            _problem(draft, flow, "frer", f"{frer.disjoint} disjoint ways{to}", found, hint)
+            _problem(draft, flow, "frer", f"{frer.disjoint} disjoint paths{to}", found, hint)
             return None
-        ways.append(own)
-    return ways
+        paths.append(own)
+    return paths
 
 
-def _failover_ways(draft: Draft, flow: Flow, links: Links) -> list[list[int]] | None:
+def _failover_paths(draft: Draft, flow: Flow, links: Links) -> list[list[int]] | None:
     stream = flow.stream
     assert stream.failover is not None
     main: list[int] | None = None
@@ -160,53 +160,53 @@ def _failover_ways(draft: Draft, flow: Flow, links: Links) -> list[list[int]] | 
     if stream.failover.path is not None:
         other = _ports(draft, flow, stream.failover.path, links)
         if main is None:
-            beside = disjoint_ways(draft, flow.talker, flow.listeners[0], 1, other)
+            beside = disjoint_paths(draft, flow.talker, flow.listeners[0], 1, other)
             main = next(iter(beside), None)
-        ways = [main, other] if main else []
+        paths = [main, other] if main else []
     elif main is not None:
-        beside = disjoint_ways(draft, flow.talker, flow.listeners[0], 1, main)
-        ways = [main, *beside]
+        beside = disjoint_paths(draft, flow.talker, flow.listeners[0], 1, main)
+        paths = [main, *beside]
     else:
-        ways = list(disjoint_ways(draft, flow.talker, flow.listeners[0], 2))
-    if len(ways) < 2:
-        _problem(draft, flow, "failover", "a second way that shares no link", "none", _NO_WAY)
+        paths = list(disjoint_paths(draft, flow.talker, flow.listeners[0], 2))
+    if len(paths) < 2:
+        _problem(draft, flow, "failover", "a second path that shares no link", "none", _NO_PATH)
         return None
-    return [way for way in ways if way is not None]
+    return [path for path in paths if path is not None]
 
 
-def _ports(draft: Draft, flow: Flow, way: model.StreamPath, links: Links) -> list[int]:
+def _ports(draft: Draft, flow: Flow, path: model.StreamPath, links: Links) -> list[int]:
     """The ports of hops that the loader has proved to be linked."""
     numbers = draft.node_numbers
     ports = []
-    for (node, to), link in zip(pairwise(way.nodes), way.links, strict=True):
+    for (node, to), link in zip(pairwise(path.nodes), path.links, strict=True):
         parallel = links[numbers[node], numbers[to]]
         ports.append(parallel[(flow.number if link is None else link - 1) % len(parallel)])
     return ports
 
 
-def _shared(draft: Draft, ways: Sequence[Sequence[int]], at: str | None) -> tuple[int, int | None]:
-    """How many ports all ways share at the beginning, and at the end; None where they do not meet ``at``."""
-    shortest = min(len(way) for way in ways)
+def _shared(draft: Draft, paths: Sequence[Sequence[int]], at: str | None) -> tuple[int, int | None]:
+    """How many ports all paths share at the beginning, and at the end; None where they do not meet ``at``."""
+    shortest = min(len(path) for path in paths)
     before = 0
-    while before < shortest and len({way[before] for way in ways}) == 1:
+    while before < shortest and len({path[before] for path in paths}) == 1:
         before += 1
     after = 0
-    while after < shortest - before and len({way[-1 - after] for way in ways}) == 1:
+    while after < shortest - before and len({path[-1 - after] for path in paths}) == 1:
         after += 1
     if at is None:
         return before, after
     node = draft.node_number(at)
     for count in range(after + 1):
-        if draft.ports[ways[0][-1 - count]].to == node:
+        if draft.ports[paths[0][-1 - count]].to == node:
             return before, count
     return before, None
 
 
 def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover) -> list[Spans]:
-    """When each of two ways forwards, from the faults that cut their links.
+    """When each of two paths forwards, from the faults that cut their links.
 
-    A failed link is noticed at once; the other way forwards after ``after``. When the first way returns, the
-    other one is closed at once, and the first one forwards after ``back``: what comes in between is lost.
+    A failed link is noticed at once; the standby path forwards after ``after``. When the link returns, the
+    standby path stops at once, and the first path forwards after ``back``. Frames in between are lost.
     """
     end = draft.scenario.duration + draft.scenario.drain
     cuts: list[Spans] = []
@@ -220,13 +220,13 @@ def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover)
             or (fault["kind"] == "node-down" and fault["node"] in passed)
         ]
         cuts.append([(fault["from_ns"], fault["until_ns"]) for fault in down])
-    changes = sorted({time for way in cuts for cut in way for time in cut if time < end})
+    changes = sorted({time for path in cuts for cut in path for time in cut if time < end})
     spans: list[Spans] = [[], []]
     wanted: int | None = MAIN
     forwarding: tuple[int, int] | None = (MAIN, 0)
-    """(way, since or from when on)."""
+    """(path, since or from when on)."""
     for now in changes:
-        up = [not any(begin <= now < until for begin, until in way) for way in cuts]
+        up = [not any(begin <= now < until for begin, until in path) for path in cuts]
         ended = any(until == now for _, until in cuts[MAIN])
         want = MAIN if up[MAIN] else OTHER if up[OTHER] else None
         if want is None or (want == wanted and not (want == MAIN and ended)):
@@ -236,18 +236,18 @@ def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover)
             # What came back too early to be left begins anew, too.
             spans[MAIN] = [(begin, min(until, now)) for begin, until in spans[MAIN]]
         if forwarding is not None:
-            # A failed way stays open, into the cut, until the other one takes over.
+            # A failed path stays open, into the cut, until the other one takes over.
             closes = now if want == MAIN else starts
             if forwarding[1] < closes:
                 spans[forwarding[0]].append((forwarding[1], closes))
         wanted, forwarding = want, (want, starts)
     if forwarding is not None and forwarding[1] < end:
         spans[forwarding[0]].append((forwarding[1], end + 1))
-    return [_ordered(way) for way in spans]
+    return [_ordered(path) for path in spans]
 
 
 def _ordered(spans: Spans) -> Spans:
-    """Ascending and apart: a way can be wanted again before it was closed."""
+    """Ascending and apart: a path can be wanted again before it was closed."""
     merged: Spans = []
     for begin, until in sorted(spans):
         if merged and begin <= merged[-1][1]:

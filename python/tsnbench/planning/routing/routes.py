@@ -1,7 +1,7 @@
-"""The way of every flow: explicit hops, or the fewest hops; a tree where there are several listeners.
+"""The path of every flow: explicit hops, or the fewest hops; a tree where there are several listeners.
 
-Of several shortest ways the one is taken whose nodes, compared hop by hop, the scenario names first. Flows of
-one stream take parallel links in turn. Only bridges and hosts forward.
+Of several shortest paths, the flow takes the one whose nodes the scenario names first, compared hop by hop.
+Flows of one stream take parallel links in turn. Only bridges and hosts forward.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def route_flows(draft: Draft) -> None:
                     draft,
                     flow,
                     "",
-                    f"a way from {flow.stream.talker} to {lost[0]} over bridges or hosts",
+                    f"a path from {flow.stream.talker} to {lost[0]} over bridges or hosts",
                     "none",
                 )
                 continue
@@ -56,7 +56,7 @@ def route_flows(draft: Draft) -> None:
 
 
 def shortest_ways(draft: Draft, neighbours: list[list[int]], talker: int) -> Tree:
-    """The tree of shortest ways from ``talker`` to every node that can be reached."""
+    """The tree of shortest paths from ``talker`` to every node that can be reached."""
     before: dict[int, int] = {}
     waiting = deque([talker])
     while waiting:
@@ -71,16 +71,16 @@ def shortest_ways(draft: Draft, neighbours: list[list[int]], talker: int) -> Tre
 
 
 def _explicit(draft: Draft, flow: Flow, links: Links) -> tuple[Tree, Mapping[tuple[int, int], int]] | None:
-    """The way as written, and the parallel link (from 0) of the hops that choose one."""
+    """The path as written, and the parallel link (from 0) of the hops that choose one."""
     numbers = draft.node_numbers
     via = flow.stream.via or ()
     fault = _fault(draft, flow, [numbers.get(name) for name in via], links)
     if fault is not None:
         _problem(draft, flow, "via", *fault)
         return None
-    way = [numbers[name] for name in via]
-    copies = zip(pairwise(way), flow.stream.via_links or (), strict=False)
-    return {to: node for node, to in pairwise(way)}, {
+    path = [numbers[name] for name in via]
+    copies = zip(pairwise(path), flow.stream.via_links or (), strict=False)
+    return {to: node for node, to in pairwise(path)}, {
         hop: copy - 1 for hop, copy in copies if copy is not None
     }
 
@@ -89,26 +89,26 @@ def _fault(draft: Draft, flow: Flow, hops: list[int | None], links: Links) -> tu
     """What is wrong with explicit hops: (expected, found)."""
     via = flow.stream.via or ()
     written = ", ".join(via) or "none"
-    way = [node for node in hops if node is not None]
-    names = [draft.nodes[node].name for node in way]
-    if len(way) < len(via):
+    path = [node for node in hops if node is not None]
+    names = [draft.nodes[node].name for node in path]
+    if len(path) < len(via):
         return "nodes of the network", repr(
             next(name for name, node in zip(via, hops, strict=True) if node is None)
         )
-    if not way or way[0] != flow.talker or way[-1] not in flow.listeners:
+    if not path or path[0] != flow.talker or path[-1] not in flow.listeners:
         return "hops from the talker to a listener, both included", written
-    if len(set(way)) < len(way):
+    if len(set(path)) < len(path):
         return "every node once", written
-    for place, hop in enumerate(pairwise(way)):
+    for place, hop in enumerate(pairwise(path)):
         if hop not in links:
             return "neighbours", f"no link {names[place]} - {names[place + 1]}"
-    for node in way[1:-1]:
+    for node in path[1:-1]:
         if not draft.nodes[node].forwards:
             return "bridges or hosts on the way", f"station {draft.nodes[node].name}"
     for node in flow.listeners:
-        if node not in way:
+        if node not in path:
             return "all listeners on the way", f"none to {draft.nodes[node].name}"
-    for hop, copy in zip(pairwise(way), flow.stream.via_links or (), strict=False):
+    for hop, copy in zip(pairwise(path), flow.stream.via_links or (), strict=False):
         if copy is not None and not 1 <= copy <= len(links[hop]):
             return f"parallel link 1 to {len(links[hop])}", f"#{copy}"
     return None
@@ -124,12 +124,12 @@ def _grow(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int],
     """Keeps what leads to listeners of the tree: the talker's ports first, parents before children."""
     depth = {flow.talker: 0}
     for listener in flow.listeners:
-        way = []
+        path = []
         node = listener
         while node not in depth:
-            way.append(node)
+            path.append(node)
             node = tree[node]
-        for passed in reversed(way):
+        for passed in reversed(path):
             depth[passed] = depth[tree[passed]] + 1
     place: dict[int, int] = {}
     route: list[Hop] = []

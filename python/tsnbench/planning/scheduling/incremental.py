@@ -1,6 +1,6 @@
 """An earlier Plan's schedule: what of it is kept in a new one, and what became of every scheduled stream.
 
-What runs stays as it is where it can: a stream that is in both keeps its release, its way and its times on
+What runs stays as it is where it can: a stream that is in both keeps its release, its path and its times on
 every link, and so its windows. Who has to move is told, and why.
 """
 
@@ -97,16 +97,16 @@ def _placed(
         return None
     period = periodic(before)["period_ns"]
     talker = earlier["nodes"][before["talker"]]["name"]
-    names = [name for name, _ in _way(earlier, before)]
-    # Another talker or period is another stream; ways that are no more cannot be kept.
+    names = [name for name, _ in _path(earlier, before)]
+    # Another talker or period is another stream; paths that are no more cannot be kept.
     if talker != draft.nodes[flow.talker].name or not all(name in ports for name in names):
         return None
     if period != _period(flow) or before["pcp"] not in queues:
         return None
-    route = [Hop(ports[name], parent) for name, parent in _way(earlier, before)]
+    route = [Hop(ports[name], parent) for name, parent in _path(earlier, before)]
     tree, starts = route, [own[0] for own in _starts(before)]
     if flow.redundancy or any(len(own) > 1 for own in _starts(before)):
-        # Where copies meet, each entry has a time for every way: the same ways, or none is kept.
+        # Where copies meet, each entry has a time for every path: the same paths, or none is kept.
         if route != list(flow.route):
             return None
         copies = expanded(flow)
@@ -164,7 +164,7 @@ def _period(flow: Flow) -> int | None:
     return flow.pattern["period_ns"] if flow.pattern["kind"] == "periodic" else None
 
 
-def _way(document: PlanDocument, stream: Stream) -> list[tuple[str, int | None]]:
+def _path(document: PlanDocument, stream: Stream) -> list[tuple[str, int | None]]:
     return [(document["ports"][hop["port"]]["name"], hop.get("parent")) for hop in stream["route"]]
 
 
@@ -174,7 +174,7 @@ def _times(document: PlanDocument, stream: Stream) -> tuple[Any, ...]:
         release_ns(stream),
         periodic(stream)["period_ns"],
         stream["pcp"],
-        _way(document, stream),
+        _path(document, stream),
         _starts(stream),
     )
 
@@ -209,7 +209,7 @@ def _network(earlier: PlanDocument, old: Stream, now: PlanDocument, stream: Stre
         before = earlier["ports"][hop["port"]]
         after = ports.get(before["name"])
         if after is None:
-            return f"its way led over {before['name']}, which is no more"
+            return f"its path led over {before['name']}, which is no more"
         if before["rate_bps"] != after["rate_bps"] or before["propagation_ps"] != after["propagation_ps"]:
             return f"the link {before['name']} has another rate or length"
         nodes = [earlier["nodes"][before["node"]], now["nodes"][after["node"]]]

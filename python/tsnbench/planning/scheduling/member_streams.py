@@ -1,6 +1,6 @@
-"""Copies of a scheduled stream: the ways that a frame can come by, one by one, also where they have met.
+"""Copies of a scheduled stream: the paths that a frame can come by, one by one, also where they have met.
 
-IEEE 802.1CB-2017, 7. A frame goes on by whichever way is first; so the times of all of them are planned.
+IEEE 802.1CB-2017, 7. A frame goes on by whichever path is first; so the times of all of them are planned.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Copies:
-    """A tree with one way to every entry. ``entries``: which entry of the route each one is."""
+    """A tree with one path to every entry. ``entries``: which entry of the route each one is."""
 
     tree: list[Hop]
     entries: list[int]
@@ -28,12 +28,12 @@ class Copies:
 
     @property
     def most(self) -> int:
-        """By how many ways an entry of the route is reached at most; at least 2."""
+        """By how many paths an entry of the route is reached at most; at least 2."""
         return max(2, *(self.entries.count(entry) for entry in set(self.entries)))
 
 
 def expanded(flow: Flow) -> Copies:
-    """The route as a tree; behind a place where n ways meet, each entry comes n times, in their order."""
+    """The route as a tree; behind a place where n paths meet, each entry comes n times, in their order."""
     sources = {merge["from"][0]: merge["from"] for merge in flow.redundancy.get("merges", ())}
     places: dict[int, list[int]] = {}
     made = Copies([], [], [])

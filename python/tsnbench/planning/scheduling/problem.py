@@ -140,7 +140,7 @@ class Step(TypedDict):
     listens: bool
 
 
-class Way(TypedDict):
+class CandidatePath(TypedDict):
     """One path of a stream."""
 
     tree: list[TreeEntry]

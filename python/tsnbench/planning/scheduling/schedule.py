@@ -187,7 +187,7 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
         )
     fixed = own.ways == "shortest" or flow.stream.via is not None or bool(flow.redundancy)
     copies = expanded(flow) if flow.redundancy else None
-    way: Sequence[Hop] = flow.route if copies is None else copies.tree
+    path: Sequence[Hop] = flow.route if copies is None else copies.tree
     limits = [limit.limit for limit in flow.stream.requires.jitter]
     made: StreamToPlace = {
         "talker": flow.talker,
@@ -205,7 +205,7 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
     if copies is not None:
         made["copies"], made["more_octets"] = copies.most, copies.more_octets
     if fixed:
-        made["tree"] = tree_of(way)
+        made["tree"] = tree_of(path)
     return made
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import Span, folded, open_spans
-from tsnbench.plan.paths import ways_to
+from tsnbench.plan.paths import paths_to_entry
 from tsnbench.planning.draft import Draft, Flow, Gates, Node, Port, plan_hop
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
@@ -103,17 +103,17 @@ def _follow(draft: Draft, port: Port, leader: Port) -> None:
 
 
 def _paths(draft: Draft, flow: Flow, port: Port, leader: Port) -> Iterator[Path]:
-    """Of a flow's smallest and largest frames on every way from one port through the other."""
+    """Of a flow's smallest and largest frames on every path from one port through the other."""
     route = [plan_hop(hop) for hop in flow.route]
     frames = sizes(flow.size)
     for place, hop in enumerate(flow.route):
         if hop.port != leader.number:
             continue
-        for way in ways_to(route, flow.redundancy, place):
-            numbers = [number for number, _ in way]
+        for path in paths_to_entry(route, flow.redundancy, place):
+            numbers = [number for number, _ in path]
             if port.number not in numbers[:-1]:
                 continue
-            passed = way[numbers.index(port.number) :]
+            passed = path[numbers.index(port.number) :]
             ends = [_path(draft, flow, passed, octets) for octets in (frames.smallest, frames.largest)]
             yield min(first for first, _ in ends), max(last for _, last in ends)
 

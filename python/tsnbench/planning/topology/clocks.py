@@ -1,7 +1,8 @@
 """Clocks of all nodes, and the tree along which gPTP passes time on, in the words of ``crates/plan``.
 
-Every node that can be reached from the grandmaster over nodes that forward follows it, by the fewest hops; of
-several ways the one whose nodes the scenario names first. Where the grandmaster is elected, so are the ways.
+Every node that can be reached from the grandmaster over nodes that forward follows it, by the fewest hops. Of
+several such paths, it takes the one whose nodes the scenario names first. An elected grandmaster elects the
+paths, too.
 """
 
 from __future__ import annotations

@@ -104,9 +104,9 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
         return [
             Broken(
                 path,
-                "windows at all ports on its way, or something else that bounds the wait there",
+                "windows at all ports on its path, or something else that bounds the wait there",
                 "one without",
-                "write gates: plan for all ports on its way and on the ways of who shares a class with it",
+                "write gates: plan for all ports on its path and on the paths of streams in its class",
             )
         ]
     for name, limit, longest in limits:

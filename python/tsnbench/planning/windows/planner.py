@@ -1,7 +1,7 @@
 """Windows per class from what streams require, at the ports whose gates are to plan.
 
-IEEE 802.1Q-2022, 8.6.8.4; EnGINE, Section VI-A4. Of all cycles and ways that keep every requirement, the one
-that leaves most to the other classes.
+IEEE 802.1Q-2022, 8.6.8.4; EnGINE, Section VI-A4. Several cycles and rules of forwarding may keep
+every requirement; of these the plan takes the one that leaves most to the other classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.windows.demand import wire
 from tsnbench.planning.windows.diagnosis import Broken, broken, left_to_rest, say, timely, too_full
 from tsnbench.planning.windows.gate_list import entries_of, spans_of_rest
-from tsnbench.planning.windows.propagation import WAYS, Demands, Outcome, Queue, lay, ports_of
+from tsnbench.planning.windows.propagation import FORWARDING, Demands, Outcome, Queue, lay, ports_of
 from tsnbench.planning.windows.sizing import Window
 from tsnbench.scenario import model
 from tsnbench.scenario.part import Part
@@ -37,8 +37,8 @@ def plan_windows(draft: Draft) -> None:
     tried: list[tuple[tuple[int, ...], list[Broken], Outcome]] = []
     best: tuple[tuple[bool, Fraction, int, int], Outcome] | None = None
     for cycle in _cycles(draft, demands):
-        for place, way in enumerate(WAYS):
-            outcome = lay(draft, demands, cycle, way)
+        for place, forwarding in enumerate(FORWARDING):
+            outcome = lay(draft, demands, cycle, forwarding)
             if outcome is None:
                 break
             wrong = broken(draft, demands, outcome)

@@ -18,8 +18,8 @@ from tsnbench.scenario import model
 
 Queue = tuple[int, int]
 """Port and traffic class."""
-Way = Literal["gather", "pass", "pass behind the first", "gather at the last"]
-WAYS: tuple[Way, ...] = ("gather", "pass behind the first", "gather at the last", "pass")
+Forwarding = Literal["gather", "pass", "pass behind the first", "gather at the last"]
+FORWARDING: tuple[Forwarding, ...] = ("gather", "pass behind the first", "gather at the last", "pass")
 """Whether windows open when all have come, or as soon as one may: at which hops."""
 
 
@@ -73,7 +73,7 @@ class Outcome:
     """Flows and hops of which it was assumed how late they come: they are in a circle with others."""
 
 
-def lay(draft: Draft, demands: Demands, cycle_ns: int, way: Way) -> Outcome | None:
+def lay(draft: Draft, demands: Demands, cycle_ns: int, forwarding: Forwarding) -> Outcome | None:
     """Windows for a cycle; None where it holds too many data units to look at."""
     outcome = Outcome(cycle_ns)
     coming: dict[tuple[int, int], list[Unit]] = {}
@@ -88,7 +88,7 @@ def lay(draft: Draft, demands: Demands, cycle_ns: int, way: Way) -> Outcome | No
     left = dict(demands.queues)
     while left:
         queue = _next(draft, demands, left, coming)
-        _queue(draft, demands, outcome, queue, left.pop(queue), coming, way)
+        _queue(draft, demands, outcome, queue, left.pop(queue), coming, forwarding)
     if any(_too_late(draft, demands, outcome, *each) for each in outcome.assumed):
         outcome.waits = dict.fromkeys(outcome.waits)
     _sum_up(draft, demands, outcome)
@@ -128,7 +128,7 @@ def _queue(
     queue: Queue,
     flows: list[tuple[int, int]],
     coming: dict[tuple[int, int], list[Unit]],
-    way: Way,
+    forwarding: Forwarding,
 ) -> None:
     cycle = outcome.cycle_ns * 1_000
     every = [
@@ -142,7 +142,7 @@ def _queue(
         extra = demands.extra.get(queue, 0)
         if extra:
             every.append(Coming(Unit(-1, 0, 0, 0, known=False), Wire(extra, 0, 0, 0)))
-        window = _window(draft, outcome, queue, every, way)
+        window = _window(draft, outcome, queue, every, forwarding)
         if window is None:
             outcome.full[queue] = need(every, 0, cycle)
             passed = [None] * len(every)
@@ -177,7 +177,9 @@ def _before(draft: Draft, flow: int, hop: int) -> list[int]:
     return found
 
 
-def _window(draft: Draft, outcome: Outcome, queue: Queue, every: list[Coming], way: Way) -> Window | None:
+def _window(
+    draft: Draft, outcome: Outcome, queue: Queue, every: list[Coming], forwarding: Forwarding
+) -> Window | None:
     own = draft.scenario.windows
     room = Room(
         cycle=outcome.cycle_ns * 1_000,
@@ -186,18 +188,18 @@ def _window(draft: Draft, outcome: Outcome, queue: Queue, every: list[Coming], w
         margin=own.margin * 1_000,
         taken=tuple(window for (number, _), window in outcome.windows.items() if number == queue[0]),
     )
-    if _passes(draft, way, every):
+    if _passes(draft, forwarding, every):
         window = through(every, room)
         if window is not None:
             return window
     return gathered(every, room)
 
 
-def _passes(draft: Draft, way: Way, every: list[Coming]) -> bool:
-    if way in ("gather", "pass"):
-        return way == "pass"
+def _passes(draft: Draft, forwarding: Forwarding, every: list[Coming]) -> bool:
+    if forwarding in ("gather", "pass"):
+        return forwarding == "pass"
     units = [one.unit for one in every if one.unit.flow >= 0]
-    if way == "pass behind the first":
+    if forwarding == "pass behind the first":
         return not any(draft.flows[unit.flow].route[unit.hop].parent is None for unit in units)
     return not any(unit.hop in draft.flows[unit.flow].ends for unit in units)
 

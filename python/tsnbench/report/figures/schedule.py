@@ -1,4 +1,4 @@
-"""A schedule before anything runs: a Gantt chart per port, and each stream's way in time and space.
+"""A schedule before anything runs: a Gantt chart per port, and each stream's path in time and space.
 
 IEEE 802.1Q-2022, 8.6.8.4. Streams are told apart by number first; colour and hatching only help.
 """
@@ -243,7 +243,7 @@ def _spaces(found: Planned) -> list[Drawing]:
     left = len(ordered) - sum(map(len, pages))
     drawings = []
     for page, streams in enumerate(pages, 1):
-        name, title = _named("ways", "Ways through the network, in time", page, len(pages))
+        name, title = _named("paths", "Paths through the network, in time", page, len(pages))
         told = [_delay(one) for one in streams]
         caption = (
             "Each slanted band is one frame on one link: from its first bit at one node to its last bit at "

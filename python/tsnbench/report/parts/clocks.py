@@ -23,7 +23,7 @@ class ClockRow:
 
     node: str
     worst: float
-    """Greatest distance, whichever way."""
+    """Greatest distance, ahead or behind."""
     mean: float
     spread: float
     t: Sequence[float]

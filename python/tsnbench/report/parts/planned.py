@@ -1,4 +1,4 @@
-"""What a Plan says of its scheduled streams: each planned frame at each port, and each stream's way in time.
+"""What a Plan says of its scheduled streams: each planned frame at each port, and each stream's path in time.
 
 IEEE 802.1Q-2022, 8.6.8.4. From the Plan alone, before anything runs. Times are in ns, and fractions of them
 where a frame takes no whole number.
@@ -64,7 +64,7 @@ class PlannedPort:
 
 @dataclass(frozen=True)
 class Stage:
-    """One link of a way: when the frames leave one node, from the release."""
+    """One link of a path: when the frames leave one node, from the release."""
 
     begins_at: str
     ends_at: str
@@ -88,7 +88,7 @@ class PlannedStream:
     stages: tuple[Stage, ...]
     listeners: tuple[str, ...]
     delay: float
-    """From the release to the last bit at the listener that is reached last, by its slowest way."""
+    """From the release to the last bit at the listener that is reached last, by its slowest path."""
     margin: float
     limit: int | None
 
@@ -103,7 +103,7 @@ class PlannedStream:
         return (self.period if self.limit is None else self.limit) - self.delay - self.margin
 
     @property
-    def way(self) -> str:
+    def path(self) -> str:
         """Its nodes, branch by branch."""
         parts: list[str] = []
         for place, stage in enumerate(self.stages):

@@ -1,4 +1,4 @@
-"""Streams with more than one way, as written -> the model's."""
+"""Streams with more than one path, as written -> the model's."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Named, Reading
 
-Ways = Callable[[Sequence[Named]], "model.StreamPath | None"]
-"""Hops as written to a way from talker to listener, mistakes noted."""
+ReadPath = Callable[[Sequence[Named]], "model.StreamPath | None"]
+"""Hops as written to a path from talker to listener, mistakes noted."""
 
 
 def redundancy(
-    reading: Reading, net: Net, fields: Fields, listeners: list[str], way: Ways
+    reading: Reading, net: Net, fields: Fields, listeners: list[str], read_path: ReadPath
 ) -> tuple[model.Frer | None, model.Failover | None]:
     """What ``frer`` and ``failover`` of a stream say; at most one of them."""
     given = [key for key in ("frer", "failover") if key in fields]
@@ -33,18 +33,19 @@ def redundancy(
     if fields[key].bad:
         return None, None
     if key == "frer":
-        return _frer(reading, net, fields, way), None
-    return None, _failover(net, fields[key], way)
+        return _frer(reading, net, fields, read_path), None
+    return None, _failover(net, fields[key], read_path)
 
 
-def _frer(reading: Reading, net: Net, fields: Fields, way: Ways) -> model.Frer | None:
+def _frer(reading: Reading, net: Net, fields: Fields, read_path: ReadPath) -> model.Frer | None:
     written = fields["frer"]
     for other, why in (("via", fields), ("disjoint", written)):
         if other in why and (other == "via" or "paths" in written):
             hint = "paths lists the paths; disjoint finds them"
-            reading.problem(why.at(other), why.path_of(other), "one way to say the ways", other, hint)
+            expected = "only one of paths, disjoint and via"
+            reading.problem(why.at(other), why.path_of(other), expected, other, hint)
             return None
-    ways = [way(hops) for hops in written.get("paths", ())]
+    paths = [read_path(hops) for hops in written.get("paths", ())]
     if "history" in written and written.get("recovery") == "match":
         at, path = written.at("history"), written.path_of("history")
         reading.problem(at, path, "history only with vector recovery", "match")
@@ -53,13 +54,13 @@ def _frer(reading: Reading, net: Net, fields: Fields, way: Ways) -> model.Frer |
         shown = written["identification"]
         active = shown.get("active") if isinstance(shown, Fields) else None
         settings["identification"] = active.part(net) if isinstance(active, Fields) else shown
-    if None in ways or BAD in settings.values():
+    if None in paths or BAD in settings.values():
         return None
-    return model.Frer(paths=tuple(each for each in ways if each is not None), **settings)
+    return model.Frer(paths=tuple(each for each in paths if each is not None), **settings)
 
 
-def _failover(net: Net, written: Fields, way: Ways) -> model.Failover | None:
-    other = way(written["path"]) if "path" in written else None
+def _failover(net: Net, written: Fields, read_path: ReadPath) -> model.Failover | None:
+    other = read_path(written["path"]) if "path" in written else None
     if "path" in written and other is None:
         return None
     return model.Failover(path=other, **{"back": written["after"], **written.given(net, model.Failover)})

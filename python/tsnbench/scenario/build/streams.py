@@ -78,13 +78,13 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
     talker, listeners = ends
     via = _via(reading, net, written, talker, listeners)
 
-    def way(hops: Sequence[Named]) -> model.StreamPath | None:
+    def read_path(hops: Sequence[Named]) -> model.StreamPath | None:
         last = numbered(hops[-1])[0]
         ended = last if last in listeners else listeners[0]
         found = _hops(reading, net, hops, talker, ended)
         return model.StreamPath(nodes=found[0], links=found[1]) if found else None
 
-    frer, failover = redundancy(reading, net, written, listeners, way) if net.whole else (None, None)
+    frer, failover = redundancy(reading, net, written, listeners, read_path) if net.whole else (None, None)
     return model.Stream(
         talker=talker,
         listeners=tuple(listeners),

@@ -28,7 +28,7 @@ FRER = Record(
 )
 FAILOVER = record_of(
     Failover,
-    "a way that stands by",
-    {"path": Field(NODES, "hops of the other way; a disjoint one unless given")},
+    "a standby path",
+    {"path": Field(NODES, "hops of the other path; a disjoint one unless given")},
     example="{after: 1 s}",
 )

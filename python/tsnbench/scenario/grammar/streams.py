@@ -92,8 +92,8 @@ STREAM = Record(
         "pattern": Field(Text("the name of a catalogue pattern"), "engine/cc-1ms, flextest/theta-high, …"),
         **TRAFFIC,
         **fields_of(Stream, "send", "scheduled", "release", "start", "stop"),
-        "frer": Field(FRER, "copies over several ways: {disjoint: 2}, or {paths: [[sw1], [sw2]]}"),
-        "failover": Field(FAILOVER, "a way that stands by, without copies: {after: 1 s}"),
+        "frer": Field(FRER, "copies over several paths: {disjoint: 2}, or {paths: [[sw1], [sw2]]}"),
+        "failover": Field(FAILOVER, "a standby path, without copies: {after: 1 s}"),
         "requires": Field(
             Either("requirements, or the name of an SR class", text=CLASS_NAME, mapping=LIMITS),
             "sr/A, or {delay: 2 ms, jitter: 125 us, loss: 0}",

@@ -69,11 +69,11 @@ class Frer(Part):
     paths: tuple[StreamPath, ...] = ()
     """None: as many disjoint ones as ``disjoint`` says."""
     disjoint: int = key(
-        Count(2, 16, "a number of ways"), "so many ways that share no node or link; 2", default=2
+        Count(2, 16, "a number of paths"), "so many paths that share no node or link; 2", default=2
     )
     at: tuple[Name, ...] = key(
         replace(NODES, what="a node, or a list of nodes"),
-        "where copies meet: sw4, or [sw3, sw4]; the first node from which all ways are the same",
+        "where copies meet: sw4, or [sw3, sw4]; the first node from which all paths are the same",
         default=(),
     )
     """Where member streams merge; none: at the first node from which all paths to a listener are the same."""
@@ -87,7 +87,7 @@ class Frer(Part):
         SPAN, "silence after which any number is taken; 2 s unless given", default=2_000_000_000
     )
     individual: bool = key(
-        YES_NO, "true: each copy's way has a recovery function of its own as well", default=False
+        YES_NO, "true: each copy's path has a recovery function of its own as well", default=False
     )
     identification: Literal["null", "source-mac", "ip"] | ActiveIdentification | None = None
     """None: the first of them that tells the stream apart."""
@@ -102,5 +102,5 @@ class Failover(Part):
     """A standby path, taken ``after`` the first one fails, and left ``back`` after the first one's return."""
 
     path: StreamPath | None = None
-    after: Duration = key(TIME, "from a link's failure until the other way forwards", "1 s")
-    back: Duration = key(TIME, "from its return until the first way forwards again; as after unless given")
+    after: Duration = key(TIME, "from a link's failure until the other path forwards", "1 s")
+    back: Duration = key(TIME, "from its return until the first path forwards again; as after unless given")

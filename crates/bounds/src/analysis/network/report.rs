@@ -23,8 +23,8 @@ impl Network<'_> {
     ) -> Vec<usize> {
         let mut known = HashMap::new();
         let ends = entries_with(stream, listener.route);
-        let ways = ends.iter().map(|end| self.slowest(first + *end as usize, from_release, &mut known, 0));
-        ways.reduce(slower).map(|(_, way)| way).unwrap_or_default()
+        let paths = ends.iter().map(|end| self.slowest(first + *end as usize, from_release, &mut known, 0));
+        paths.reduce(slower).map(|(_, path)| path).unwrap_or_default()
     }
 
     /// The slowest path to the end of a hop: its delay, none without a bound, and its hops.
@@ -46,13 +46,13 @@ impl Network<'_> {
             // Paths that lead back into themselves.
             (None, vec![hop])
         } else {
-            let ways = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
-            let (delay, mut way) = ways.collect::<Vec<_>>().into_iter().reduce(slower).unwrap_or_default();
+            let paths = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
+            let (delay, mut path) = paths.collect::<Vec<_>>().into_iter().reduce(slower).unwrap_or_default();
             let node = self.models[self.hops[hop].port].port.node as usize;
             let processing = ps(self.plan.nodes[node].processing_ns);
-            way.push(hop);
+            path.push(hop);
             let sum = || delay?.checked_add(own?)?.checked_add(processing);
-            (sum(), way)
+            (sum(), path)
         };
         known.insert(hop, found.clone());
         found
@@ -121,9 +121,9 @@ impl Network<'_> {
         let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
         // The stamps of a talker's several ports are all its own: delays count from the release then.
         let one_root = roots().count() == 1;
-        let way = &self.slowest_path(begin, stream, listener, !one_root)[..];
+        let path = &self.slowest_path(begin, stream, listener, !one_root)[..];
         let name = |port: usize| self.models[port].port.name.clone();
-        let (first, last) = (self.hops[way[0]].port, self.hops[way[way.len() - 1]].port);
+        let (first, last) = (self.hops[path[0]].port, self.hops[path[path.len() - 1]].port);
         let tap = |port: usize, stage: Stage, usual: Point| {
             let of_port = self.taps.get(&port).into_iter().flatten();
             let found = of_port.map(|tap| &self.plan.taps[*tap]).find(|tap| tap.stage == stage);
@@ -141,13 +141,13 @@ impl Network<'_> {
         let start = tx_point == Point::Start;
         let sizes = crate::model::sizes::Sizes::of(&stream.size, 0);
         let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
-        let processing: Ps = way[1..]
+        let processing: Ps = path[1..]
             .iter()
             .map(|hop| self.models[self.hops[*hop].port].port.node as usize)
             .map(|node| ps(self.plan.nodes[node].processing_ns))
             .sum();
-        let after_first: Ps = way[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
-        let cut: Ps = way
+        let after_first: Ps = path[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
+        let cut: Ps = path
             .windows(2)
             .map(|pair| {
                 (self.hops[pair[1]].pcp, [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
@@ -158,7 +158,7 @@ impl Network<'_> {
         let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
             (
                 on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest),
-                processing + after_first + self.hops[way[0]].shortest,
+                processing + after_first + self.hops[path[0]].shortest,
             )
         } else {
             // By the fastest path.
@@ -170,23 +170,23 @@ impl Network<'_> {
             let ends = entries_with(stream, listener.route);
             let (released, stamped) =
                 ends.iter().map(by).fold((LONGEST, LONGEST), |a, b| (a.0.min(b.0), a.1.min(b.1)));
-            let first = &self.hops[way[0]];
+            let first = &self.hops[path[0]];
             let waited = if one_root { first.shortest - on_first(sizes.smallest) } else { stamped };
             (stamped - waited, released)
         };
-        let reason = |way: &[usize]| {
-            way.iter().find_map(|hop| match self.delay(*hop) {
-                Err(reason) if way.len() > 1 => Some(match reason {
+        let reason = |path: &[usize]| {
+            path.iter().find_map(|hop| match self.delay(*hop) {
+                Err(reason) if path.len() > 1 => Some(match reason {
                     Reason::Dropped | Reason::Circle => reason,
                     _ => Reason::At { port: name(self.hops[*hop].port), why: Box::new(reason) },
                 }),
                 other => other.err(),
             })
         };
-        let waits = |way: &[usize]| way.iter().map(|hop| self.delay(*hop).ok()).sum::<Option<Ps>>();
-        let largest = self.hops[way[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
-        let dropped = way.iter().any(|hop| self.hops[*hop].sizes.is_none());
-        let on_first_at_most = || match self.results[first].passing.iter().find(|(hop, _)| *hop == way[0]) {
+        let waits = |path: &[usize]| path.iter().map(|hop| self.delay(*hop).ok()).sum::<Option<Ps>>();
+        let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
+        let dropped = path.iter().any(|hop| self.hops[*hop].sizes.is_none());
+        let on_first_at_most = || match self.results[first].passing.iter().find(|(hop, _)| *hop == path[0]) {
             None => Some(on_first(largest)),
             Some(_) if !start => Some(self.propagation(first)),
             Some((_, passing)) => {
@@ -195,20 +195,20 @@ impl Network<'_> {
             }
         };
         // Behind a scheduler, the first link's part is the wait for it, too; that is counted from the release.
-        let shaped = hops_of_stream.iter().any(|hop| hop.shaped.is_some() && hop.parents.contains(&way[0]));
+        let shaped = hops_of_stream.iter().any(|hop| hop.shaped.is_some() && hop.parents.contains(&path[0]));
         let upper_ps = if one_root && shaped {
             let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
-            waits(way)
+            waits(path)
                 .filter(|_| !dropped)
                 .map(|delay| delay + processing - stamped - unstamped(sizes.smallest))
         } else if one_root {
-            waits(&way[1..])
+            waits(&path[1..])
                 .filter(|_| !dropped)
                 .and_then(|rest| Some(on_first_at_most()? + processing + rest - unstamped(sizes.smallest)))
         } else {
-            waits(way).filter(|_| !dropped).map(|all| all + processing - unstamped(sizes.smallest))
+            waits(path).filter(|_| !dropped).map(|all| all + processing - unstamped(sizes.smallest))
         };
-        let hops = way.iter().map(|hop| {
+        let hops = path.iter().map(|hop| {
             let upper = self.delay(*hop);
             HopBounds {
                 port: name(self.hops[*hop].port),
@@ -226,10 +226,10 @@ impl Network<'_> {
             lower_ns: (lower_ps.div_euclid(1_000) - rx_tick + 1).max(0),
             upper_ps,
             lower_ps,
-            release_upper_ps: waits(way).map(|delay| delay + processing),
+            release_upper_ps: waits(path).map(|delay| delay + processing),
             release_lower_ps,
-            reason: if upper_ps.is_some() { None } else { reason(&way[1..]).or_else(|| reason(way)) },
-            release_reason: reason(way),
+            reason: if upper_ps.is_some() { None } else { reason(&path[1..]).or_else(|| reason(path)) },
+            release_reason: reason(path),
             loss_reason: self.loss(begin, stream, listener, ports),
             hops: hops.collect(),
         }

@@ -49,7 +49,7 @@ pub struct RunCounters {
 pub struct FaultCounters {
     /// As the Plan calls it.
     pub kind: &'static str,
-    /// Frames (and copies) in whose way it had a part: taken, damaged, held back, doubled, added, or sent while
+    /// Frames and copies that the fault affected: taken, damaged, held back, doubled, added, or sent while
     /// their port obeyed a wrong list. One frame may count at several faults.
     pub frames: u64,
 }
@@ -264,7 +264,7 @@ pub struct StreamCounters {
     pub dropped_at_talker: u64,
     /// Frames that ports on the way dropped.
     pub dropped_in_network: u64,
-    /// Frames that faults took: on a link that was cut or lossy, or at a bridge no way of which forwarded.
+    /// Frames that faults took: on a link that was cut or lossy, or at a bridge where no path forwarded.
     #[serde(skip_serializing_if = "none")]
     pub lost_to_faults: u64,
     /// Copies that sequence recovery took out (FRER).

@@ -30,8 +30,8 @@ class Outcome:
     placed: dict[int, Placed]
     conflict: Conflict | None = None
     """Where there is no schedule: who finds none together."""
-    all_ways: bool = True
-    """Whether every way that streams may take was looked at, not some of those that are free."""
+    all_paths: bool = True
+    """Whether every path that streams may take was looked at, not some of those that are free."""
 
 
 def solve(
@@ -52,7 +52,7 @@ def solve(
     """
     earlier = earlier or {}
     jobs = jobs_of(problem, WAYS)
-    all_ways = all("tree" in stream for stream in problem["streams"])
+    all_paths = all("tree" in stream for stream in problem["streams"])
     budget = Budget(seconds)
     placed = {number: own for number, own in enumerate(before) if own is not None}
     stuck = [job.number for job in jobs if job.number not in placed]
@@ -69,29 +69,29 @@ def solve(
         if found is None:
             conflict = _conflict(problem, jobs, [*stuck, *near], budget)
             if conflict is not None:
-                return Outcome(Answer.IMPOSSIBLE, placed, conflict, all_ways)
+                return Outcome(Answer.IMPOSSIBLE, placed, conflict, all_paths)
             everybody = [job.number for job in jobs]
             if len(everybody) <= MOST and len(near) + len(stuck) < len(everybody):
                 conflict = _conflict(problem, jobs, everybody, budget)
                 if conflict is not None:
-                    return Outcome(Answer.IMPOSSIBLE, placed, conflict, all_ways)
+                    return Outcome(Answer.IMPOSSIBLE, placed, conflict, all_paths)
             if len(everybody) <= MOST:
                 found = _place(problem, jobs, everybody, placed, budget, budget.left / 2, earlier)
         if found is None:
-            return Outcome(Answer.UNKNOWN, placed, all_ways=all_ways)
+            return Outcome(Answer.UNKNOWN, placed, all_paths=all_paths)
     if objective is not None and len(jobs) <= MOST:
         stay = {number: own for number, own in found.items() if same(own, earlier.get(number))}
         found = make_best(problem, jobs, found, objective, budget, stay)
-    return Outcome(Answer.FOUND, found, all_ways=all_ways)
+    return Outcome(Answer.FOUND, found, all_paths=all_paths)
 
 
 def _near(jobs: Sequence[Job], stuck: Sequence[int]) -> list[int]:
     """Jobs that share links with the jobs without a place; those with the most shared links come first."""
-    links = {part.link for number in stuck for way in jobs[number].ways for part in way.parts}
+    links = {part.link for number in stuck for path in jobs[number].paths for part in path.parts}
     shared: Counter[int] = Counter()
     for job in jobs:
         if job.number not in stuck:
-            own = {part.link for way in job.ways for part in way.parts}
+            own = {part.link for path in job.paths for part in path.parts}
             shared[job.number] = len(own & links)
     return [number for number, count in shared.most_common() if count]
 
@@ -108,21 +108,22 @@ def _place(
     """Times for a region, all others staying where they are; few leave where they were earlier."""
     inside = set(region)
     stay = {number: own for number, own in placed.items() if number not in inside}
-    ways = {job.number: job.ways for job in jobs}
-    # A way of the heuristic's own that is none of those that are tried cannot be written down.
-    if any(all(list(way.tree) != list(own["tree"]) for way in ways[number]) for number, own in stay.items()):
+    paths = {job.number: job.paths for job in jobs}
+    # The model has no variable for a path that only the heuristic knows.
+    known = {number: [list(path.tree) for path in paths[number]] for number in stay}
+    if any(list(own["tree"]) not in known[number] for number, own in stay.items()):
         return None
     waiting = any(
-        list(own["starts_ps"]) != list(way.starts)
+        list(own["starts_ps"]) != list(path.starts)
         for number, own in stay.items()
-        for way in ways[number]
-        if list(way.tree) == list(own["tree"])
+        for path in paths[number]
+        if list(path.tree) == list(own["tree"])
     )
-    near = {part.link for number in region for way in ways[number] for part in way.parts}
+    near = {part.link for number in region for path in paths[number] for part in path.parts}
     touched = [
         job
         for job in jobs
-        if job.number in inside or any(part.link in near for way in job.ways for part in way.parts)
+        if job.number in inside or any(part.link in near for path in job.paths for part in path.parts)
     ]
     for waits in (True,) if waiting else (False, True):
         model = Model(problem, touched, waits=waits, stay=stay)

@@ -1,4 +1,4 @@
-"""What the exact engine knows of streams: ways, what they take of links, and how the times of two may lie.
+"""What the exact engine knows of streams: paths, what they take of links, and how the times of two may lie.
 
 All times in ps.
 """
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from tsnbench import _native
 
 if TYPE_CHECKING:
-    from tsnbench.planning.scheduling.problem import Problem, TreeEntry
-    from tsnbench.planning.scheduling.problem import Way as FoundWay
+    from tsnbench.planning.scheduling.problem import CandidatePath, Problem, TreeEntry
 
 Spans = list[tuple[int, int]]
 """Closed intervals, ascending and apart."""
@@ -23,7 +22,7 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Step:
-    """One link of a way; ``wire`` and ``arrives`` by frame, from its first bit out."""
+    """One link of a path; ``wire`` and ``arrives`` by frame, from its first bit out."""
 
     link: int
     parent: int | None
@@ -48,7 +47,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Way:
+class Path:
     tree: Sequence[TreeEntry]
     steps: tuple[Step, ...]
     starts: tuple[int, ...]
@@ -69,27 +68,27 @@ class Job:
     jitter: int | None
     queue: int | None
     copies: int
-    ways: tuple[Way, ...]
+    paths: tuple[Path, ...]
 
     @property
     def waits(self) -> bool:
         """Whether its frames may wait: a copy would go in the window of another."""
         return self.copies == 1
 
-    def keeps(self, way: Way) -> bool:
-        """Whether a way keeps its limits, others apart."""
+    def keeps(self, path: Path) -> bool:
+        """Whether a path keeps its limits, others apart."""
         return (
-            way.delay + way.late <= self.deadline
-            and all(part.length <= self.period for part in way.parts)
-            and (self.jitter is None or way.spread + 2 * way.late <= self.jitter)
+            path.delay + path.late <= self.deadline
+            and all(part.length <= self.period for part in path.parts)
+            and (self.jitter is None or path.spread + 2 * path.late <= self.jitter)
         )
 
 
 def jobs_of(problem: Problem, most_ways: int) -> list[Job]:
-    """Every stream of a problem; those without a way that keeps their limits have none."""
-    found: list[list[FoundWay]] = json.loads(_native.schedule_ways(json.dumps(problem), most_ways))
+    """Every stream of a problem; those without a path that keeps their limits have none."""
+    found: list[list[CandidatePath]] = json.loads(_native.candidate_paths(json.dumps(problem), most_ways))
     jobs = []
-    for number, (stream, ways) in enumerate(zip(problem["streams"], found, strict=True)):
+    for number, (stream, paths) in enumerate(zip(problem["streams"], found, strict=True)):
         jitter = stream.get("jitter_ns")
         made = Job(
             number=number,
@@ -100,14 +99,14 @@ def jobs_of(problem: Problem, most_ways: int) -> list[Job]:
             jitter=None if jitter is None else jitter * 1_000,
             queue=stream.get("queue"),
             copies=stream.get("copies", 1),
-            ways=tuple(_way(problem, way) for way in ways),
+            paths=tuple(_path(problem, path) for path in paths),
         )
-        kept = tuple(way for way in made.ways if made.keeps(way))
-        jobs.append(Job(**{**made.__dict__, "ways": kept}))
+        kept = tuple(path for path in made.paths if made.keeps(path))
+        jobs.append(Job(**{**made.__dict__, "paths": kept}))
     return jobs
 
 
-def _way(problem: Problem, found: FoundWay) -> Way:
+def _path(problem: Problem, found: CandidatePath) -> Path:
     links = problem["links"]
     steps = []
     for entry, taken in zip(found["tree"], found["steps"], strict=True):
@@ -146,10 +145,10 @@ def _way(problem: Problem, found: FoundWay) -> Way:
             delay, late = max(delay, come[-1]), max(late, step.margin)
             ends.setdefault(links[step.link]["to"], []).append(come[-1])
     spread = max((max(lasts) - min(lasts) for lasts in ends.values()), default=0)
-    return Way(found["tree"], tuple(steps), tuple(starts), tuple(parts), delay, late, spread)
+    return Path(found["tree"], tuple(steps), tuple(starts), tuple(parts), delay, late, spread)
 
 
-def apart(one: Way, other: Way, common: int, grain: int) -> Spans:
+def apart(one: Path, other: Path, common: int, grain: int) -> Spans:
     """By how much later than one stream, modulo the gcd of their periods, another may be released, in grains.
 
     Both go on at once. All that is left over where they share no link is everything.

@@ -1,4 +1,4 @@
-"""Streams as a constraint model: releases, ways, queues and waits that keep all frames apart.
+"""Streams as a constraint model: releases, paths, queues and waits that keep all frames apart.
 
 Two streams meet on a link if and only if their intervals do modulo the greatest common divisor of their
 periods: one number says by how many of these they are apart, so that nothing is unrolled.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.planning.scheduling.exact.job import Job, Way, apart, common_period
+from tsnbench.planning.scheduling.exact.job import Job, Path, apart, common_period
 
 if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Placed, Problem
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Stream:
-    """One stream's variables; by way where it has several."""
+    """One stream's variables; by path where it has several."""
 
     job: Job
     release: Any
     """In grains."""
     taken: list[Any]
-    """By way: whether it is taken."""
+    """By path: whether it is taken."""
     queues: list[Any]
     """By queue: whether it is taken."""
     starts: list[list[Any]] = field(default_factory=list)
-    """By way and entry: first bit out, ps; empty where frames go on at once."""
+    """By path and entry: first bit out, ps; empty where frames go on at once."""
     comes: list[list[Any]] = field(default_factory=list)
     """When its time in the queue begins, margins included, ps."""
     ends: list[list[Any]] = field(default_factory=list)
@@ -73,12 +73,12 @@ class Model:
     def _stream(self, job: Job, placed: Placed | None) -> Stream:
         model = self.model
         if placed is not None:
-            job = Job(**{**job.__dict__, "ways": tuple(way for way in job.ways if _same(way, placed))})
+            job = Job(**{**job.__dict__, "paths": tuple(path for path in job.paths if _same(path, placed))})
         first, last = -(-job.earliest // self.grain), job.latest // self.grain
         release = model.new_int_var(first, max(first, last), "")
-        if last < first or not job.ways:
+        if last < first or not job.paths:
             model.add_bool_or([])
-        taken = [model.new_bool_var("") for _ in job.ways]
+        taken = [model.new_bool_var("") for _ in job.paths]
         if taken:
             model.add_exactly_one(taken)
         queues = [model.new_bool_var("") for _ in range(self.queues)]
@@ -87,28 +87,28 @@ class Model:
             model.add(queues[min(job.queue, self.queues - 1)] == 1)
         own = Stream(job, release, taken, queues, fixed=placed is not None)
         if self.waits:
-            for way, chosen in zip(job.ways, taken, strict=True):
-                self._times(own, way, chosen, placed)
+            for path, chosen in zip(job.paths, taken, strict=True):
+                self._times(own, path, chosen, placed)
         if placed is not None:
             model.add(release == placed["offset_ns"] * 1_000 // self.grain)
             model.add(queues[placed["queue"]] == 1)
         return own
 
-    def _times(self, own: Stream, way: Way, chosen: Any, placed: Placed | None) -> None:
+    def _times(self, own: Stream, path: Path, chosen: Any, placed: Placed | None) -> None:
         """First bits out, entry by entry: at once, or at a tick of the gates once the frame has come."""
         model, job = self.model, own.job
         released = own.release * self.grain
-        far = job.latest + max(job.deadline, way.delay) + 1
+        far = job.latest + max(job.deadline, path.delay) + 1
         arrivals: list[list[Any]] = []
         starts, comes, ends, lasts = [], [], [], []
-        for place, step in enumerate(way.steps):
+        for place, step in enumerate(path.steps):
             ready = (
                 [released] * len(step.wire)
                 if step.parent is None
                 else [arrived + step.processing for arrived in arrivals[step.parent]]
             )
             start, held = ready[0], 0
-            if step.parent is not None and job.waits and (placed is None or self._held(way, placed, place)):
+            if step.parent is not None and job.waits and (placed is None or self._held(path, placed, place)):
                 waits = model.new_bool_var("")
                 start = model.new_int_var(0, far, "")
                 ticks = model.new_int_var(0, far // step.tick, "")
@@ -139,16 +139,16 @@ class Model:
         delay = model.new_int_var(0, far, "")
         for last in lasts:
             model.add(delay >= last)
-        model.add(delay + way.late <= job.deadline).only_enforce_if(chosen)
+        model.add(delay + path.late <= job.deadline).only_enforce_if(chosen)
         own.starts.append(starts)
         own.comes.append(comes)
         own.ends.append(ends)
         own.delays.append(delay)
 
     @staticmethod
-    def _held(way: Way, placed: Placed, place: int) -> bool:
+    def _held(path: Path, placed: Placed, place: int) -> bool:
         return (
-            any(start != at for start, at in zip(placed["starts_ps"], way.starts, strict=True)) and place > 0
+            any(start != at for start, at in zip(placed["starts_ps"], path.starts, strict=True)) and place > 0
         )
 
     def _keep_apart(self, one: Stream, other: Stream) -> None:
@@ -158,9 +158,9 @@ class Model:
         size = common // self.grain
         everything = [(0, size - 1)]
         allowed = {
-            (mine, theirs): apart(way, their_way, common, self.grain)
-            for mine, way in enumerate(one.job.ways)
-            for theirs, their_way in enumerate(other.job.ways)
+            (mine, theirs): apart(path, their_path, common, self.grain)
+            for mine, path in enumerate(one.job.paths)
+            for theirs, their_path in enumerate(other.job.paths)
         }
         if all(spans == everything for spans in allowed.values()):
             return None
@@ -189,11 +189,11 @@ class Model:
         return literals + [self.assumed[number] for number in numbers if number in self.assumed]
 
     def _keep_waiting_apart(self, one: Stream, other: Stream, common: int) -> None:
-        for mine, way in enumerate(one.job.ways):
-            for theirs, their_way in enumerate(other.job.ways):
+        for mine, path in enumerate(one.job.paths):
+            for theirs, their_path in enumerate(other.job.paths):
                 literals = self._both(one, other, mine, theirs)
-                for place, step in enumerate(way.steps):
-                    for their_place, their_step in enumerate(their_way.steps):
+                for place, step in enumerate(path.steps):
+                    for their_place, their_step in enumerate(their_path.steps):
                         if step.link != their_step.link:
                             continue
                         a = (one.comes[mine][place], one.ends[mine][place])
@@ -221,8 +221,8 @@ class Model:
             if before is None or own.fixed:
                 continue
             self.model.add_hint(own.release, before["offset_ns"] * 1_000 // self.grain)
-            for way, chosen in zip(own.job.ways, own.taken, strict=True):
-                self.model.add_hint(chosen, _same(way, before))
+            for path, chosen in zip(own.job.paths, own.taken, strict=True):
+                self.model.add_hint(chosen, _same(path, before))
 
     def move_few(self, earlier: Mapping[int, Placed]) -> None:
         """As few streams as can be are somewhere else than they were."""
@@ -234,12 +234,12 @@ class Model:
             goes = self.model.new_bool_var("")
             moved.append(goes)
             release = before["offset_ns"] * 1_000
-            at = next((at for at, way in enumerate(own.job.ways) if _same(way, before)), None)
+            at = next((at for at, path in enumerate(own.job.paths) if _same(path, before)), None)
             never = at is None or release % self.grain or before["queue"] >= self.queues
             if not never and at is not None:
-                way = own.job.ways[at]
-                never = len(way.starts) != len(before["starts_ps"])
-                never |= not self.waits and list(way.starts) != list(before["starts_ps"])
+                path = own.job.paths[at]
+                never = len(path.starts) != len(before["starts_ps"])
+                never |= not self.waits and list(path.starts) != list(before["starts_ps"])
             if never or at is None:
                 self.model.add(goes == 1)
                 continue
@@ -257,42 +257,42 @@ class Model:
         found: dict[int, Placed] = {}
         for own in self.streams:
             at = next(place for place, chosen in enumerate(own.taken) if solver.boolean_value(chosen))
-            way = own.job.ways[at]
+            path = own.job.paths[at]
             release = solver.value(own.release) * self.grain
-            starts = list(way.starts)
+            starts = list(path.starts)
             if self.waits:
                 starts = [solver.value(start) - release for start in own.starts[at]]
             queue = next(number for number, chosen in enumerate(own.queues) if solver.boolean_value(chosen))
             found[own.job.number] = {
                 "offset_ns": release // 1_000,
-                "tree": list(way.tree),
+                "tree": list(path.tree),
                 "starts_ps": starts,
                 "queue": queue,
-                "delay_ps": _delay(way, starts),
+                "delay_ps": _delay(path, starts),
             }
         return found
 
 
 def same(one: Placed, other: Placed | None) -> bool:
-    """Whether both say the same of releases, ways and times."""
+    """Whether both say the same of releases, paths and times."""
     if other is None or one["offset_ns"] != other["offset_ns"] or one["queue"] != other["queue"]:
         return False
     return one["tree"] == other["tree"] and one["starts_ps"] == other["starts_ps"]
 
 
-def _same(way: Way, placed: Placed) -> bool:
-    return list(way.tree) == list(placed["tree"])
+def _same(path: Path, placed: Placed) -> bool:
+    return list(path.tree) == list(placed["tree"])
 
 
 def _range(job: Job, grain: int) -> tuple[int, int]:
     return -(-job.earliest // grain), job.latest // grain
 
 
-def _delay(way: Way, starts: list[int]) -> int:
+def _delay(path: Path, starts: list[int]) -> int:
     """Release to the last bit in at the listener that is reached last."""
     arrivals: list[list[int]] = []
     delay = 0
-    for step, start in zip(way.steps, starts, strict=True):
+    for step, start in zip(path.steps, starts, strict=True):
         free, come = start, []
         for number, (wire, arrives) in enumerate(zip(step.wire, step.arrives, strict=True)):
             ready = 0 if step.parent is None else arrivals[step.parent][number] + step.processing

@@ -37,17 +37,17 @@ def make_best(
     """
     by_number = {job.number: job for job in jobs}
     waiting = any(
-        list(own["starts_ps"]) != list(way.starts)
+        list(own["starts_ps"]) != list(path.starts)
         for number, own in placed.items()
-        for way in by_number[number].ways
-        if list(way.tree) == list(own["tree"])
+        for path in by_number[number].paths
+        if list(path.tree) == list(own["tree"])
     )
     # Who waits has longer delays and more windows: without, if that can be.
     bound = any(
-        list(own["starts_ps"]) != list(way.starts)
+        list(own["starts_ps"]) != list(path.starts)
         for number, own in (stay or {}).items()
-        for way in by_number[number].ways
-        if list(way.tree) == list(own["tree"])
+        for path in by_number[number].paths
+        if list(path.tree) == list(own["tree"])
     )
     for waits in (True,) if bound else (False, True) if waiting else (False,):
         model = Model(problem, jobs, waits=waits, stay=stay)
@@ -67,9 +67,9 @@ def _delays(model: Model) -> Any:
     """All streams' delays together, ns."""
     terms: list[Any] = []
     for own in model.streams:
-        for place, (way, chosen) in enumerate(zip(own.job.ways, own.taken, strict=True)):
+        for place, (path, chosen) in enumerate(zip(own.job.paths, own.taken, strict=True)):
             if not model.waits:
-                terms.append(chosen * (way.delay // 1_000))
+                terms.append(chosen * (path.delay // 1_000))
                 continue
             delay = model.model.new_int_var(0, 1 << 50, "")
             model.model.add(delay * 1_000 >= own.delays[place]).only_enforce_if(chosen)
@@ -81,8 +81,8 @@ def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
     """Time taken from others by frames and before windows, or entries; less for windows that are one."""
     cycles: dict[int, int] = defaultdict(lambda: 1)
     for own in model.streams:
-        for way in own.job.ways:
-            for part in way.parts:
+        for path in own.job.paths:
+            for part in path.parts:
                 cycles[part.link] = lcm(cycles[part.link], own.job.period)
     terms: list[Any] = []
 
@@ -94,8 +94,8 @@ def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
         return (lost + length) * 10**9 // period
 
     for own in model.streams:
-        for way, chosen in zip(own.job.ways, own.taken, strict=True):
-            terms += [chosen * price(part.link, own.job.period, part.length) for part in way.parts]
+        for path, chosen in zip(own.job.paths, own.taken, strict=True):
+            terms += [chosen * price(part.link, own.job.period, part.length) for part in path.parts]
     if model.waits:
         return sum(terms)
     before: dict[tuple[int, int], list[Any]] = defaultdict(list)
@@ -103,11 +103,11 @@ def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
     for one, other, size, later in model.together:
         if one.job.period != other.job.period:
             continue
-        for mine, way in enumerate(one.job.ways):
-            for theirs, their_way in enumerate(other.job.ways):
+        for mine, path in enumerate(one.job.paths):
+            for theirs, their_path in enumerate(other.job.paths):
                 taken = [one.taken[mine], other.taken[theirs]]
-                for a in way.parts:
-                    for b in their_way.parts:
+                for a in path.parts:
+                    for b in their_path.parts:
                         if a.link != b.link:
                             continue
                         common, saved = one.job.period, price(a.link, one.job.period, 0)

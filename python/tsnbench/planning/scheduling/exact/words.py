@@ -1,4 +1,4 @@
-"""What the exact engine has to say where it has no schedule, as data and as a sentence."""
+"""Reasons of the exact engine when it has no schedule, as data and as a sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def impossible(outcome: Outcome, stuck: Collection[int]) -> tuple[Reason, str]:
-    """There is no schedule: who finds none together. It is said of one of those that were ``stuck``."""
+    """Streams that have no schedule together. The reason names one of the ``stuck`` streams."""
     conflict = outcome.conflict
     assert conflict is not None
     numbers = conflict.streams
@@ -25,25 +25,25 @@ def impossible(outcome: Outcome, stuck: Collection[int]) -> tuple[Reason, str]:
         "minimal": conflict.minimal,
     }
     who = f"stream {numbers[0]} alone has" if len(numbers) == 1 else f"streams {_listed(numbers)} have"
-    ways = "" if outcome.all_ways else " by the ways that were tried"
-    model = "in which frames go on at once, or wait alone in their queue"
+    paths = "" if outcome.all_paths else " on the paths that were tried"
+    model = "in which frames are forwarded at once, or wait alone in their queue"
     if len(numbers) == 1:
-        return reason, f"proved: {who} no schedule{ways} {model}"
-    more = ", and none was found in which frames wait behind others in one queue"
+        return reason, f"proved: {who} no schedule{paths} {model}"
+    more = ", and no schedule was found in which frames wait behind others in one queue"
     hint = (
-        "without any one of them the others have one"
+        "without any one of them the others have a schedule"
         if conflict.minimal
-        else "fewer of them may be enough for that"
+        else "a smaller set may have no schedule either"
     )
-    return reason, f"proved: {who} no schedule{ways} {model}{more}; {hint}"
+    return reason, f"proved: {who} no schedule{paths} {model}{more}; {hint}"
 
 
 def unknown(outcome: Outcome, limit: int) -> tuple[Reason, str]:
-    """Nothing was found and nothing proved."""
+    """The engine found no schedule and proved nothing."""
     return (
         {"kind": "unknown"},
-        f"none was found within {time(limit)} of the exact engine, and none was proved to be impossible; "
-        "whether there is one is not known",
+        f"none within {time(limit)} of the exact engine, and no proof that none exists; "
+        "whether a schedule exists is not known",
     )
 
 

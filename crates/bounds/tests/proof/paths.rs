@@ -1,4 +1,4 @@
-//! Streams that go both ways round a ring, as copies or one way at a time, talkers that babble, and links that are cut.
+//! Streams that go both ways round a ring, as copies or one path at a time, talkers that babble, and links that are cut.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -13,13 +13,13 @@ use tsn_plan::{
 const RATES: [u64; 3] = [100_000_000, GIGABIT, 300_000_000];
 
 #[derive(Clone, Debug)]
-enum Ways {
+enum Paths {
     One,
     /// Copies that meet: the algorithm's history (none: match) and how long it remembers.
     Copies(Option<u32>, u64),
     /// Copies that all go on.
     All,
-    /// One way until this instant, then the other.
+    /// One path until this instant, then the other.
     InTurn(u64),
 }
 
@@ -30,7 +30,7 @@ pub struct Talk {
     pcp: u8,
     pattern: Pattern,
     size: Size,
-    ways: Ways,
+    paths: Paths,
     babble: Option<(u64, u64)>,
 }
 
@@ -50,16 +50,16 @@ fn talk() -> impl Strategy<Value = Talk> {
             Size::Units { octets, most_per_frame: 1_472, overhead: 50 }
         }),
     ];
-    let ways = prop_oneof![
-        1 => Just(Ways::One),
+    let paths = prop_oneof![
+        1 => Just(Paths::One),
         3 => (prop::option::weighted(0.7, 1..64u32), prop_oneof![Just(2_000_000_000u64), 1..300_000u64])
-            .prop_map(|(history, reset)| Ways::Copies(history, reset)),
-        1 => Just(Ways::All),
-        1 => (1..3_000_000u64).prop_map(Ways::InTurn),
+            .prop_map(|(history, reset)| Paths::Copies(history, reset)),
+        1 => Just(Paths::All),
+        1 => (1..3_000_000u64).prop_map(Paths::InTurn),
     ];
     let babble = prop::option::weighted(0.2, (0..2_000_000u64, 50_000..400_000u64));
-    (any::<Index>(), any::<Index>(), 0..8u8, pattern, size, ways, babble).prop_map(
-        |(from, to, pcp, pattern, size, ways, babble)| Talk { from, to, pcp, pattern, size, ways, babble },
+    (any::<Index>(), any::<Index>(), 0..8u8, pattern, size, paths, babble).prop_map(
+        |(from, to, pcp, pattern, size, paths, babble)| Talk { from, to, pcp, pattern, size, paths, babble },
     )
 }
 
@@ -118,7 +118,7 @@ fn add(net: &mut Net, number: usize, talk: &Talk, ring: &[u32], ends: &[u32]) {
     };
     let clockwise = (to + count - from) % count;
     let one = around(net, clockwise, 1);
-    let other = if let Ways::One = talk.ways { one } else { around(net, count - clockwise, count - 1) };
+    let other = if let Paths::One = talk.paths { one } else { around(net, count - clockwise, count - 1) };
     let mut last = one.1;
     if stations {
         route.push(Route { port: net.port(ring[to], ends[to]), parent: Some(last) });
@@ -128,12 +128,12 @@ fn add(net: &mut Net, number: usize, talk: &Talk, ring: &[u32], ends: &[u32]) {
     let listeners = vec![Destination { node: ends[to], route: last }];
     let (pattern, size) = (talk.pattern.clone(), talk.size.clone());
     let stream = net.tree(&format!("s{number}"), ends[from], route, listeners, talk.pcp, pattern, size);
-    let within = |way: (u32, u32), entry: usize| (way.0..=way.1).contains(&(entry as u32));
+    let within = |path: (u32, u32), entry: usize| (path.0..=path.1).contains(&(entry as u32));
     let merges = vec![Merge { from: vec![one.1, other.1] }];
-    stream.redundancy = match talk.ways {
-        Ways::One => None,
-        Ways::All => Some(Box::new(Redundancy { merges, ..Redundancy::default() })),
-        Ways::InTurn(at) => {
+    stream.redundancy = match talk.paths {
+        Paths::One => None,
+        Paths::All => Some(Box::new(Redundancy { merges, ..Redundancy::default() })),
+        Paths::InTurn(at) => {
             let spans = |from_ns, until_ns| vec![Span { from_ns, until_ns }];
             let active = vec![
                 Active { route: one.0, spans: spans(0, at) },
@@ -141,7 +141,7 @@ fn add(net: &mut Net, number: usize, talk: &Talk, ring: &[u32], ends: &[u32]) {
             ];
             Some(Box::new(Redundancy { merges, active, ..Redundancy::default() }))
         }
-        Ways::Copies(history, reset_ns) => {
+        Paths::Copies(history, reset_ns) => {
             let copy = |entry| u8::from(within(one, entry)) + 2 * u8::from(within(other, entry));
             // Every other one shows another priority on its ways.
             let identification = match (reset_ns / 7 % 16) as u8 {
