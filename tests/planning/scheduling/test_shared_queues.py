@@ -111,7 +111,7 @@ def test_three_that_fit_two_by_two_are_told_without_a_search(monkeypatch: pytest
         "network: {stations: [a, b, c], bridges: [s], links: {rate: 100 Mbit/s, between: [a-s, b-s, s-c]}}"
     )
     text = f"name: three\nduration: 10 ms\n{network}\nstreams:\n{streams}\n"
-    with pytest.raises(PlanningErrors, match="no two may meet modulo 100 us") as raised:
+    with pytest.raises(PlanningErrors, match="no two may overlap modulo 100 us") as raised:
         plan(read_scenario(text)[0])
     assert "they need 120 us of that (40 us, 40 us, 40 us)" in str(raised.value)
     # 33 us each are not too long.
