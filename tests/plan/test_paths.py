@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsnbench.plan.paths import entries_to, parents_of, ports_to, way, ways, ways_to
+from tsnbench.plan.paths import entries_to, parents_of, path_to, paths_to, paths_to_entry, ports_to
 
 
 def route(*parents: int | None) -> list[Any]:
@@ -21,10 +21,10 @@ TREE: Any = {"route": route(None, 0, 1, 0), "listeners": [{"route": 2}, {"route"
 
 def test_a_tree_has_one_path_to_each_listener() -> None:
     assert parents_of(TREE) == [None, 0, 1, 0]
-    assert [way(TREE, listener) for listener in (0, 1)] == [(10, 11, 12), (10, 13)]
+    assert [path_to(TREE, listener) for listener in (0, 1)] == [(10, 11, 12), (10, 13)]
     assert ports_to(TREE, 1) == (10, 11)
-    assert ways(TREE, 0) == [[(10, 0), (11, 0), (12, 0)]]
-    assert ways(TREE, 1) == [[(10, 0), (13, 0)]]
+    assert paths_to(TREE, 0) == [[(10, 0), (11, 0), (12, 0)]]
+    assert paths_to(TREE, 1) == [[(10, 0), (13, 0)]]
 
 
 def test_entries_that_lead_in_a_circle_come_to_an_end() -> None:
@@ -40,23 +40,23 @@ def test_each_member_stream_is_a_path_and_its_r_tag_ends_where_they_merge() -> N
         "redundancy": redundancy,
         "listeners": [{"route": 4}, {"route": 2}],
     }
-    assert ways(stream, 0) == [[(10, 6), (12, 6), (14, 0)], [(11, 6), (13, 6), (14, 0)]]
+    assert paths_to(stream, 0) == [[(10, 6), (12, 6), (14, 0)], [(11, 6), (13, 6), (14, 0)]]
     # A listener at the merge itself is reached by both as well.
-    assert ways(stream, 1) == [[(10, 6), (12, 6)], [(11, 6), (13, 6)]]
+    assert paths_to(stream, 1) == [[(10, 6), (12, 6)], [(11, 6), (13, 6)]]
 
 
 def test_what_goes_around_a_circle_of_merges_is_no_path() -> None:
     """Entry 3 leads from the end of entry 2 back to where entry 1 ends."""
     circle = route(None, 0, 1, 2)
     merges: Any = {"merges": [{"from": [1, 3]}]}
-    assert ways_to(circle, merges, 2) == [[(10, 0), (11, 0), (12, 0)]]
-    assert ways_to(circle, merges, 3) == [[(10, 0), (11, 0)]]
+    assert paths_to_entry(circle, merges, 2) == [[(10, 0), (11, 0), (12, 0)]]
+    assert paths_to_entry(circle, merges, 3) == [[(10, 0), (11, 0)]]
 
 
 def test_two_merges_one_after_the_other_give_every_combination() -> None:
     """Entries 1 and 2 merge, entries 3 and 4 behind them too."""
     merges: Any = {"merges": [{"from": [1, 2]}, {"from": [3, 4]}]}
-    found = ways_to(route(None, 0, 0, 1, 1), merges, 3)
+    found = paths_to_entry(route(None, 0, 0, 1, 1), merges, 3)
     assert [[port for port, _ in each] for each in found] == [
         [10, 11, 13],
         [10, 12, 13],

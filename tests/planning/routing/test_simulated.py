@@ -1,4 +1,4 @@
-"""Streams with several ways, and faults: what a run of the Plan gives."""
+"""Streams with several paths, and faults: what a run of the Plan gives."""
 
 from __future__ import annotations
 
