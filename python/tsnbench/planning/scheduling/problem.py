@@ -131,7 +131,7 @@ class Share(TypedDict):
     ppm: int
 
 
-class Step(TypedDict):
+class PathHop(TypedDict):
     """What one entry of a path takes."""
 
     processing_ps: int
@@ -144,7 +144,7 @@ class CandidatePath(TypedDict):
     """One path of a stream."""
 
     tree: list[TreeEntry]
-    steps: list[Step]
+    steps: list[PathHop]
 
 
 class Reason(TypedDict):
