@@ -89,3 +89,38 @@ def test_the_work_folder_is_where_the_inventory_says(
     assert done.exit_code == 3
     assert "no program may run in /nowhere" in done.output
     assert "let `folder` name another one" in done.output
+
+
+def with_programs(rig: Rig, into: Path, programs: str) -> Path:
+    lab = into / "lab.yaml"
+    text = rig.made.inventory.read_text()
+    text = text.replace("attempts: 3", "attempts: 1")
+    lab.write_text(text.replace("c: {ssh: c,", f"c: {{ssh: c, programs: {programs},"))
+    return lab
+
+
+def test_programs_of_others_talk_while_a_run_lasts(rig: Rig, tmp_path: Path) -> None:
+    """Something that knows nothing of tsnbench sends frames of its own, and leaves a file."""
+    before = rig.state()
+    words = '[sh, -c, "echo begun; echo kept >talk-0; echo other >load.json; while :; do sleep 0.1; done"]'
+    run = rig.plan.run(
+        on=Hosts(load_inventory(with_programs(rig, tmp_path, f"{{load: {words}}}"))), into=tmp_path / "run"
+    )
+    own = run.folder / "hosts/c"
+    assert (own / "load.out").read_text() == "begun\n"
+    assert (own / "load-talk-0").read_text() == "kept\n"
+    assert (own / "load-load.json").read_text() == "other\n"
+    assert "hosts/c/load.out" in json.loads((run.folder / "manifest.json").read_text())["files"]
+    assert len(run.delay("x")) == 200
+    assert rig.state() == before
+
+
+def test_a_program_of_others_that_fails_rejects_the_attempt(rig: Rig, tmp_path: Path) -> None:
+    before = rig.state()
+    lab = with_programs(rig, tmp_path, '{load: [sh, -c, "echo no such address >&2; exit 4"]}')
+    with pytest.raises(BackendError, match=r"c: other-load ended with 4: no such address"):
+        rig.plan.run(on=Hosts(load_inventory(lab)), into=tmp_path / "run")
+    lab = with_programs(rig, tmp_path, "{load: [tsnbench-no-such-program]}")
+    with pytest.raises(BackendError, match="c: other-load ended with 127: .*not found"):
+        rig.plan.run(on=Hosts(load_inventory(lab)), into=tmp_path / "gone")
+    assert rig.state() == before

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.errors import BackendError
-from tsnbench.hosts.job import DRAIN_NS, PROGRAM, HostJob, Program
+from tsnbench.hosts.job import DRAIN_NS, OTHER, PROGRAM, HostJob, Program
 from tsnbench.hosts.remote.agent import KEPT, Agent, run_all
 from tsnbench.hosts.remote.answers import AgentLost, Step
 from tsnbench.linux import explain
@@ -29,6 +30,8 @@ LONGEST_CYCLE_NS = 10 * 10**9
 SOON_NS = 2 * 10**9
 """From the set-up to the first instant that it names."""
 LOOK_S = 0.05
+_UP = 'cd "$0" && for one in *; do [ ! -f "$one" ] || mv -- "$one" "$0=$one"; done'
+"""Files of a folder to the folder above, with its name before theirs."""
 
 
 class Rejected(BackendError):  # noqa: N818 - what became of an attempt
@@ -49,6 +52,8 @@ class Attempt:
     """By host, what its programs wrote."""
     captures: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By tap's file: what its capture counted."""
+    others: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    """By host, what programs of others said and left."""
     least_ahead_ns: int = 0
     """Of all programs: how long before the instant it was known there."""
 
@@ -149,6 +154,7 @@ def run(
         after = run_all(chosen, _softnet)
         for agent, early, late in zip(chosen, before, after, strict=True):
             attempt.files[agent.name] = _collect(agent, jobs[agent.name])
+            attempt.others[agent.name] = _of_others(agent, jobs[agent.name])
             attempt.files[agent.name] |= {"softnet-before": early, "softnet-after": late}
             for one in jobs[agent.name].captures:
                 attempt.captures[one.name] = _counted(agent, one)
@@ -162,7 +168,7 @@ def run(
 
 
 def _begin(agent: Agent, job: HostJob, text: str) -> None:
-    agent.clear([one.name for one in (*job.beside, *job.captures, *job.armed)])
+    agent.clear([one.name for one in (*job.beside, *job.captures, *job.armed, *job.others)])
     agent.put("plan.json", text.encode())
     until = time.monotonic() + READY_S
     for programs in (job.beside, job.captures, job.armed):
@@ -175,6 +181,9 @@ def _begin(agent: Agent, job: HostJob, text: str) -> None:
                 raise
             except BackendError as error:
                 raise Rejected(agent.name, str(error).partition(": ")[2]) from error
+    # Nothing is known of their readiness: they begin before the instant is chosen.
+    for one in job.others:
+        agent.start(one.name, list(one.argv))
 
 
 def _choose(agents: Sequence[Agent], phase_ns: int, cycle_ns: int) -> int:
@@ -220,7 +229,7 @@ def _wait(
         for host, job in jobs.items():
             if agents[host].lost:
                 raise AgentLost(f"{host}: {agents[host].lost}")
-            for one in (*job.captures, *job.armed):
+            for one in (*job.captures, *job.armed, *job.others):
                 program = agents[host].programs[one.name]
                 ended_early = one in job.captures and program.code is not None
                 if ended_early or program.code not in (None, 0):
@@ -242,6 +251,11 @@ def _past(agents: Sequence[Agent], at_ns: int) -> bool:
 
 def _await_armed(agent: Agent, job: HostJob) -> None:
     until = time.monotonic() + READY_S
+    for one in job.others:
+        program = agent.programs[one.name]
+        if program.code:
+            raise _ended(agent.name, one.name, program.code, program.err)
+        agent.signal(one.name)
     for one in job.armed:
         program = agent.wait_for_end(one.name, until)
         if program.code:
@@ -270,8 +284,24 @@ def _collect(agent: Agent, job: HostJob) -> dict[str, bytes]:
             raise Rejected(agent.name, f"{' '.join(done.step.argv)}: {done.err.strip()}")
         found[name] = done.out.encode()
     for name in agent.files():
-        if name not in KEPT and not name.endswith(".err"):
+        if name not in KEPT and not name.endswith(".err") and not name.startswith(OTHER):
             found[name] = agent.get(name)
+    return found
+
+
+def _of_others(agent: Agent, job: HostJob) -> dict[str, bytes]:
+    """What programs of others have said, and the files that they left in their working folders."""
+    until = time.monotonic() + READY_S
+    found = {}
+    for one in job.others:
+        name = one.name.removeprefix(OTHER)
+        program = agent.wait_for_end(one.name, until)
+        said = "".join(f"{line}\n" for line in program.lines)
+        found[f"{name}.out"] = (said + program.err).encode()
+        agent.steps([Step(("sh", "-c", _UP, f"{agent.work}/{one.name}"), may_fail=True)])
+        for left in agent.files():
+            if re.fullmatch(rf"{re.escape(one.name)}=[A-Za-z0-9_.+-]+", left):
+                found[f"{name}-{left.partition('=')[2]}"] = agent.get(left)
     return found
 
 
@@ -294,7 +324,7 @@ def _stop(agent: Agent, job: HostJob) -> None:
     """No program of this attempt goes on."""
     if agent.lost:
         return
-    running = [one for one in (*job.beside, *job.captures, *job.armed) if agent.runs(one.name)]
+    running = [one for one in (*job.beside, *job.captures, *job.armed, *job.others) if agent.runs(one.name)]
     for one in running:
         agent.signal(one.name)
     until = time.monotonic() + READY_S

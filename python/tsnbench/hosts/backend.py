@@ -315,6 +315,10 @@ class Hosts(Backend):
         except BackendError as error:
             raise Rejected("the hosts", str(error)) from error
         self._record(folder, jobs)
+        for host, own in done.others.items():
+            claim(folder, [f"{HOSTS}/{host}/{name}" for name in own])
+            for name, octets in own.items():
+                (folder / HOSTS / host / name).write_bytes(octets)
         unseen = self._stamps(document, folder, done, jobs)
         if self._clocks.on:
             claim(folder, ["sync.parquet"])

@@ -46,6 +46,10 @@ HIGHEST_FIRST = frozenset({"st_gmac", "stmmaceth", "dwmac-intel", LAB_CARD})
 """Drivers of hardware that serves its highest queue first."""
 PROGRAM = "PROGRAM"
 """In a command: the live program on the host, whose folder is known once it is there."""
+OTHER = "other-"
+"""Begins the names of programs of others."""
+_OF_ITS_OWN = 'rm -rf "$0" && mkdir "$0" && cd "$0" && exec "$@"'
+"""Such a program has a working folder of its own: what it writes there is none of our files."""
 DRAIN_NS = 300_000_000
 """How long captures and listeners go on behind the Plan's end."""
 
@@ -73,6 +77,8 @@ class HostJob:
     captures: list[Program] = field(default_factory=list)
     armed: list[Program] = field(default_factory=list)
     """Talkers and listeners: they wait for the instant."""
+    others: list[Program] = field(default_factory=list)
+    """Programs of others, which know of no instant."""
     read: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Commands whose output is kept, with the names of their files."""
 
@@ -82,7 +88,7 @@ class HostJob:
         for step in self.setup:
             told = shlex.join(step.argv)
             found += [f"{told} <<END", *step.stdin.splitlines(), "END"] if step.stdin else [told]
-        found += [shlex.join(one.argv) for one in (*self.beside, *self.captures, *self.armed)]
+        found += [shlex.join(one.argv) for one in (*self.beside, *self.captures, *self.armed, *self.others)]
         found += [shlex.join(argv) for _, argv in self.read]
         undo = [shlex.join(words) for step in self.setup for words in step.undo]
         return [*found, *(f"undo: {line}" for line in reversed(undo))]

@@ -117,6 +117,11 @@ def _hosts(lab: _Lab, written: dict[Named, Fields | Bad]) -> dict[str, Host]:
             clock=read.get("clock", Clock.HARDWARE),
             folder=read.get("folder", ""),
             unseen_ns=read.get("unseen", 0),
+            programs={
+                str(one): tuple(map(str, words))
+                for one, words in read.get("programs", {}).items()
+                if not isinstance(words, Bad)
+            },
         )
     lab.machines |= hosts
     return hosts

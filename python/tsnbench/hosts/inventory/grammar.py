@@ -71,6 +71,12 @@ def _checklist(text: str) -> str:
     return text
 
 
+def _word(text: str) -> str:
+    if not re.fullmatch(r"[ -~]{1,1000}", text):
+        raise ValueError("one word of a command, in ASCII")
+    return text
+
+
 def _folder(text: str) -> str:
     if not re.fullmatch(r"/[A-Za-z0-9_./+-]{1,254}", text) or ".." in text.split("/"):
         raise ValueError("an absolute path of letters, digits and _ . / + -: /var/tmp")
@@ -142,6 +148,16 @@ HOST = Record(
         "folder": Field(
             Parsed("an absolute path", swept=False, parse=_folder),
             "where captures are kept until they are fetched: /var/tmp",
+        ),
+        "programs": Field(
+            MapOf(
+                "programs by name",
+                ListOf(Parsed("a word of a command", swept=False, parse=_word, number=True), "words"),
+                PORT_NAME,
+                "a name of a program",
+                "letters, digits and _ + -, 32 at most",
+            ),
+            "others' talkers, while a run lasts: {load: [iperf3, -c, 192.0.2.9, -u]}",
         ),
         "unseen": Field(
             Quantity(DURATION, 0, _SECONDS), "what passes between wire and stamp at most: 20 us; counts in ±"

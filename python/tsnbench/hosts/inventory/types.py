@@ -64,6 +64,8 @@ class Host:
     clock: Clock = Clock.HARDWARE
     folder: str = ""
     """Where captures are kept until they are fetched; empty: the host's folder for temporary files."""
+    programs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Programs of others that talk here while a run lasts: by name, their words."""
     unseen_ns: int = 0
     """What passes at most between the wire and the stamp of a frame, as far as its owner states it."""
 
