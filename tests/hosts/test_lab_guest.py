@@ -21,6 +21,7 @@ from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.hosts import lab
 from tsnbench.hosts.backend import Hosts
+from tsnbench.hosts.clocks.stamps import ASYMMETRIC
 from tsnbench.hosts.inventory import load_inventory
 from tsnbench.hosts.lab import access, guest, record
 from tsnbench.plan.document import Plan
@@ -124,6 +125,19 @@ def test_delays_are_those_of_the_guest_and_of_the_simulator(exact: dict[str, Run
     apart = frames[2]["delay_ns"] - frames[0]["delay_ns"]
     assert len(apart) == 200
     assert apart.abs().max() <= 3
+
+
+def test_true_delays_are_within_the_bars(exact: dict[str, Run]) -> None:
+    """The simulator's delays are the true ones: gates decide all of them. Readings come every 500 ms."""
+    true, found = (exact[name].frames().sort("path", "seq") for name in ("simulation", "hosts"))
+    assert found["uncertainty_ns"].null_count() == 0
+    assert ((found["delay_ns"] - true["delay_ns"]).abs() <= found["uncertainty_ns"]).all()
+    # 1 ppm for at most 0.6 s at both ends, and some ns of readings.
+    assert found["uncertainty_ns"].max() <= 1_300
+    stamps = json.loads((exact["hosts"].folder / "stamps.json").read_text())
+    for name in "abc":
+        assert stamps["nodes"][name]["clock"] == f"the cards of {name}"
+    assert stamps["not_seen"] == [ASYMMETRIC]
 
 
 def test_cards_keep_gates_and_stamp(exact: dict[str, Run]) -> None:

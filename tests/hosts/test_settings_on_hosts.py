@@ -121,6 +121,6 @@ def test_a_program_of_others_that_fails_rejects_the_attempt(rig: Rig, tmp_path: 
     with pytest.raises(BackendError, match=r"c: other-load ended with 4: no such address"):
         rig.plan.run(on=Hosts(load_inventory(lab)), into=tmp_path / "run")
     lab = with_programs(rig, tmp_path, "{load: [tsnbench-no-such-program]}")
-    with pytest.raises(BackendError, match="c: other-load ended with 127: .*not found"):
+    with pytest.raises(BackendError, match=r"c: other-load ended with 127: .*not found"):
         rig.plan.run(on=Hosts(load_inventory(lab)), into=tmp_path / "gone")
     assert rig.state() == before

@@ -26,7 +26,7 @@ from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, merge
 from tsnbench.quantities import some
-from tsnbench.runs import file_names, manifest
+from tsnbench.runs import manifest
 from tsnbench.runs import stamps as runs_stamps
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way
@@ -352,14 +352,17 @@ class Hosts(Backend):
         stamping = {}
         for host, own in jobs.items():
             machine = self.inventory.hosts[host]
-            by = frozenset(str(done.captures[one.name].get("stamps")) for one in own.captures)
+            by = {str(done.captures[one.name].get("stamps")) for one in own.captures}
+            by |= {stamps.HARDWARE for one in own.armed if "--hardware" in one.argv}
+            handed = {tap["port"] for tap in document["taps"] if tap["stage"] not in ("tx", "rx")}
+            # When an application hands a frame over, the system's clock says when.
+            by |= {stamps.SOFTWARE for port in own.names if port in handed}
             name = document["nodes"][own.node]["name"]
             kernel = first[boots[host]]
-            stamping[host] = Stamping(name, kernel, by or SYSTEM, machine.clock, machine.unseen_ns)
+            stamping[host] = Stamping(name, kernel, frozenset(by or SYSTEM), machine.clock, machine.unseen_ns)
         told, not_seen = stamps.nodes(
             stamping, self._clocks.readings, self._clocks.hosts, done.epoch_ns, self.inventory.sync
         )
-        claim(folder, [file_names.STAMPS])
         runs_stamps.write(folder, told, not_seen)
         return not_seen
 

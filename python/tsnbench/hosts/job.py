@@ -335,6 +335,9 @@ def _programs(plan: PlanDocument, job: HostJob, host: Host, interfaces: Mapping[
         and host.clock is Clock.HARDWARE
     }
     by_talker = {port for port in stamping if _stamped_at_talker(plan, port)}
+    for name, words in host.programs.items():
+        argv = ("sh", "-c", _OF_ITS_OWN, f"{OTHER}{name}", *words)
+        job.others.append(Program(f"{OTHER}{name}", argv, ""))
     cpu = ("--cpu", str(host.talkers[0])) if host.talkers else ()
     other = ("--cpu", str(host.talkers[-1])) if host.talkers else ()
     taps = {(tap["port"], tap["stage"]) for tap in plan["taps"]}

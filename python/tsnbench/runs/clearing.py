@@ -24,6 +24,7 @@ _FIXED = {
     file_names.COUNTERS,
     file_names.OBSERVATIONS,
     file_names.CLOCK_ERROR,
+    file_names.STAMPS,
     file_names.BOUNDS,
     file_names.KERNEL,
     file_names.MEASURES,
