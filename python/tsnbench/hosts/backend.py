@@ -18,7 +18,7 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import attempt, devices, facts, job, tuning, wiring
 from tsnbench.hosts.attempt import Rejected
 from tsnbench.hosts.clocks import stamps
-from tsnbench.hosts.clocks.stamps import SYSTEM, Stamping
+from tsnbench.hosts.clocks.stamps import Stamping
 from tsnbench.hosts.clocks.synchronisation import Synchronisation, unsynchronised
 from tsnbench.hosts.mapping import Mapped, map_plan
 from tsnbench.hosts.remote.agent import Agent, run_all
@@ -357,9 +357,11 @@ class Hosts(Backend):
             handed = {tap["port"] for tap in document["taps"] if tap["stage"] not in ("tx", "rx")}
             # When an application hands a frame over, the system's clock says when.
             by |= {stamps.SOFTWARE for port in own.names if port in handed}
+            if not by:
+                continue
             name = document["nodes"][own.node]["name"]
             kernel = first[boots[host]]
-            stamping[host] = Stamping(name, kernel, frozenset(by or SYSTEM), machine.clock, machine.unseen_ns)
+            stamping[host] = Stamping(name, kernel, frozenset(by), machine.clock, machine.unseen_ns)
         told, not_seen = stamps.nodes(
             stamping, self._clocks.readings, self._clocks.hosts, done.epoch_ns, self.inventory.sync
         )

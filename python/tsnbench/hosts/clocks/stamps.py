@@ -17,7 +17,6 @@ PS = 1_000
 FREE_PPB = 100_000
 """How far an oscillator is from its nominal frequency at most. IEEE 802.1AS-2020, B.1.1."""
 HARDWARE, SOFTWARE = "hardware", "software"
-SYSTEM = frozenset({SOFTWARE})
 LATE = (
     "stamps are the kernel's: what passes between the wire and the kernel is a part of every delay, and "
     "counts in its uncertainty as far as `unseen` of a host states it"
@@ -103,4 +102,4 @@ def _of_the_system(reading: Reading, offset_ns: int, clock: Clock) -> list[int]:
     return [offset_ns - phc + sign * unsure for phc, unsure in spans for sign in (-1, 1)]
 
 
-__all__ = ["ASYMMETRIC", "LATE", "SYSTEM", "Stamping", "nodes"]
+__all__ = ["ASYMMETRIC", "LATE", "Stamping", "nodes"]
