@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -220,6 +222,22 @@ def test_the_interface_of_our_own_connection_is_no_port(rig: Rig, tmp_path: Path
         rig.plan.run(on=Hosts(read_inventory(text, "lab.yaml")), into=tmp_path / "run")
 
 
+def test_hosts_whose_tai_differs_are_refused(rig: Rig, unchanged: None) -> None:
+    """The hosts of this lab share a kernel: what one of them said of leap seconds is replaced."""
+    hosts = Hosts(rig.inventory)
+    try:
+        hosts._open(["a", "b"])
+        own = hosts._facts["b"]
+        ahead = own.ready.tai_minus_utc_s + 37
+        hosts._facts["b"] = replace(own, ready=replace(own.ready, tai_minus_utc_s=ahead))
+        with pytest.raises(BackendError, match=rf"hosts differ in how far TAI .*b {ahead} s"):
+            hosts._refuse_unfit(["a", "b"])
+        hosts._facts["b"] = own
+        hosts._refuse_unfit(["a", "b"])
+    finally:
+        hosts.close()
+
+
 def test_the_second_controller_is_told_who_was_first(rig: Rig, tmp_path: Path, unchanged: None) -> None:
     longer = read_scenario(SCENARIO.replace("200 ms", "4 s", 1))[0].plan()
     first = threading.Thread(
@@ -272,7 +290,7 @@ def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
     longer.run(on=Hosts(rig.inventory), into=tmp_path / "again")
     tried = json.loads((tmp_path / "again/attempts.json").read_text())
     assert [one["valid"] for one in tried] == [False, True]
-    assert "talker of x was up to" in tried[0]["reason"]
+    assert (tried[0]["host"], "talker of x was up to" in tried[0]["reason"]) == ("a", True)
     times = [1] * 10
     with pytest.raises(BackendError, match="3 attempts were rejected, and none is a measurement"):
         longer.run(on=Hosts(rig.inventory), into=tmp_path / "never")
@@ -281,12 +299,46 @@ def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
     assert len(json.loads((tmp_path / "never/attempts.json").read_text())) == 3
 
 
+def test_a_capture_that_lost_frames_rejects_the_attempt(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ring of 1 MiB, and a program that does not empty it for 2 s: 2,000 whole frames of 1,000 octets."""
+    from tsnbench.hosts import attempt, job
+
+    longer = read_scenario(SCENARIO.replace("200 ms", "2 s", 1))[0].plan()
+    waits, begins = attempt._wait, attempt._begin
+    monkeypatch.setattr(job, "SNAP_OCTETS", 2000)
+
+    def small(agent, own, text):
+        own.captures = [replace(one, argv=(*one.argv, "--ring", "1")) for one in own.captures]
+        begins(agent, own, text)
+        if times and agent.name == "b":
+            for one in own.captures:
+                agent.signal(one.name, signal.SIGSTOP)
+
+    def woken(agents, jobs, *rest):
+        waits(agents, jobs, *rest)
+        if times:
+            times.pop()
+            for one in jobs["b"].captures:
+                agents["b"].signal(one.name, signal.SIGCONT)
+
+    monkeypatch.setattr(attempt, "_begin", small)
+    monkeypatch.setattr(attempt, "_wait", woken)
+    times = [1]
+    longer.run(on=Hosts(rig.inventory), into=tmp_path / "run")
+    first, last = json.loads((tmp_path / "run/attempts.json").read_text())
+    assert (first["host"], first["valid"], last["valid"]) == ("b", False, True)
+    assert re.search(r"the capture at eth1 lost \d+ frames", first["reason"])
+
+
 def test_a_campaign_keeps_its_connections(rig: Rig, tmp_path: Path, unchanged: None) -> None:
     """Two runs of one set-up: one connection for each host, and nothing is configured twice."""
     hosts = Hosts(rig.inventory, campaign=True)
     try:
         rig.plan.run(on=hosts, into=tmp_path / "1")
         ready = {name: one.ready for name, one in hosts._facts.items()}
+        assert set(ready) == {"a", "b", "c", "s"}
         rig.plan.run(on=hosts, into=tmp_path / "2")
         assert {name: one.ready for name, one in hosts._facts.items()} == ready
         log = (tmp_path / "2/hosts/s/commands.jsonl").read_text().splitlines()

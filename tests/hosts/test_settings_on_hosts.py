@@ -73,17 +73,21 @@ def test_the_work_folder_is_where_the_inventory_says(
 ) -> None:
     text = rig.made.inventory.read_text()
     lab = tmp_path / "lab.yaml"
-    lab.write_text(text.replace("a: {ssh: a,", "a: {ssh: a, folder: /dev/shm,"))
-    seen = SimpleNamespace(shm="", tmp="")
+    lab.write_text(text.replace("a: {ssh: a,", "a: {ssh: a, folder: /root/captures,"))
+    seen = SimpleNamespace(own="", tmp="")
 
     def look() -> None:
-        seen.shm, seen.tmp = rig.says("a", "ls -A /dev/shm"), rig.says("a", "ls -A /tmp")
+        seen.own, seen.tmp = rig.says("a", "ls -A /root/captures"), rig.says("a", "ls -A /tmp")
 
     during(monkeypatch, look)
-    rig.plan.run(on=Hosts(load_inventory(lab)), into=tmp_path / "run")
-    assert "tsnbench-agent" in seen.shm
+    rig.says("a", "mkdir /root/captures")
+    try:
+        rig.plan.run(on=Hosts(load_inventory(lab)), into=tmp_path / "run")
+        assert "tsnbench-agent" not in rig.says("a", "ls -A /root/captures")
+    finally:
+        rig.says("a", "rmdir /root/captures")
+    assert "tsnbench-agent" in seen.own
     assert "tsnbench-agent" not in seen.tmp
-    assert "tsnbench-agent" not in rig.says("a", "ls -A /dev/shm")
     lab.write_text(text.replace("a: {ssh: a,", "a: {ssh: a, folder: /nowhere,"))
     done = CliRunner().invoke(app, ["doctor", "--hosts", str(lab)])
     assert done.exit_code == 3

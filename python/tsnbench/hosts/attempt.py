@@ -311,6 +311,8 @@ def _counted(agent: Agent, one: Program) -> dict[str, Any]:
         found = dict(json.loads(line))
     except ValueError:
         raise Rejected(agent.name, f"{one.name} has not said what it counted") from None
+    if found.get("dropped"):
+        raise Rejected(agent.name, f"the capture at {one.argv[2]} lost {found['dropped']} frames")
     if found.get("stamps") == "hardware" and found["missing_stamps"]:
         raise Rejected(agent.name, f"{one.name}: {found['missing_stamps']} frames have no stamps")
     return found

@@ -24,7 +24,7 @@ from tsnbench.hosts.mapping import Mapped, map_plan
 from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
-from tsnbench.hosts.returned import HostPorts, merge
+from tsnbench.hosts.returned import HostPorts, late_at, merge
 from tsnbench.quantities import some
 from tsnbench.runs import manifest
 from tsnbench.runs import stamps as runs_stamps
@@ -313,7 +313,8 @@ class Hosts(Backend):
                 returned, results.Job(document, text, 1, HostPorts(virtual), kernel), folder, pcap=pcap
             )
         except BackendError as error:
-            raise Rejected("the hosts", str(error)) from error
+            late = late_at(returned, document, kernel.latest_ns)
+            raise Rejected(self._mapped.machines[late] if late else "the hosts", str(error)) from error
         self._record(folder, jobs)
         for host, own in done.others.items():
             claim(folder, [f"{HOSTS}/{host}/{name}" for name in own])

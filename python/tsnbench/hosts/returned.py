@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel.device import Ports, Queue, interface, space
+from tsnbench.backends.kernel.returned import Returned
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.kernel.veth.device import differences
 from tsnbench.errors import BackendError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tsnbench.backends.kernel.environment import Capabilities
-    from tsnbench.backends.kernel.returned import Returned
     from tsnbench.hosts.attempt import Attempt
     from tsnbench.hosts.job import HostJob
     from tsnbench.linux.readback import ReportedQdisc
@@ -50,6 +50,15 @@ def merge(attempt: Attempt, jobs: Mapping[str, HostJob], tai_minus_utc_s: int) -
     for name, counts in attempt.captures.items():
         found[f"{name}.counts"] = f"{counts['frames']} {counts['dropped']}\n".encode()
     return found | {name: b"".join(parts) for name, parts in counted.items()}
+
+
+def late_at(files: dict[str, bytes], plan: PlanDocument, most_ns: int) -> str | None:
+    """The node of the latest talker, where it is later than that."""
+    talked = Returned(files).talked
+    latest = max(talked, key=lambda stream: talked[stream].latest_ns, default=None)
+    if latest is None or talked[latest].latest_ns <= most_ns:
+        return None
+    return str(plan["nodes"][plan["streams"][latest]["talker"]]["name"])
 
 
 def _renamed(octets: bytes, ports: Mapping[str, str]) -> bytes:
