@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tsnbench import Simulation, load
 from tsnbench.measure import MeasureError, measure_trdp, trdp_table
 
 HERE = Path(__file__).resolve()
@@ -135,3 +136,18 @@ def test_a_capture_without_telegrams_is_refused(tmp_path: Path) -> None:
         measure_trdp(empty)
     with pytest.raises(MeasureError, match="nowhere"):
         measure_trdp(tmp_path / "nowhere.pcap")
+
+
+def test_a_simulated_capture_holds_telegrams(tmp_path: Path) -> None:
+    """What the Plan says of telegrams is in the frames of talkers and captures."""
+    plan = load(HERE.parents[1] / "plans/trdp.yaml").plan()
+    run = Simulation().execute(plan, tmp_path / "run", pcap=True)
+    found = measure_trdp(tmp_path / "run/captures/control-switch-tx.pcapng", time_out_ns=10**9)
+    streams = {stream["com_id"]: stream for stream in found["streams"]}
+    kinds = [(one["kind"], one["destination"], one["data_set_octets"][0]) for one in streams.values()]
+    assert kinds == [("Pd", "239.1.1.2", 256), ("TSN", "10.0.0.3", 24)]
+    assert [streams[com_id]["telegrams"] for com_id in (1000, 1001)] == [25, 50]
+    assert (found["check_errors"], found["protocol_errors"]) == (0, 0)
+    rows = [row for row in run.verdict()["rows"] if row["requirement"] == "time-out"]
+    assert {row["met"] for row in rows} == {"yes"}
+    assert {(row["stream"], row["listener"]): row["found"] for row in rows}["command", "door"] == 20_000_000

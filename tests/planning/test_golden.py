@@ -18,7 +18,7 @@ from tsnbench.planning import Plan, plan
 from tsnbench.scenario import load
 
 PLANS = Path(__file__).parent.parent / "plans"
-NAMES = ("followers", "fork", "gate-changes", "gates", "ring")
+NAMES = ("followers", "fork", "gate-changes", "gates", "ring", "trdp")
 
 
 def golden(path: Path, text: str) -> str:

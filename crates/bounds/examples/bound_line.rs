@@ -107,6 +107,8 @@ fn line(nodes: u32, flows: u32) -> Plan {
             destination_mac: "02:00:00:00:ff:01".into(),
             destination_ipv4: "10.0.255.1".into(),
             udp_port: 5_000,
+            type_of_service: 0,
+            trdp: None,
             pattern: Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns: 0 },
             size: Size::Frame { octets: 100 + 11 * number },
             start_ns: 0,

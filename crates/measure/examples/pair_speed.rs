@@ -57,6 +57,8 @@ fn write(folder: &Path, frames: u64, streams: u64, octets: u32) -> std::io::Resu
             stream: stream as u32,
             seq: number / streams,
             intended_ns: 0,
+            type_of_service: 0,
+            telegram: None,
         };
         frame(&spec, &mut bytes).map_err(std::io::Error::other)?;
         let sent = 1_700_000_000_000_000_000 + number * 1000 + (noise >> 58);

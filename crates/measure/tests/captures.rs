@@ -45,6 +45,8 @@ fn udp(id: u16, head: &[u8]) -> Vec<u8> {
         stream: 3,
         seq: u64::from(id),
         intended_ns: 0,
+        type_of_service: 0,
+        telegram: None,
     };
     let mut bytes = Vec::new();
     frame(&spec, &mut bytes).unwrap();

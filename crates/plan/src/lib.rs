@@ -43,6 +43,8 @@ pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Rewritten,
     Span,
 };
-pub use stream::{Destination, Jitter, Pattern, Percentile, Requirements, Route, Scheduled, Size, Stream};
+pub use stream::{
+    Destination, Jitter, Pattern, Percentile, Requirements, Route, Scheduled, Size, Stream, Trdp,
+};
 pub use tap::{Point, Stage, Tap};
 pub use time::duration;

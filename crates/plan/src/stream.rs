@@ -24,6 +24,12 @@ pub struct Stream {
     pub destination_ipv4: String,
     /// UDP source and destination port.
     pub udp_port: u16,
+    /// Type of service of the IPv4 header.
+    #[serde(default, skip_serializing_if = "is_none_of_service")]
+    pub type_of_service: u8,
+    /// The TRDP telegram that each frame carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trdp: Option<Box<Trdp>>,
     /// When frames are released.
     pub pattern: Pattern,
     /// How long each is.
@@ -52,6 +58,53 @@ pub struct Stream {
     /// When its frames are to be where, for a stream that is scheduled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduled: Option<Box<Scheduled>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_none_of_service(type_of_service: &u8) -> bool {
+    *type_of_service == 0
+}
+
+/// TRDP process data. IEC 61375-2-3, Annex A.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trdp {
+    /// Communication identifier.
+    pub com_id: u32,
+    /// Octets of the header: 40 (version 1), 20 or 16 (version 2, for TSN).
+    pub header_octets: u8,
+    /// Octets of the data set, without the padding to a multiple of four.
+    pub data_set_octets: u32,
+    /// Time-out of the subscribers, ns.
+    pub time_out_ns: u64,
+    /// Topography counter of the Ethernet train backbone; 0 within a consist.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub etb_topo_count: u32,
+    /// Topography counter of the operational train.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub op_trn_topo_count: u32,
+    /// Service identifier.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub service_id: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Trdp {
+    /// Octets of the UDP payload.
+    #[must_use]
+    pub const fn payload_octets(&self) -> u32 {
+        (self.header_octets as u32).saturating_add(self.data_set_octets.next_multiple_of(4))
+    }
+
+    /// Octets of the longest data set.
+    #[must_use]
+    pub const fn longest(&self) -> u32 {
+        if self.header_octets == 40 { 1432 } else { 1458 }
+    }
 }
 
 /// The times that were planned for a stream.
@@ -173,6 +226,9 @@ pub struct Requirements {
     /// Least rate received, in bit/s of frames (destination address to FCS).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
+    /// Longest time from one arrival to the next, ns: a subscriber's time-out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_out_ns: Option<u64>,
     /// The worst case has to keep these limits, too: what happened in one run is not enough.
     #[serde(default, skip_serializing_if = "is_false")]
     pub worst_case: bool,

@@ -72,6 +72,8 @@ fn stream(talker: u32, octets: u32, jitter_ns: u64) -> Stream {
         destination_mac: format!("03:00:5e:00:00:{:02x}", talker + 1),
         destination_ipv4: format!("239.0.0.{}", talker + 1),
         udp_port: 5_000 + talker as u16,
+        type_of_service: 0,
+        trdp: None,
         pattern: Pattern::Periodic { period_ns: CYCLE, offset_ns: 10_000, jitter_ns },
         size: Size::Frame { octets },
         start_ns: 0,

@@ -4,6 +4,7 @@
 use crate::ethernet::{self, EtherType, Mac, Tag};
 use crate::{Error, payload::tsnbench};
 use etherparse::{IpNumber, Ipv4Header, UdpHeader};
+use tsn_trdp::{process_data, tsn};
 use tsn_units::FCS;
 
 /// Octets of the IPv4 and UDP headers.
@@ -36,6 +37,58 @@ pub struct FrameSpec {
     pub seq: u64,
     /// When the talker means to send it, in ns.
     pub intended_ns: i64,
+    /// Type of service of the IPv4 header.
+    pub type_of_service: u8,
+    /// The TRDP telegram around the test payload, where there is one.
+    pub telegram: Option<TelegramSpec>,
+}
+
+/// A telegram of TRDP process data; its number is the frame's.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TelegramSpec {
+    /// Communication identifier.
+    pub com_id: u32,
+    /// Octets of the header: 40 (version 1), 20 or 16 (version 2).
+    pub header_octets: u8,
+    /// Octets of the data set, without padding.
+    pub data_set_octets: u32,
+    /// Topography counter of the Ethernet train backbone.
+    pub etb_topo_count: u32,
+    /// Topography counter of the operational train.
+    pub op_trn_topo_count: u32,
+    /// Service identifier.
+    pub service_id: u32,
+}
+
+impl TelegramSpec {
+    /// Appends the telegram, with a test payload as its data set.
+    fn emit(&self, payload: &tsnbench::Repr, into: &mut Vec<u8>) -> Result<(), Error> {
+        let mut data_set = Vec::new();
+        payload.emit(self.data_set_octets as usize, &mut data_set);
+        let sequence = (payload.seq & 0xffff_ffff) as u32;
+        let too_long =
+            |_| Error::TooLarge { field: "a data set of TRDP", value: self.data_set_octets.into() };
+        if usize::from(self.header_octets) == process_data::HEADER {
+            let header = process_data::Header {
+                sequence,
+                com_id: self.com_id,
+                etb_topo_count: self.etb_topo_count,
+                op_trn_topo_count: self.op_trn_topo_count,
+                service_id: self.service_id,
+                ..process_data::Header::default()
+            };
+            return header.emit(&data_set, into).map_err(too_long);
+        }
+        let short = usize::from(self.header_octets) == tsn::SHORT_HEADER;
+        let header = tsn::Header {
+            sequence,
+            com_id: self.com_id,
+            service_id: self.service_id,
+            length: if short { tsn::Length::Sixteen } else { tsn::Length::Twenty },
+            ..tsn::Header::default()
+        };
+        header.emit(&data_set, into).map_err(too_long)
+    }
 }
 
 /// Replaces `into` with the frame, without its FCS: captures end before it.
@@ -53,24 +106,38 @@ pub fn frame(spec: &FrameSpec, into: &mut Vec<u8>) -> Result<(), Error> {
         ether_type: EtherType::IPV4,
     };
     let whole = (spec.octets as usize).saturating_sub(FCS.0 as usize).max(SMALLEST);
-    let length = whole - header.length() - IPV4_AND_UDP;
+    let payload = tsnbench::Repr { stream: spec.stream, seq: spec.seq, intended_ns: Some(spec.intended_ns) };
+    let mut telegram = Vec::new();
+    if let Some(own) = &spec.telegram {
+        own.emit(&payload, &mut telegram)?;
+    }
+    let length = match spec.telegram {
+        Some(_) => telegram.len(),
+        None => whole - header.length() - IPV4_AND_UDP,
+    };
     let too_large = |_| Error::TooLarge { field: "the IPv4 length", value: whole as u64 };
     let udp_length = u16::try_from(length + 8)
         .map_err(|_| Error::TooLarge { field: "the UDP length", value: length as u64 })?;
     let mut ip =
         Ipv4Header::new(udp_length, TIME_TO_LIVE, IpNumber::UDP, spec.ipv4_source, spec.ipv4_destination)
             .map_err(too_large)?;
+    ip.dscp = (spec.type_of_service >> 2).try_into().unwrap_or_default();
+    ip.ecn = (spec.type_of_service & 3).try_into().unwrap_or_default();
     ip.identification = (spec.seq & 0xffff) as u16;
     ip.header_checksum = ip.calc_header_checksum();
     header.emit(into);
     into.extend_from_slice(&ip.to_bytes());
     let udp_at = into.len();
     into.extend_from_slice(&[0; 8]);
-    tsnbench::Repr { stream: spec.stream, seq: spec.seq, intended_ns: Some(spec.intended_ns) }
-        .emit(length, into);
+    match spec.telegram {
+        Some(_) => into.extend_from_slice(&telegram),
+        None => payload.emit(length, into),
+    }
     let udp = UdpHeader::with_ipv4_checksum(spec.udp_port, spec.udp_port, &ip, &into[udp_at + 8..])
         .map_err(|_| Error::TooLarge { field: "the UDP length", value: length as u64 })?;
     into[udp_at..udp_at + 8].copy_from_slice(&udp.to_bytes());
+    // A telegram says how long it is; a frame that it does not fill is padded.
+    into.resize(into.len().max(whole), 0);
     Ok(())
 }
 
@@ -98,6 +165,8 @@ mod tests {
             stream: 3,
             seq: 0x1_0005,
             intended_ns: 1_000_000,
+            type_of_service: 0,
+            telegram: None,
         }
     }
 
@@ -113,6 +182,40 @@ mod tests {
             b'T', b'S', b'N', 1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 5, // test payload, short
         ];
         assert_eq!(bytes, expected, "{bytes:02x?}");
+    }
+
+    #[test]
+    fn a_telegram_is_around_the_test_payload() {
+        for (header_octets, data_set_octets, whole) in
+            [(40, 64, 14 + 28 + 40 + 64), (20, 30, 14 + 28 + 52), (16, 14, 74)]
+        {
+            let telegram = TelegramSpec {
+                com_id: 1000,
+                header_octets,
+                data_set_octets,
+                etb_topo_count: 0,
+                op_trn_topo_count: 0,
+                service_id: 0,
+            };
+            let octets = whole + 4;
+            let spec = FrameSpec {
+                type_of_service: 0xa0,
+                udp_port: 17224,
+                telegram: Some(telegram),
+                ..spec(octets, None)
+            };
+            let mut bytes = Vec::new();
+            frame(&spec, &mut bytes).unwrap();
+            assert_eq!((bytes.len(), bytes[15]), (whole as usize, 0xa0));
+            let found = crate::dissect::dissect(crate::link::Link::Ethernet, &bytes, whole).unwrap();
+            let read = crate::telegram::process_data(&found).unwrap();
+            assert_eq!((read.com_id(), read.sequence()), (1000, 0x1_0005));
+            assert_eq!(read.data_set_octets(), data_set_octets);
+            let payload = crate::telegram::test_payload(&found).unwrap();
+            assert_eq!((payload.stream, payload.seq), (3, 0x1_0005));
+            let ip = etherparse::Ipv4HeaderSlice::from_slice(found.packet).unwrap();
+            assert_eq!(ip.header_checksum(), ip.to_header().calc_header_checksum());
+        }
     }
 
     #[test]

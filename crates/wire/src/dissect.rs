@@ -220,6 +220,8 @@ mod tests {
             stream: 3,
             seq: 7,
             intended_ns: 9,
+            type_of_service: 0,
+            telegram: None,
         };
         let mut bytes = Vec::new();
         frame(&spec, &mut bytes).unwrap();

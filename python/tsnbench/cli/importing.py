@@ -36,3 +36,18 @@ def tsnkit(
         for path in (task, topo):
             texts.append(foreign.read_text(path, LARGEST_FILE))
         sys.stdout.write(scenario(texts[0], texts[1], task.name, topo.name))
+
+
+@app.command("trdp")
+def trdp(
+    devices: Annotated[
+        list[Path], typer.Argument(help="XML configurations of the devices.", show_default=False)
+    ],
+) -> None:
+    """Print a scenario from TRDP's XML device configurations."""
+    with told():
+        from tsnbench import foreign
+        from tsnbench.exports.trdp_import import LARGEST_FILE, scenario
+
+        texts = [(path.name, foreign.read_text(path, LARGEST_FILE)) for path in devices]
+        sys.stdout.write(scenario(texts))

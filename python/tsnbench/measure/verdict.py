@@ -177,6 +177,9 @@ def _rows(required: Requirements, path: PathReport | None) -> Iterator[Found]:
         found = rate["received_bps"] if rate else None
         margin = None if found is None else found - limit
         yield _row("rate", limit, "bit/s", found, margin)
+    if (limit := required.get("time_out_ns")) is not None:
+        stat = path.get("arrivals") if path else None
+        yield _worst("time-out", limit, stat, unsure and unsure["arrivals_ns"])
 
 
 def _row(

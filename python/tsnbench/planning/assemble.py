@@ -195,6 +195,22 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
     return made
 
 
+def _trdp(trdp: model.Trdp) -> plan_types.Trdp:
+    made: plan_types.Trdp = {
+        "com_id": trdp.com_id,
+        "header_octets": trdp.header_octets,
+        "data_set_octets": trdp.data_set,
+        "time_out_ns": trdp.time_out,
+    }
+    if trdp.etb_topo_count:
+        made["etb_topo_count"] = trdp.etb_topo_count
+    if trdp.op_trn_topo_count:
+        made["op_trn_topo_count"] = trdp.op_trn_topo_count
+    if trdp.service_id:
+        made["service_id"] = trdp.service_id
+    return made
+
+
 def _stream(flow: Flow) -> plan_types.Stream:
     stream = flow.stream
     made: plan_types.Stream = {
@@ -217,6 +233,11 @@ def _stream(flow: Flow) -> plan_types.Stream:
     }
     if stream.vid is not None:
         made["vid"] = stream.vid
+    tos = stream.trdp.qos << 5 if stream.trdp else stream.tos
+    if tos:
+        made["type_of_service"] = tos
+    if stream.trdp is not None:
+        made["trdp"] = _trdp(stream.trdp)
     if flow.redundancy:
         made["redundancy"] = flow.redundancy
     if flow.flood:

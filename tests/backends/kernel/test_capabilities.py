@@ -90,6 +90,33 @@ def test_a_wire_without_netem_passes_frames_on(tmp_path):
     assert not any("links take no time" in note for note in notes(Capabilities()))
 
 
+SHARED = """
+name: shared
+duration: 10 ms
+network:
+  stations: [talker, near, far, other]
+  bridges: [switch]
+  links: {rate: 1 Gbit/s, between: [talker -- switch, near -- switch, far -- switch, other -- switch]}
+streams:
+  one: {from: talker, to: [near], period: 1 ms, frame: 100 B, vlan: 10}
+  two: {from: talker, to: [near], period: 1 ms, frame: 100 B, vlan: 20}
+  three: {from: talker, to: [near], period: 1 ms, address: 239.1.1.2, trdp: {com-id: 1, data-set: 64 B}}
+  four: {from: talker, to: [far], period: 1 ms, address: 239.1.1.2, trdp: {com-id: 2, data-set: 64 B}}
+"""
+
+
+def test_streams_may_share_an_address_or_a_group(tmp_path):
+    file = tmp_path / "shared.yaml"
+    file.write_text(SHARED)
+    document = load(file).plan().document
+    switch = namespaces(document, can=POOR)["n4"]
+    entries = [line for line in switch.bridge if line.startswith("fdb add")]
+    assert len(entries) == len(set(entries)) == 1, "two VLANs, and a bridge that knows none"
+    dropped = {line.split()[3] for line in switch.tc if line.startswith("filter add") and "egress" in line}
+    ports = {port["name"]: f"p{number}" for number, port in enumerate(document["ports"])}
+    assert dropped == {ports["switch -> talker"], ports["switch -> other"]}, "the group has both listeners"
+
+
 def test_what_is_missing_is_named_by_port(tmp_path):
     gates = "{queues: {classes: {6: 1, 0: 0}}, gates: {cycle: 1 ms, entries: [{open: all, for: 1 ms}]}}"
     assert missing(_plan(tmp_path, gates).document, POOR) == [

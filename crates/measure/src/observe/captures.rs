@@ -144,6 +144,8 @@ mod tests {
             stream: 0,
             seq: 7,
             intended_ns: 0,
+            type_of_service: 0,
+            telegram: None,
         };
         frame(&spec, &mut octets).unwrap();
         let mut unknown = Vec::new();

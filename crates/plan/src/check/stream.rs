@@ -5,6 +5,9 @@ use crate::{Pattern, Plan, Size, Stream};
 
 /// Smallest frame: 64 octets untagged. IEEE 802.3-2022, 4.2.3.3.
 const SMALLEST_FRAME: u32 = 64;
+/// Octets around a UDP payload: of Ethernet, IPv4, UDP and the FCS; and of a tag.
+const HEADERS: u32 = 14 + 20 + 8 + 4;
+const TAG: u32 = 4;
 /// Largest data unit that a Plan may name.
 const LARGEST_UNIT: u32 = 1 << 30;
 
@@ -64,8 +67,32 @@ impl Plan {
                 frame(most_per_frame.saturating_add(*overhead), "size.most_per_frame")?;
             }
         }
+        Self::check_trdp(stream, path)?;
         self.check_scheduled(stream, path)?;
         self.check_route(stream, path)
+    }
+
+    /// A telegram has a header that exists, and frames that it fits.
+    fn check_trdp(stream: &Stream, path: impl Fn(&str) -> String) -> Check {
+        let Some(trdp) = stream.trdp.as_deref() else { return Ok(()) };
+        ensure(
+            matches!(trdp.header_octets, 40 | 20 | 16),
+            || path("trdp.header_octets"),
+            || format!("{} is not 40, 20 or 16", trdp.header_octets),
+        )?;
+        ensure(
+            trdp.data_set_octets <= trdp.longest(),
+            || path("trdp.data_set_octets"),
+            || format!("{} is more than {}", trdp.data_set_octets, trdp.longest()),
+        )?;
+        time(trdp.time_out_ns, || path("trdp.time_out_ns"))?;
+        let around = HEADERS + if stream.vid.is_some() { TAG } else { 0 };
+        let octets = (trdp.payload_octets() + around).max(SMALLEST_FRAME);
+        ensure(
+            stream.size == Size::Frame { octets },
+            || path("size"),
+            || format!("a telegram of TRDP needs frames of {octets} octets"),
+        )
     }
 
     fn check_route(&self, stream: &Stream, path: impl Fn(&str) -> String) -> Check {
@@ -108,6 +135,38 @@ impl Plan {
 mod tests {
     use crate::check::broken::{plan, refuses};
     use serde_json::json;
+
+    #[test]
+    fn telegrams_are_checked() {
+        let mut holds = plan();
+        holds["streams"][0]["trdp"] =
+            json!({"com_id": 1000, "header_octets": 40, "data_set_octets": 61, "time_out_ns": 5});
+        let tag = if holds["streams"][0]["vid"].is_null() { 0 } else { 4 };
+        holds["streams"][0]["size"] = json!({"kind": "frame", "octets": 46 + tag + 40 + 64});
+        let other =
+            format!("streams[0].size: a telegram of TRDP needs frames of {} octets", 46 + tag + 40 + 68);
+        refuses(
+            &holds,
+            &[
+                (
+                    "/streams/0/trdp/header_octets",
+                    json!(24),
+                    "streams[0].trdp.header_octets: 24 is not 40, 20 or 16",
+                ),
+                (
+                    "/streams/0/trdp/data_set_octets",
+                    json!(1_433),
+                    "streams[0].trdp.data_set_octets: 1433 is more than 1432",
+                ),
+                ("/streams/0/trdp/data_set_octets", json!(65), &other),
+                (
+                    "/streams/0/trdp/time_out_ns",
+                    json!(864_000_000_000_001_u64),
+                    "streams[0].trdp.time_out_ns: 864000000000001 ns is more than ten days",
+                ),
+            ],
+        );
+    }
 
     #[test]
     fn streams_are_checked() {

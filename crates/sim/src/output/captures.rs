@@ -8,7 +8,7 @@ use tsn_capture::write::PcapNg;
 use tsn_observation::{Sighting, Sink};
 use tsn_plan::{Pattern, Plan, R_TAG_OCTETS, Size, Stream};
 use tsn_units::{Clock, True};
-use tsn_wire::build::FrameSpec;
+use tsn_wire::build::{FrameSpec, TelegramSpec};
 use tsn_wire::{Mac, Tag};
 
 /// One file per tap.
@@ -113,6 +113,15 @@ impl Template {
             stream: number,
             seq: 0,
             intended_ns: 0,
+            type_of_service: stream.type_of_service,
+            telegram: stream.trdp.as_deref().map(|trdp| TelegramSpec {
+                com_id: trdp.com_id,
+                header_octets: trdp.header_octets,
+                data_set_octets: trdp.data_set_octets,
+                etb_topo_count: trdp.etb_topo_count,
+                op_trn_topo_count: trdp.op_trn_topo_count,
+                service_id: trdp.service_id,
+            }),
         };
         let copied_to = match stream.rewritten() {
             None => frame.destination,

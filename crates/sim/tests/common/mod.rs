@@ -146,6 +146,8 @@ impl Net {
             destination_mac: format!("02:00:00:00:{:02x}:{:02x}", 0xff - number / 256, number % 256),
             destination_ipv4: "10.0.255.1".into(),
             udp_port: 5_000,
+            type_of_service: 0,
+            trdp: None,
             pattern,
             size,
             start_ns: 0,

@@ -118,6 +118,8 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
         destination_mac: format!("02:00:00:01:{:02x}:{:02x}", place / 256, place % 256),
         destination_ipv4: "10.0.255.1".into(),
         udp_port: 5_000,
+        type_of_service: 0,
+        trdp: None,
         pattern: Pattern::Periodic {
             period_ns: own.period_ns as u64,
             offset_ns: placed.offset_ns as u64,
@@ -158,6 +160,8 @@ pub fn saturate(plan: &mut Plan) {
             destination_mac: format!("02:00:00:02:{:02x}:{:02x}", number / 256, number % 256),
             destination_ipv4: "10.0.255.2".into(),
             udp_port: 5_001,
+            type_of_service: 0,
+            trdp: None,
             pattern: Pattern::Saturating { backlog: 2 },
             size: Size::Frame { octets: 1_522 },
             start_ns: 0,

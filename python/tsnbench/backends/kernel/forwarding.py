@@ -49,7 +49,8 @@ def bridge(
             if parent is None or plan["ports"][hop["port"]]["node"] != node:
                 continue
             if not is_group(stream):
-                entries[stream["destination_mac"], vid or UNTAGGED] = hop["port"]
+                own = vid or UNTAGGED if can.bridge_vlans else UNTAGGED
+                entries[stream["destination_mac"], own] = hop["port"]
             if vid is not None:
                 arrives = plan["ports"][stream["route"][parent]["port"]]["peer"]
                 vlans |= {(vid, arrives), (vid, hop["port"])}

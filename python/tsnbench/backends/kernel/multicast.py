@@ -43,11 +43,11 @@ def filters(
     lines: list[str] = []
     ready = set(has_clsact)
     mine = {number for number, port in enumerate(plan["ports"]) if port["node"] == node}
-    sent = {
-        (stream["destination_mac"], stream.get("vid")): ports
-        for own, stream, ports in departures(plan)
-        if own == node and is_group(stream)
-    }
+    sent: dict[tuple[str, int | None], set[int]] = {}
+    for own, stream, ports in departures(plan):
+        if own == node and is_group(stream):
+            # Streams may share a group, as TRDP telegrams do; the bridge knows only its address.
+            sent.setdefault((stream["destination_mac"], stream.get("vid")), set()).update(ports)
     for (mac, vid), ports in sorted(sent.items(), key=str):
         for port in sorted(mine - ports):
             if port not in ready:

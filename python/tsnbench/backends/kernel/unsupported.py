@@ -27,6 +27,7 @@ ENTRY = {"open", "interval_ns"}
 STREAM = {
     "name", "group", "talker", "pcp", "vid", "destination_mac", "destination_ipv4", "udp_port", "pattern",
     "size", "start_ns", "stop_ns", "route", "listeners", "requirements", "socket", "scheduled",
+    "type_of_service", "trdp",
 }  # fmt: skip
 PLAN = {
     "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",

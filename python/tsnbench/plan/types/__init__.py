@@ -119,6 +119,7 @@ from tsnbench.plan.types.streams import (
     Size,
     Stream,
     TracePattern,
+    Trdp,
     UnitsSize,
 )
 
@@ -216,6 +217,7 @@ __all__ = [
     "Taprio",
     "TaprioMode",
     "TracePattern",
+    "Trdp",
     "UniformDistribution",
     "UniformFurther",
     "UnitsSize",

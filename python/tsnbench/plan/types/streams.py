@@ -114,7 +114,20 @@ class Requirements(TypedDict):
     jitter: NotRequired[list[Jitter]]
     loss_ppm: NotRequired[int]
     rate_bps: NotRequired[int]
+    time_out_ns: NotRequired[int]
     worst_case: NotRequired[bool]
+
+
+class Trdp(TypedDict):
+    """TRDP process data; ``header_octets``: 40 (version 1), 20 or 16 (version 2)."""
+
+    com_id: int
+    header_octets: int
+    data_set_octets: int
+    time_out_ns: int
+    etb_topo_count: NotRequired[int]
+    op_trn_topo_count: NotRequired[int]
+    service_id: NotRequired[int]
 
 
 class Stream(TypedDict):
@@ -128,6 +141,8 @@ class Stream(TypedDict):
     destination_mac: str
     destination_ipv4: str
     udp_port: int
+    type_of_service: NotRequired[int]
+    trdp: NotRequired[Trdp]
     pattern: Pattern
     size: Size
     start_ns: int

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from tsnbench.planning.draft import Draft, Flow, Port
 
+PROCESS_DATA_PORT = 17224
+"""UDP port of TRDP process data."""
 FIRST_UDP_PORT = 5001
 """Where iperf3's own numbers begin; flows count up from here."""
 
@@ -44,6 +46,17 @@ def multicast_mac(group: int) -> str:
     """The low 23 bits of the group's IPv4 address under ``01:00:5e``."""
     address = (239 << 24) + (192 << 16) + group + 1
     return _mac((0x01005E << 24) + (address & 0x7FFFFF))
+
+
+def is_group(address: str) -> bool:
+    """Whether an IPv4 address is a multicast group's."""
+    return 224 <= int(address.partition(".")[0]) <= 239
+
+
+def group_mac(address: str) -> str:
+    """The low 23 bits of a group's IPv4 address under ``01:00:5e``."""
+    _, second, third, fourth = map(int, address.split("."))
+    return _mac((0x01005E << 24) + ((second & 0x7F) << 16) + (third << 8) + fourth)
 
 
 def address_nodes(draft: Draft) -> None:
@@ -85,7 +98,8 @@ def address_flows(draft: Draft) -> None:
     """Fills destination addresses and UDP ports; unicast goes to the port where the route ends."""
     for number, flow in enumerate(draft.flows):
         # Streams are told apart by their payload; the port only has to be a valid one.
-        flow.udp_port = FIRST_UDP_PORT + number % (65_536 - FIRST_UDP_PORT)
+        own = PROCESS_DATA_PORT if flow.stream.trdp else flow.stream.udp_port
+        flow.udp_port = own or FIRST_UDP_PORT + number % (65_536 - FIRST_UDP_PORT)
         if len(flow.listeners) > 1:
             flow.destination_mac = multicast_mac(number)
             flow.destination_ipv4 = multicast_ipv4(number)
@@ -93,3 +107,7 @@ def address_flows(draft: Draft) -> None:
             last: Port = draft.ports[flow.route[flow.ends[0]].port]
             flow.destination_mac = draft.ports[last.peer].mac
             flow.destination_ipv4 = draft.nodes[flow.listeners[0]].ipv4
+        if flow.stream.address is not None:
+            flow.destination_ipv4 = flow.stream.address
+            if is_group(flow.stream.address):
+                flow.destination_mac = group_mac(flow.stream.address)

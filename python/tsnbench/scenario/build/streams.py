@@ -52,7 +52,9 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
         return None
     vid = _vid(fields)
     priority = sr_class(reading, fields)
-    pcp = fields.get("pcp", priority.pcp if priority else 0)
+    trdp = fields["trdp"].part(net) if "trdp" in fields else None
+    trdp = None if isinstance(trdp, Bad) else trdp
+    pcp = fields.get("pcp", priority.pcp if priority else trdp.qos if trdp and vid is not None else 0)
     if priority and "pcp" in fields and fields["pcp"] != priority.pcp:
         hint = f"leave pcp out: {fields['class']} has PCP {priority.pcp}"
         found = f"{fields['pcp']} with class {fields['class']}"
@@ -61,7 +63,11 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
         hint = "the PCP is a part of the VLAN tag; leave vlan: none out"
         reading.problem(fields.at("vlan"), fields.path_of("vlan"), "a tagged frame for a PCP", "none", hint)
     when = _when(net, fields)
-    size = _size(reading, fields, vid is not None)
+    size = (
+        _telegram(reading, fields, trdp, vid is not None)
+        if "trdp" in fields
+        else _size(reading, fields, vid is not None)
+    )
     requires = requirements(net, fields, worst_case)
     settings = fields.given(net, model.Stream)
     if "release" in settings and settings["release"] is not BAD:
@@ -310,6 +316,31 @@ def _size(
         reading.problem(fields.at(key), fields.path_of(key), expected, f"{written} B", hint)
         return None
     return model.FixedSize(octets=frame)
+
+
+def _telegram(
+    reading: Reading, fields: Fields, trdp: model.Trdp | None, tagged: bool
+) -> model.FixedSize | None:
+    """The frame around a telegram; TRDP says all that another key would say of it."""
+    for key, hint in (
+        *((key, "leave it out: data-set says the size") for key in _SIZE),
+        ("udp-port", "leave it out: process data goes to port 17224"),
+        ("tos", "leave it out: qos says the type of service"),
+    ):
+        if key in fields.places:
+            reading.problem(fields.at(key), fields.path_of(key), f"no {key} with trdp", key, hint)
+            return None
+    if trdp is None:
+        return None
+    written = fields["trdp"]
+    if trdp.pattern == "push" and "header" in written:
+        hint = "pattern: tsn has a header of 20 or 16 octets"
+        reading.problem(written.at("header"), written.path_of("header"), "no header with push", "one", hint)
+    if trdp.data_set > trdp.longest:
+        expected = f"at most {trdp.longest} B"
+        reading.problem(written.at("data-set"), written.path_of("data-set"), expected, f"{trdp.data_set} B")
+        return None
+    return model.FixedSize(octets=sizes.frame_from_payload(trdp.payload_octets, tagged))
 
 
 def _octets(units: Fields) -> str:

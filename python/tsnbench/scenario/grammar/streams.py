@@ -91,6 +91,7 @@ STREAM = Record(
         ),
         "pattern": Field(Text("the name of a catalogue pattern"), "engine/cc-1ms, flextest/theta-high, …"),
         **TRAFFIC,
+        **fields_of(Stream, "trdp", "udp_port", "address", "tos"),
         **fields_of(Stream, "send", "scheduled", "release", "start", "stop"),
         "frer": Field(FRER, "copies over several paths: {disjoint: 2}, or {paths: [[sw1], [sw2]]}"),
         "failover": Field(FAILOVER, "a standby path, without copies: {after: 1 s}"),
@@ -111,6 +112,9 @@ STREAM = Record(
         **dict.fromkeys(("trace", "pcap", "capture"), "did you mean replay?"),
         **dict.fromkeys(("flows", "number"), "did you mean count?"),
         **dict.fromkeys(("delay", "latency", "deadline"), "write requires: {delay: 2 ms}"),
+        **dict.fromkeys(("com-id", "comid", "data-set"), "write trdp: {com-id: 1000, data-set: 64 B}"),
+        **dict.fromkeys(("dscp", "type-of-service"), "did you mean tos?"),
+        "port": "did you mean udp-port?",
         "loss": "write requires: {loss: 0}",
     },
 )

@@ -29,6 +29,18 @@ PCP = Count(0, 7, "a priority code point")
 CLASS_NAME = Text("an SR class: sr/A, sr/B, sr/C, sr/D or sr/BE")
 
 
+def _ipv4(text: str) -> str:
+    parts = text.split(".")
+    if len(parts) != 4 or not all(
+        re.fullmatch("0|[1-9][0-9]{0,2}", part) and int(part) < 256 for part in parts
+    ):
+        raise ValueError
+    return text
+
+
+IPV4 = Parsed("an IPv4 address", parse=_ipv4)
+
+
 def _vlan(text: str) -> int | str:
     if text == "none":
         return text

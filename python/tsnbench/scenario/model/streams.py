@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import record_of
-from tsnbench.scenario.kinds.common import SPAN, STREAM_RATE, TIME
+from tsnbench.scenario.kinds.common import IPV4, SPAN, STREAM_RATE, TIME
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
 from tsnbench.scenario.model.names import Name, Pcp
 from tsnbench.scenario.model.redundancy import Failover, Frer
@@ -19,7 +19,7 @@ from tsnbench.scenario.model.traffic import (
     UnitSizes,
 )
 from tsnbench.scenario.part import Part, key
-from tsnbench.scenario.units import DURATION, SHARE, BitRate, Duration
+from tsnbench.scenario.units import DURATION, SHARE, SIZE, BitRate, Duration, Size
 
 
 class JitterLimit(Part):
@@ -46,6 +46,11 @@ class Requirements(Part):
     )
     rate: BitRate | None = key(
         STREAM_RATE, "least rate received, frames from destination address to FCS", default=None
+    )
+    time_out: Duration | None = key(
+        SPAN,
+        "longest time from one arrival to the next: no subscriber with this time-out times out",
+        default=None,
     )
     worst_case: bool = key(
         YES_NO, "true: the worst-case bounds also have to keep these limits", default=False
@@ -87,6 +92,54 @@ class Release(Part):
     latest: Duration | None = key(TIME, "latest release; may lie behind the period's end", default=None)
 
 
+_NUMBER = Count(0, 2**32 - 1, "a number of 32 bits")
+
+
+class Trdp(Part):
+    """TRDP process data. IEC 61375-2-3, Annex A."""
+
+    com_id: int = key(_NUMBER, "communication identifier", "1000", written="com-id")
+    data_set: Size = key(
+        Quantity(SIZE, 14, 1458),
+        "octets of the data set, which begins with tsnbench's test payload: at least 14 B",
+        "64 B",
+    )
+    pattern: Literal["push", "tsn"] = key(
+        Choice({"push": "push", "tsn": "tsn"}, "a pattern"),
+        "push: version 1, which is the default; tsn: version 2, with a shorter header",
+        default="push",
+    )
+    qos: int = key(
+        Count(0, 7, "a quality of service"),
+        "quality of service: the stream's PCP, where it has a VLAN tag, and its type of service",
+        default=5,
+    )
+    header: int = key(
+        Choice({"16": 16, "20": 20}, "octets of a header"),
+        "octets of the header of pattern tsn: 20, or 16 as OCORA's report prints it",
+        default=20,
+    )
+    time_out: Duration = key(SPAN, "time-out of the subscribers", default=100_000_000)
+    etb_topo_count: int = key(_NUMBER, "topography counter of the train backbone; 0", default=0)
+    op_trn_topo_count: int = key(_NUMBER, "topography counter of the operational train; 0", default=0)
+    service_id: int = key(_NUMBER, "service identifier; 0: none", default=0)
+
+    @property
+    def header_octets(self) -> int:
+        """Of the telegram's header."""
+        return 40 if self.pattern == "push" else self.header
+
+    @property
+    def payload_octets(self) -> int:
+        """Of the UDP payload: the header, and the data set padded to a multiple of four octets."""
+        return self.header_octets + -(-self.data_set // 4) * 4
+
+    @property
+    def longest(self) -> int:
+        """Octets of the longest data set."""
+        return 1432 if self.pattern == "push" else 1458
+
+
 class Stream(Part):
     talker: Name
     listeners: tuple[Name, ...]
@@ -111,6 +164,22 @@ class Stream(Part):
         "timer and socket of a talker on a host: {advance: 250 us, txtime: true}",
         default=None,
     )
+    trdp: Trdp | None = key(
+        record_of(
+            Trdp,
+            "TRDP process data",
+            common_mistakes={"comid": "did you mean com-id?", "timeout": "did you mean time-out?"},
+        ),
+        "each frame carries a TRDP telegram: {com-id: 1000, data-set: 64 B}",
+        default=None,
+    )
+    udp_port: int | None = key(
+        Count(1, 65_535, "a UDP port"), "UDP source and destination port; its own unless given", default=None
+    )
+    address: str | None = key(
+        IPV4, "IPv4 destination address; the listener's, or a group's, unless given", default=None
+    )
+    tos: int | None = key(Count(0, 255, "a type of service"), "type of service; 0 unless given", default=None)
     scheduled: bool = key(YES_NO, "true: its releases, and gates on its way, are planned", default=False)
     release: Release | None = key(
         record_of(Release, "a window of release"),

@@ -1,0 +1,264 @@
+"""TRDP's XML device configurations as a scenario: devices, networks, process data. IEC 61375-2-3, Annex C.
+
+What a scenario cannot say is listed in comments at its top.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tsnbench.errors import InputError
+from tsnbench.quantities import exact
+
+LARGEST_FILE = 1 << 24
+MOST_NESTED = 5
+"""Data sets inside of data sets, as TRDP allows them."""
+SMALLEST, LARGEST = 14, 1432
+DEFAULT_CYCLE_US, DEFAULT_TIME_OUT_US, DEFAULT_QOS = 100_000, 100_000, 5
+_OCTETS = dict(enumerate((1, 1, 2, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 4, 6, 8), 1))
+_NAMES = (
+    "BOOL8", "CHAR8", "UTF16", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64",
+    "REAL32", "REAL64", "TIMEDATE32", "TIMEDATE48", "TIMEDATE64",
+)  # fmt: skip
+_NUMBERS = {name: number for number, name in enumerate(_NAMES, 1)} | {"BITSET8": 1, "UTF8": 2}
+
+
+@dataclass(frozen=True)
+class Telegram:
+    """Process data that a device sends or takes."""
+
+    com_id: int
+    name: str
+    octets: int
+    cycle_us: int
+    time_out_us: int
+    qos: int
+    sources: tuple[str, ...]
+    destinations: tuple[str, ...]
+
+
+@dataclass
+class Interface:
+    """A device on one network."""
+
+    device: str
+    network: str
+    address: str
+    telegrams: list[Telegram] = field(default_factory=list)
+
+
+@dataclass
+class _Notes:
+    """What cannot be said, each thing once, with who has it."""
+
+    found: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, what: str, who: str) -> None:
+        having = self.found.setdefault(what, [])
+        if who not in having:
+            having.append(who)
+
+    def lines(self) -> Iterator[str]:
+        for what, having in self.found.items():
+            more = f" and {len(having) - 4} more" if len(having) > 4 else ""
+            yield f"#   {what}: {', '.join(having[:4])}{more}"
+
+
+def scenario(files: Sequence[tuple[str, str]]) -> str:
+    """The scenario of several devices; ``files``: name and text of each.
+
+    Raises:
+        InputError: a file is no device configuration, or no process data goes from one device to another.
+    """
+    notes = _Notes()
+    interfaces = [one for name, text in files for one in _device(name, text, notes)]
+    streams = list(_streams(interfaces, notes))
+    if not streams:
+        raise InputError(
+            "no process data goes from one device of these files to another\n"
+            "hint: give the files of all devices that send and take it"
+        )
+    devices = list(dict.fromkeys(one.device for one in interfaces))
+    networks = list(dict.fromkeys(one.network for one in interfaces))
+    several = {name for name in devices if len({one.network for one in interfaces if one.device == name}) > 1}
+    lines = [f"# From TRDP device configurations: {', '.join(name for name, _ in files)}."]
+    lines += ["# They do not say the network; here each is one bridge with links of 100 Mbit/s."]
+    if notes.found:
+        lines += ["# Not said here:", *notes.lines()]
+    lines += ["name: trdp", "duration: 10 s", "", "network:"]
+    if several:
+        lines.append(f"  hosts: [{', '.join(sorted(several))}]")
+    if stations := [name for name in devices if name not in several]:
+        lines.append(f"  stations: [{', '.join(stations)}]")
+    lines.append(f"  bridges: [{', '.join(f'network{each}' for each in networks)}]")
+    links = dict.fromkeys(f"{one.device} -- network{one.network}" for one in interfaces)
+    lines += ["  links:", "    rate: 100 Mbit/s", "    between:", *(f"      - {link}" for link in links)]
+    return "\n".join([*lines, "", "streams:", *streams, ""])
+
+
+def _device(file: str, text: str, notes: _Notes) -> Iterator[Interface]:
+    """A device's interfaces with their telegrams."""
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise InputError(f"{file}: expected a TRDP device configuration, found a document type definition")
+    try:
+        root = ET.fromstring(text)
+    except (ET.ParseError, ValueError) as error:
+        raise InputError(f"{file}: expected XML, found {error}") from None
+    if root.tag != "device":
+        raise InputError(f"{file}: expected <device> of a TRDP device configuration, found <{root.tag}>")
+    name = _name(root.get("host-name") or file.partition(".")[0])
+    data_sets = {one.get("id", ""): one for one in root.iter("data-set")}
+    parameters = {one.get("id", ""): one for one in root.iter("com-parameter")}
+    if root.find("mapped-device-list/mapped-device") is not None:
+        notes.add("mapped devices", name)
+    for bus in root.iterfind("bus-interface-list/bus-interface"):
+        own = Interface(name, _name(bus.get("network-id") or "1"), bus.get("host-ip") or "")
+        common = bus.find("pd-com-parameter")
+        for written in bus.iterfind("telegram"):
+            who = f"{name} comId {written.get('com-id')}"
+            if written.find("md-parameter") is not None and written.find("pd-parameter") is None:
+                notes.add("message data", who)
+                continue
+            found = _telegram(file, written, common, data_sets, parameters, notes, who)
+            if found is not None:
+                own.telegrams.append(found)
+        yield own
+
+
+def _telegram(
+    file: str,
+    written: ET.Element,
+    common: ET.Element | None,
+    data_sets: dict[str, ET.Element],
+    parameters: dict[str, ET.Element],
+    notes: _Notes,
+    who: str,
+) -> Telegram | None:
+    own = written.find("pd-parameter")
+    for key, what in (("redundant", "redundancy groups"), ("offset-address", "offsets in a traffic store")):
+        if own is not None and own.get(key) not in (None, "0"):
+            notes.add(what, who)
+    if next(written.iter("sdt-parameter"), None) is not None:
+        notes.add("safe data transmission (SDT)", who)
+    octets = _octets(file, written.get("data-set-id") or "", data_sets, 0)
+    if octets is None:
+        notes.add("data sets that are missing, of variable length or longer than 1432 B", who)
+        return None
+    if octets < SMALLEST:
+        notes.add(f"data sets of less than {SMALLEST} B, which have {SMALLEST} B here", who)
+    quality = parameters.get(written.get("com-parameter-id") or "")
+
+    def number(element: ET.Element | None, key: str, otherwise: int) -> int:
+        said = None if element is None else element.get(key)
+        if said is None:
+            return otherwise
+        if not said.strip().isdecimal():
+            raise InputError(f"{file}: comId {written.get('com-id')}: {key}: expected a number, found {said}")
+        return int(said)
+
+    return Telegram(
+        com_id=number(written, "com-id", 0),
+        name=_name(written.get("name") or f"com{written.get('com-id')}"),
+        octets=max(SMALLEST, octets),
+        cycle_us=number(own, "cycle", DEFAULT_CYCLE_US),
+        time_out_us=number(own, "timeout", number(common, "timeout-value", DEFAULT_TIME_OUT_US)),
+        qos=number(quality, "qos", number(common, "qos", DEFAULT_QOS)),
+        sources=tuple(_address(one.get("uri1") or "") for one in written.iterfind("source")),
+        destinations=tuple(_address(one.get("uri") or "") for one in written.iterfind("destination")),
+    )
+
+
+def _octets(file: str, number: str, data_sets: dict[str, ET.Element], depth: int) -> int | None:
+    """Of a data set as it is sent; None where nobody can say."""
+    if number in ("", "0"):
+        return 0
+    if number not in data_sets or depth > MOST_NESTED:
+        return None
+    octets = 0
+    for element in data_sets[number].iterfind("element"):
+        kind, many = element.get("type") or "", element.get("array-size") or "1"
+        if not many.isdecimal() or many == "0":
+            return None
+        code = _NUMBERS.get(kind.upper(), int(kind) if kind.isdecimal() else 0)
+        one = _OCTETS.get(code) if code else None
+        if one is None:
+            one = _octets(file, kind, data_sets, depth + 1)
+        if one is None:
+            return None
+        octets += one * int(many)
+        if octets > LARGEST:
+            return None
+    return octets
+
+
+def _streams(interfaces: Sequence[Interface], notes: _Notes) -> Iterator[str]:
+    """One line for each telegram that goes somewhere."""
+    taken: set[str] = set()
+    for own in interfaces:
+        for telegram in own.telegrams:
+            for to in telegram.destinations:
+                who = f"{own.device} comId {telegram.com_id}"
+                listeners = _listeners(interfaces, own, telegram, to)
+                if not listeners:
+                    notes.add("process data that no device of these files takes", who)
+                    continue
+                if telegram.cycle_us == 0:
+                    notes.add("process data without a cycle (pulled)", who)
+                    continue
+                name = f"{own.device}.{telegram.name}"
+                while name in taken:
+                    name += "-"
+                taken.add(name)
+                yield _line(name, own, telegram, to, listeners)
+
+
+def _line(name: str, own: Interface, telegram: Telegram, to: str, listeners: Sequence[Interface]) -> str:
+    waiting = [
+        found.time_out_us for one in listeners for found in one.telegrams if found.com_id == telegram.com_id
+    ]
+    time_out = exact(min(waiting or [telegram.time_out_us]) * 1_000)
+    size = f"com-id: {telegram.com_id}, data-set: {telegram.octets} B"
+    trdp = f"{{{size}, qos: {telegram.qos}, time-out: {time_out}}}"
+    names = ", ".join(dict.fromkeys(one.device for one in listeners))
+    group = f"address: {to}, " if _is_group(to) else ""
+    period = exact(telegram.cycle_us * 1_000)
+    return (
+        f"  {name}: {{from: {own.device}, to: [{names}], period: {period}, {group}vlan: none, "
+        f"trdp: {trdp}, requires: {{time-out: {time_out}}}}}"
+    )
+
+
+def _listeners(
+    interfaces: Sequence[Interface], own: Interface, telegram: Telegram, to: str
+) -> list[Interface]:
+    """Who takes what is sent there: the host of that address, or who subscribes it from a group."""
+    others = [one for one in interfaces if one.device != own.device and one.network == own.network]
+    if not _is_group(to):
+        return [one for one in others if to in (one.address, one.device)]
+    return [
+        one
+        for one in others
+        for found in one.telegrams
+        if found.com_id == telegram.com_id
+        and found.sources
+        and (not any(found.sources) or own.address in found.sources or own.device in found.sources)
+    ]
+
+
+def _address(uri: str) -> str:
+    """The host part of a URI: ``user@host``."""
+    return uri.rpartition("@")[2].strip()
+
+
+def _is_group(address: str) -> bool:
+    first = address.partition(".")[0]
+    return first.isdecimal() and 224 <= int(first) <= 239
+
+
+def _name(text: str) -> str:
+    """A name that a scenario can have."""
+    cleaned = re.sub(r"[^A-Za-z0-9_.+-]", "-", text.strip())
+    return cleaned if re.match("[A-Za-z0-9]", cleaned) else f"x{cleaned}"
