@@ -15,7 +15,15 @@ import pytest
 
 from support.commands import tsnbench
 from tsnbench.backends.simulation import Simulation
-from tsnbench.measure import headline, judge, measure_run, measures_table, verdict_rows, verdict_table
+from tsnbench.measure import (
+    MeasureError,
+    headline,
+    judge,
+    measure_run,
+    measures_table,
+    verdict_rows,
+    verdict_table,
+)
 from tsnbench.measure import stamps as known
 from tsnbench.runs import Run
 from tsnbench.scenario import load
@@ -55,6 +63,9 @@ clocks:
 """
 
 
+ELECTED = LED.replace("grandmaster: gm", "bmca: {st: {priority1: 10}}")
+
+
 def run(into: Path, clocks: str, requires: str = "") -> Run:
     path = into / "bars.yaml"
     path.write_text(
@@ -78,7 +89,7 @@ def covered(one: Run, true_ns: int) -> pl.Series:
     return (frames["delay_ns"] - true_ns).abs() <= frames["uncertainty_ns"]
 
 
-@pytest.mark.parametrize(("clocks", "least_ns"), [(FREE, 80_000), (STEPPED, 100_000), (LED, 0)])
+@pytest.mark.parametrize(("clocks", "least_ns"), [(FREE, 80_000), (STEPPED, 100_000), (LED, 0), (ELECTED, 0)])
 def test_the_true_delay_is_within_the_bar_of_every_frame(
     tmp_path: Path, true_ns: int, clocks: str, least_ns: int
 ) -> None:
@@ -205,3 +216,16 @@ def test_uncertainties_of_every_requirement() -> None:
                 rows += judge(plan, measures)["rows"]
             assert {row["requirement"]: row["uncertainty"] for row in rows} == bars
             assert {row["met"] for row in rows} <= met, (sign, short, rows)
+
+
+@pytest.mark.parametrize("nodes", ['["gm"]', '"gm"', "17"])
+def test_errors_of_another_plans_clocks_are_refused(tmp_path: Path, nodes: str) -> None:
+    one = run(tmp_path, FREE)
+    path = one.folder / "clock_error.parquet"
+    table = pl.read_parquet(path)
+    table.write_parquet(path, metadata={"tsnbench.nodes": nodes})
+    with pytest.raises(MeasureError, match=r"clock_error\.parquet"):
+        measure_run(one.folder)
+    (one.folder / "stamps.json").write_text('{"format": "another"}')
+    with pytest.raises(MeasureError, match=r"stamps\.json: expected tsnbench-stamps/1"):
+        measure_run(one.folder)

@@ -33,31 +33,42 @@ def stamps(folder: Path) -> Mapping[str, NodeStamps] | None:
     if (told := own.read(folder)) is not None:
         return told
     errors = folder / file_names.CLOCK_ERROR
-    if not errors.is_file() or not (plan := foreign.read_json(folder / file_names.PLAN)).get("clocks"):
+    if not errors.is_file():
         return None
-    return _planned(errors, plan["clocks"], [node["name"] for node in plan["nodes"]])
+    try:
+        plan = foreign.read_json(folder / file_names.PLAN)
+        clocks = plan.get("clocks")
+        return _planned(errors, clocks, [node["name"] for node in plan["nodes"]]) if clocks else None
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise ValueError(f"{errors}: it is not that of the run's Plan: {error!r}") from error
 
 
 def _planned(errors: Path, clocks: Clocks, names: list[str]) -> dict[str, NodeStamps]:
     """The clocks of a Plan: their errors are known exactly, and their oscillators' drift is the Plan's."""
     import polars as pl
 
+    gptp = clocks.get("gptp")
     table, noted = foreign.read_parquet(errors), foreign.parquet_note(errors, NODES_KEY)
     with foreign.table_errors(errors):
         # What a clock shows at a moment is what stamps of that moment show.
         shown = (pl.col("t_true_ns") + pl.col("error_ps").floordiv(1_000)).alias("shown_ns")
-        # Clocks that follow a grandmaster are held against it: they share its drift.
-        against = "error_ps" if table["offset_ps"].has_nulls() else "offset_ps"
+        # Clocks that follow one grandmaster are held against it: they share its drift.
+        followed = gptp is not None and "bmca" not in gptp and not table["offset_ps"].has_nulls()
+        against = "offset_ps" if followed else "error_ps"
         table = table.select("node", shown, against, pl.lit(0).alias("unsure_ps")).sort("shown_ns")
         split = table.partition_by("node", as_dict=True)
         rows = {noted[int(key[0])]: part.drop("node").rows() for key, part in split.items()}
-    leader = 0 if against == "error_ps" else max(_drift_ppb(clocks, node) for node in range(len(names)))
+    # At the Plan's zero every clock shows its offset.
+    zero = clocks["nodes"][gptp["grandmaster"]]["offset_ns"] if gptp and followed else 0
+    first = [(own["offset_ns"], (own["offset_ns"] - zero) * 1_000, 0) for own in clocks["nodes"]]
+    # A steered clock runs as its leader does.
+    leader = max(_drift_ppb(clocks, node) for node in range(len(names))) if gptp else 0
     return {
         name: {
             "clock": name,
             "drift_ppb": _drift_ppb(clocks, number) + leader,
             "granularity_ns": clocks["nodes"][number]["granularity_ns"],
-            "readings": rows.get(name, []),
+            "readings": sorted([first[number], *rows.get(name, ())]),
         }
         for number, name in enumerate(names)
     }
