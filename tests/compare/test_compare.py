@@ -99,6 +99,22 @@ def test_a_kernel_may_take_its_time_and_no_more(folder: Path) -> None:
     assert not compare([side, later]).agrees
 
 
+def test_what_clocks_of_hosts_leave_open_is_a_tolerance(folder: Path) -> None:
+    """Of hosts alone: the clocks of a Plan are the same in both runs."""
+    first = opened(_run(folder, "one"))
+    for backend, terms in (("hosts", 1), ("vm", 0)):
+        side = replace(_as_kernel(first, 0), backend=backend)
+        for path in side.measures["paths"]:
+            path["uncertainty"] = {"delay_ns": 700, "difference_ns": 20, "arrivals_ns": 20}
+        found = compare([first, side])
+        delays = [one for one in found.agreements if one.quantity.startswith("delay")]
+        own = [term for one in delays for term in one.terms if "readings of the hosts' clocks" in term.reason]
+        assert len(own) == terms * len(delays)
+        assert all((term.below_ns, term.above_ns) == (700, 700) for term in own)
+        for path in side.measures["paths"]:
+            del path["uncertainty"]
+
+
 def test_repetition_is_measured_where_it_can_be(folder: Path) -> None:
     side = opened(_run(folder, "one"))
     kernels = [_as_kernel(side, 30_000), _as_kernel(side, 31_000)]

@@ -140,7 +140,8 @@ class Run:
         """One row per sent frame and listener.
 
         Columns: ``path`` (place in ``measures()["paths"]``), ``seq``, ``t_tx_ns``, ``t_rx_ns``, ``delay_ns``,
-        ``octets``. Null means that the frame was lost or that a stamp is missing.
+        ``octets``, and where clocks were read ``uncertainty_ns``, by which the delay may be wrong. Null means
+        that the frame was lost or that a stamp is missing.
 
         Raises:
             FolderError: the run has no observations, or they cannot be read.
