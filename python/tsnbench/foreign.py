@@ -66,6 +66,17 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     return content
 
 
+def read_head(path: str | os.PathLike[str], most: int) -> bytes:
+    """The first ``most`` octets of a regular file, for a look at what it is.
+
+    Raises:
+        UnusableFileError: it is no regular file, or far too large.
+        OSError: it cannot be opened or read.
+    """
+    with os.fdopen(_open(path, MOST_TABLE), "rb") as file:
+        return file.read(most)
+
+
 def read_text(path: str | os.PathLike[str], most: int) -> str:
     """The content of a file as text in UTF-8, with or without a byte order mark.
 

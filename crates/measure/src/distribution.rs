@@ -36,6 +36,14 @@ impl Distribution {
         }
     }
 
+    /// Adds a sample that was seen `times` times, as a bin of a histogram has it; none where that is 0.
+    pub fn add_many(&mut self, value: i64, times: u64, seq: u64, path: u32) {
+        if times > 0 {
+            self.add(value, seq, path);
+            self.counts.add_many(value, times - 1);
+        }
+    }
+
     /// How many samples.
     #[must_use]
     pub fn count(&self) -> u64 {

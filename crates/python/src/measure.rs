@@ -4,6 +4,7 @@ use crate::disk::os_error;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use tsn_measure::distribution::Distribution;
 use tsn_measure::observe::{self, logs};
 use tsn_measure::{Error, captures, report::Measures, run, trdp};
 use tsn_plan::Plan;
@@ -35,6 +36,22 @@ fn measure_trdp(py: Python<'_>, files: Vec<PathBuf>, options_json: &str) -> PyRe
     let options: trdp::Options = options(options_json)?;
     let measures = py.detach(|| trdp::measure(&files, &options)).map_err(|error| failed(&error))?;
     serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The statistics of the samples of one series, in ns, as JSON: `null` without a sample. `…_seq` is a sample's place.
+/// `times` tells how often each sample was seen, where it is not once.
+#[pyfunction]
+#[pyo3(signature = (samples, times=None))]
+fn statistics(py: Python<'_>, samples: Vec<i64>, times: Option<Vec<u64>>) -> PyResult<String> {
+    let stat = py.detach(|| {
+        let mut found = Distribution::default();
+        let times = times.unwrap_or_else(|| vec![1; samples.len()]);
+        for ((sample, times), place) in samples.into_iter().zip(times).zip(0..) {
+            found.add_many(sample, times, place, 0);
+        }
+        found.stat()
+    });
+    serde_json::to_string(&stat).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Writes a run's observations from captures at the Plan's taps (see [`observe::Captures`]); returns what was found as
@@ -89,6 +106,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure_run, module)?)?;
     module.add_function(wrap_pyfunction!(measure_captures, module)?)?;
     module.add_function(wrap_pyfunction!(measure_trdp, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics, module)?)?;
     module.add_function(wrap_pyfunction!(observe_captures, module)?)?;
     module.add_function(wrap_pyfunction!(merge_logs, module)?)
 }

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.output import told
+from tsnbench.cli.console.output import Exit, fail, told
 
 app = typer.Typer(
     help="Other tools' files as a scenario, on stdout.", no_args_is_help=True, rich_markup_mode=None
@@ -31,9 +31,14 @@ def tsnkit(
     with told():
         from tsnbench import foreign
         from tsnbench.exports.tsnkit_import import LARGEST_FILE, scenario
+        from tsnbench.foreign_files import recognise
+        from tsnbench.foreign_files.formats import no_measure
 
         texts = []
         for path in (task, topo):
+            found = recognise(path)
+            if found is not None and found.name not in ("tsnkit", "csv", "text"):
+                fail(Exit.INPUT_WRONG, no_measure(str(path), found, "a CSV file of tsnkit"))
             texts.append(foreign.read_text(path, LARGEST_FILE))
         sys.stdout.write(scenario(texts[0], texts[1], task.name, topo.name))
 

@@ -13,7 +13,8 @@ from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say
 
 def measure(
     folder: Annotated[
-        Path | None, argument("FOLDER", "Run folder, or one capture with TRDP telegrams.")
+        Path | None,
+        argument("FOLDER", "Run folder, one capture with TRDP telegrams, or a log of another tool."),
     ] = None,
     tx: Annotated[list[Path] | None, option("FILE", "Capture at the talker; may be repeated.")] = None,
     rx: Annotated[list[Path] | None, option("FILE", "Capture at the listener; may be repeated.")] = None,
@@ -45,9 +46,17 @@ def measure(
 ) -> None:
     """Measure delay, jitter and loss per stream: of a run folder, or of captures (--tx, --rx).
 
-    Of one capture: the TRDP telegrams in it.
+    Of one capture: the TRDP telegrams in it. Of a log of isochron, netlatency, RTC-Testbench or
+    cyclictest: its figures.
     """
     if folder is not None and not folder.is_dir() and folder.exists() and not (tx or rx or stages):
+        from tsnbench.foreign_files import recognise
+
+        with told():
+            found = recognise(folder)
+            if found is None or not found.capture:
+                _foreign(folder, time_out, everything, as_json)
+                return
         _telegrams(folder, time_out, everything, as_json)
         return
     if time_out is not None:
@@ -89,6 +98,7 @@ def measure(
             raise typer.Exit(Exit.MET if verdict["met"] else Exit.REQUIREMENT_FAILED)
         if not tx or not rx:
             fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
+        _only_captures([*tx, *rx])
         measures = measure_captures(tx, rx, offset=offset, frames=frames)
     for warning in measures.get("source", {}).get("warnings", []):
         tell(f"warning: {warning}")
@@ -114,6 +124,33 @@ def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: b
         print_json(found)
     else:
         print_table(trdp_table(found, None if everything else MOST_ROWS))
+
+
+def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool) -> None:
+    """The figures of a log of another tool."""
+    from tsnbench.foreign_files import foreign_table, measure_foreign
+    from tsnbench.measure import MOST_ROWS
+
+    found = measure_foreign(file)
+    if time_out is not None:
+        fail(Exit.INPUT_WRONG, "--time-out: expected one capture with TRDP telegrams")
+    for warning in found["warnings"]:
+        tell(f"warning: {warning}")
+    if as_json:
+        print_json(found)
+    else:
+        print_table(foreign_table(found, None if everything else MOST_ROWS))
+
+
+def _only_captures(files: list[Path]) -> None:
+    """Ends with words for the first file that is something else: what it is, and what can be done with it."""
+    from tsnbench.foreign_files import recognise
+    from tsnbench.foreign_files.formats import no_measure
+
+    for file in files:
+        # The engine has the words for a file that is missing or empty.
+        if file.is_file() and (found := recognise(file)) is not None and not found.capture:
+            fail(Exit.INPUT_WRONG, no_measure(str(file), found, "a capture (pcap or pcapng)"))
 
 
 def _stages(folder: Path, as_json: bool) -> None:

@@ -1,0 +1,171 @@
+"""netlatency's receiver: one JSON object per line, with the stamps of a frame on its whole path.
+
+A stamp of 1970 is one that no clock gave: it is missing.
+"""
+
+from __future__ import annotations
+
+import calendar
+import json
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from tsnbench.errors import InputError
+from tsnbench.foreign_files import sequence
+from tsnbench.foreign_files.figures import FORMAT, Figure, ForeignMeasures, ForeignStream, figure
+from tsnbench.quantities import exact
+
+TOOL = "netlatency"
+STEPS = (
+    ("interval-start", "tx-wakeup"),
+    ("interval-start", "tx-program"),
+    ("tx-program", "tx-kernel-netsched"),
+    ("tx-kernel-netsched", "tx-kernel-hardware"),
+    ("tx-kernel-hardware", "rx-hardware"),
+    ("rx-hardware", "rx-program"),
+    ("tx-program", "rx-program"),
+)
+"""Stages of a frame whose distance is a figure."""
+ARRIVAL = "rx-program"
+_STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{9})Z?")
+_FIELD_BITS = 16
+_MOST_STREAMS = 10_000
+
+
+@dataclass
+class _Stream:
+    """The frames of one stream number, in the order of their arrival."""
+
+    numbers: list[int] = field(default_factory=list)
+    intervals_us: set[int] = field(default_factory=set)
+    stamps: list[dict[str, int]] = field(default_factory=list)
+
+
+def recognised(head: bytes) -> bool:
+    """Whether a file begins as netlatency's does."""
+    return (
+        re.match(rb'\s*\{\s*"type"\s*:\s*"(rx-packet|rx-error|tx-packet)"\s*,\s*"object"\s*:', head)
+        is not None
+    )
+
+
+def measure(file: str, content: bytes) -> ForeignMeasures:
+    """The delays between all stages, the intervals of arrivals, and what the numbers of the frames tell.
+
+    Raises:
+        InputError: a line in the middle is damaged; which.
+    """
+    streams: dict[int, _Stream] = {}
+    warnings: list[str] = []
+    others = 0
+    lines = content.split(b"\n")
+    last = max((place for place, line in enumerate(lines) if line.strip()), default=0)
+    for place, line in enumerate(lines):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            if not isinstance(record, dict):
+                raise ValueError("no object")
+            if record.get("type") != "rx-packet":
+                others += 1
+                continue
+            _take(record["object"], streams)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            if place == last and streams:
+                warnings.append(f"line {place + 1} breaks off and was left out")
+                continue
+            raise InputError(
+                f"{file}: line {place + 1}: expected a record of netlatency, {_why(error)}"
+            ) from None
+    if not streams:
+        raise InputError(f"{file}: expected frames that netlatency received, found none")
+    if others:
+        warnings.append(f"{others} records are no received frames and were left out")
+    found: list[ForeignStream] = []
+    for number, stream in sorted(streams.items()):
+        warnings += _doubts(number, stream)
+        found.append(
+            {
+                "stream": f"stream {number}",
+                "counts": sequence.counts(stream.numbers),
+                "figures": _figures(stream),
+            }
+        )
+    return {"format": FORMAT, "file": file, "tool": TOOL, "streams": found, "warnings": warnings}
+
+
+def _take(told: dict[str, Any], streams: dict[int, _Stream]) -> None:
+    number, frame, interval = told["stream-id"], told["sequence-number"], told["interval-usec"]
+    if not all(type(one) is int and 0 <= one < 1 << 64 for one in (number, frame, interval)):
+        raise ValueError("a number that is none")
+    names, values = told["timestamps"]["names"], told["timestamps"]["values"]
+    if len(names) != len(values):
+        raise ValueError(f"{len(names)} names of stamps and {len(values)} stamps")
+    stamps = {name: at for name, value in zip(names, values, strict=True) if (at := _ns(value)) is not None}
+    if number not in streams and len(streams) >= _MOST_STREAMS:
+        raise ValueError(f"more than {_MOST_STREAMS} streams")
+    stream = streams.setdefault(number, _Stream())
+    stream.numbers.append(frame)
+    stream.intervals_us.add(interval)
+    stream.stamps.append(stamps)
+
+
+def _ns(text: str) -> int | None:
+    """ns since 1970; None for 1970 itself, which is no stamp."""
+    found = _STAMP.fullmatch(text)
+    if not found:
+        raise ValueError(f"the stamp {text[:40]!r}")
+    year, month, day, hour, minute, second, ns = map(int, found.groups())
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second <= 60):
+        raise ValueError(f"the stamp {text!r}")
+    if year == 1970:
+        return None
+    return calendar.timegm((year, month, day, hour, minute, second)) * 10**9 + ns
+
+
+def _figures(stream: _Stream) -> list[Figure]:
+    made = []
+    for first, last in STEPS:
+        pairs = [(one.get(first), one.get(last)) for one in stream.stamps]
+        samples = [end - start for start, end in pairs if start is not None and end is not None]
+        made.append(figure(f"{first} to {last}", samples, len(pairs) - len(samples)))
+    arrivals = [one.get(ARRIVAL) for one in stream.stamps]
+    gaps = [
+        after - before for before, after in pairwise(arrivals) if before is not None and after is not None
+    ]
+    made.append(figure(f"between arrivals ({ARRIVAL})", gaps, max(0, len(arrivals) - 1 - len(gaps))))
+    return made
+
+
+def _doubts(number: int, stream: _Stream) -> list[str]:
+    """An ``interval-usec`` that the starts of the intervals contradict: its field has 16 bits."""
+    starts = [
+        (frame, one["interval-start"])
+        for frame, one in zip(stream.numbers, stream.stamps, strict=True)
+        if "interval-start" in one
+    ]
+    steps = sorted(
+        (late - early) for (before, early), (after, late) in pairwise(starts) if after == before + 1
+    )
+    if not steps:
+        return []
+    step = steps[len(steps) // 2]
+    said = [one for one in stream.intervals_us if one * 1_000 != step]
+    if not said:
+        return []
+    fits = (step // 1_000) % (1 << _FIELD_BITS) == said[0]
+    why = f": the field has {_FIELD_BITS} bits" if fits and step % 1_000 == 0 else ""
+    return [f"stream {number}: interval-usec is {said[0]}, but intervals begin every {exact(step)}{why}"]
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"found {error.msg.lower()} in column {error.colno}"
+    if isinstance(error, KeyError):
+        return f"found none with {error.args[0]}"
+    if isinstance(error, RecursionError):
+        return "found too many levels of nesting"
+    return f"found {error}"

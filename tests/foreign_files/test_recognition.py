@@ -1,0 +1,99 @@
+"""What a file is, by its content: one word on it and on what can be done, never a traceback."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench.cli.main import app
+from tsnbench.foreign_files import FORMATS, recognise
+
+RTC = b"[00001700.000000001]: [INFO]: TsnHighSent=5 | TsnHighReceived=4 | \n"
+CONTENTS: dict[str, bytes] = {
+    "capture": b"\x4d\x3c\xb2\xa1" + bytes(20),
+    "isochron": b"ISOCHRON" + bytes(100),
+    "netlatency": b'{"type":"rx-packet","object":{"stream-id":3}}\n',
+    "rtc-testbench": RTC,
+    "linuxptp": b"Nov 22 10:00:00 host ptp4l: [17.024] port 1: INITIALIZING to LISTENING on INIT_COMPLETE\n",
+    "cyclictest": b"# /dev/cpu_dma_latency set to 0us\npolicy: fifo: loadavg: 0.0 0.0 0.0 1/100 77\n",
+    "omnetpp": b"version 2\nrun General-0-20261122-10:00:00-1\nattr configname General\n",
+    "packed: gzip -d": b"\x1f\x8b\x08\x00",
+    "packed: xz -d": b"\xfd7zXZ\x00\x00\x04",
+    "packed: zstd -d": b"\x28\xb5\x2f\xfd\x00",
+    "packed: bzip2 -d": b"BZh91AY",
+    "packed: unzip": b"PK\x03\x04",
+    "parquet": b"PAR1\x15\x04",
+    "tsnbench": b'{\n  "format": "tsnbench-plan/1"\n}',
+    "trdp-xml": b'<?xml version="1.0"?>\n<device xmlns:x="y" host-name="ed1">\n</device>',
+    "xml": b"<?xml version='1.0'?><data/>",
+    "scenario": b"network:\n  switches: [a]\nstreams:\n  s: {}\n",
+    "tsnkit": b"stream,src,dst,size,period,deadline,jitter\n0,1,[2],100,1000,1000,0\n",
+    "json": b'[{"a": 1}]',
+    "csv": b"a;b;c\n1;2;3\n",
+    "text": b"hello\n",
+}
+
+
+def test_every_format_has_a_content_here() -> None:
+    assert list(CONTENTS) == [one.name for one in FORMATS]
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_a_format_is_recognised_by_its_content(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "anything.bin"
+    path.write_bytes(CONTENTS[name])
+    found = recognise(path)
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize("name", [name for name in CONTENTS if name != "capture"])
+def test_measure_says_what_is_no_capture(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(CONTENTS[name])
+    done = CliRunner().invoke(app, ["measure", "--tx", str(path), "--rx", str(path)])
+    what = next(one.what for one in FORMATS if one.name == name)
+    assert done.exit_code == 2
+    first, hint = done.stderr.splitlines()
+    assert first == f"{path}: expected a capture (pcap or pcapng), found {what}"
+    assert hint.startswith("hint: ")
+
+
+@pytest.mark.parametrize("name", [one.name for one in FORMATS if one.measure is None and not one.capture])
+def test_measure_says_what_it_cannot_measure(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(CONTENTS[name])
+    done = CliRunner().invoke(app, ["measure", str(path)])
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"{path}: expected a capture or a log, found ")
+
+
+def test_import_says_what_is_no_csv(tmp_path: Path) -> None:
+    path = tmp_path / "task.csv"
+    path.write_bytes(CONTENTS["netlatency"])
+    done = CliRunner().invoke(app, ["import", "tsnkit", str(path), str(path)])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        f"{path}: expected a CSV file of tsnkit, found a log of netlatency's receiver",
+        f"hint: tsnbench measure {path} prints its figures",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"\xff\xfe\x00\x00"])
+def test_what_nobody_knows_is_said_in_one_line(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    assert recognise(path) is None
+    done = CliRunner().invoke(app, ["measure", str(path)])
+    assert done.exit_code == 2
+    assert done.stderr == f"{path}: expected a capture or a log, found no format that tsnbench knows\n"
+
+
+def test_a_fifo_does_not_hang(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    done = CliRunner().invoke(app, ["measure", str(tmp_path / "fifo")])
+    assert done.exit_code == 2
+    assert done.stderr.rstrip().endswith("expected a regular file, found a FIFO")
