@@ -152,3 +152,39 @@ def test_tcnopen_takes_our_answers(link: Link, tmp_path: Path, transport: str, c
     assert found["requests"] == found["replies"] >= 1
     assert (found["confirmations"], found["unconfirmed"]) == (found["requests"] if confirm else 0, 0)
     assert "MR Reply with confirmation received" in screen if confirm else "MR Reply received" in screen
+
+
+def test_a_publisher_that_is_killed_and_begins_again(link: Link, tmp_path: Path) -> None:
+    """TCNopen's ``sendHello`` to us, killed once: a time-out, a restart, and no gap."""
+    subscription = {"com_id": 1000, "from": PEER, "time_out_ns": 200 * 10**6}
+    ours = be(link, tmp_path, {"subscribe": [subscription], "for_ns": 6 * 10**9})
+    time.sleep(0.5)
+    for _ in range(2):
+        theirs = Theirs(
+            link, tmp_path / "screen", "sendHello", "-o", PEER, "-t", OWN, "-c", "1000", "-s", "20000"
+        )
+        time.sleep(1.5)
+        theirs.end()
+        time.sleep(0.7)
+    _, said = ours.communicate(timeout=20)
+    assert ours.returncode == 0, said
+    (found,) = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["subscribe"]
+    assert found["taken"] > 50
+    assert (found["time_outs"], found["restarted"], found["missed"]) == (2, 1, 0)
+
+
+def test_telegrams_of_another_train_are_ignored(link: Link, tmp_path: Path) -> None:
+    """TCNopen sends with counters of 0, which fit any; ours with a wrong one do not reach its screen."""
+    theirs = Theirs(link, tmp_path / "screen", "receiveHello", "-o", PEER, "-c", "1000")
+    try:
+        time.sleep(0.7)
+        for topography in ([7, 8], [0, 0]):
+            sent = {"com_id": 1000, "to": PEER, "period_ns": 20 * 10**6, "octets": 24, "count": 20}
+            ours = be(link, tmp_path, {"publish": [{**sent, "topography": topography}]})
+            _, said = ours.communicate(timeout=20)
+            assert ours.returncode == 0, said
+            time.sleep(0.2)
+            taken = (tmp_path / "screen").read_text(encoding="utf-8", errors="replace").count("reveived")
+            assert (taken > 0) == (topography == [0, 0]), topography
+    finally:
+        theirs.end()
