@@ -212,7 +212,7 @@ fn of_a_stream_with_two_listeners_nothing_is_said_to_be_under_way() {
     plan.streams[0].listeners.push(tsn_plan::Destination { node: bridge, route: 0 });
     let counters = format!(r#"{{"streams": [{{"name": {:?}}}]}}"#, plan.streams[0].name);
     let sightings: Vec<_> =
-        [(0, 5), (1, 4), (2, 2)].into_iter().flat_map(|(seq, taps)| way(seq, taps)).collect();
+        [(0, 5), (1, 4), (2, 2)].into_iter().flat_map(|(seq, taps)| path(seq, taps)).collect();
     let measures = measure(folder(&plan, &sightings, Some(&counters)).path(), &Options::default()).unwrap();
     let counts: Vec<_> =
         measures.paths.iter().map(|path| (path.count.lost, path.count.in_network_at_end)).collect();

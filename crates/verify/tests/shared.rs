@@ -49,7 +49,7 @@ fn tight(seed: u64, margin_ps: i64) -> Problem {
 }
 
 fn planned(problem: &Problem) -> Option<(Plan, usize)> {
-    let outcome = solve(problem.clone(), &Effort { share: true, looks: 50, ..Effort::default() }).unwrap();
+    let outcome = solve(problem.clone(), &Effort { share: true, steps: 50, ..Effort::default() }).unwrap();
     let lists: Vec<_> = gate_lists(problem, &outcome.placed).into_iter().collect::<Result<_, _>>().ok()?;
     let mut plan = plan(problem, &outcome.placed, &lists, 6_000_000);
     saturate(&mut plan);

@@ -210,7 +210,9 @@ mod tests {
             Captures { dilate: 1, files: vec![(0, "rx.pcapng".into())], logs, ..Captures::default() };
         let mut found = FrameCounts { frames: vec![vec![0], vec![0]], foreign: 0 };
         let mut all = Vec::new();
-        read_live(&captures, &mut legend, &mut all, &mut found).unwrap();
+        let mut plan = Plan::read(include_str!("../../../sim/tests/plans/one-hop.json")).unwrap();
+        plan.taps.clear();
+        read_live(&plan, &captures, &mut legend, &mut all, &mut found).unwrap();
         assert_eq!(all.iter().map(|sighting| (sighting.tap, sighting.seq)).collect::<Vec<_>>(), [(1, 4)]);
         assert_eq!(found, FrameCounts { frames: vec![vec![0], vec![1]], foreign: 0 });
     }
