@@ -27,6 +27,14 @@ def measure(
     frames: Annotated[Path | None, option("FILE", "Also write one row per frame (Parquet).")] = None,
     start: Annotated[str | None, option("STAGE", "Stage to measure from: tx unless given.", "--from")] = None,
     end: Annotated[str | None, option("STAGE", "Stage to measure to: rx unless given.", "--to")] = None,
+    sync: Annotated[
+        Path | None,
+        option("FILE", "Log of ptp4l or phc2sys: offsets, states, path delays; whether the gate opens."),
+    ] = None,
+    below: Annotated[
+        str | None,
+        option("TIME", "Of --sync: the largest offset for the gate; 100ns (phc2sys: 1us) unless given."),
+    ] = None,
     time_out: Annotated[
         str | None, option("TIME", "Of a capture with TRDP: the subscriptions' time-out; 100ms unless given.")
     ] = None,
@@ -49,6 +57,13 @@ def measure(
     Of one capture: the TRDP telegrams in it. Of a log of isochron, netlatency, RTC-Testbench or
     cyclictest: its figures.
     """
+    if sync is not None:
+        if folder is not None or tx or rx or stages:
+            fail(Exit.INPUT_WRONG, "--sync: expected one log and no run folder or capture")
+        _sync(sync, below, as_json)
+        return
+    if below is not None:
+        fail(Exit.INPUT_WRONG, "--below: expected --sync")
     if folder is not None and not folder.is_dir() and folder.exists() and not (tx or rx or stages):
         from tsnbench.foreign_files import recognise
 
@@ -140,6 +155,24 @@ def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool) 
         print_json(found)
     else:
         print_table(foreign_table(found, None if everything else MOST_ROWS))
+
+
+def _sync(file: Path, below: str | None, as_json: bool) -> None:
+    """Clocks of a log of linuxptp; exit code 1 where the gate of one is closed at the end."""
+    from tsnbench.foreign_files.linuxptp import measure_sync, sync_tables
+    from tsnbench.live.receiving import read_duration
+
+    with told():
+        found = measure_sync(file, None if below is None else read_duration("--below", below))
+    for warning in found["warnings"]:
+        tell(f"warning: {warning}")
+    if as_json:
+        print_json(found)
+    else:
+        for table in sync_tables(found):
+            print_table(table)
+    gates = [one["gate"] for one in found["clocks"] if one["gate"] is not None]
+    raise typer.Exit(Exit.MET if all(gate["open"] for gate in gates) else Exit.REQUIREMENT_FAILED)
 
 
 def _only_captures(files: list[Path]) -> None:
