@@ -102,3 +102,64 @@ def test_files_that_cannot_be_measured_are_the_persons_input(ends: tuple[Path, P
     measures = measure_captures(ends[0], half)
     assert 0 < measures["paths"][0]["count"]["received"] < 5100
     assert "breaks off" in measures["source"]["warnings"][0]
+
+
+def only(path: Path, into: Path, keep: range, stream: int = 0) -> Path:
+    """The frames with these places; with a ``stream``, its number flips the source address of all of them."""
+    content = path.read_bytes()
+    frames, place = [], 24
+    while place < len(content):
+        end = place + 16 + int.from_bytes(content[place + 8 : place + 12], "little")
+        frame = bytearray(content[place:end])
+        frame[16 + 11] ^= stream
+        frames.append(frame)
+        place = end
+    into.write_bytes(content[:24] + b"".join(frames[number] for number in keep))
+    return into
+
+
+def test_swapped_captures_are_said_to_be(ends: tuple[Path, Path]) -> None:
+    (warning,) = measure_captures(ends[1], ends[0])["source"]["warnings"]
+    assert warning == (
+        "delays are negative, down to -36.223 us: the captures are swapped, or the receiver's clock is "
+        "behind the sender's"
+    )
+    assert measure_captures(*ends)["source"]["warnings"] == []
+
+
+def test_a_whole_second_offset_is_no_swap(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    behind = measure_captures(ends[0], shifted(ends[1], -37, tmp_path / "behind.pcap"))
+    assert behind["offset"]["seconds"] == -37
+    assert behind["source"]["warnings"] == []
+
+
+def test_captures_that_share_no_frame_are_not_measured(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    early = only(ends[0], tmp_path / "early.pcap", range(1500))
+    late = only(ends[1], tmp_path / "late.pcap", range(2000, 3500))
+    other = only(ends[1], tmp_path / "other.pcap", range(1500), stream=1)
+    for receiver in (late, other):
+        with pytest.raises(MeasureError) as raised:
+            measure_captures(early, receiver)
+        assert str(raised.value).splitlines()[0] == (
+            "the captures share no frame: 1500 frames at the sender, 1500 others at the receiver"
+        )
+
+
+def test_captures_that_hardly_share_a_frame_are_said_to(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    early = only(ends[0], tmp_path / "early.pcap", range(1500))
+    late = only(ends[1], tmp_path / "late.pcap", range(1480, 3000))
+    found = measure_captures(early, late)
+    assert found["paths"][0]["count"]["received"] == 20
+    assert found["source"]["warnings"] == [
+        "the captures hardly share a frame: 20 of 1500 sent frames were received, and 1500 other frames: "
+        "they may be of different paths or runs, and the losses no losses"
+    ]
+
+
+def test_losses_are_losses_where_the_receiver_saw_nothing_else(
+    ends: tuple[Path, Path], tmp_path: Path
+) -> None:
+    few = measure_captures(ends[0], only(ends[1], tmp_path / "few.pcap", range(3)))
+    assert (few["paths"][0]["count"]["lost"], few["source"]["warnings"]) == (5097, [])
+    none = measure_captures(ends[0], only(ends[1], tmp_path / "none.pcap", range(0)))
+    assert none["paths"][0]["count"]["lost"] == 5100

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
+from tsnbench.quantities import exact
 
 if TYPE_CHECKING:
     from tsnbench.measure.types import Measures
 
 AUTO = "auto"
 """Take off the whole-second offset that is found between the clocks."""
+
+SHARED_AT_LEAST = 20
+"""Two captures hardly share a frame where less than one in so many sent frames is received."""
 
 _SECONDS = re.compile(r"([+-]?\d{1,9})\s*s?")
 
@@ -42,12 +46,52 @@ def measure_captures(
         that was found and not taken off.
 
     Raises:
-        MeasureError: a file is no readable capture, or no frame was sent.
+        MeasureError: a file is no readable capture, no frame was sent, or the captures share no frame.
     """
     if offset == AUTO:
         found = _measure(tx, rx, None, None)["offset"]
-        return _measure(tx, rx, found["seconds"] if found else None, frames)
-    return _measure(tx, rx, _seconds(offset), frames)
+        measures = _measure(tx, rx, found["seconds"] if found else None, frames)
+    else:
+        measures = _measure(tx, rx, _seconds(offset), frames)
+    measures["source"]["warnings"] += _doubts(measures)
+    return measures
+
+
+def _doubts(measures: Measures) -> list[str]:
+    """That the captures are no two ends of one path, in words: they share few frames, or are swapped.
+
+    Raises:
+        MeasureError: the receiver's capture has frames enough, and none of them was sent.
+    """
+    counts = [path["count"] for path in measures["paths"]]
+    sent, paired = (sum(one[name] for one in counts) for name in ("sent", "received"))
+    only = measures["source"]["ignored"]["rx_only_frames"] + sum(one["unmatched_rx"] for one in counts)
+    if not paired and only * 2 >= sent:
+        raise MeasureError(
+            f"the captures share no frame: {sent} frames at the sender, {only} others at the receiver\n"
+            "hint: captures of one path hold the same frames, with their headers and numbers unchanged"
+        )
+    found = []
+    if paired * SHARED_AT_LEAST < sent and only > paired:
+        found.append(
+            f"the captures hardly share a frame: {paired} of {sent} sent frames were received, and {only} "
+            "other frames: they may be of different paths or runs, and the losses no losses"
+        )
+    negative = _negative(measures)
+    if negative is not None and measures["offset"] is None:
+        found.append(
+            f"delays are negative, down to {exact(negative)}: the captures are swapped, or the receiver's "
+            "clock is behind the sender's"
+        )
+    return found
+
+
+def _negative(measures: Measures) -> int | None:
+    """The least delay, where at least half of the frames of every path arrive before they are sent."""
+    delays = [path["delay"] for path in measures["paths"] if path["delay"] is not None]
+    if not delays or any(delay["median"] >= 0 for delay in delays):
+        return None
+    return min(delay["min"] for delay in delays)
 
 
 def _seconds(offset: str | int | None) -> int | None:
