@@ -63,7 +63,7 @@ proptest! {
     /// Whatever one of two paths suffers and whatever the clocks show, every frame is delivered once.
     #[test]
     fn one_sound_way_is_enough(
-        way in 0..2u32,
+        path in 0..2u32,
         loss_ppm in 0..=1_000_000u32,
         cut in (0..20u64, 1..10u64),
         ppm in prop::collection::vec(-200..200i64, 4),

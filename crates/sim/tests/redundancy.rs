@@ -205,7 +205,7 @@ proptest! {
     /// Whatever one of two paths suffers, every frame is delivered once, in a queue that has room for it.
     #[test]
     fn one_sound_way_is_enough(
-        way in 0..2u32,
+        path in 0..2u32,
         loss_ppm in 0..=1_000_000u32,
         cut in (0..20u64, 1..10u64),
         rate in prop::sample::select(vec![100_000_000, GIGABIT, 10 * GIGABIT]),

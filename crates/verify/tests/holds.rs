@@ -42,7 +42,7 @@ fn problem(shape: Shape, bridges: u32, streams: u32, queues: u8, periods_ns: Vec
 
 /// Without streams whose links can have no list.
 fn schedule(problem: &Problem) -> (Vec<Option<Placed>>, Vec<GateList>) {
-    let outcome = solve(problem.clone(), &Effort { looks: 100, ..Effort::default() }).unwrap();
+    let outcome = solve(problem.clone(), &Effort { steps: 100, ..Effort::default() }).unwrap();
     let lists = gate_lists(problem, &outcome.placed);
     (outcome.placed, lists.into_iter().map(Result::unwrap).collect())
 }
