@@ -29,6 +29,9 @@ def up(
     sshd: Annotated[
         Path | None, option("FILE", "The ssh server, where openssh-server is only unpacked.")
     ] = None,
+    only: Annotated[
+        list[str] | None, option("PARAMETER=VALUE", "Of a sweep, the network of this run: hops=3.")
+    ] = None,
     kind: Annotated[
         Kind,
         option(
@@ -43,9 +46,10 @@ def up(
     from tsnbench.hosts import lab
     from tsnbench.planning import plan as make_plan
     from tsnbench.scenario import load_variants
+    from tsnbench.scenario.selection import selected
 
     with told():
-        plan = make_plan(load_variants(file)[0])
+        plan = make_plan(selected(load_variants(file), only or [])[0])
         made = lab.up(plan.document, folder, sshd, lab.Kind(kind.value))
     tell(f"{len(plan.document['nodes'])} hosts are up")
     say(f"export TSNBENCH_SSH={_quoted(made.ssh)}")

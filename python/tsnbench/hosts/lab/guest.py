@@ -91,9 +91,12 @@ _SSHD = f"""\
 TCPKeepAlive no
 UseDNS no
 MaxStartups 100
+Ciphers aes128-ctr
+MACs umac-64@openssh.com
 SetEnv PATH=/tools:/usr/sbin:/bin
 """
-"""Login without a limit: a guest whose processor is busy has less time than it thinks."""
+"""Login without a limit: a guest whose processor is busy has less time than it thinks. What the connection
+is encrypted with costs an emulated processor least; it does not leave this machine."""
 _PTP4L = """\
 [global]
 network_transport L2

@@ -29,6 +29,8 @@ PATIENCE_MS = 3_000
 BEAT_S = 0.7
 READY_S = 60
 """A slow link, and a program of some MB."""
+LOOK_S = 0.5
+PIECE = 1 << 16
 CHUNK = 1 << 22
 KEPT = frozenset({"plan.json", "ptp4l.conf", "phc2sys.conf"})
 """Files of the work folder that belong to more than one run."""
@@ -68,6 +70,8 @@ class Agent:
         self._count = 0
         self._lost = ""
         self._ahead_ns = (0, 0)
+        self._moved = 0.0
+        """When it got on with bringing the program."""
         self._orders = 0
         """That the host is at, beats apart; it answers a beat when it is done."""
         self._closing = threading.Event()
@@ -94,11 +98,7 @@ class Agent:
         )
         began: queue.Queue[dict[str, Any]] = queue.Queue()
         threading.Thread(target=self._listen, args=(octets, began), daemon=True).start()
-        try:
-            told = began.get(timeout=READY_S + CONNECT_S)
-        except queue.Empty:
-            self._fail("has not answered")
-            raise BackendError(f"{self.name}: has not answered after {READY_S + CONNECT_S} s") from None
+        told = self._first_word(began)
         if told.get("event") == "held":
             since = max(0, round((told["now_ns"] - told["since_ns"]) / 1e9))
             self._end()
@@ -124,6 +124,19 @@ class Agent:
             left=told["left"],
             not_undone=tuple(told["not_undone"]),
         )
+
+    def _first_word(self, began: queue.Queue[dict[str, Any]]) -> dict[str, Any]:
+        """What the host says first; a slow link may take its time, as long as the program gets on."""
+        self._moved = time.monotonic()
+        while True:
+            try:
+                return began.get(timeout=LOOK_S)
+            except queue.Empty:
+                if time.monotonic() - self._moved > READY_S + CONNECT_S:
+                    self._fail("has not answered")
+                    raise BackendError(
+                        f"{self.name}: has not answered after {READY_S + CONNECT_S} s"
+                    ) from None
 
     def restore_leftovers(self) -> int:
         """Undoes what a killed agent has left on the host; how many steps that were.
@@ -356,7 +369,7 @@ class Agent:
         try:
             for line in source:
                 if line.strip() == bootstrap.GIVE:
-                    self._write_octets(octets)
+                    self._give(process, octets)
                     continue
                 if not line.startswith(b"{"):
                     continue  # what a login says
@@ -368,12 +381,14 @@ class Agent:
         self._fail("the connection is gone")
         began.put({})
 
-    def _write_octets(self, octets: bytes) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
+    def _give(self, process: subprocess.Popen[bytes], octets: bytes) -> None:
+        """The program, piece by piece."""
+        assert process.stdin is not None
         with self._writing, suppress(OSError):
-            self._process.stdin.write(octets)
-            self._process.stdin.flush()
+            for start in range(0, len(octets), PIECE):
+                process.stdin.write(octets[start : start + PIECE])
+                process.stdin.flush()
+                self._moved = time.monotonic()
 
     def _heard(self, told: dict[str, Any], body: bytes, began: queue.Queue[dict[str, Any]]) -> None:
         event = told.get("event")
