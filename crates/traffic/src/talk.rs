@@ -37,6 +37,9 @@ pub fn talk(arguments: &Arguments) -> Result<(), Error> {
     let addresses = |error| Error::System("the Plan's addresses", error);
     let releases = Releases::new(&plan, node).map_err(addresses)?;
     let saturating = Saturating::all(&plan, node).map_err(addresses)?;
+    if let Some(sights) = &mut talking.sights {
+        sights.make_ready(Releases::new(&plan, node).map_err(addresses)?.count());
+    }
     let epoch_ns = epoch::epoch(arguments)?;
     talking.epoch_ns = epoch_ns;
     // Before this thread becomes more important than what fills queues.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -32,6 +33,9 @@ def up(
     only: Annotated[
         list[str] | None, option("PARAMETER=VALUE", "Of a sweep, the network of this run: hops=3.")
     ] = None,
+    dilate: Annotated[
+        int, option("TIMES", "Links that are slower by this factor, for runs with the same --dilate.")
+    ] = 1,
     kind: Annotated[
         Kind,
         option(
@@ -43,6 +47,7 @@ def up(
     ] = Kind.CELLS,
 ) -> None:
     """Make hosts on this machine. Nobody else's network is touched."""
+    from tsnbench.backends.kernel.slow_motion import dilated
     from tsnbench.hosts import lab
     from tsnbench.planning import plan as make_plan
     from tsnbench.scenario import load_variants
@@ -50,10 +55,12 @@ def up(
 
     with told():
         plan = make_plan(selected(load_variants(file), only or [])[0])
-        made = lab.up(plan.document, folder, sshd, lab.Kind(kind.value))
+        made = lab.up(dilated(plan.document, dilate), folder, sshd, lab.Kind(kind.value))
     tell(f"{len(plan.document['nodes'])} hosts are up")
-    say(f"export TSNBENCH_SSH={_quoted(made.ssh)}")
-    said = f"then: tsnbench run {file} --on hosts --hosts {made.inventory}"
+    say(f"export TSNBENCH_SSH={shlex.quote(made.ssh)}")
+    more = "".join(f" --only {shlex.quote(one)}" for one in only or ())
+    more += f" --dilate {dilate}" if dilate != 1 else ""
+    said = f"then: tsnbench run {file}{more} --on hosts --hosts {made.inventory}"
     tell(f"{said}\nlast: tsnbench lab down {folder}")
 
 
@@ -65,9 +72,3 @@ def down(folder: Annotated[Path, argument("DIR", "Folder of the lab.")]) -> None
     with told():
         ended = lab.down(folder)
     tell("the lab is gone" if ended else f"no lab is up in {folder}")
-
-
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)

@@ -185,7 +185,7 @@ def _backend(on: str, dilate: int, hosts: Path | None, place: list[str]) -> Back
     if on != "simulation":
         fail(Exit.INPUT_WRONG, f"--on: expected simulation, vm, netns or hosts, found {on}")
     if dilate != 1:
-        fail(Exit.INPUT_WRONG, "--dilate: only for --on vm and netns")
+        fail(Exit.INPUT_WRONG, "--dilate: only for --on vm, netns and hosts")
     from tsnbench.backends.simulation import Simulation
 
     return Simulation()
@@ -198,13 +198,11 @@ def _hosts(hosts: Path | None, place: list[str], dilate: int) -> Backend:
     if hosts is None:
         hint = "hint: docs/guides/hosts.md; tsnbench lab up makes a lab on this machine"
         fail(Exit.INPUT_WRONG, f"--on hosts: expected a lab, such as --hosts lab.yaml\n{hint}")
-    if dilate != 1:
-        fail(Exit.INPUT_WRONG, "--dilate: only for --on vm and netns")
     if wrong := [one for one in place if "=" not in one]:
         fail(Exit.INPUT_WRONG, f"--map: expected NODE=MACHINE, found {wrong[0]}")
     with told():
         given = dict(one.split("=", 1) for one in place)
-        return Hosts(load_inventory(hosts), given, campaign=True)
+        return Hosts(load_inventory(hosts), given, campaign=True, dilate=dilate)
 
 
 def _say(backend: Backend, plans: Sequence[Plan]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel import results, traffic
 from tsnbench.backends.kernel.environment import Capabilities
+from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.netns.capabilities import missing
 from tsnbench.backends.protocol import Backend, Progress
@@ -61,13 +62,21 @@ class Hosts(Backend):
     name = "hosts"
 
     def __init__(
-        self, inventory: Inventory, given: Mapping[str, str] | None = None, *, campaign: bool = False
+        self,
+        inventory: Inventory,
+        given: Mapping[str, str] | None = None,
+        *,
+        campaign: bool = False,
+        dilate: int = 1,
     ) -> None:
         self.inventory = inventory
         self.given = given or {}
         """Nodes to machines, before the inventory's own ``map``."""
         self.campaign = campaign
         """Hosts stay connected and configured from run to run, until :meth:`close`."""
+        self.dilate = dilate
+        """How many times slower the experiment runs there; all results are in the Plan's time. Links have to
+        be that much slower."""
         self._clocks = Synchronisation(inventory)
         self._phase_ns = 0
         self._jobs: dict[str, HostJob] = {}
@@ -87,7 +96,9 @@ class Hosts(Backend):
             FolderError: something else is in the way.
         """
         self._mapped = map_plan(self.inventory, plan.document, self.given)
-        if found := unsupported(plan.document, HostPorts(frozenset())):
+        if self.dilate < 1:
+            raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
+        if found := unsupported(plan.document, HostPorts(frozenset()), dilation=self.dilate):
             listed = "\n".join(f"  {line}" for line in found[:12])
             raise InputError(
                 f"{plan.name}: --on hosts cannot run all of this plan:\n{listed}\n"
@@ -110,7 +121,7 @@ class Hosts(Backend):
         finally:
             if not (well and self.campaign):
                 self.close()
-        manifest.note(folder, {"dilate": 1, "host": told})
+        manifest.note(folder, {"dilate": self.dilate, "host": told})
         end(folder, State.COMPLETE)
 
     def say(self, plan: Plan) -> list[str]:
@@ -118,10 +129,12 @@ class Hosts(Backend):
         whose kernels support everything. ``MAC-BEFORE`` is what a host will say."""
         mapped = map_plan(self.inventory, plan.document, self.given)
         lines = [
-            f"# not with --on hosts: {one}" for one in unsupported(plan.document, HostPorts(frozenset()))
+            f"# not with --on hosts: {one}"
+            for one in unsupported(plan.document, HostPorts(frozenset()), dilation=self.dilate)
         ]
         lines += [f"# {note}" for note in mapped.notes]
-        for host, own in job.jobs(plan.document, self.inventory, mapped, {}, 0).items():
+        slower = dilated(plan.document, self.dilate)
+        for host, own in job.jobs(slower, self.inventory, mapped, {}, 0, self.dilate).items():
             lines.append(
                 f"# {host} ({self.inventory.hosts[host].ssh}) is {plan.document['nodes'][own.node]['name']}"
             )
@@ -166,7 +179,7 @@ class Hosts(Backend):
         return told
 
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
-        document, text = plan.document, plan.to_json()
+        document = dilated(plan.document, self.dilate)
         assert self._mapped is not None
         machines = self._hosts(document)
         tried: list[dict[str, Any]] = []
@@ -178,7 +191,7 @@ class Hosts(Backend):
                 began = time.clock_gettime_ns(time.CLOCK_TAI)
                 try:
                     self._open(machines)
-                    seen = self._once(document, text, folder, pcap, progress)
+                    seen = self._once(plan, document, folder, pcap, progress)
                 except Rejected as error:
                     tried.append(
                         {"attempt": number, "valid": False, "host": error.host, "reason": error.reason}
@@ -254,8 +267,9 @@ class Hosts(Backend):
                 self._jobs.pop(name, None)
 
     def _once(
-        self, document: PlanDocument, text: str, folder: Path, pcap: bool, progress: Progress
+        self, plan: Plan, document: PlanDocument, folder: Path, pcap: bool, progress: Progress
     ) -> dict[str, Any]:
+        """``document``: the Plan in the hosts' time."""
         assert self._mapped is not None
         names = self._hosts(document)
         agents = {name: self._agents[name] for name in names}
@@ -276,7 +290,15 @@ class Hosts(Backend):
                 "delay would compare two clocks that nobody keeps together\n"
                 "hint: synchronise that host (`clock: hardware` or `software`), or require nothing"
             )
-        jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
+        jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns, self.dilate)
+        virtual = frozenset(
+            own.node
+            for host, own in jobs.items()
+            if all(self._facts[host].interfaces[name].virtual for name in own.names.values())
+        )
+        if found := list(HostPorts(virtual).unsupported(document, self._least(), self.dilate)):
+            listed = "\n".join(f"  {line}" for line in found[:12])
+            raise InputError(f"{document['name']}: these hosts cannot run all of this plan:\n{listed}")
         notes: list[str] = []
         in_phase = self._phase_ns % attempt.common_cycle_ns(document) == 0
         if _setups(jobs) != _setups(self._jobs) or not in_phase:
@@ -286,32 +308,27 @@ class Hosts(Backend):
             self._jobs = {}
             notes = wiring.check(agents, self._facts, self.inventory, wires)
             self._phase_ns = attempt.phase(document, attempt.now_ns(agents.values()))
-            jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns)
+            jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns, self.dilate)
             self._jobs = jobs
             notes += attempt.set_up(agents, jobs)
             wiring.rates(agents, document, {host: self._cards(host, own) for host, own in jobs.items()})
 
         def tell(passed: int) -> None:
-            progress(passed, 0)
+            progress(passed // self.dilate, 0)
 
         def watch() -> None:
             self._clocks.watch(agents)
 
         self._clocks.begin(agents, self._facts, document, self._mapped)
         self._clocks.wait(agents)
+        text = plan.to_json()
         done = attempt.run(agents, jobs, document, text, self._phase_ns, tell, watch)
         first = next(iter(self._facts.values()))
         returned = merge(done, jobs, first.ready.tai_minus_utc_s)
-        virtual = frozenset(
-            own.node
-            for host, own in jobs.items()
-            if all(self._facts[host].interfaces[name].virtual for name in own.names.values())
-        )
         kernel = replace(results.SHARED, words="the hosts", can=self._least())
         try:
-            seen = results.collect(
-                returned, results.Job(document, text, 1, HostPorts(virtual), kernel), folder, pcap=pcap
-            )
+            told = results.Job(plan.document, text, self.dilate, HostPorts(virtual), kernel)
+            seen = results.collect(returned, told, folder, pcap=pcap)
         except BackendError as error:
             late = late_at(returned, document, kernel.latest_ns)
             raise Rejected(self._mapped.machines[late] if late else "the hosts", str(error)) from error
@@ -320,7 +337,8 @@ class Hosts(Backend):
             claim(folder, [f"{HOSTS}/{host}/{name}" for name in own])
             for name, octets in own.items():
                 (folder / HOSTS / host / name).write_bytes(octets)
-        unseen = self._stamps(document, folder, done, jobs)
+        # Readings of clocks are in the hosts' time, which is not that of a stretched Plan.
+        unseen = self._stamps(document, folder, done, jobs) if self.dilate == 1 else []
         if self._clocks.on:
             claim(folder, ["sync.parquet"])
             self._clocks.write(folder)

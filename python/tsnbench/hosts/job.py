@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.kernel import multicast, stages
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.forwarding import bridge, forwarding
-from tsnbench.backends.kernel.port_traffic import port_traffic
+from tsnbench.backends.kernel.port_traffic import octets_count, port_traffic
 from tsnbench.backends.kernel.veth import shaping
 from tsnbench.backends.kernel.veth.device import priorities, tag_filters
 from tsnbench.errors import InputError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.inventory.types import Host
     from tsnbench.hosts.mapping import Mapped
-    from tsnbench.plan.types import PlanDocument
+    from tsnbench.plan.types import PlanDocument, Port
 
 BRIDGE = "tsnbench0"
 """Of a host that forwards: a name that no user's own bridge has."""
@@ -100,16 +100,18 @@ def jobs(
     mapped: Mapped,
     facts: Mapping[str, Facts],
     phase_ns: int,
+    dilate: int = 1,
 ) -> dict[str, HostJob]:
     """By host, in the order of the Plan's nodes.
 
     Args:
-        plan: in its own time.
+        plan: in the hosts' time.
         inventory: the lab.
         mapped: where the Plan is in it.
         facts: by host, what was found there. A host that is missing is taken for a machine with network
             cards whose kernel supports everything (``--say`` without asking).
         phase_ns: an instant of TAI with the phase of the Plan's zero: gates cycle by it.
+        dilate: how many times slower the hosts' time is than the Plan's.
 
     Raises:
         InputError: a host's interface is in use for something else.
@@ -149,7 +151,7 @@ def jobs(
         )
         if not virtual:
             job.setup.append(tuning.carriers(list(names.values())))
-        _programs(plan, job, host, interfaces)
+        _programs(plan, job, host, interfaces, dilate)
         job.read = [
             (f"qdisc-{node}", ("tc", "-j", "-s", "qdisc", "show")),
             (f"link-{node}", ("ip", "-j", "-s", "link", "show")),
@@ -236,8 +238,17 @@ def _hardware(
         driver = facts.interfaces[name].driver if facts is not None else ""
         kernel = facts.ready.kernel if facts is not None else ""
         profile = Profile(_mode(driver), _layout(driver, kernel), epoch_ns=phase_ns, interfaces=own)
-        lines += qdiscs.batch(network.ports[port], name, profile)
+        lines += qdiscs.batch(_with_one_limit(network.ports[port]), name, profile)
     return _tc(lines)
+
+
+def _with_one_limit(port: Port) -> Port:
+    """A port whose queues have the limit that is reached first: a queue of the kernel has one."""
+    classes = [one.copy() for one in port["classes"]]
+    for one in classes:
+        if octets_count(one):
+            one.pop("limit_frames", None)
+    return {**port, "classes": classes}
 
 
 def queued(plan: PlanDocument) -> frozenset[int]:
@@ -324,7 +335,10 @@ def _stamped_at_talker(plan: PlanDocument, port: int) -> bool:
     return bool(own) and not fills and node not in forwarding(plan)
 
 
-def _programs(plan: PlanDocument, job: HostJob, host: Host, interfaces: Mapping[str, Interface]) -> None:
+def _programs(
+    plan: PlanDocument, job: HostJob, host: Host, interfaces: Mapping[str, Interface], dilate: int
+) -> None:
+    slower = ("--dilate", str(dilate)) if dilate != 1 else ()
     argv: tuple[str, ...]
     stamping = {
         port
@@ -357,6 +371,7 @@ def _programs(plan: PlanDocument, job: HostJob, host: Host, interfaces: Mapping[
             argv += ("--port", f"{heard.port}={job.names[heard.port]}")
             argv += ("--priority", str(stages.LISTENING), "--log", f"heard-{heard.port}.json")
             argv += ("--sights", f"sights-port-{heard.port}", *other)
+            argv += slower
             job.armed.append(Program(f"listener-{heard.port}", argv, "armed"))
     for talker in stages.talkers(plan):
         if talker.node == job.node:
@@ -366,4 +381,5 @@ def _programs(plan: PlanDocument, job: HostJob, host: Host, interfaces: Mapping[
             by_card = [port for port in talker.ports if port in by_talker and (port, "tx") in taps]
             argv += ("--sights", f"sights-{talker.node}") if talker.notes or by_card else ()
             argv += ("--hardware",) if by_card else ()
+            argv += slower
             job.armed.append(Program(f"talker-{talker.node}", argv, "armed"))

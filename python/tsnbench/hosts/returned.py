@@ -76,8 +76,12 @@ class HostPorts(Ports):
 
     name = "host"
     most_frame = 1518
-    more: Mapping[str, frozenset[str]] = {"plan": frozenset({"clocks"})}
-    """The hosts' own clocks stand for those of the Plan; its PTP is what ptp4l is told."""
+    more: Mapping[str, frozenset[str]] = {
+        "plan": frozenset({"clocks"}),
+        "class": frozenset({"limit_octets"}),
+    }
+    """The hosts' own clocks stand for those of the Plan; its PTP is what ptp4l is told. Queues of so many
+    octets are there on network cards alone."""
 
     def __init__(self, virtual: frozenset[int]) -> None:
         self.virtual = virtual
@@ -87,6 +91,11 @@ class HostPorts(Ports):
         """Faults: nobody unplugs a cable of somebody's lab."""
         if plan.get("faults"):
             yield "faults: run them in the simulator or with --on vm"
+        if plan.get("clocks") and dilation != 1:
+            yield "clocks: --dilate (PTP's intervals and servos are not stretched)"
+        for port in plan["ports"]:
+            if port["node"] in self.virtual and any("limit_octets" in one for one in port["classes"]):
+                yield f"port {port['name']}: limit_octets on a virtual interface"
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
         """Every qdisc that decides when a frame leaves a virtual interface.
