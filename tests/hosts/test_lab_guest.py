@@ -124,7 +124,7 @@ def test_delays_are_those_of_the_guest_and_of_the_simulator(exact: dict[str, Run
     frames = [run.frames().sort("path", "seq") for run in exact.values()]
     apart = frames[2]["delay_ns"] - frames[0]["delay_ns"]
     assert len(apart) == 200
-    # In one of some ten runs a single frame was 2.3 us apart; why, is not known.
+    # In one of three runs a single frame was 2.3 us apart; why, is not known.
     assert (apart.abs() <= 3).sum() >= 198
 
 
