@@ -1,0 +1,188 @@
+"""What one capture alone can give: its streams, their rates, intervals and bursts, and missing numbers.
+
+The engine pairs the capture with itself: every frame is found with its stamp and its number. Every delay is
+0 and is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from tsnbench import foreign
+from tsnbench.measure.captures import measure_captures
+from tsnbench.quantities import UNKNOWN, count, exact, micros, rate
+from tsnbench.sheet import Column, Sheet
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tsnbench.measure.types import PathReport, Stat
+
+FORMAT = "tsnbench-inspection/1"
+WINDOW_NS = 1_000_000
+"""In which frames of a burst are counted, unless another one is given."""
+MOST_GAPS = 100
+"""Gaps that are listed per stream; all are counted."""
+
+
+class Gap(TypedDict):
+    """Numbers that are missing behind a number that is there."""
+
+    after: int
+    missing: int
+
+
+class InspectedStream(TypedDict):
+    """One stream of a capture; times in ns."""
+
+    stream: str
+    frames: int
+    octets: tuple[int, int] | None
+    """Least and most, destination address to FCS."""
+    rate_bps: float | None
+    span_ns: int | None
+    interval: Stat | None
+    """Between frames that follow each other in number."""
+    burst_frames: int | None
+    """The most frames within the window."""
+    missing: int | None
+    """Numbers that are missing; None where frames have no numbers of a payload."""
+    gaps: list[Gap]
+    duplicate: int
+    reordered: int
+    restarts: int
+    missing_timestamp: int
+
+
+class Inspection(TypedDict):
+    """``tsnbench-inspection/1``."""
+
+    format: str
+    file: str
+    frames: int
+    unreadable_frames: int
+    payloads: list[str]
+    window_ns: int
+    streams: list[InspectedStream]
+    warnings: list[str]
+
+
+def inspect_capture(path: str | os.PathLike[str], window_ns: int = WINDOW_NS) -> Inspection:
+    """Looks into one capture.
+
+    Args:
+        path: pcap or pcapng file.
+        window_ns: bursts are counted in every window of this length.
+
+    Returns:
+        A dictionary of the format ``tsnbench-inspection/1``; ``["streams"]`` has one entry per stream.
+
+    Raises:
+        MeasureError: the file is no readable capture, or holds no frame.
+    """
+    with tempfile.TemporaryDirectory(prefix="tsnbench-") as folder:
+        table = Path(folder) / "frames.parquet"
+        measures = measure_captures(path, path, frames=table)
+        frames = foreign.read_parquet(table)
+    source = measures["source"]
+    made = [
+        _stream(one, frames.filter(frames["path"] == place), window_ns)
+        for place, one in enumerate(measures["paths"])
+    ]
+    return {
+        "format": FORMAT,
+        "file": os.fspath(path),
+        "frames": source["files"][0]["frames"],
+        "unreadable_frames": source["ignored"]["unreadable_frames"] // 2,
+        "payloads": source["formats"],
+        "window_ns": window_ns,
+        "streams": made,
+        "warnings": list(dict.fromkeys(source["warnings"])),
+    }
+
+
+def _stream(path: PathReport, frames: pl.DataFrame, window_ns: int) -> InspectedStream:
+    counted = path["count"]
+    times = frames["t_tx_ns"].drop_nulls().sort()
+    octets = frames["octets"].drop_nulls()
+    # A number of a header, as IPv4's identification, proves no loss: a host leaves some of them out.
+    numbered = counted["never_sent"] is not None
+    burst = None
+    if len(times):
+        ends = times.search_sorted(times + window_ns, side="left")
+        burst = max(end - place for place, end in enumerate(ends.to_list()))
+    return {
+        "stream": path["stream"],
+        "frames": counted["sent"],
+        "octets": (int(octets.min()), int(octets.max())) if len(octets) else None,  # type: ignore[arg-type]
+        "rate_bps": path["rate"]["sent_bps"],
+        "span_ns": int(times[-1] - times[0]) if len(times) else None,
+        "interval": path["departures"],
+        "burst_frames": burst,
+        "missing": counted["never_sent"],
+        "gaps": _gaps(frames["seq"].to_list()) if numbered else [],
+        "duplicate": counted["duplicate_tx"],
+        "reordered": counted["reordered"],
+        "restarts": counted["restarts"],
+        "missing_timestamp": counted["missing_timestamp"],
+    }
+
+
+def _gaps(numbers: list[int]) -> list[Gap]:
+    found: list[Gap] = []
+    ordered = sorted(numbers)
+    for before, after in pairwise(ordered):
+        if after > before + 1:
+            found.append({"after": before, "missing": after - before - 1})
+    return found[:MOST_GAPS]
+
+
+def inspection_table(found: Inspection, most: int | None = None) -> Sheet:
+    """One row per stream, times in us; gaps of the numbers below.
+
+    Args:
+        found: ``tsnbench-inspection/1``.
+        most: how many rows are shown; all where it is None.
+    """
+    columns = [
+        Column("stream", name=True),
+        Column("frames"),
+        Column("octets", spare=6),
+        Column("rate", spare=5),
+        Column("interval: min us", spare=3),
+        Column("median us", spare=1),
+        Column("max us", spare=2),
+        Column("burst", spare=4),
+        Column("missing"),
+        Column("duplicate", spare=7),
+        Column("reordered", spare=8),
+    ]
+    other = f", {found['unreadable_frames']} unreadable" if found["unreadable_frames"] else ""
+    captions = [
+        f"{found['frames']:,} frames{other}; payloads: {', '.join(found['payloads']) or UNKNOWN}",
+        f"burst: most frames within {exact(found['window_ns'])}; missing: numbers without a frame",
+    ]
+    sheet = Sheet("streams", columns, captions=captions, most=most)
+    for one in found["streams"]:
+        interval = one["interval"]
+        steps = [None] * 3 if interval is None else [interval["min"], interval["median"], interval["max"]]
+        octets = UNKNOWN if one["octets"] is None else "-".join(map(str, dict.fromkeys(one["octets"])))
+        sheet.rows.append(
+            [
+                one["stream"],
+                count(one["frames"]),
+                octets,
+                UNKNOWN if one["rate_bps"] is None else rate(one["rate_bps"]),
+                *map(micros, steps),
+                *map(count, (one["burst_frames"], one["missing"], one["duplicate"], one["reordered"])),
+            ]
+        )
+        if one["gaps"]:
+            shown = ", ".join(f"{gap['missing']} after {gap['after']}" for gap in one["gaps"][:4])
+            more = f" and {len(one['gaps']) - 4} more" if len(one["gaps"]) > 4 else ""
+            captions.append(f"{one['stream']}: missing {shown}{more}")
+    return sheet

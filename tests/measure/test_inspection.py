@@ -1,0 +1,90 @@
+"""One capture alone: recorded figures exactly, missing and repeated numbers, files that are no captures."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench.cli.main import app
+from tsnbench.measure import MeasureError
+from tsnbench.measure.inspection import inspect_capture
+
+RECORDED = Path(__file__).parents[1] / "captures"
+
+
+@pytest.fixture
+def sent(tmp_path: Path) -> Path:
+    """RTC-Testbench's frames as they left A: four frames per 5 ms."""
+    path = tmp_path / "rtc_out_A.pcap"
+    path.write_bytes(gzip.decompress((RECORDED / "rtc_out_A.pcap.gz").read_bytes()))
+    return path
+
+
+def picked(path: Path, places: Iterable[int], into: Path) -> Path:
+    """A capture with the frames at these places, in this order."""
+    content = path.read_bytes()
+    frames, place = [], 24
+    while place < len(content):
+        end = place + 16 + int.from_bytes(content[place + 8 : place + 12], "little")
+        frames.append(content[place:end])
+        place = end
+    into.write_bytes(content[:24] + b"".join(frames[number] for number in places))
+    return into
+
+
+def test_a_recorded_capture_comes_out_exactly(sent: Path) -> None:
+    found = inspect_capture(sent)
+    assert (found["frames"], found["payloads"], found["warnings"]) == (5100, ["RTC-Testbench"], [])
+    (one,) = found["streams"]
+    assert (one["stream"], one["frames"], one["octets"]) == ("rtc vlan 100 pcp 6", 5100, (132, 132))
+    interval = one["interval"]
+    assert interval is not None
+    # The published gaps between departures.
+    assert (interval["median"], interval["p90"], interval["count"]) == (2884, 4993995, 5099)
+    assert (one["span_ns"], one["burst_frames"]) == (interval["sum"], 4)
+    assert (one["missing"], one["gaps"], one["duplicate"], one["reordered"]) == (0, [], 0, 0)
+    assert inspect_capture(sent, 6_000_000)["streams"][0]["burst_frames"] == 8
+    assert inspect_capture(sent, 1)["streams"][0]["burst_frames"] == 1
+
+
+def test_missing_and_repeated_numbers(sent: Path, tmp_path: Path) -> None:
+    places = [*range(10), *range(12, 40), 39, *range(45, 50)]
+    found = inspect_capture(picked(sent, places, tmp_path / "gaps.pcap"))
+    (one,) = found["streams"]
+    assert one["frames"] == 43
+    assert (one["missing"], one["duplicate"]) == (7, 1)
+    assert one["gaps"] == [{"after": 9, "missing": 2}, {"after": 39, "missing": 5}]
+
+
+def test_the_command(sent: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["inspect", str(sent)])
+    assert done.exit_code == 0
+    assert "845.294 kbit/s" in done.stdout
+    found = CliRunner().invoke(app, ["inspect", "--json", "--window", "6ms", str(sent)])
+    assert json.loads(found.stdout)["streams"][0]["burst_frames"] == 8
+    gaps = picked(sent, [0, 1, 2, 3, 6, 7], tmp_path / "gaps.pcap")
+    assert "missing 2 after 3" in CliRunner().invoke(app, ["inspect", str(gaps)]).stdout
+    wrong = CliRunner().invoke(app, ["inspect", "--window", "0ms", str(sent)])
+    assert wrong.exit_code == 2
+
+
+def test_what_is_no_capture_is_said(sent: Path, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for content, problem in (
+        (b"hello", "expected a capture (pcap or pcapng), found text"),
+        (b"", "expected a capture (pcap or pcapng), found no format that tsnbench knows"),
+        (sent.read_bytes()[:20], "breaks off"),
+    ):
+        path.write_bytes(content)
+        done = CliRunner().invoke(app, ["inspect", str(path)])
+        assert done.exit_code == 2
+        assert problem in done.stderr
+    path.write_bytes(sent.read_bytes()[:50_000])
+    assert "breaks off" in inspect_capture(path)["warnings"][0]
+    with pytest.raises(MeasureError, match="no frame in the captures"):
+        inspect_capture(picked(sent, [], path))
