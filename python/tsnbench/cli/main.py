@@ -28,6 +28,7 @@ COMMANDS = {
     "restore": "restore",
     "measure": "measuring.measure",
     "inspect": "measuring.inspect",
+    "wireshark": "measuring.wireshark",
     "report": "report",
     "compare": "compare",
     "send": "send",
