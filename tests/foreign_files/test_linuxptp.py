@@ -92,6 +92,10 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     gate = written(lost, tmp_path)["clocks"][0]["gate"]
     assert gate is not None
     assert (gate["open"], gate["closed"], gate["why"]) == (False, 1, "its port is LISTENING")
+    stepping = [line.replace(" s2 ", " s1 ") for line in offsets(105, 120)]
+    gate = written([*START, *stepping], tmp_path)["clocks"][0]["gate"]
+    assert gate is not None
+    assert (gate["open"], gate["why"]) == (False, "its servo is not locked (s1)")
     short = written(offsets(105, 110), tmp_path)["clocks"][0]["gate"]
     assert short is not None
     assert (short["open"], short["why"]) == (

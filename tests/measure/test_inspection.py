@@ -88,3 +88,10 @@ def test_what_is_no_capture_is_said(sent: Path, tmp_path: Path) -> None:
     assert "breaks off" in inspect_capture(path)["warnings"][0]
     with pytest.raises(MeasureError, match="no frame in the captures"):
         inspect_capture(picked(sent, [], path))
+
+
+def test_a_window_ends_before_its_length(sent: Path, tmp_path: Path) -> None:
+    two = picked(sent, [0, 1], tmp_path / "two.pcap")
+    gap = inspect_capture(two)["streams"][0]["span_ns"]
+    assert gap is not None
+    assert [inspect_capture(two, gap + more)["streams"][0]["burst_frames"] for more in (0, 1)] == [1, 2]

@@ -13,8 +13,6 @@ _LINE = re.compile(rb"^\[\d{8,20}\.\d{9}\]: \[INFO\]: (?=\S{1,64}Sent=)(.*)$", r
 _BEGIN = re.compile(rb"\[\d{8,20}\.\d{9}\]: \[[A-Z]{2,10}\]: ")
 _CLASS = re.compile(r"(\S{1,64}?)Sent=(\d{1,20}) \|")
 _VALUE = re.compile(r"(-?\d{1,20})(\.\d{1,20})?(?: \[us\])?")
-_UNSET = {(1 << 64) - 1, (1 << 63) - 1, -(1 << 63)}
-"""Extremes before the first sample."""
 _NAMES = {
     "Rtt": "round trip",
     "Oneway": "one way",
@@ -92,7 +90,8 @@ def _figures(told: dict[str, float]) -> list[Figure]:
     for key in (one.removesuffix("Min") for one in told if one.endswith("Min")):
         least, most, mean = (told.get(f"{key}{end}") for end in ("Min", "Max", "Avg"))
         name = _NAMES.get(key, key)
-        if least is None or most is None or mean is None or {int(least), int(most)} & _UNSET or least > most:
+        # Before the first sample, the least value is the largest that its type has.
+        if least is None or most is None or mean is None or least > most:
             made.append(known(name, samples=0))
         else:
             made.append(known(name, int(least) * 1_000, int(most) * 1_000, mean * 1_000))
