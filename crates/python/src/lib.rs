@@ -2,12 +2,14 @@
 
 mod bounds;
 mod disk;
+mod json;
 mod measure;
 mod plan;
 mod schedule;
 mod schedule_exact;
 mod sim;
 mod trace;
+mod yaml;
 
 use pyo3::prelude::*;
 
@@ -15,10 +17,12 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bounds::register(module)?;
+    json::register(module)?;
     measure::register(module)?;
     plan::register(module)?;
     schedule::register(module)?;
     schedule_exact::register(module)?;
     sim::register(module)?;
-    trace::register(module)
+    trace::register(module)?;
+    yaml::register(module)
 }

@@ -27,7 +27,9 @@ def plan(
     everything: Annotated[
         bool,
         typer.Option(
-            "--all", help="With --bounds: all requirements, not only those with the smallest margin."
+            "--all",
+            help="All rows of the tables; with --bounds all requirements, not only those with the smallest "
+            "margin.",
         ),
     ] = False,
     only: Annotated[
@@ -113,7 +115,7 @@ def plan(
         from tsnbench.cli.console.plan_tables import print_plan
 
         for one in plans:
-            print_plan(one, data())
+            print_plan(one, data(), everything)
 
 
 def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> None:

@@ -6,6 +6,7 @@ IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ RELEASE = "release"
 """In place of a point of the frame: when it is handed over to its talker's port."""
 
 
+@lru_cache(maxsize=1 << 16)
 def transmission_ps(octets: int, rate_bps: int) -> int:
     """How long octets take at a rate, in ps, rounded up."""
     return -(-octets * 8 * 10**12 // rate_bps)

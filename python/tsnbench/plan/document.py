@@ -28,15 +28,28 @@ FORMAT = "tsnbench-plan/1"
 """The only one there is so far."""
 
 
-def canonical(document: PlanDocument) -> str:
+def canonical(document: object) -> str:
     """JSON with sorted keys and no white space, byte for byte what ``crates/plan`` hashes."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def content_hash(document: PlanDocument) -> str:
     """SHA-256 of the canonical JSON without the field ``hash``, as lower-case hex."""
-    content = without_hash(document)
-    return hashlib.sha256(canonical(content).encode()).hexdigest()
+    return _digest(_canonical_values(without_hash(document)))
+
+
+def _canonical_values(document: PlanDocument) -> dict[str, str]:
+    """The canonical JSON of each value of the document."""
+    return {key: canonical(value) for key, value in sorted(document.items())}
+
+
+def _joined(values: dict[str, str]) -> str:
+    """The canonical JSON of the document with these values."""
+    return "{" + ",".join(f"{canonical(key)}:{text}" for key, text in sorted(values.items())) + "}"
+
+
+def _digest(values: dict[str, str]) -> str:
+    return hashlib.sha256(_joined(values).encode()).hexdigest()
 
 
 def without_hash(document: PlanDocument) -> PlanDocument:
@@ -74,7 +87,9 @@ class Plan:
 
     def to_json(self) -> str:
         """The canonical content with its hash; the same scenario gives the same bytes."""
-        return canonical({**self.document, "hash": self.hash}) + "\n"
+        # Each value becomes text once, for the hash and for the document that contains it.
+        values = _canonical_values(self.document)
+        return _joined({**values, "hash": canonical(_digest(values))}) + "\n"
 
     @classmethod
     def read(cls, path: str | Path) -> Plan:

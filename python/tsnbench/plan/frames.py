@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tsnbench.scenario.sizes import PHY_OVERHEAD, SMALLEST_FRAME
@@ -59,14 +60,18 @@ def data_units(size: Size) -> list[list[int]]:
 def sizes(size: Size) -> Sizes:
     """The frames that a Plan's ``size`` means."""
     if size["kind"] == "frame":
-        units = [[(size["octets"], 1)]]
-    elif size["kind"] == "list":
+        return _one_frame(size["octets"])
+    if size["kind"] == "list":
         # Often a recording of many thousands.
         units = [[(octets, count)] for octets, count in Counter(size["octets"]).items()]
         return _of(units, len(size["octets"]))
-    else:
-        units = [frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"]]
+    units = [frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"]]
     return _of(units, len(units))
+
+
+@lru_cache(maxsize=4096)
+def _one_frame(octets: int) -> Sizes:
+    return _of([[(octets, 1)]], 1)
 
 
 def _of(units: list[list[tuple[int, int]]], data_units: int) -> Sizes:

@@ -5,13 +5,15 @@ Load counts PHY bits: preamble to inter-frame gap, as a link's rate does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import R_TAG, sizes, tag_octets
 from tsnbench.plan.regeneration import priorities_of
+from tsnbench.scenario.sizes import PHY_OVERHEAD
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Pattern, PlanDocument, Size
@@ -28,7 +30,7 @@ class ClassLoad:
     @property
     def rate_bps(self) -> Fraction:
         """The sum over the flows that have a rate."""
-        return sum((rate for _, rate in self.flows), Fraction(0))
+        return sum_of(rate for _, rate in self.flows)
 
     @property
     def idle(self) -> bool:
@@ -40,6 +42,8 @@ def flow_rate(pattern: Pattern, size: Size, tag: int = 0) -> Fraction | None:
     """PHY bit/s that a flow offers, ``tag`` octets added per frame; None for one that takes what it gets."""
     if pattern["kind"] == "saturating":
         return None
+    if pattern["kind"] == "periodic" and size["kind"] == "frame":
+        return _one_frame(pattern["period_ns"], size["octets"] + tag)
     units = sizes(size)
     bits = units.phy_bits + 8 * tag * units.frames
     if pattern["kind"] == "periodic":
@@ -47,6 +51,19 @@ def flow_rate(pattern: Pattern, size: Size, tag: int = 0) -> Fraction | None:
     if pattern["kind"] == "trace":
         return Fraction(bits * len(pattern["gaps_ns"]) * 10**9, pattern["cycle_ns"])
     return Fraction(bits * 10**12, pattern["mean_interval_ps"])
+
+
+@lru_cache(maxsize=4096)
+def _one_frame(period_ns: int, octets: int) -> Fraction:
+    return Fraction(8 * (octets + PHY_OVERHEAD) * 10**9, period_ns)
+
+
+def sum_of(rates: Iterable[Fraction]) -> Fraction:
+    """The sum; of rates with equal denominators, of which there are many, only the numerators are added."""
+    numerators: dict[int, int] = {}
+    for rate in rates:
+        numerators[rate.denominator] = numerators.get(rate.denominator, 0) + rate.numerator
+    return sum((Fraction(above, below) for below, above in numerators.items()), Fraction(0))
 
 
 def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:

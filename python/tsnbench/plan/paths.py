@@ -45,6 +45,10 @@ def paths_to(stream: Stream, listener: int) -> list[list[tuple[int, int]]]:
 def paths_to_entry(route: Sequence[Route], redundancy: Redundancy, place: int) -> list[list[tuple[int, int]]]:
     """Every path that ends with this entry of a stream's ``route``."""
     merges = [merge["from"] for merge in redundancy.get("merges", ())]
+    if not merges:
+        # One path, as almost all streams have.
+        parents = [hop.get("parent") for hop in route]
+        return [[(route[at]["port"], tag_octets_of(redundancy, at)) for at in entries_to(parents, place)]]
 
     def back(place: int | None, passed: frozenset[int]) -> list[list[tuple[int, int]]]:
         if place is None:

@@ -78,8 +78,8 @@ class GateRow:
     """The list's base time, from which ``begin_ns`` counts."""
 
 
-def stream_rows(document: PlanDocument) -> list[StreamRow]:
-    """One row per stream, path and listener, in the order of the Plan."""
+def stream_rows(document: PlanDocument, most: int | None = None) -> list[StreamRow]:
+    """One row per stream, path and listener, in the order of the Plan; ``most``: the first rows alone."""
     points = stamped_points(document)
     ports = document["ports"]
     rows: dict[tuple[str, tuple[int, ...]], StreamRow] = {}
@@ -91,6 +91,8 @@ def stream_rows(document: PlanDocument) -> list[StreamRow]:
         ]
         for place, passed in passings:
             known = rows.get((stream["group"], passed))
+            if known is None and len(rows) == most:
+                return list(rows.values())
             names = [document["nodes"][ports[passed[0]]["node"]]["name"]]
             names += [ports[port]["name"].partition(" -> ")[2] for port in passed]
             rows[stream["group"], passed] = StreamRow(

@@ -52,9 +52,9 @@ def _gates(draft: Draft, document: PlanDocument) -> Iterator[Impossible]:
         if "gates" not in port:
             continue
         windows = [open_windows(gates, traffic_class) for gates in gate_lists(port["gates"])]
-        names = quantities.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
-        pcps = sorted({pcp for pcp, own in enumerate(port["pcp_to_class"]) if own == traffic_class})
         if not any(one is None or one for one in windows):
+            names = quantities.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
+            pcps = sorted({pcp for pcp, own in enumerate(port["pcp_to_class"]) if own == traffic_class})
             cure = opened(draft.ports[number], traffic_class, _pcps(draft, number, streams) or pcps)
             expected = (
                 f"class {traffic_class} (PCP {quantities.ranges(pcps)}) open in some entry, for {names}"
@@ -81,14 +81,12 @@ def _too_short(
     draft: Draft, number: int, traffic_class: int, streams: list[Crossing], longest: int
 ) -> Iterator[Impossible]:
     port = draft.ports[number]
-    worst: tuple[int, str, int] | None = None
-    for stream, tag in streams:
-        octets = sizes(stream["size"]).largest + tag
-        needs = ceil(Fraction(needs_ps(octets, port.rate_bps), 1_000))
-        if needs > longest and (worst is None or needs > worst[0]):
-            worst = (needs, stream["group"], octets)
-    if worst is not None:
-        needs, group, octets = worst
+    # The first of the streams with the largest frames: one after the other would take long.
+    largest = [sizes(stream["size"]).largest + tag for stream, tag in streams]
+    octets = max(largest)
+    needs = ceil(Fraction(needs_ps(octets, port.rate_bps), 1_000))
+    if needs > longest:
+        group = streams[largest.index(octets)][0]["group"]
         cure: Cure = longer(port, traffic_class, needs)
         expected = f"a window of at least {DURATION.text(needs)} for class {traffic_class}, "
         expected += f"for a frame of {group} ({octets} B)"

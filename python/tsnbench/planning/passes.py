@@ -60,13 +60,13 @@ def queue_cyclically(draft: Draft) -> None:
         cqf.queue_cyclically(draft)
 
 
-def prove(made: Plan) -> list[str]:
-    """What would go wrong with a Plan's scheduled streams; empty where nothing does."""
+def prove(made: Plan, text: str | None = None) -> list[str]:
+    """What would go wrong with scheduled streams; empty if nothing would. ``text``: the Plan as JSON."""
     if not any("scheduled" in stream for stream in made.document["streams"]):
         return []
     from tsnbench.planning.scheduling import schedule
 
-    return schedule.prove(made.document, made.to_json())
+    return schedule.prove(made.document, text or made.to_json())
 
 
 PASSES: tuple[Callable[[Draft], None], ...] = (
@@ -142,8 +142,9 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
     made = Plan(document, ScenarioPlaces(scenario))
     refuse_impossible(finished, document)
     finished.raise_problems()
+    text = made.to_json()
     try:
-        check(made.to_json(), made.document)
+        check(text, made.document)
     except ValueError as error:
         # What the passes let through and no backend could obey, such as a duration of years.
         path, _, problem = str(error).partition(": ")
@@ -151,7 +152,7 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
         raise PlanningErrors(
             [PlanningProblem(path, "a plan that can be obeyed", problem, where=where)]
         ) from error
-    wrong = prove(made)
+    wrong = prove(made, text)
     if wrong:
         raise PlanningErrors(
             [

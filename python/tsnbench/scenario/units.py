@@ -27,6 +27,11 @@ class UnitError(ValueError):
         self.hint = hint
 
 
+_MOST_PARSED = 10_000
+_parsed: dict[tuple[str, str], int] = {}
+"""Worth of texts by dimension: thousands of streams say ``1 ms``."""
+
+
 @dataclass(frozen=True)
 class Dimension:
     """One kind of quantity: ``units`` gives each unit's worth in ``base``; hints name the ``usual`` one."""
@@ -95,6 +100,9 @@ class Dimension:
 
     def parse(self, text: str, usual: str = "") -> int:
         """The text's worth in ``base``; raises :class:`UnitError` where that is not a whole number."""
+        known = _parsed.get((self.name, text))
+        if known is not None:
+            return known
         value, unit = self.read(text, usual)
         worth = value * self.units[unit]
         if worth.denominator != 1:
@@ -102,6 +110,8 @@ class Dimension:
             raise UnitError(
                 f"a whole number of {self.base}", f"write {below}{self.base} or {below + 1}{self.base}"
             )
+        if len(_parsed) < _MOST_PARSED:
+            _parsed[self.name, text] = worth.numerator
         return worth.numerator
 
     def schema(self) -> dict[str, Any]:

@@ -101,7 +101,14 @@ def fail(code: Exit, text: str) -> NoReturn:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
-    sys.stdout.write(json_text(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
+    from tsnbench import _native
+
+    text = json_text(json.dumps(value, ensure_ascii=False))
+    try:
+        text = _native.json_indented(text)
+    except ValueError:  # Infinity and NaN, which Python writes although JSON has neither.
+        text = json_text(json.dumps(value, indent=2, ensure_ascii=False))
+    sys.stdout.write(text + "\n")
 
 
 @contextmanager

@@ -28,12 +28,23 @@ if TYPE_CHECKING:
 
     from tsnbench.plan.types import PlanDocument
 
+MOST_ROWS = 50
+"""Rows of a table that are printed, unless all are asked for."""
+FEW_LISTS = 4
+"""Gate control lists that are printed where there are more than :data:`MOST_ROWS`."""
 MOST_ENTRIES = 64
 """Entries of one gate control list that are printed."""
 
 
-def print_plan(plan: Plan, console: Console) -> None:
-    """Tables of a Plan, and its warnings by name."""
+def print_plan(plan: Plan, console: Console, everything: bool = True) -> None:
+    """Tables of a Plan, and its warnings by name.
+
+    Args:
+        plan: the Plan.
+        console: where the tables go.
+        everything: all rows; otherwise the first of each table and how many are left out.
+    """
+    most = None if everything else MOST_ROWS
     document = plan.document
     flows = f"{len(document['streams'])} flow{'s' * (len(document['streams']) != 1)}"
     variant = "".join(f", {name} {value}" for name, value in document["variant"].items())
@@ -43,18 +54,21 @@ def print_plan(plan: Plan, console: Console) -> None:
         f"plan {plan.hash[:16]}",
         markup=False,
     )
-    tables = [("Streams", _stream_table(document)), ("Ports", _class_table(document))]
+    tables = [("Streams", _stream_table(document, most)), ("Ports", _class_table(document, most))]
     if shapers := cbs_rows(document):
         tables.append(
             ("Credit-based shapers: for tc in kbit/s and B, below in bit/s and bit", _cbs_table(shapers))
         )
-    for rows in gate_rows(document):
+    lists = gate_rows(document)
+    shown = lists if everything or len(lists) <= MOST_ROWS else lists[:FEW_LISTS]
+    for rows in shown:
         cycle = quantities.exact(rows[-1].begin_ns + rows[-1].length_ns)
         asked = rows[0].asked_ns
         then = "" if asked is None else f", asked for at {quantities.exact(asked)}"
         base = quantities.exact(rows[0].base_ns)
         title = f"Gates of {quantities.some(list(rows[0].ports))}: cycle {cycle}, base time {base}{then}"
         tables.append((title, _gate_table(rows)))
+    left = len(lists) - len(shown)
     if faults := fault_rows(document):
         tables.append(("Faults", _fault_table(faults)))
     if "clocks" in document:
@@ -62,6 +76,8 @@ def print_plan(plan: Plan, console: Console) -> None:
     for title, table in tables:
         console.print(title, style="bold", markup=False)
         console.print(table)
+    if left:
+        console.print(f"… {left} more gate control lists; --all shows them", markup=False)
     for warning in plan.warnings:
         console.print(warning.line(f"warning ({warning.kind})"), markup=False, soft_wrap=True)
 
@@ -78,10 +94,11 @@ def _table(*columns: str, right: str = "") -> Table:
     return table
 
 
-def _stream_table(document: PlanDocument) -> Table:
+def _stream_table(document: PlanDocument, most: int | None) -> Table:
     columns = ("stream", "pcp", "frame", "every", "path", "least delay", "limit")
     table = _table(*columns, right="pcp,frame,every,least delay,limit")
-    for row in stream_rows(document):
+    rows = stream_rows(document, most)
+    for row in rows:
         table.add_row(
             row.stream if row.flows == 1 else f"{row.stream} x{row.flows}",
             str(row.pcp),
@@ -91,15 +108,18 @@ def _stream_table(document: PlanDocument) -> Table:
             quantities.time(row.least_ns),
             "" if row.limit_ns is None else quantities.time(row.limit_ns),
         )
+    if left := len(document["streams"]) - sum(row.flows for row in rows) if len(rows) == most else 0:
+        table.add_row(f"… {left} more", "", "", "", "--all shows them", "", "")
     return table
 
 
-def _class_table(document: PlanDocument) -> Table:
+def _class_table(document: PlanDocument, most: int | None) -> Table:
     columns = ("port", "class", "pcp", "flows", "load", "of rate", "shaped by")
     table = _table(*columns, right="class,flows,load,of rate")
     rates = {port["name"]: port["rate_bps"] for port in document["ports"]}
     loads = {port["name"]: load for port, load in zip(document["ports"], class_loads(document), strict=True)}
-    for rows in class_rows(document):
+    every = class_rows(document)
+    for rows in every[:most]:
         port = rows[0].port
         for place, row in enumerate(rows):
             table.add_row(
@@ -125,6 +145,8 @@ def _class_table(document: PlanDocument) -> Table:
                 "over rate" if over else "",
             )
         table.add_section()
+    if most and len(every) > most:
+        table.add_row(f"… {len(every) - most} more", "", "", "", "", "", "--all shows them")
     return table
 
 

@@ -117,6 +117,8 @@ def _filled(document: PlanDocument) -> set[int]:
 
     Where such a flow begins it waits for room; behind a link it arrives as fast as that link is.
     """
+    if not any(stream["pattern"]["kind"] == "saturating" for stream in document["streams"]):
+        return set()
     ports = document["ports"]
     entries: dict[int, set[int | None]] = defaultdict(set)
     others: dict[int, list[tuple[int | None, Fraction]]] = defaultdict(list)

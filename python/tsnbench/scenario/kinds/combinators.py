@@ -278,7 +278,8 @@ def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Nam
         if not isinstance(name, Scalar):
             reading.problem(key.place, path, "a plain parameter in a key", shown(key.text))
             continue
-        text = " ".join(name.text.split())
+        # Hundreds of thousands of keys are words already.
+        text = name.text if name.text.isidentifier() else " ".join(name.text.split())
         own = f"{path}.{shown(text)}" if path else shown(text)
         if text in seen:
             reading.problem(key.place, own, "each key once", f"{shown(text)} again")

@@ -10,14 +10,14 @@ from typing import Final
 
 from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
 from tsnbench.scenario.text.source import (
-    MOST_VALUES,
     Place,
     Scalar,
     Sequence,
     Value,
     describe,
-    failure,
+    most_values,
     shown,
+    too_many,
 )
 from tsnbench.scenario.text.sweep import Axes, Axis, SweepError, substitute
 
@@ -94,6 +94,7 @@ class Reading:
         self.unread: tuple[str, ...] | None = ()
         """Streams that are written, but could not be read; None where no stream is known."""
         self.values = 0
+        self.most_values = most_values()
 
     def unknown_stream(self, name: Named, streams: Iterable[str]) -> None:
         """Notes a name that no stream has; silent where that stream is a mistake already noted."""
@@ -116,8 +117,8 @@ class Reading:
     def resolve(self, value: Value, path: str) -> Value | Bad:
         """The value, with ``${…}`` replaced where it is a text."""
         self.values += 1
-        if self.values > MOST_VALUES:
-            raise failure(self.file, f"at most {MOST_VALUES} values", "more", place=value.place)
+        if self.values > self.most_values:
+            raise too_many(self.file, value.place)
         if not isinstance(value, Scalar) or "${" not in value.text:
             return value
         try:

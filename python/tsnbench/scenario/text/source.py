@@ -5,32 +5,38 @@ YAML 1.2. Scalars stay text (``1:30`` and ``on`` are what they look like); the g
 
 from __future__ import annotations
 
+import os
 import re
+from array import array
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from tsnbench import foreign
+from tsnbench import _native, foreign
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 
-LARGEST_FILE = 1 << 20
-"""Octets; the largest scenario shipped has some thousand."""
+LARGEST_FILE = 1 << 26
+"""Octets of a file: about 500,000 streams of one line each."""
+LARGEST_SLOW = 1 << 22
+"""Characters of a text that the slow parser gets to read: it takes 4 s for each million."""
 DEEPEST = 24
 """Levels of nesting; the grammar has less than ten."""
-MOST_VALUES = 200_000
-"""Values, with every alias counted as often as it is used."""
+MOST_VALUES = 2_000_000
+"""Values, with every alias counted as often as it is used; ``TSNBENCH_MOST_VALUES`` is another limit."""
 
 _PARAMETER = re.compile(r"\$\{([^{}\n]*)\}")
-_OPEN, _CLOSE = "\ue000", "\ue001"
+OPEN, CLOSE = "\ue000", "\ue001"
 """Stand-ins for the braces of ``${…}``, which would end a plain scalar inside ``{…}``; of the same width."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a value stands; both count from 1."""
 
     line: int
     column: int
+
+
+_START = Place(1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,8 @@ def describe(value: Value | None) -> str:
 
 def shown(text: str, most: int = 60) -> str:
     """A text for a message: one line, printable, not too long."""
+    if len(text) <= most and text.isprintable():
+        return text
     safe = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: most + 1])
     return safe if len(safe) <= most else safe[: most - 3] + "..."
 
@@ -127,9 +135,20 @@ def read_file(path: Path, subject: Subject = SCENARIO) -> str:
         raise failure(name, "text in UTF-8", found, "save the file as UTF-8", Place(line, column)) from None
 
 
-def failure(
-    file: str, expected: str, found: str, hint: str = "", place: Place = Place(1, 1)
-) -> ScenarioErrors:
+def most_values() -> int:
+    """The most values that a text may have."""
+    given = os.environ.get("TSNBENCH_MOST_VALUES", "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 12 else MOST_VALUES
+
+
+def too_many(file: str, place: Place) -> ScenarioErrors:
+    """The mistake of a text with more values than :func:`most_values`."""
+    most = most_values()
+    hint = "the environment variable TSNBENCH_MOST_VALUES raises the limit, if memory allows"
+    return failure(file, f"at most {most} values", "more", hint, place)
+
+
+def failure(file: str, expected: str, found: str, hint: str = "", place: Place = _START) -> ScenarioErrors:
     """One mistake that ends reading."""
     return ScenarioErrors([Problem(file, place.line, place.column, "", expected, found, hint)])
 
@@ -139,23 +158,14 @@ def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
 
     Raises :class:`ScenarioErrors` with the first mistake of spelling, or with every key that is given twice.
     """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
     if not text.strip():
         raise failure(file, subject.name, "an empty file", f"start with: {subject.start}")
-    marked = _PARAMETER.sub(lambda found: f"${_OPEN}{found[1]}{_CLOSE}", text)
-    builder = _Builder(file)
-    try:
-        for event in YAML(typ="safe", pure=True).parse(marked):
-            builder.take(event)
-    except YAMLError as error:
-        raise _spelling(file, marked, error) from None
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, ScenarioErrors):
-            raise
-        # ruamel decodes some escapes with chr() and does not look whether such a character exists.
-        raise failure(file, "YAML", f"text that YAML cannot hold ({shown(str(error))})") from None
+    marked = _PARAMETER.sub(lambda found: f"${OPEN}{found[1]}{CLOSE}", text)
+    builder = _native_tree(marked, file)
+    if builder is None:
+        from tsnbench.scenario.text.spelling import slow_tree
+
+        builder = slow_tree(marked, file)
     if builder.problems:
         raise ScenarioErrors(builder.problems)
     top = builder.top
@@ -166,60 +176,76 @@ def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
     return top
 
 
-class _Builder:
-    """Events -> tree, without recursion, so that no depth of nesting can hurt."""
+def _native_tree(text: str, file: str) -> Builder | None:
+    """The tree by the native parser; None for texts that it refuses, most of them with a mistake."""
+    try:
+        octets, texts = _native.yaml_events(text, DEEPEST)
+    except ValueError as refusal:
+        if len(text) > LARGEST_SLOW:
+            raise failure(file, "YAML", shown(str(refusal), 200)) from None
+        return None
+    texts = [text.replace(OPEN, "{").replace(CLOSE, "}") for text in texts]
+    builder = Builder(file)
+    events = array("I", octets)
+    numbers = iter(events)
+    # Five numbers of one iterator: the fields of each event.
+    for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
+        if kind <= _QUOTED:
+            builder.add(Scalar(Place(line, column), texts[at], kind == _PLAIN), anchor)
+        elif kind == _END:
+            builder.end()
+        elif kind == _ALIAS:
+            builder.alias(Place(line, column), anchor, "")
+        else:
+            builder.start(Place(line, column), kind == _MAPPING, anchor)
+    return builder
+
+
+_PLAIN, _QUOTED, _SEQUENCE, _MAPPING, _END, _ALIAS = range(6)
+"""Kinds of events of the native parser."""
+
+
+class Builder:
+    """Builds the tree from a parser's events, without recursion, so that no depth of nesting can hurt."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.top: Value | None = None
-        self.documents = 0
         self.problems: list[Problem] = []
-        self.anchors: dict[str, Value] = {}
-        self.open: list[tuple[Any, list[Value]]] = []
+        self.anchors: dict[object, Value] = {}
+        self.open: list[tuple[Place, bool, object, list[Value]]] = []
 
-    def take(self, event: Any) -> None:
-        kind = type(event).__name__
-        place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
-        if getattr(event, "tag", None) is not None:
-            hint = "leave the tag out; the key decides the type of the value"
-            tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
-            raise failure(self.file, "a value without a tag", f"the tag {shown(tag)}", hint, place)
-        if kind == "DocumentStartEvent":
-            self.documents += 1
-            if self.documents > 1:
-                hint = "a file has one document: put the second one into a file of its own"
-                raise failure(self.file, "one document", "a second one after ---", hint, place)
-        elif kind == "ScalarEvent":
-            text = event.value.replace(_OPEN, "{").replace(_CLOSE, "}")
-            if any("\ud800" <= letter <= "\udfff" for letter in text):
-                raise failure(self.file, "a character", "half of a surrogate pair", place=place)
-            self.add(Scalar(place, text, event.style is None), event)
-        elif kind == "AliasEvent":
-            value = self.anchors.get(event.anchor)
-            if value is None:
-                hint = "an alias follows its anchor: &name on the value, then *name"
-                raise failure(self.file, "the name of an anchor", f"*{shown(event.anchor)}", hint, place)
-            self.add(value, None)
-        elif kind in ("SequenceStartEvent", "MappingStartEvent"):
-            if len(self.open) >= DEEPEST:
-                raise failure(self.file, f"at most {DEEPEST} levels of nesting", "more", place=place)
-            self.open.append((event, []))
-        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
-            start, values = self.open.pop()
-            begin = Place(start.start_mark.line + 1, start.start_mark.column + 1)
-            weight = 1 + sum(value.weight for value in values)
-            if weight > MOST_VALUES:
-                raise failure(self.file, f"at most {MOST_VALUES} values", "more", place=begin)
-            if kind == "SequenceEndEvent":
-                self.add(Sequence(begin, tuple(values), weight), start)
-            else:
-                self.add(Mapping(begin, self.entries(values), weight), start)
+    def alias(self, place: Place, anchor: object, name: str) -> None:
+        """The value of an anchor once more."""
+        value = self.anchors.get(anchor)
+        if value is None:
+            hint = "an alias follows its anchor: &name on the value, then *name"
+            raise failure(self.file, "the name of an anchor", f"*{shown(name)}", hint, place)
+        self.add(value, None)
 
-    def add(self, value: Value, event: Any) -> None:
-        if event is not None and event.anchor is not None:
-            self.anchors[event.anchor] = value
+    def start(self, place: Place, mapping: bool, anchor: object) -> None:
+        """Begins a mapping or a sequence."""
+        if len(self.open) >= DEEPEST:
+            raise failure(self.file, f"at most {DEEPEST} levels of nesting", "more", place=place)
+        self.open.append((place, mapping, anchor, []))
+
+    def end(self) -> None:
+        """Ends the mapping or sequence that was begun last."""
+        place, mapping, anchor, values = self.open.pop()
+        weight = 1 + sum([value.weight for value in values])
+        if weight > most_values():
+            raise too_many(self.file, place)
+        if mapping:
+            self.add(Mapping(place, self.entries(values), weight), anchor)
+        else:
+            self.add(Sequence(place, tuple(values), weight), anchor)
+
+    def add(self, value: Value, anchor: object) -> None:
+        """Adds a value to what is open, or makes it the top."""
+        if anchor:
+            self.anchors[anchor] = value
         if self.open:
-            self.open[-1][1].append(value)
+            self.open[-1][3].append(value)
         else:
             self.top = value
 
@@ -265,57 +291,3 @@ def _behind_a_comma(before: Value, key: Value, value: Value) -> bool:
 
 def _text(value: Value) -> str:
     return value.text if isinstance(value, Scalar) else ""
-
-
-def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
-    """A YAML library's complaint in a beginner's words."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    problem = str(getattr(error, "problem", "") or "")
-    context = str(getattr(error, "context", "") or "")
-    place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
-    if mark is None:  # the reader: a character that YAML forbids
-        position = getattr(error, "position", 0)
-        place = Place(text.count("\n", 0, position) + 1, position - (text.rfind("\n", 0, position) + 1) + 1)
-        found = (
-            f"the character U+{ord(text[position]):04X}" if position < len(text) else "a control character"
-        )
-        return failure(file, "a character that YAML allows", found, "is this a text file?", place)
-    if "'\\t'" in problem:
-        return failure(file, "spaces", "a tab", "YAML is indented with spaces only", place)
-    if "alias" in context:
-        place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
-        hint = 'write all for *, or put quotes around it: "* -> node1"'
-        return failure(file, "a value", "a bare *", hint, place)
-    if "mapping values are not allowed" in problem:
-        hint = "put quotes around a text with a colon, or check the indentation of this line"
-        return failure(file, "one key and its value", "a second colon", hint, place)
-    if "expected ',' or" in problem:
-        wanted, got = ("]", "list [") if "sequence" in context else ("}", "mapping {")
-        opened = Place(error.context_mark.line + 1, error.context_mark.column + 1)
-        hint = f"the {got} opened in line {opened.line}, column {opened.column} is not closed before this"
-        if " #" in "".join(text.splitlines(True)[opened.line - 1 : place.line]):
-            hint += "; a # after a space begins a comment: write dut#2"
-        return failure(file, f", or {wanted}", _token(problem), hint, place)
-    if "expected <block end>" in problem:
-        hint = "keys of one level start in the same column; check the quotes and the indentation here"
-        return failure(file, "the same indentation as above", _token(problem), hint, place)
-    if "could not find expected ':'" in problem:
-        place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
-        hint = "write key: value, with a space after the colon"
-        return failure(file, "a colon after a key", "none", hint, place)
-    if "quoted scalar" in context and "end of stream" in problem:
-        place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
-        return failure(file, "a closing quote", "the end of the file", "close the quote", place)
-    return failure(file, "YAML", shown(f"{problem or error}"), place=place)
-
-
-def _token(problem: str) -> str:
-    got = re.search(r"(?:got|found) '?<?([^'>]*)", problem)
-    words = {
-        "stream end": "the end of the file",
-        "block mapping start": "a key of another level",
-        "block sequence start": "a list of another level",
-        "scalar": "a text",
-        "block end": "the end of the block",
-    }
-    return words.get(got[1], shown(got[1])) if got else "something else"

@@ -1,0 +1,175 @@
+//! YAML text as flat events, for the reader of scenarios.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use std::collections::HashMap;
+
+/// Numbers of each event: its kind, line and column from 1, anchor (0: none), and text.
+const NUMBERS: usize = 5;
+
+const PLAIN: u32 = 0;
+const QUOTED: u32 = 1;
+const SEQUENCE: u32 = 2;
+const MAPPING: u32 = 3;
+const END: u32 = 4;
+const ALIAS: u32 = 5;
+
+/// Characters that YAML forbids, or that YAML 1.1 and 1.2 treat differently.
+fn unusual(letter: char) -> bool {
+    match letter {
+        '\n' | ' '..='~' => false,
+        '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => true,
+        '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}' => false,
+        _ => true,
+    }
+}
+
+/// Texts without quotes that YAML libraries read differently: over several lines, or beginning with an indicator.
+fn odd(text: &str, span: Span) -> bool {
+    span.start.line() != span.end.line() || text.starts_with(|first| "-?:,[]{}#&*!|>'\"%@`".contains(first))
+}
+
+/// An open mapping or sequence.
+struct Open {
+    /// Whether it is written with braces or brackets.
+    flow: bool,
+    mapping: bool,
+    /// Keys and values so far.
+    parts: usize,
+    /// Where the last part began.
+    line: usize,
+}
+
+impl Open {
+    /// Counts one more part. A value within braces has to begin in the line of its key: libraries differ on others.
+    fn take(&mut self, line: usize) -> Result<(), String> {
+        let value = self.mapping && self.parts % 2 == 1;
+        if self.flow && value && line != self.line {
+            return Err("a value in another line than its key".into());
+        }
+        self.parts += 1;
+        self.line = line;
+        Ok(())
+    }
+}
+
+/// The events of a YAML document and the texts of its scalars. Each event is five unsigned integers of four octets in
+/// the machine's byte order: kind (0 plain scalar, 1 quoted scalar, 2 sequence, 3 mapping, 4 end of either, 5 alias),
+/// line and column from 1, number of the anchor or 0, and the place of the scalar's text in the list.
+///
+/// Raises ValueError for everything that is rare in scenarios: mistakes, tags, several documents, directives, tabs and
+/// control characters, more than `deepest` levels of nesting. A slower parser decides what these texts mean.
+#[pyfunction]
+fn yaml_events<'py>(
+    py: Python<'py>,
+    text: &str,
+    deepest: usize,
+) -> PyResult<(Bound<'py, PyBytes>, Vec<String>)> {
+    let (numbers, texts) =
+        py.detach(|| events(text, deepest)).map_err(|reason| PyValueError::new_err(reason))?;
+    let octets: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+    Ok((PyBytes::new(py, &octets), texts))
+}
+
+fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), String> {
+    let rare = |line: &str| {
+        let explicit = line.trim_start().strip_prefix(['?', ':']);
+        line.starts_with("...")
+            || line.starts_with('%')
+            || explicit.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    if text.lines().any(rare) {
+        return Err("the end of a document, a directive or an explicit key".into());
+    }
+    if text.chars().any(unusual) {
+        return Err("an unusual character".into());
+    }
+    let mut numbers: Vec<u32> = Vec::with_capacity(text.len() / 8 * NUMBERS);
+    let mut known: HashMap<String, u32> = HashMap::new();
+    let mut texts: Vec<String> = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut documents = 0;
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| error.to_string())?;
+        let begins = matches!(
+            event,
+            Event::Alias(_) | Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)
+        );
+        if begins && let Some(within) = open.last_mut() {
+            within.take(span.start.line())?;
+        }
+        let number = |value: usize| u32::try_from(value).map_err(|_| "too long a text".to_owned());
+        let place = [number(span.start.line())?, number(span.start.col() + 1)?];
+        let mut push = |kind: u32, anchor: usize, text: u32| -> Result<(), String> {
+            numbers.extend([kind, place[0], place[1], number(anchor)?, text]);
+            Ok(())
+        };
+        match event {
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            Event::DocumentStart(_) => {
+                documents += 1;
+                if documents > 1 {
+                    return Err("a second document".into());
+                }
+            }
+            Event::Alias(anchor) => push(ALIAS, anchor, 0)?,
+            Event::Scalar(_, _, _, Some(_))
+            | Event::SequenceStart(_, Some(_))
+            | Event::MappingStart(_, Some(_)) => {
+                return Err("a tag".into());
+            }
+            Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, _, None) => {
+                return Err("a block of text".into());
+            }
+            Event::Scalar(value, ScalarStyle::Plain, _, None)
+                if odd(&value, span) || value.is_empty() && open.last().is_some_and(|within| within.flow) =>
+            {
+                return Err("a text that should have quotes".into());
+            }
+            Event::Scalar(value, style, anchor, None) => {
+                let place = match known.get(&*value) {
+                    Some(place) => *place,
+                    None => {
+                        let place = number(texts.len())?;
+                        texts.push(value.clone().into_owned());
+                        known.insert(value.into_owned(), place);
+                        place
+                    }
+                };
+                push(if style == ScalarStyle::Plain { PLAIN } else { QUOTED }, anchor, place)?;
+            }
+            Event::SequenceStart(anchor, None) | Event::MappingStart(anchor, None) => {
+                if open.len() >= deepest {
+                    return Err("too deep".into());
+                }
+                let (flow, mapping) =
+                    (span.start.index() != span.end.index(), matches!(event, Event::MappingStart(..)));
+                if !flow && open.last().is_some_and(|within| within.flow) {
+                    return Err("a pair without braces in a list".into());
+                }
+                let first =
+                    lines.get(span.start.line() - 1).and_then(|line| line.chars().nth(span.start.col()));
+                if !flow && !mapping && first != Some('-') {
+                    return Err("a list whose place is not that of its first dash".into());
+                }
+                open.push(Open { flow, mapping, parts: 0, line: 0 });
+                push(if mapping { MAPPING } else { SEQUENCE }, anchor, 0)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                open.pop();
+                push(END, 0, 0)?;
+            }
+        }
+    }
+    if numbers.is_empty() {
+        return Err("an empty document".into());
+    }
+    Ok((numbers, texts))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(yaml_events, module)?)
+}

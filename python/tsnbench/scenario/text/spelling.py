@@ -1,0 +1,115 @@
+"""YAML that the native parser refuses: read again with ruamel.yaml, which finds mistakes at their place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tsnbench.scenario.errors import ScenarioErrors
+from tsnbench.scenario.text.source import CLOSE, OPEN, Builder, Place, Scalar, failure, shown
+
+
+def slow_tree(text: str, file: str) -> Builder:
+    """The tree of a text, or :class:`ScenarioErrors` with its first mistake of spelling."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    reader = _Reader(file)
+    try:
+        for event in YAML(typ="safe", pure=True).parse(text):
+            reader.take(event)
+    except YAMLError as error:
+        raise _spelling(file, text, error) from None
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, ScenarioErrors):
+            raise
+        # ruamel decodes some escapes with chr() and does not look whether such a character exists.
+        raise failure(file, "YAML", f"text that YAML cannot hold ({shown(str(error))})") from None
+    return reader.builder
+
+
+class _Reader:
+    """ruamel's events, as a builder takes them."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.builder = Builder(file)
+        self.documents = 0
+
+    def take(self, event: Any) -> None:
+        kind = type(event).__name__
+        place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
+        if getattr(event, "tag", None) is not None:
+            hint = "leave the tag out; the key decides the type of the value"
+            tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
+            raise failure(self.file, "a value without a tag", f"the tag {shown(tag)}", hint, place)
+        if kind == "DocumentStartEvent":
+            self.documents += 1
+            if self.documents > 1:
+                hint = "a file has one document: put the second one into a file of its own"
+                raise failure(self.file, "one document", "a second one after ---", hint, place)
+        elif kind == "ScalarEvent":
+            text = event.value.replace(OPEN, "{").replace(CLOSE, "}")
+            if any("\ud800" <= letter <= "\udfff" for letter in text):
+                raise failure(self.file, "a character", "half of a surrogate pair", place=place)
+            self.builder.add(Scalar(place, text, event.style is None), event.anchor)
+        elif kind == "AliasEvent":
+            self.builder.alias(place, event.anchor, event.anchor)
+        elif kind in ("SequenceStartEvent", "MappingStartEvent"):
+            self.builder.start(place, kind == "MappingStartEvent", event.anchor)
+        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
+            self.builder.end()
+
+
+def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
+    """A YAML library's complaint in a beginner's words."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    problem = str(getattr(error, "problem", "") or "")
+    context = str(getattr(error, "context", "") or "")
+    place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
+    if mark is None:  # the reader: a character that YAML forbids
+        position = getattr(error, "position", 0)
+        place = Place(text.count("\n", 0, position) + 1, position - (text.rfind("\n", 0, position) + 1) + 1)
+        found = (
+            f"the character U+{ord(text[position]):04X}" if position < len(text) else "a control character"
+        )
+        return failure(file, "a character that YAML allows", found, "is this a text file?", place)
+    if "'\\t'" in problem:
+        return failure(file, "spaces", "a tab", "YAML is indented with spaces only", place)
+    if "alias" in context:
+        place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
+        hint = 'write all for *, or put quotes around it: "* -> node1"'
+        return failure(file, "a value", "a bare *", hint, place)
+    if "mapping values are not allowed" in problem:
+        hint = "put quotes around a text with a colon, or check the indentation of this line"
+        return failure(file, "one key and its value", "a second colon", hint, place)
+    if "expected ',' or" in problem:
+        wanted, got = ("]", "list [") if "sequence" in context else ("}", "mapping {")
+        opened = Place(error.context_mark.line + 1, error.context_mark.column + 1)
+        hint = f"the {got} opened in line {opened.line}, column {opened.column} is not closed before this"
+        if " #" in "".join(text.splitlines(True)[opened.line - 1 : place.line]):
+            hint += "; a # after a space begins a comment: write dut#2"
+        return failure(file, f", or {wanted}", _token(problem), hint, place)
+    if "expected <block end>" in problem:
+        hint = "keys of one level start in the same column; check the quotes and the indentation here"
+        return failure(file, "the same indentation as above", _token(problem), hint, place)
+    if "could not find expected ':'" in problem:
+        place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
+        hint = "write key: value, with a space after the colon"
+        return failure(file, "a colon after a key", "none", hint, place)
+    if "quoted scalar" in context and "end of stream" in problem:
+        place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
+        return failure(file, "a closing quote", "the end of the file", "close the quote", place)
+    return failure(file, "YAML", shown(f"{problem or error}"), place=place)
+
+
+def _token(problem: str) -> str:
+    got = re.search(r"(?:got|found) '?<?([^'>]*)", problem)
+    words = {
+        "stream end": "the end of the file",
+        "block mapping start": "a key of another level",
+        "block sequence start": "a list of another level",
+        "scalar": "a text",
+        "block end": "the end of the block",
+    }
+    return words.get(got[1], shown(got[1])) if got else "something else"
