@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from grids import SIZES, grid
+from written import written
 
 from captures import write_pair
 from tsnbench.planning import plan
@@ -31,6 +32,7 @@ HOPS, FLOWS = 7, 100
 """Of the Plan whose bounds are timed."""
 REPEATS = 3
 FRAMES = (1_000_000, 4_000_000)
+WRITTEN = (1_000, 10_000)
 Result = dict[str, Any]
 
 
@@ -102,6 +104,11 @@ def bounding(folder: Path) -> list[Result]:
     file = folder / "bounds.json"
     file.write_text(plan(load(scenario)).to_json(), encoding="utf-8")
     return repeated("bounds", file)
+
+
+def planning(folder: Path) -> list[Result]:
+    """Scenarios of scheduled streams, one line each: from the text to the proved Plan."""
+    return [{"streams": streams, "runs": repeated("plan", written(streams, folder))} for streams in WRITTEN]
 
 
 def measuring(folder: Path) -> list[Result]:
@@ -221,6 +228,12 @@ def tables(results: Result) -> str:
     for row, own in zip(results["by_size"], cost, strict=True):
         peak = median(row["runs"], "peak_mb")
         lines.append(f"{row['nodes']:>10,} {1e-6 / own:>7.2f} {own / cost[0]:>20.2f}x {peak:>8.1f}")
+    lines += ["", "Planning scheduled streams of one line each: from the text to the proved Plan"]
+    lines.append(f"{'streams':>10} {'s':>7} {'reading s':>10} {'Plan MB':>8} {'peak MB':>8}")
+    for row in results["planning"]:
+        whole, read = median(row["runs"], "cpu_s"), median(row["runs"], "read_s")
+        peak, size = median(row["runs"], "peak_mb"), median(row["runs"], "octets") / 1e6
+        lines.append(f"{row['streams']:>10,} {whole:>7.2f} {read:>10.2f} {size:>8.1f} {peak:>8.1f}")
     own = 1e3 * median(results["bounding"], "cpu_s")
     lines += ["", f"Worst-case bounds of {FLOWS} flows over {HOPS} hops, JSON to JSON: {own:.1f} ms"]
     timed = [run for row in results["simulating"] for run in row["full"]]
@@ -241,6 +254,7 @@ def main() -> None:
             "simulating": simulating(folder),
             "by_size": by_size(folder),
             "bounding": bounding(folder),
+            "planning": planning(folder),
             "measuring": measuring(folder),
             "scheduling": [scheduling() for _ in range(REPEATS)],
             "families": scheduling("all"),

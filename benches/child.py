@@ -1,11 +1,12 @@
 """One measurement in a process of its own, pinned to one core; prints what it found as JSON.
 
 ``python child.py simulate plan.json folder | bounds plan.json | measure tx.pcap rx.pcap |
-start scenario.yaml folder``
+start scenario.yaml folder | plan scenario.yaml``
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -50,6 +51,19 @@ def bounds(plan: str) -> Found:
         flows = len(json.loads(native().bounds(text))["flows"])
         times.append(took.seconds())
     return sorted(times, key=lambda one: one["cpu_s"])[10] | {"flows": flows, "before_mb": before}
+
+
+def plan(scenario: str) -> Found:
+    """From the text of a scenario to the proved Plan, as text."""
+    from tsnbench.planning import plan as planned
+    from tsnbench.scenario import load
+
+    gc.set_threshold(100_000)
+    took = Stopwatch()
+    found = load(scenario)
+    read = took.seconds()["cpu_s"]
+    octets = len(planned(found).to_json())
+    return took.seconds() | {"read_s": read, "octets": octets}
 
 
 def simulate(plan: str, folder: str) -> Found:
@@ -118,8 +132,8 @@ def _memory() -> float:
 def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    what = {"simulate": simulate, "bounds": bounds, "measure": measure, "start": start}[sys.argv[1]]
-    found = what(*sys.argv[2:])
+    commands = {"simulate": simulate, "bounds": bounds, "measure": measure, "start": start, "plan": plan}
+    found = commands[sys.argv[1]](*sys.argv[2:])
     print(json.dumps(found | {"peak_mb": _memory()}))
 
 
