@@ -101,14 +101,9 @@ def fail(code: Exit, text: str) -> NoReturn:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
-    from tsnbench import _native
+    from tsnbench.plan.indented import indented
 
-    text = json_text(json.dumps(value, ensure_ascii=False))
-    try:
-        text = _native.json_indented(text)
-    except ValueError:  # Infinity and NaN, which Python writes although JSON has neither.
-        text = json_text(json.dumps(value, indent=2, ensure_ascii=False))
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(indented(json_text(json.dumps(value, ensure_ascii=False))) + "\n")
 
 
 @contextmanager
