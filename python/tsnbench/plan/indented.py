@@ -8,7 +8,7 @@ from tsnbench import _native
 
 
 def indented(text: str) -> str:
-    """A JSON text with line breaks and two spaces for each level, as ``json.dumps(…, indent=2)`` writes it."""
+    """A JSON text with line breaks and two spaces for each level, as ``json.dumps`` writes it."""
     try:
         return _native.json_indented(text)
     except ValueError:
