@@ -70,8 +70,7 @@ fn yaml_events<'py>(
     text: &str,
     deepest: usize,
 ) -> PyResult<(Bound<'py, PyBytes>, Vec<String>)> {
-    let (numbers, texts) =
-        py.detach(|| events(text, deepest)).map_err(|reason| PyValueError::new_err(reason))?;
+    let (numbers, texts) = py.detach(|| events(text, deepest)).map_err(PyValueError::new_err)?;
     let octets: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
     Ok((PyBytes::new(py, &octets), texts))
 }
