@@ -20,6 +20,8 @@ CONTENTS: dict[str, bytes] = {
     "linuxptp": b"Nov 22 10:00:00 host ptp4l: [17.024] port 1: INITIALIZING to LISTENING on INIT_COMPLETE\n",
     "cyclictest": b"# /dev/cpu_dma_latency set to 0us\npolicy: fifo: loadavg: 0.0 0.0 0.0 1/100 77\n",
     "omnetpp": b"version 2\nrun General-0-20261122-10:00:00-1\nattr configname General\n",
+    "omnetpp-ini": b"# exported\n[General]\nnetwork = Ring\n",
+    "ned": b"package ring;\n\nimport inet.networks.base.TsnNetworkBase;\n",
     "packed: gzip -d": b"\x1f\x8b\x08\x00",
     "packed: xz -d": b"\xfd7zXZ\x00\x00\x04",
     "packed: zstd -d": b"\x28\xb5\x2f\xfd\x00",

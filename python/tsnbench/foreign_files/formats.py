@@ -111,8 +111,20 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "omnetpp",
         "a result file of OMNeT++ (.vec or .sca)",
-        "tsnbench reads none; opp_scavetool exports it as CSV",
+        "tsnbench has no reader for it; opp_scavetool exports it as CSV",
         lambda head: _OMNETPP.match(head) is not None,
+    ),
+    Format(
+        "omnetpp-ini",
+        "a configuration of OMNeT++ (omnetpp.ini)",
+        "tsnbench writes such files (tsnbench plan SCENARIO --export FOLDER --to inet) and reads none",
+        _search(rb"^\[(?:General|Config [^\]]*)\]\s*$"),
+    ),
+    Format(
+        "ned",
+        "a network description of OMNeT++ (NED)",
+        "tsnbench writes such files (tsnbench plan SCENARIO --export FOLDER --to inet) and reads none",
+        _search(rb"^(?:import inet\.|package [\w.]+;|(?:network|module|simple) \w+(?: extends \w+)?\s*\{?$)"),
     ),
     *(
         Format(f"packed: {tool}", "a compressed file", f"unpack it first: {tool} FILE", _begins(magic))
@@ -133,11 +145,14 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "trdp-xml",
         "an XML configuration of TRDP devices",
-        "a configuration holds no frames that could be measured",
+        "tsnbench import trdp FILE makes a scenario of it",
         _search(rb"\A(?:\xef\xbb\xbf)?\s*<(?:\?xml|!--|device)[\s\S]*<device\s", 16_384),
     ),
     Format(
-        "xml", "an XML document", "tsnbench reads none here", _search(rb"\A(?:\xef\xbb\xbf)?\s*<[?!a-zA-Z]")
+        "xml",
+        "an XML document",
+        "tsnbench has no reader for it",
+        _search(rb"\A(?:\xef\xbb\xbf)?\s*<[?!a-zA-Z]"),
     ),
     Format(
         "scenario",
@@ -154,10 +169,13 @@ FORMATS: tuple[Format, ...] = (
         _search(rb"\A(?:\xef\xbb\xbf)?(?:(?:id|stream),src,dst,size|link,q_num,rate)"),
     ),
     Format(
-        "json", "a JSON document", "tsnbench knows none of this form", _search(rb"\A\s*[\[{]\s*[\"\[{\]}]")
+        "json",
+        "a JSON document",
+        "tsnbench has no reader for its content",
+        _search(rb"\A\s*[\[{]\s*[\"\[{\]}]"),
     ),
-    Format("csv", "a CSV table", "tsnbench knows none with these columns", _is_csv),
-    Format("text", "text", "tsnbench knows none of this form", _is_text),
+    Format("csv", "a CSV table", "tsnbench has no reader for these columns", _is_csv),
+    Format("text", "text", "tsnbench has no reader for it", _is_text),
 )
 """All formats that are recognised, in the order in which they are tried."""
 
