@@ -83,3 +83,15 @@ def test_what_is_no_command_is_answered_with_one_that_is() -> None:
     done = subprocess.run([sys.executable, "-c", code, "rnu"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "Did you mean 'run'?" in done.stderr
+
+
+def test_python_runs_the_package_as_the_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tsnbench", "check", "no-such-file.yaml"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("no-such-file.yaml:1:1: expected a scenario file, found no such file")
