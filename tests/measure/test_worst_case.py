@@ -89,7 +89,7 @@ def test_what_a_bound_proves(required: dict[str, Any], worst_case: float | None,
 @pytest.mark.parametrize(
     ("own", "why"),
     [
-        ({"loss_reason": "at b -> c: more frames may come"}, "more frames may come"),
+        ({"loss_reason": "at b -> c: more frames may arrive"}, "more frames may arrive"),
         ({"release_upper_ps": None, "release_reason": "no window"}, "no window"),
         ({"release_upper_ps": DRAIN * 1_000 + 1}, "after the run's end"),
     ],

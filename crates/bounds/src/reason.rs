@@ -1,4 +1,4 @@
-//! Why something has no bound.
+//! Reasons why a flow, a class or a queue has no bound.
 
 use std::fmt;
 
@@ -10,54 +10,54 @@ pub enum Reason {
         /// The first such flow.
         stream: String,
     },
-    /// A higher class takes the port without a limit.
+    /// A higher class may use the port without a limit.
     HigherClass {
-        /// It.
+        /// The higher class.
         class: u8,
     },
-    /// At least as much comes as the class can be sure to send.
+    /// At least as much arrives as the class is guaranteed to send.
     Overload {
         /// bit/s on the wire, in the long run.
         coming_bps: i64,
-        /// bit/s on the wire that the class is sure of.
+        /// bit/s on the wire that the class is guaranteed.
         served_bps: i64,
     },
     /// No window of the class's gate is long enough for its largest frame after what may still be on the wire.
     NoWindow,
     /// The frame itself fits no window: it is dropped on arrival.
     Dropped,
-    /// The node passes frames on before they are whole, which these bounds do not cover.
+    /// The node forwards frames before they are complete (cut-through), which these bounds do not cover.
     CutThrough,
-    /// What the node takes for a frame differs from frame to frame, which these bounds do not cover.
+    /// The processing time of the node differs from frame to frame, which these bounds do not cover.
     Processing,
     /// A class whose frames are interrupted has a shaper, which these bounds do not cover.
     Preemption,
-    /// Its gates go by one list after another, or do not keep frames from running past their end, or hold preemptable
-    /// frames back, or credit runs on while they are closed.
+    /// The port's gate control list changes, or lets frames overrun a window, or holds preemptable frames back, or credit
+    /// grows while gates are closed.
     Gates,
-    /// Ports feed each other in a circle, and delays around it grow without end.
+    /// Ports feed each other in a cycle, and delays around the cycle grow without end.
     Circle,
-    /// Bridges learn, and flood until they know: what comes to a port is then not what this analysis counts.
+    /// Bridges learn addresses and flood frames until then, so that more frames reach a port than the analysis counts.
     Flooded,
-    /// Frames are delayed or doubled on a link, or a port obeys a wrong schedule.
+    /// A fault delays or duplicates frames on a link, or gives a port a wrong schedule.
     Faults,
-    /// An ATS scheduler group has frames that come in several queues, or faster than their schedulers let them pass.
+    /// The frames of an ATS scheduler group arrive in several queues, or faster than their schedulers let them pass.
     Shaping,
-    /// Copies of a stream meet, or change their tags, where an ATS scheduler shapes them.
+    /// Member streams meet, or change their tags, where an ATS scheduler shapes them.
     ShapedCopies,
-    /// Frames wait here that are not eligible yet, which the bound of the queue does not count.
+    /// Frames that are not yet eligible wait here, which the bound of the queue does not count.
     Held,
     /// Stream gates choose the queues of some frames, so that no class has arrivals of its own.
     Internal,
-    /// Numbers beyond what can be counted: hours of delay, or data that no port sends in days.
+    /// Numbers exceed what the analysis can count: hours of delay, or more data than a port sends in days.
     TooLarge,
-    /// Nodes go by clocks of their own; bounds are for one perfect time.
+    /// Nodes have clocks of their own; bounds assume one perfect time.
     Clocks,
-    /// Software of hosts takes part.
+    /// The software of hosts delays frames.
     Hosts,
-    /// Of loss: faults of the Plan take frames.
+    /// A frame may be lost: faults of the Plan drop frames.
     Taken,
-    /// Of loss: filters, meters or schedulers of the Plan may drop frames.
+    /// A frame may be lost: filters, meters or schedulers of the Plan may drop frames.
     Filters,
     /// Of loss: copies are eliminated, and which of them arrives is not followed.
     Copies,
@@ -84,44 +84,44 @@ impl fmt::Display for Reason {
             }
             Self::HigherClass { class } => write!(f, "class {class} above it may take the link for ever"),
             Self::Overload { coming_bps, served_bps } => {
-                write!(f, "{coming_bps} bit/s may come, the class is sure of {served_bps} bit/s")
+                write!(f, "{coming_bps} bit/s may arrive, the class is guaranteed {served_bps} bit/s")
             }
-            Self::NoWindow => f.write_str("no window of its gate is sure to have room for its largest frame"),
+            Self::NoWindow => f.write_str("no window of its gate is guaranteed to have room for its largest frame"),
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
             Self::CutThrough => f.write_str(
-                "its node cuts through: frames come to its queues before they are whole, which has no bound here",
+                "its node cuts through: frames reach its queues before they are complete, which has no bound here",
             ),
             Self::Processing => {
                 f.write_str("its node's processing time differs from frame to frame, which has no bound here")
             }
             Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here"),
             Self::Gates => f.write_str(
-                "its gate control list changes, is not in force from the start, or keeps frames and credit less \
-                 strictly than the bounds here take for granted",
+                "its gate control list changes, is not in force from the start, or lets frames overrun or credit grow, \
+                 which has no bound here",
             ),
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::Flooded => f.write_str("bridges of the plan learn, and frames that are flooded are not counted"),
             Self::Faults => f.write_str(
-                "frames of the plan are delayed or doubled, or a port obeys a wrong schedule, which has no bound here",
+                "a fault delays or duplicates frames, or gives a port a wrong schedule, which has no bound here",
             ),
             Self::Shaping => f.write_str(
-                "behind it, an ATS scheduler group has frames of several queues, or that exceed their schedulers' rates",
+                "the frames of an ATS scheduler group behind it arrive in several queues, or exceed their schedulers' rates",
             ),
-            Self::ShapedCopies => f.write_str("copies of a stream meet, or get or lose their tags, where an ATS scheduler shapes them, which has no bound here"),
+            Self::ShapedCopies => f.write_str("member streams meet, or get or lose their tags, where an ATS scheduler shapes them, which has no bound here"),
             Self::Held => f.write_str("frames wait here that are not eligible yet (ATS), which has no bound here"),
             Self::Internal => {
                 f.write_str("stream gates choose queues in this plan, which the analysis does not cover")
             }
             Self::TooLarge => f.write_str("the numbers are too large to count"),
-            Self::Hosts => write!(f, "the software of hosts is not covered"),
+            Self::Hosts => write!(f, "the software of hosts has no bound here"),
             Self::Clocks => {
-                f.write_str("nodes have clocks of their own, and bounds are for one perfect time")
+                f.write_str("nodes have clocks of their own, and bounds assume one perfect time")
             }
-            Self::Taken => f.write_str("faults take frames"),
+            Self::Taken => f.write_str("faults drop frames"),
             Self::Filters => f.write_str("filters, meters or schedulers of the plan may drop frames"),
-            Self::Copies => f.write_str("copies meet, and which of them goes on is not followed"),
-            Self::Overflow => f.write_str("more frames may come than its queue has room for"),
-            Self::OverMaxSdu => f.write_str("its class takes no frame as large as its largest one"),
+            Self::Copies => f.write_str("member streams meet, and the analysis does not follow which frame is eliminated"),
+            Self::Overflow => f.write_str("more frames may arrive than its queue has room for"),
+            Self::OverMaxSdu => f.write_str("its largest frame exceeds the largest that its class takes"),
             Self::Buffer => f.write_str("ports share memory, and frames of others may fill it"),
             Self::At { port, why } => write!(f, "at {port}: {why}"),
         }

@@ -140,7 +140,7 @@ fn overload_has_a_reason() {
     net.stream("b", &path, 5, periodic(100_000, 0), frame(1_230));
     let found = bounds(&net.plan);
     let reason = flow(&found, "a").release_reason.as_ref().unwrap().to_string();
-    assert_eq!(reason, "200000000 bit/s may come, the class is sure of 100000000 bit/s");
+    assert_eq!(reason, "200000000 bit/s may arrive, the class is guaranteed 100000000 bit/s");
     assert_eq!(found.ports[0].classes[0].backlog_octets, None);
     // From its first bit out on, nothing is in the way any more.
     assert_eq!(flow(&found, "a").upper_ps, Some(1_238 * 80_000 - 640_000));
@@ -248,7 +248,7 @@ fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
         let flow = bounds(&net.plan).flows[0].clone();
         (flow.release_upper_ps, flow.release_reason.map(|reason| reason.to_string()))
     };
-    let none = "no window of its gate is sure to have room for its largest frame";
+    let none = "no window of its gate is guaranteed to have room for its largest frame";
     assert_eq!(gated(12_240), (None, Some(none.into())));
     assert_eq!(gated(12_336), (Some(100_000_000 + 1_530 * 8_000), None));
 }
@@ -666,7 +666,7 @@ fn a_babbling_talker_counts_with_all_that_it_sends() {
         (found.release_upper_ps, found.release_reason.map(|reason| reason.to_string()))
     };
     assert_eq!(babbling(1_000_000).0, Some(wire(1_230) * 10 + 1_238 * 80_000));
-    let why = "110000000 bit/s may come, the class is sure of 100000000 bit/s";
+    let why = "110000000 bit/s may arrive, the class is guaranteed 100000000 bit/s";
     assert_eq!(babbling(100_000), (None, Some(why.into())));
 }
 

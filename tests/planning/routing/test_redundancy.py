@@ -135,7 +135,7 @@ def test_there_are_no_bounds_and_it_is_said() -> None:
     faults = "faults: [{duplicate: 1 %, after: 20 us, on: t -> b1}]\n"
     (flow,) = bounds(planned(RING, "count: 1", faults))["flows"]
     assert flow["upper_ns"] is None
-    assert "delayed or doubled" in flow["reason"]
+    assert "delays or duplicates" in flow["reason"]
     for made in (
         planned(RING, "frer: {}"),
         planned(RING, "count: 1", "faults: [{babble: s, every: 10 us}]\n"),

@@ -1,4 +1,4 @@
-//! What comes to a class from all sides: flows together, each link's no more than the link and its shapers carry.
+//! The arrivals of a class: the sum of its flows, where the flows of one link are limited by that link and its shapers.
 //!
 //! Thomas, Le Boudec & Mifdaoui 2019 (line shaping); Zhao et al., arXiv 2005.08256 (shaping by credit).
 
@@ -9,13 +9,13 @@ use crate::curve::{Curve, Data, Ps, Rate};
 use crate::model::flow_hop::FlowHop;
 use crate::model::sizes::wire;
 
-/// What limits flows on their way here, other than themselves.
+/// Limits on the arrivals of several flows together, from the port that they passed before.
 pub(crate) trait Upstream {
-    /// Frames that arrive from the port `hop` came through, and whose class there was that of `hop`.
+    /// Frames that arrive from the previous port of `hop` and had the class of `hop` there.
     fn shaper(&self, hop: &FlowHop) -> Option<Curve>;
     /// Frames of at most `largest` that arrive from that port, where their classes were those of the bits of `classes`.
     fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve>;
-    /// The hop before, where there is just one.
+    /// The previous hop, if there is exactly one.
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)>;
     fn stream_name(&self, stream: usize) -> String;
 }
@@ -28,9 +28,9 @@ pub(crate) fn frames(hops: &[&FlowHop]) -> Option<(u32, u32, u32)> {
         .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1), common_divisor(a.2, b.2)))
 }
 
-/// Arrivals of some flows together, per port that they come through no more than its link and shapers carry.
+/// The arrivals of several flows, limited for each previous port by its link and shapers; and their long-run rate.
 ///
-/// Also their long-run rate; the error names a flow without a limit.
+/// The error names a flow without a limit.
 pub(crate) fn incoming(
     hops: &[&FlowHop],
     horizon: Ps,

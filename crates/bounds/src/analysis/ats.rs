@@ -1,4 +1,5 @@
-//! ATS schedulers: what they let pass keeps their rates; and waiting for them takes no longer than the worst wait before.
+//! ATS schedulers: frames behind them keep the schedulers' rates, and the wait for a scheduler is no longer than the
+//! longest wait in the queue before.
 //!
 //! Le Boudec 2018 (arXiv 1801.08477); Mohammadpour et al., arXiv 1804.10608; Specht & Samii 2016. Derived in
 //! `docs/concepts/bounds.md`.

@@ -1,4 +1,4 @@
-//! Frames whose queues stream gates choose by turns: from window to window, each known from the one before.
+//! Frames whose queues stream gates select in turn (cyclic queuing): each window follows from the one before.
 //!
 //! IEEE 802.1Q-2022, annex T. Derived in `docs/concepts/bounds.md`. Nothing here asks whether the lists were planned as cyclic
 //! queuing: any lists will do in which what is queued within one entry is sent within one window.
@@ -18,12 +18,12 @@ struct Span {
     to: Ps,
 }
 
-/// One flow's path to one listener.
+/// The path of one flow to one listener.
 struct FlowPath {
     stream: usize,
     /// Ports from the talker's on, and the priority with which frames leave each.
     ports: Vec<(usize, u8)>,
-    /// Its arrivals at the first bridge, where they are known.
+    /// The flow's arrivals at the first bridge, if they are known.
     stair: Option<Stair>,
 }
 

@@ -16,9 +16,9 @@ pub(crate) struct Facing<'a> {
 struct Moment<'a> {
     service: &'a Curve,
     rises: Rises,
-    /// When a backlogged period is over.
+    /// The instant at which a backlogged period has ended for certain.
     until: Option<Ps>,
-    /// In the long run no more comes than is served.
+    /// Whether no more arrives than is served, in the long run.
     steady: bool,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Facing<'a> {
         Self { arrivals, rate, services }
     }
 
-    /// How long the class has something to send in one go, at most.
+    /// The longest period in which the class always has something to send.
     pub fn longest_busy(&self) -> Option<Ps> {
         let longest =
             |moments: &Vec<Moment<'_>>| moments.iter().try_fold(0, |most, at| Some(at.until?.max(most)));
@@ -48,7 +48,7 @@ impl<'a> Facing<'a> {
         self.best(|at| longest_wait(self.arrivals, &at.rises, frame, at.until, at.steady))
     }
 
-    /// The most that waits.
+    /// The largest amount of data that waits.
     pub fn backlog(&self) -> Result<Data, Reason> {
         self.best(|at| most_waiting(self.arrivals, at.service, at.until, at.steady))
     }

@@ -68,7 +68,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
     (hops, first)
 }
 
-/// How early frames of one stream can be at each of its hops, from `begin` on.
+/// The earliest arrival of frames of one stream at each of its hops, from `begin` on.
 fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec<Option<Openings>>]) {
     // Once is enough where parents come first; where paths meet, those that do may come later.
     for _ in begin..hops.len() {
@@ -104,13 +104,13 @@ fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Optio
     (before.earliest.saturating_add(waits).saturating_add(adds), before.fastest.saturating_add(adds))
 }
 
-/// How often a babbling talker releases one more.
+/// The intervals at which a babbling talker releases one more data unit.
 fn babble(fault: &Fault, of: usize) -> Option<Ps> {
     match fault {
         Fault::Babble { stream, every_ns, .. } if *stream as usize == of => Some(ps((*every_ns).max(1))),
-        // Frames that are lost harm nobody's bound.
+        // Lost frames do not break a bound.
         Fault::Babble { .. } | Fault::LinkDown { .. } | Fault::Loss { .. } | Fault::NodeDown { .. } => None,
-        // Plans with these have no bounds. Another kind of fault has to be thought about here.
+        // Plans with these faults have no bounds. A new kind of fault needs a decision here.
         Fault::Delay { .. } | Fault::Duplicate { .. } | Fault::Schedule { .. } => None,
     }
 }

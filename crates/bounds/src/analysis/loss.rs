@@ -10,12 +10,12 @@ use crate::reason::Reason;
 use crate::report::ClassBounds;
 use tsn_plan::{Fault, Plan, Stream};
 
-/// Of a frame, what is no service data unit: header, VLAN tag and FCS.
+/// Octets of a frame that do not belong to its service data unit: header, VLAN tag and FCS.
 const AROUND_SDU: u32 = 22;
 
-/// What in the whole Plan may take frames of a flow, wherever it is.
+/// A part of the Plan, at any place, that may drop frames of a flow.
 pub(crate) fn anywhere(plan: &Plan, stream: &Stream) -> Option<Reason> {
-    // A talker that babbles takes nothing by itself; its frames are counted in every queue.
+    // A babbling talker drops nothing; its frames are counted in every queue.
     if plan.faults.iter().any(|fault| !matches!(fault, Fault::Babble { .. })) {
         return Some(Reason::Taken);
     }
@@ -25,7 +25,7 @@ pub(crate) fn anywhere(plan: &Plan, stream: &Stream) -> Option<Reason> {
     stream.redundancy.as_ref().map(|_| Reason::Copies)
 }
 
-/// What at one port may take frames of a flow; `queue`: what is known of the flow's queue there.
+/// A reason why one port may drop frames of a flow; `queue`: the bounds of the flow's queue there.
 pub(crate) fn at(
     plan: &Plan,
     stream: &Stream,
@@ -35,7 +35,7 @@ pub(crate) fn at(
 ) -> Option<Reason> {
     let port = &plan.ports[hop.port];
     let class = &port.classes[usize::from(hop.class)];
-    // Of a list that is not in force for ever nobody knows whether it opens for a frame.
+    // A list that is not in force for ever may never open for a frame.
     if port.gates.is_some() && covered(port).is_none() {
         return Some(Reason::Gates);
     }

@@ -1,5 +1,5 @@
-//! From port to port: jitter that one port adds is what the next one sees; where ports feed each other in a circle,
-//! until nothing changes any more.
+//! From port to port: the jitter that a port adds arrives at the next port. Where ports feed each other in a cycle, the
+//! analysis repeats until nothing changes.
 //!
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
@@ -20,22 +20,22 @@ use crate::service::preemption::is_express;
 use std::collections::HashMap;
 use tsn_plan::{Fault, Plan};
 
-/// How often ports in a circle are analysed before they are said to have no bound.
+/// How many times ports in a cycle are analysed before the result is that they have no bound.
 const MOST_ROUNDS: usize = 400;
 
-/// The whole analysis as it stands.
+/// The state of the analysis.
 struct Network<'a> {
     plan: &'a Plan,
     models: Vec<Model<'a>>,
     hops: Vec<FlowHop>,
-    /// By hop: those after it.
+    /// The following hops of each hop.
     next: Vec<Vec<usize>>,
     results: Vec<PortResult>,
-    /// By hop: from its queue to the last bit out.
+    /// The delay of each hop, from its queue to the last bit out.
     delays: Vec<Result<Ps, Reason>>,
     /// By port, the Plan's taps there.
     taps: HashMap<usize, Vec<usize>>,
-    /// Ports whose circle did not come to rest.
+    /// Ports in cycles whose analysis did not converge.
     unconverged: Vec<bool>,
 }
 
@@ -83,7 +83,7 @@ pub fn bounds(plan: &Plan) -> Bounds {
     }
 }
 
-/// What of a Plan no bound here covers, wherever it is. Links that lose frames and filters that drop them do no harm.
+/// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them do not matter.
 fn not_covered(plan: &Plan) -> Option<Reason> {
     if plan.nodes.iter().any(|node| node.host.is_some()) {
         return Some(Reason::Hosts);
@@ -104,7 +104,7 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
 }
 
 impl Network<'_> {
-    /// Ports before those that they feed; then those in circles, and what comes after them.
+    /// The order of analysis: ports before the ports that they feed; then ports in cycles, and the ports behind these.
     fn order(&self) -> (Vec<usize>, Vec<usize>) {
         let mut feeds = vec![Vec::new(); self.models.len()];
         for hop in &self.hops {
@@ -140,7 +140,7 @@ impl Network<'_> {
         if circle.is_empty() {
             return;
         }
-        // From no jitter at all upwards: the first state that stays is a bound.
+        // The iteration starts without jitter and only grows: the first state that does not change is a bound.
         for hop in 0..self.hops.len() {
             if circle.contains(&self.hops[hop].port) {
                 self.delays[hop] = Ok(self.hops[hop].shortest - self.propagation(self.hops[hop].port));
@@ -163,7 +163,7 @@ impl Network<'_> {
                 return;
             }
         }
-        // No rest: nothing is known of what comes from a port in a circle, but that its link carries it.
+        // No convergence: the arrivals from a port in a cycle are limited by its link alone.
         for port in &circle {
             self.unconverged[*port] = true;
         }
@@ -214,7 +214,7 @@ impl Network<'_> {
         }
     }
 
-    /// What a port does that these bounds do not cover.
+    /// A function of a port that these bounds do not cover.
     fn not_covered(&self, port: usize) -> Option<Reason> {
         let port = self.models[port].port;
         let shaped = |(class, own): (usize, &tsn_plan::Class)| {
@@ -235,7 +235,7 @@ impl Network<'_> {
         node.cut_through_octets.map(|_| Reason::CutThrough)
     }
 
-    /// Nothing is known of any flow at a port.
+    /// Removes the bounds of all flows at a port.
     fn without_bound(&self, port: usize, reason: &Reason) -> PortResult {
         let flows = &self.models[port].flows;
         let class = |hops: &Vec<usize>| {
@@ -284,7 +284,7 @@ impl Network<'_> {
         let times = || parents.iter().map(|parent| self.hops[*parent].times);
         let spread = latest.map(|latest| latest - self.hops[hop].earliest);
         match self.hops[hop].once {
-            // While numbers seen are known, none goes on twice.
+            // As long as sequence recovery remembers a number, it lets no frame pass twice.
             Once::Recovery(memory) if spread.is_some_and(|spread| spread < memory) => 1,
             Once::OneWay => times().max().unwrap_or(1),
             _ => times().fold(0, u32::saturating_add).max(1),
@@ -315,12 +315,12 @@ impl Upstream for Network<'_> {
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {
-        // What an ATS scheduler lets pass comes when it is eligible, not when the link brought it.
+        // A frame behind an ATS scheduler counts from its eligibility time, not from its arrival.
         if hop.shaped.is_some() {
             return None;
         }
         let before = &self.hops[hop.only_parent()?];
-        // Frames that get a tag here bring more than the link brought.
+        // Frames that get a tag here are longer than they were on the link.
         let grows = hop.sizes.zip(before.sizes).is_some_and(|(own, before)| own.smallest > before.smallest);
         (!grows).then_some((before.port, before.class))
     }

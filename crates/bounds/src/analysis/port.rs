@@ -18,25 +18,25 @@ use crate::service::higher_priority::Higher;
 use crate::service::preemption::{self, is_express};
 use std::collections::HashMap;
 
-/// What came out for one class.
+/// The results of one class.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClassResult {
-    /// Most data that waits.
+    /// The largest amount of data that waits.
     pub backlog: Result<Data, Reason>,
-    /// What arrives of it at the other end within any span of time, where a shaper limits it.
+    /// The arrivals at the other end within any span of time, if a shaper limits them.
     pub shape: Option<Curve>,
-    /// The highest credit that its shaper gathers where nothing cuts it off.
+    /// The highest credit that the shaper gathers if nothing cuts it off.
     pub gathered: Option<Data>,
 }
 
-/// What came out for a port.
+/// The results of a port.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PortResult {
-    /// For every flow here: from its queue until its last bit has left.
+    /// The delay of every flow, from its queue until its last bit has left.
     pub delays: Vec<(usize, Result<Ps, Reason>)>,
     /// For flows whose frames can be interrupted here: from the first bit until the last one has left.
     pub passing: Vec<(usize, Result<Ps, Reason>)>,
-    /// By class; none where no flow is.
+    /// The results by class; none for a class without flows.
     pub classes: Vec<Option<ClassResult>>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstre
     let horizon = horizon(model, hops);
     let express = |class: u8| is_express(model.port.preemption.as_ref(), class);
     let cut = used.iter().any(|(class, octets)| !express(*class) && preemption::can_be_cut(*octets));
-    // Express classes go before all others, whatever their numbers.
+    // Express classes are sent before all others, whatever their numbers.
     let mut order: Vec<usize> = (0..count).rev().collect();
     order.sort_by_key(|class| !express(*class as u8));
     for number in order {
@@ -93,7 +93,7 @@ pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstre
     result
 }
 
-/// One class: its delays are added to `result`; what follows for others is returned.
+/// Analyses one class: adds its delays to `result`, and returns what the lower classes need to know of it.
 fn analyse_class(
     class: &Class<'_>,
     hops: &[FlowHop],
@@ -162,11 +162,11 @@ fn analyse_class(
     (ClassResult { backlog, shape, gathered }, higher)
 }
 
-/// How frames of a class pass the link once they have started.
+/// How frames of a class pass the link after their start.
 enum Passing {
-    /// In one piece.
+    /// Without interruption.
     Whole,
-    /// Express frames take so much of the link meanwhile.
+    /// With interruptions: these are the arrivals of express frames meanwhile.
     Interrupted(Result<Curve, Reason>),
 }
 
@@ -191,7 +191,7 @@ impl Passing {
             Self::Whole => waited.saturating_add(until_last_bit(smallest, class.model.port)),
             Self::Interrupted(express) => {
                 let two = passing_time(class, express, largest)?.saturating_add(waited);
-                // Without gates, all that is in front and the frame itself are one busy period.
+                // Without gates, the frame and all data before it form one busy period.
                 let one = if class.gated() { Ps::MAX } else { wait(preemption::gap()).unwrap_or(Ps::MAX) };
                 two.min(one)
             }

@@ -1,4 +1,4 @@
-//! Scheduled streams: when every release and every window is known, so is every arrival, but for jitter.
+//! Scheduled streams: if all releases and windows are known, so are all arrivals, apart from jitter.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4. The derivation is in `docs/concepts/bounds.md`.
 
@@ -204,7 +204,7 @@ pub(crate) fn least_wait(
         let around = windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| at(w.from + by, w.to + by)));
         around.flatten().min()
     };
-    // A frame that fits nowhere never starts.
+    // A frame that fits no window never starts.
     (0..lap / period).filter_map(wait).min()
 }
 

@@ -1,4 +1,4 @@
-//! How far service falls behind arrivals: in time (delay) and in data (backlog).
+//! The deviation of service from arrivals: in time (delay) and in data (backlog).
 //!
 //! Le Boudec & Thiran, Network Calculus, section 1.4, for service curves that may fall: strict priority minus
 //! interference that jumps.

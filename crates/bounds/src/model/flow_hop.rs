@@ -14,13 +14,13 @@ pub(crate) struct FlowHop {
     pub class: u8,
     /// The priority with which its frames leave here.
     pub pcp: u8,
-    /// The hops before, as indices into the list of all: several where paths meet, none at the talker.
+    /// Indices of the previous hops: several where paths meet, none at the talker.
     pub parents: Vec<usize>,
-    /// Whether a frame that comes by several of them goes on once.
+    /// Whether a frame that arrives from several of them is forwarded once.
     pub once: Once,
-    /// How often the same frame may come.
+    /// How many times the same frame may arrive.
     pub times: u32,
-    /// Of frames that fit at least one window here; none where no frame does.
+    /// Sizes of the frames that fit at least one window here; none if no frame fits.
     pub sizes: Option<Sizes>,
     /// The ATS scheduler in front of this port's queue.
     pub shaped: Option<Shaped>,
@@ -59,7 +59,7 @@ impl FlowHop {
         Some(periods.map(move |period| Stair { unit, period, jitter }))
     }
 
-    /// The hop before, where there is just one.
+    /// The previous hop, if there is exactly one.
     pub fn only_parent(&self) -> Option<usize> {
         if let [parent] = self.parents[..] { Some(parent) } else { None }
     }

@@ -5,14 +5,14 @@
 use crate::curve::{Ps, ps};
 use tsn_plan::{Algorithm, R_TAG_OCTETS, Redundancy, Stream};
 
-/// Why the same frame does not come twice where paths meet.
+/// Why the same frame does not arrive twice where paths meet.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Once {
-    /// It may.
+    /// The same frame may arrive twice.
     No,
     /// Only one of the paths forwards at any time.
     OneWay,
-    /// Sequence recovery knows what it has seen, for so long.
+    /// Sequence recovery remembers the numbers it has seen for this long.
     Recovery(Ps),
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn once(stream: &Stream, entries: &[u32]) -> Once {
     if let Some(recovery) = &redundancy.recovery {
         return match recovery.algorithm {
             Algorithm::Vector { .. } => Once::Recovery(ps(recovery.reset_ns)),
-            // It knows the last number only.
+            // Match recovery remembers the last number only.
             Algorithm::Match => Once::No,
         };
     }

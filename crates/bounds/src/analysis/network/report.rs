@@ -1,4 +1,4 @@
-//! What the analysis says: bounds of flows along their slowest paths, and of the classes of ports.
+//! The results of the analysis: bounds of flows along their slowest paths, and of the classes of ports.
 
 use super::Network;
 use crate::analysis::flows::{cut_short, first_link};
@@ -43,7 +43,7 @@ impl Network<'_> {
         let found = if parents.is_empty() {
             (if from_release { own } else { Some(0) }, vec![hop])
         } else if depth > self.hops.len() {
-            // Paths that lead back into themselves.
+            // Paths that contain a cycle.
             (None, vec![hop])
         } else {
             let paths = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
@@ -131,7 +131,7 @@ impl Network<'_> {
         };
         let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);
         let (rx_point, rx_tick) = tap(self.models[last].port.peer as usize, Stage::Rx, Point::End);
-        // What the stamps leave out: at the receiver's side, all of the frame behind its timestamp point.
+        // The part of a frame that the stamps leave out: at the receiver, all octets behind its timestamp point.
         let unstamped = |octets: u32| match rx_point {
             Point::End => 0,
             Point::Start => {
@@ -248,7 +248,7 @@ impl Network<'_> {
                 let sizes = || model.flows[class].iter().filter_map(|hop| self.hops[*hop].sizes);
                 let smallest = sizes().map(|sizes| sizes.smallest).min()?;
                 let largest = Data::from(sizes().map(|sizes| sizes.largest).max()?);
-                // Of every frame, at most this share is not overhead.
+                // The largest share of a frame that is no overhead.
                 let octets = |data: Data| {
                     let octets = data / (8 * BIT) * largest / (largest + Data::from(PHY_OVERHEAD.0));
                     u64::try_from(octets).unwrap_or(u64::MAX)
