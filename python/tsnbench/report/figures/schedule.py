@@ -67,7 +67,7 @@ def _gantts(found: Planned) -> list[Drawing]:
         used = sorted({slot.number for port, _ in charts for slot in port.slots})
         caption = (
             "Light boxes: gates are open. Filled boxes: planned frames, with their stream's number where "
-            "there is room; a dotted frame around them is the margin for clocks that differ. Hatched grey: "
+            "there is room; a dotted frame around them is the margin for clock errors. Hatched grey: "
             "guard, the largest frame of these classes cannot begin there any more. Time is to scale where "
             "frames are planned; pauses between are cut short, and their length is written. " + " ".join(told)
         )

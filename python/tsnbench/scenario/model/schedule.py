@@ -20,7 +20,7 @@ class Schedule(Part):
     """How scheduled streams are planned."""
 
     margin: Duration = key(
-        TIME, "kept free before and behind every frame, for clocks that differ; 0 unless given", default=0
+        TIME, "kept free before and behind every frame, for clock errors; 0 unless given", default=0
     )
     ways: Literal["shortest", "free"] = key(
         Choice({"shortest": "shortest", "free": "free"}, "ways"),
