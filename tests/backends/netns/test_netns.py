@@ -140,6 +140,27 @@ def test_the_higher_class_goes_past_a_queue(tmp_path):
     assert len(loop) == 100
 
 
+BOTH_DIRECTIONS = """
+name: both-directions
+duration: 200 ms
+network:
+  stations: [a, b]
+  bridges: [sw]
+  links: {rate: 100 Mbit/s, between: [a -- sw, b -- sw]}
+streams:
+  there: {from: a, to: b, pcp: 3, payload: 100 B, period: 10 ms}
+  back: {from: b, to: a, pcp: 3, payload: 200 B, period: 5 ms}
+"""
+
+
+def test_captured_ports_may_have_frames_in_both_directions(tmp_path):
+    """tcpdump counts frames of the other direction as received, and the capture has not lost them."""
+    run = _run(tmp_path, BOTH_DIRECTIONS)
+    for stream, frames in (("there", 20), ("back", 40)):
+        assert run.counters["streams"][stream == "back"]["released"] == frames
+        assert len(run.delay(stream)) == frames
+
+
 def test_a_port_sends_no_faster_than_its_rate(tmp_path):
     run = _run(tmp_path, BURSTS)
     seen = run.observations().filter(
