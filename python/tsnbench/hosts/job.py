@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 BRIDGE = "tsnbench0"
 """Of a host that forwards: a name that no user's own bridge has."""
-SNAP_OCTETS = 96
+SNAP_OCTETS = 128
+"""Of each frame: all headers, also those of TRDP, and the test payload with its number."""
 LAB_CARD = "tsnport"
 """The driver of cards in a lab's guest."""
 GATED = frozenset(

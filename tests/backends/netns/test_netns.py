@@ -161,6 +161,26 @@ def test_captured_ports_may_have_frames_in_both_directions(tmp_path):
         assert len(run.delay(stream)) == frames
 
 
+TELEGRAMS = """
+name: telegrams
+duration: 200 ms
+network:
+  stations: [ccu, door]
+  bridges: [ets]
+  links: {rate: 100 Mbit/s, between: [ccu -- ets, ets -- door]}
+streams:
+  pd: {from: ccu, to: door, trdp: {com-id: 1000, data-set: 64 B}, period: 20 ms, requires: {time-out: 1 s}}
+"""
+
+
+def test_captures_keep_what_tells_telegrams_apart(tmp_path):
+    """The test payload lies behind the header of TRDP: a capture that cuts frames earlier would see none."""
+    run = _run(tmp_path, TELEGRAMS)
+    assert len(run.delay("pd")) == 10
+    (judged,) = run.verdict()["rows"]
+    assert (judged["requirement"], judged["met"]) == ("time-out", "yes")
+
+
 def test_a_port_sends_no_faster_than_its_rate(tmp_path):
     run = _run(tmp_path, BURSTS)
     seen = run.observations().filter(

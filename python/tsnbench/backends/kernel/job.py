@@ -20,8 +20,8 @@ LEAST_LEAD_S = 2
 """From the moment when all programs are ready to the Plan's zero; a part of a second of it may be lost."""
 PATIENCE_S = 60
 """So long captures may take to begin, and then talkers and listeners to be ready."""
-SNAP_OCTETS = 80
-"""Of each frame: all headers, and the test payload with its number."""
+SNAP_OCTETS = 128
+"""Of each frame: all headers, also those of TRDP, and the test payload with its number."""
 
 
 @dataclass(frozen=True)
