@@ -162,7 +162,7 @@ streams:
 @pytest.mark.parametrize(
     ("x", "y", "more", "path", "words"),
     [
-        (", requires: {delay: 100 us}", "", "", "streams.x", "x takes at least 161.28 us over 2 links"),
+        (", requires: {delay: 100 us}", "", "", "streams.x", "x needs at least 161.28 us over 2 links"),
         (", offset: 1 us", ", offset: 1 us", "", "streams.y", "y"),
         (", jitter: 1 us", "", "", "streams.x.jitter", "jitter"),
         ("", "", f"shapers: {{all: {{gates: {{entries: [{OPEN}]}}}}}}", "streams.x.scheduled", "a -> s"),
