@@ -55,7 +55,7 @@ echo -35000 >$D/clock-right/error_ppb
 /tools/ip netns exec b ptp4l -f /job/follows.cfg -i p1 -s >/dev/null 2>&1 & other=$!
 sleep 14; read_clocks --count 1 >/results/locked
 echo -5000 >$D/clock-right/step_ns; sleep 0.2; read_clocks --count 1 >/results/stepped
-kill -9 $one; sleep 0.4; read_clocks --count 1 >/results/left
+kill -9 $one; sleep 0.1; read_clocks --count 1 >/results/left
 kill -9 $other; read_clocks --count 1 >/results/dead
 """
 
@@ -144,7 +144,8 @@ def test_readings_tell_a_clock_that_follows_from_one_that_jumped_or_was_left_alo
     assert abs(locked["phc"]["/dev/ptp1"]["offset_ns"]) < 100
     assert -5_100 < stepped["master_offset_ns"] < -2_000
     assert -5_200 < stepped["phc"]["/dev/ptp1"]["offset_ns"] < -2_000
-    # Nobody sends Sync any more, and only the age of the last one tells, until Announce is missed, too.
+    # No more Sync: only the age of the last one tells, until Announce is missed, too. That is 500 to 750 ms after
+    # the leader's end; the program takes some 300 ms of the guest's time to start.
     assert (left["port_state"], left["gm_present"]) == ("SLAVE", True)
-    assert left["age_ns"] > 300_000_000
+    assert left["age_ns"] > 200_000_000
     assert dead["error"] == "ptp4l does not answer"
