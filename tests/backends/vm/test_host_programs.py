@@ -144,8 +144,8 @@ def test_readings_tell_a_clock_that_follows_from_one_that_jumped_or_was_left_alo
     assert abs(locked["phc"]["/dev/ptp1"]["offset_ns"]) < 100
     assert -5_100 < stepped["master_offset_ns"] < -2_000
     assert -5_200 < stepped["phc"]["/dev/ptp1"]["offset_ns"] < -2_000
-    # No more Sync: only the age of the last one tells, until Announce is missed, too. That is 500 to 750 ms after
-    # the leader's end; the program takes some 300 ms of the guest's time to start.
+    # No more Sync: only the age of the last one tells, until Announce is missed, too. That is 500 to 750 ms
+    # after the leader's end; the program takes some 300 ms of the guest's time to start.
     assert (left["port_state"], left["gm_present"]) == ("SLAVE", True)
     assert left["age_ns"] > 200_000_000
     assert dead["error"] == "ptp4l does not answer"
