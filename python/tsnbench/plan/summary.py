@@ -78,26 +78,31 @@ class GateRow:
     """The list's base time, from which ``begin_ns`` counts."""
 
 
-def stream_rows(document: PlanDocument, most: int | None = None) -> list[StreamRow]:
-    """One row per stream, path and listener, in the order of the Plan; ``most``: the first rows alone."""
+def stream_rows(document: PlanDocument, most: int | None = None) -> tuple[list[StreamRow], int]:
+    """One row per stream, path and listener, in the order of the Plan, and how many rows there are.
+
+    Args:
+        document: a Plan's document.
+        most: at most so many rows are made; all unless given.
+    """
     points = stamped_points(document)
     ports = document["ports"]
-    rows: dict[tuple[str, tuple[int, ...]], StreamRow] = {}
+    # Of each row the last of its flows, which have one path and one frame, and how many there are.
+    found: dict[tuple[str, tuple[int, ...]], tuple[Stream, int, int]] = {}
     for stream in document["streams"]:
-        passings = [
-            (place, tuple(port for port, _ in path))
-            for place in range(len(stream["listeners"]))
-            for path in paths_to(stream, place)
-        ]
-        for place, passed in passings:
-            known = rows.get((stream["group"], passed))
-            if known is None and len(rows) == most:
-                return list(rows.values())
-            names = [document["nodes"][ports[passed[0]]["node"]]["name"]]
-            names += [ports[port]["name"].partition(" -> ")[2] for port in passed]
-            rows[stream["group"], passed] = StreamRow(
-                stream=stream["group"],
-                flows=known.flows + 1 if known else 1,
+        for place in range(len(stream["listeners"])):
+            for path in paths_to(stream, place):
+                key = (stream["group"], tuple(port for port, _ in path))
+                flows = found[key][2] if key in found else 0
+                found[key] = (stream, place, flows + 1)
+    rows = []
+    for (group, passed), (stream, place, flows) in list(found.items())[:most]:
+        names = [document["nodes"][ports[passed[0]]["node"]]["name"]]
+        names += [ports[port]["name"].partition(" -> ")[2] for port in passed]
+        rows.append(
+            StreamRow(
+                stream=group,
+                flows=flows,
                 pcp=stream["pcp"],
                 frame=_frame(stream),
                 pattern=_pattern(stream["pattern"]),
@@ -105,7 +110,8 @@ def stream_rows(document: PlanDocument, most: int | None = None) -> list[StreamR
                 least_ns=smallest_delay_ns(document, stream, place, points=points),
                 limit_ns=stream["requirements"].get("delay_ns"),
             )
-    return list(rows.values())
+        )
+    return rows, len(found)
 
 
 def class_rows(document: PlanDocument) -> list[list[ClassRow]]:

@@ -97,7 +97,7 @@ def _table(*columns: str, right: str = "") -> Table:
 def _stream_table(document: PlanDocument, most: int | None) -> Table:
     columns = ("stream", "pcp", "frame", "every", "path", "least delay", "limit")
     table = _table(*columns, right="pcp,frame,every,least delay,limit")
-    rows = stream_rows(document, most)
+    rows, there = stream_rows(document, most)
     for row in rows:
         table.add_row(
             row.stream if row.flows == 1 else f"{row.stream} x{row.flows}",
@@ -108,7 +108,7 @@ def _stream_table(document: PlanDocument, most: int | None) -> Table:
             quantities.time(row.least_ns),
             "" if row.limit_ns is None else quantities.time(row.limit_ns),
         )
-    if left := len(document["streams"]) - sum(row.flows for row in rows) if len(rows) == most else 0:
+    if left := there - len(rows):
         table.add_row(f"… {left} more", "", "", "", "--all shows them", "", "")
     return table
 
