@@ -16,11 +16,11 @@ from tsnbench.doctor.findings import MISSING, NOTE, OK, Finding
 from tsnbench.hosts import devices, doctor, map_plan, wiring
 from tsnbench.hosts.clocks import synchronisation
 from tsnbench.hosts.inventory.types import Clock
-from tsnbench.hosts.job import SNAP_OCTETS, queued
+from tsnbench.hosts.job import queued
 from tsnbench.hosts.returned import HostPorts
 from tsnbench.linux import qdiscs, tuning
 from tsnbench.linux.profile import Mode, Profile
-from tsnbench.plan.frames import sizes
+from tsnbench.plan.frames import CAPTURED_OCTETS, sizes
 from tsnbench.plan.load import flow_rate
 
 if TYPE_CHECKING:
@@ -405,7 +405,7 @@ def capture_octets(use: Use) -> int:
             own = sizes(stream["size"])
             # A stream that takes what it gets can have all of the link.
             rate = flow_rate(stream["pattern"], stream["size"]) or Fraction(port["rate_bps"])
-            kept = min(Fraction(SNAP_OCTETS), own.frame_bits / own.frames / 8 - _FCS)
+            kept = min(Fraction(CAPTURED_OCTETS), own.frame_bits / own.frames / 8 - _FCS)
             whole += (
                 rate * own.frames / own.phy_bits * (RECORD_OCTETS + kept) * use.plan["duration_ns"] / 10**9
             )

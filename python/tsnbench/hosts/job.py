@@ -20,6 +20,7 @@ from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.linux import ingress, qdiscs
 from tsnbench.linux.profile import Layout, Mode, Profile
+from tsnbench.plan.frames import CAPTURED_OCTETS
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 BRIDGE = "tsnbench0"
 """Of a host that forwards: a name that no user's own bridge has."""
-SNAP_OCTETS = 128
-"""Of each frame: all headers, also those of TRDP, and the test payload with its number."""
 LAB_CARD = "tsnport"
 """The driver of cards in a lab's guest."""
 GATED = frozenset(
@@ -362,7 +361,7 @@ def _programs(
                 continue
             direction = "in" if tap["stage"] == "rx" else "out"
             argv = (PROGRAM, "capture", job.names[tap["port"]], "--direction", direction)
-            argv += ("--file", f"tap-{number}.pcap", "--snap", str(SNAP_OCTETS))
+            argv += ("--file", f"tap-{number}.pcap", "--snap", str(CAPTURED_OCTETS))
             argv += ("--hardware",) if direction == "in" and tap["port"] in stamping else ()
             job.captures.append(Program(f"tap-{number}", argv, "capturing"))
     whole_ns = plan["duration_ns"] + plan["drain_ns"] + DRAIN_NS

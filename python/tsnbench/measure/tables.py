@@ -93,6 +93,7 @@ def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[st
                                 if any(row[name] for row in rows)))  # fmt: skip
     figures = ("min", "median", "p99", "max")
     spare = {"late": 4, "duplicate": 5, "reordered": 6, "missing_timestamp": 7, "p99": 3, "min": 2}
+    unsure = _unsure(rows)
     sheet = Sheet(
         "streams: frames, and delay in us",
         [
@@ -100,14 +101,14 @@ def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[st
             Column("listener", name=True, spare=1),
             *(Column(COUNTS[name], spare=spare.get(name, 0)) for name in counts),
             *(Column(name, spare=spare.get(name, 0)) for name in figures),
-            *_unsure(rows),
+            *unsure,
         ],
         most=most,
     )
     for row in rows:
         counted = [count(row[name]) for name in counts]
         delays = [micros(row[f"delay {name}"]) for name in figures]
-        delays += [micros(row.get("delay uncertainty")) for _ in _unsure(rows)]
+        delays += [micros(row.get("delay uncertainty")) for _ in unsure]
         sheet.rows.append([row["stream"], row["listener"], *counted, *delays])
     return sheet
 
@@ -144,10 +145,11 @@ SPARE = {"min": 3, "mean": 4, "median": 0, "p90": 7, "p99": 2, "p99_9": 5, "max"
 def _delays(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     figures = [Column(name.replace("_", "."), spare=SPARE[name]) for name in STATS]
     frames = [Column("frame of min", spare=9), Column("frame of max", spare=6)]
-    sheet = _sheet("delay, us", [*figures, *_unsure(rows), Column("spread", spare=8), *frames], most)
+    unsure = _unsure(rows)
+    sheet = _sheet("delay, us", [*figures, *unsure, Column("spread", spare=8), *frames], most)
     for row in rows:
         stats = [micros(row[f"delay {name}"]) for name in STATS]
-        stats += [micros(row.get("delay uncertainty")) for _ in _unsure(rows)]
+        stats += [micros(row.get("delay uncertainty")) for _ in unsure]
         ends = [count(row["delay min_seq"]), count(row["delay max_seq"])]
         sheet.rows.append([row["stream"], row["listener"], *stats, micros(row["spread"]), *ends])
     return sheet
@@ -156,13 +158,14 @@ def _delays(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
 def _jitters(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
     figures = [Column(name.replace("_", "."), spare=SPARE[name]) for name in STATS]
     columns = [Column("stream", name=True), Column("kind", left=True), *figures]
-    sheet = Sheet("jitter, us", [*columns, *_unsure(rows), Column("frame of max", spare=6)], most=most)
+    unsure = _unsure(rows)
+    sheet = Sheet("jitter, us", [*columns, *unsure, Column("frame of max", spare=6)], most=most)
     heard = Counter(row["stream"] for row in rows)
     for row in rows:
         stream = f"{row['stream']} to {row['listener']}" if heard[row["stream"]] > 1 else row["stream"]
         for kind in KINDS:
             stats = [micros(row[f"{kind} {name}"]) for name in STATS]
-            stats += [micros(row.get(f"{kind} uncertainty")) for _ in _unsure(rows)]
+            stats += [micros(row.get(f"{kind} uncertainty")) for _ in unsure]
             sheet.rows.append([stream, kind, *stats, count(row[f"{kind} max_seq"])])
     return sheet
 

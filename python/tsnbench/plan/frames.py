@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Redundancy, Size, Stream
 
 
+CAPTURED_OCTETS = 128
+"""Octets of a frame that captures of runs keep: all headers, also those of TRDP, and the test payload."""
+
+
 @dataclass(frozen=True)
 class Sizes:
     """The frames of one flow, in octets from destination address to FCS."""

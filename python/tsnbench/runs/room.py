@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.errors import BackendError
-from tsnbench.plan.frames import sizes
+from tsnbench.plan.frames import CAPTURED_OCTETS, sizes
 from tsnbench.plan.load import flow_rate
 from tsnbench.quantities import size as size_of
 from tsnbench.runs import clearing
@@ -29,8 +30,6 @@ CLOCK_ERROR = 16
 """Octets of one row of clock_error.parquet."""
 BLOCK = 40
 """Octets that a capture has for a frame beside the frame."""
-SNAP = 128
-"""Octets of a frame that captures on kernels keep."""
 REST = 4_000_000
 PER_STREAM = 5_000
 """Octets of Plan, counters, measures and report: of a small run, and for each stream."""
@@ -58,21 +57,18 @@ class Need:
 def need(plan: PlanDocument, backend: str, pcap: bool) -> Need:
     """What a run of a Plan's document writes."""
     sent = [frames(plan, stream) for stream in plan["streams"]]
-    lengths = [sizes(stream["size"]) for stream in plan["streams"]]
-    rows = octets = 0.0
-    snapped = 0.0
+    passing = _passing(plan, sent)
+    rows = octets = snapped = 0.0
     for tap in plan["taps"]:
         port = plan["ports"][tap["port"]]
         # What comes in at a port goes out at its peer.
         egress = tap["port"] if tap["stage"] not in ("rx", "kernel-rx", "app-rx") else port["peer"]
-        there = [n for n, stream in enumerate(plan["streams"]) if _crosses(stream, egress)]
-        bits = sum(sent[n] * float(lengths[n].phy_bits / lengths[n].frames) for n in there)
+        there = passing.get(egress, _NOTHING)
         fits = port["rate_bps"] * (plan["duration_ns"] + plan["drain_ns"]) / 1e9
-        share = min(1.0, fits / bits) if bits else 0.0
-        for n in there:
-            rows += sent[n] * share
-            octets += 1.1 * sent[n] * share * (float(lengths[n].frame_bits / lengths[n].frames) / 8 + BLOCK)
-            snapped += sent[n] * share * (min(lengths[n].largest, SNAP) + BLOCK)
+        share = min(1.0, fits / there.bits) if there.bits else 0.0
+        rows += there.frames * share
+        octets += 1.1 * there.octets * share
+        snapped += there.snapped * share
     pairs = sum(count * len(stream["listeners"]) for count, stream in zip(sent, plan["streams"], strict=True))
     on_kernel = backend != "simulation"
     sighting, frame = ROWS["random" if on_kernel or _is_random(plan) else _steady(plan)]
@@ -84,6 +80,38 @@ def need(plan: PlanDocument, backend: str, pcap: bool) -> Need:
         rest=REST + PER_STREAM * len(plan["streams"]) + _clock_rows(plan) * CLOCK_ERROR,
         scratch=round(snapped) if backend == "netns" else 0,
     )
+
+
+@dataclass
+class _Passing:
+    """Sums over the streams that leave by one port."""
+
+    frames: float = 0.0
+    bits: float = 0.0
+    octets: float = 0.0
+    """In captures of whole frames."""
+    snapped: float = 0.0
+    """In captures on kernels."""
+
+
+_NOTHING = _Passing()
+
+
+def _passing(plan: PlanDocument, sent: Sequence[float]) -> dict[int, _Passing]:
+    """By port, what its streams send through it; linear in streams and hops."""
+    found: dict[int, _Passing] = {}
+    for count, stream in zip(sent, plan["streams"], strict=True):
+        size = sizes(stream["size"])
+        bits = count * float(size.phy_bits / size.frames)
+        octets = count * (float(size.frame_bits / size.frames) / 8 + BLOCK)
+        snapped = count * (min(size.largest, CAPTURED_OCTETS) + BLOCK)
+        for port in {hop["port"] for hop in (*stream["route"], *stream.get("flood", ()))}:
+            own = found.setdefault(port, _Passing())
+            own.frames += count
+            own.bits += bits
+            own.octets += octets
+            own.snapped += snapped
+    return found
 
 
 def frames(plan: PlanDocument, stream: Stream) -> float:
@@ -131,10 +159,6 @@ def refuse_too_large(plan: PlanDocument, folder: Path, scratch: Path, backend: s
 
 def _less(pcap: bool) -> str:
     return "a shorter --duration, fewer taps" + (" or no --pcap" if pcap else "") + " need less; "
-
-
-def _crosses(stream: Stream, port: int) -> bool:
-    return any(hop["port"] == port for hop in (*stream["route"], *stream.get("flood", ())))
 
 
 def _is_random(plan: PlanDocument) -> bool:

@@ -11,6 +11,7 @@ from tsnbench.backends.kernel.device import space
 from tsnbench.backends.kernel.environment import Environment
 from tsnbench.backends.kernel.shell import Shell, names_a_moment, templates
 from tsnbench.backends.kernel.slow_motion import dilated
+from tsnbench.plan.frames import CAPTURED_OCTETS
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.device import Device
@@ -20,8 +21,6 @@ LEAST_LEAD_S = 2
 """From the moment when all programs are ready to the Plan's zero; a part of a second of it may be lost."""
 PATIENCE_S = 60
 """So long captures may take to begin, and then talkers and listeners to be ready."""
-SNAP_OCTETS = 128
-"""Of each frame: all headers, also those of TRDP, and the test payload with its number."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def files(
         whole_us=(slower["duration_ns"] + slower["drain_ns"]) // 1000 + 10_000,
         nodes=[port["node"] for port in slower["ports"]],
         captures=_captures(slower),
-        snap_octets=SNAP_OCTETS,
+        snap_octets=CAPTURED_OCTETS,
         least_lead_s=LEAST_LEAD_S,
         patience_s=PATIENCE_S,
         listeners=listeners,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.document import Plan
+from tsnbench.plan.frames import CAPTURED_OCTETS
 from tsnbench.plan.gates import gate_lists
 from tsnbench.plan.network import Network, file_name
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 PHASES = ("install", "setup", "scenario", "process")
 """Of EnGINE's framework, II-D."""
-SNAP_OCTETS = 96
-"""Of each captured frame: all headers, and the test payload with its number."""
 _PROGRAM = (
     "python3 -c 'import tsnbench, pathlib; "
     'print(pathlib.Path(tsnbench.__file__).with_name("tsnbench-traffic"))\''
@@ -119,8 +118,8 @@ def _run(network: Network, node: int, profile: Profile) -> str:
     for device in devices:
         word = shlex.quote(device)
         lines += [
-            f"tcpdump -i {word} -j {stamps} --time-stamp-precision=nano -s {SNAP_OCTETS} -U --immediate-mode "
-            f'-w results/{word}.pcap 2> results/{word}.txt & captures="$captures $!"',
+            f"tcpdump -i {word} -j {stamps} --time-stamp-precision=nano -s {CAPTURED_OCTETS} "
+            f'-U --immediate-mode -w results/{word}.pcap 2> results/{word}.txt & captures="$captures $!"',
             f'until grep -qs "listening on" results/{word}.txt; do kill -0 $! || exit 1; sleep 0.1; done',
         ]
     # Whoever is late says so, and does not begin at another instant than all others.

@@ -11,7 +11,7 @@
 #include "tsnport.h"
 
 #define PAGES (128u << 20 >> PAGE_SHIFT)	/* at most, of one capture */
-#define SNAP 128u				/* octets of a frame that are kept */
+#define SNAP 128u				/* octets of a frame that are kept: plan/frames.py */
 
 struct file_header {
 	u32 magic;
