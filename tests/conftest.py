@@ -36,6 +36,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=PAUSE_S))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that is tried again makes anew what its module keeps, such as the results of a guest."""
+    if getattr(item, "execution_count", 1) > 1 and isinstance(item, pytest.Function):
+        for kept in vars(item.module).values():
+            if callable(clear := getattr(kept, "cache_clear", None)):
+                clear()
+
+
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
     """Why a test was skipped, in its own words."""
     place = report.longrepr
