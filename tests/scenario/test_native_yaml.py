@@ -125,12 +125,30 @@ def test_the_limit_of_values_can_be_moved(monkeypatch: pytest.MonkeyPatch) -> No
     source.parse(text, "a.yaml")
 
 
-def test_a_large_text_with_a_mistake_is_refused_at_once_with_its_place(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("text", "place", "found"),
+    [
+        ("a: [1, 2\nb: ]}\n", "2:", ""),
+        ("a: 1\nb:\t2\n", "2:3", "a tab"),
+        ("a: 1\nb: |\n  text\n", "3:3", "a block of text"),
+        ("a: 1\nb: x\x01\n", "2:5", "the character U+0001"),
+        ("a: {b:\n  c}\n", "2:3", "a value in another line than its key"),
+    ],
+)
+def test_what_a_large_text_may_not_have_is_named_at_its_place(
+    text: str, place: str, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "LARGEST_SLOW", 10)
-    with pytest.raises(ScenarioErrors, match="line 2"):
-        source.parse("a: [1, 2\nb: ]}\n", "a.yaml")
+    with pytest.raises(ScenarioErrors) as raised:
+        source.parse(text, "a.yaml")
+    assert str(raised.value).startswith(f"a.yaml:{place}")
+    assert found in str(raised.value)
+
+
+def test_lines_may_end_as_on_windows() -> None:
+    text = SHIPPED[0].read_text(encoding="utf-8")
+    assert native(text.replace("\n", "\r\n")) == native(text)
+    assert slow(text.replace("\n", "\r\n")) == native(text)
 
 
 values = st.recursive(

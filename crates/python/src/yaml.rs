@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 use std::collections::HashMap;
 
 /// Numbers of each event: its kind, line and column from 1, anchor (0: none), and text.
@@ -16,10 +16,17 @@ const MAPPING: u32 = 3;
 const END: u32 = 4;
 const ALIAS: u32 = 5;
 
+/// Why a text is left to the slower parser: line and column from 1, and what is there.
+type Refusal = (usize, usize, String);
+
+fn refuse<T>(mark: Marker, found: &str) -> Result<T, Refusal> {
+    Err((mark.line(), mark.col() + 1, found.to_owned()))
+}
+
 /// Characters that YAML forbids, or that YAML 1.1 and 1.2 treat differently.
 fn unusual(letter: char) -> bool {
     match letter {
-        '\n' | ' '..='~' => false,
+        ' '..='~' => false,
         '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => true,
         '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}' => false,
         _ => true,
@@ -47,13 +54,13 @@ struct Open {
 
 impl Open {
     /// Counts one more part. A value within braces has to begin in the line of its key: libraries differ on others.
-    fn take(&mut self, line: usize) -> Result<(), String> {
+    fn take(&mut self, mark: Marker) -> Result<(), Refusal> {
         let value = self.mapping && self.parts % 2 == 1;
-        if self.flow && value && line != self.line {
-            return Err("a value in another line than its key".into());
+        if self.flow && value && mark.line() != self.line {
+            return refuse(mark, "a value in another line than its key");
         }
         self.parts += 1;
-        self.line = line;
+        self.line = mark.line();
         Ok(())
     }
 }
@@ -62,7 +69,7 @@ impl Open {
 /// the machine's byte order: kind (0 plain scalar, 1 quoted scalar, 2 sequence, 3 mapping, 4 end of either, 5 alias),
 /// line and column from 1, number of the anchor or 0, and the place of the scalar's text in the list.
 ///
-/// Raises ValueError for everything that is rare in scenarios: mistakes, tags, several documents, directives, tabs and
+/// Raises ValueError (line, column, what is there) for everything that is rare in scenarios: mistakes, tags, several documents, directives, tabs and
 /// control characters, more than `deepest` levels of nesting. A slower parser decides what these texts mean.
 #[pyfunction]
 fn yaml_events<'py>(
@@ -75,18 +82,21 @@ fn yaml_events<'py>(
     Ok((PyBytes::new(py, &octets), texts))
 }
 
-fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), String> {
-    let rare = |line: &str| {
+fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), Refusal> {
+    // Not `lines`, which leaves out a carriage return: libraries differ on those without a line feed.
+    for (number, line) in text.split('\n').enumerate() {
         let explicit = line.trim_start().strip_prefix(['?', ':']);
-        line.starts_with("...")
-            || line.starts_with('%')
-            || explicit.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
-    if text.lines().any(rare) {
-        return Err("the end of a document, a directive or an explicit key".into());
-    }
-    if text.chars().any(unusual) {
-        return Err("an unusual character".into());
+        let explicit = explicit.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        if line.starts_with("...") || line.starts_with('%') || explicit {
+            return Err((number + 1, 1, "the end of a document, a directive or an explicit key".into()));
+        }
+        if let Some(column) = line.chars().position(unusual) {
+            let found = match line.chars().nth(column) {
+                Some('\t') => "a tab".to_owned(),
+                letter => format!("the character U+{:04X}", letter.map_or(0, u32::from)),
+            };
+            return Err((number + 1, column + 1, found));
+        }
     }
     let mut numbers: Vec<u32> = Vec::with_capacity(text.len() / 8 * NUMBERS);
     let mut known: HashMap<String, u32> = HashMap::new();
@@ -95,17 +105,19 @@ fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), String>
     let lines: Vec<&str> = text.lines().collect();
     let mut documents = 0;
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| error.to_string())?;
+        let (event, span) = event
+            .map_err(|error| (error.marker().line(), error.marker().col() + 1, error.info().to_owned()))?;
+        let start = span.start;
         let begins = matches!(
             event,
             Event::Alias(_) | Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)
         );
         if begins && let Some(within) = open.last_mut() {
-            within.take(span.start.line())?;
+            within.take(start)?;
         }
-        let number = |value: usize| u32::try_from(value).map_err(|_| "too long a text".to_owned());
-        let place = [number(span.start.line())?, number(span.start.col() + 1)?];
-        let mut push = |kind: u32, anchor: usize, text: u32| -> Result<(), String> {
+        let number = |value: usize| u32::try_from(value).or_else(|_| refuse(start, "too long a text"));
+        let place = [number(start.line())?, number(start.col() + 1)?];
+        let mut push = |kind: u32, anchor: usize, text: u32| -> Result<(), Refusal> {
             numbers.extend([kind, place[0], place[1], number(anchor)?, text]);
             Ok(())
         };
@@ -114,22 +126,22 @@ fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), String>
             Event::DocumentStart(_) => {
                 documents += 1;
                 if documents > 1 {
-                    return Err("a second document".into());
+                    return refuse(start, "a second document");
                 }
             }
             Event::Alias(anchor) => push(ALIAS, anchor, 0)?,
             Event::Scalar(_, _, _, Some(_))
             | Event::SequenceStart(_, Some(_))
             | Event::MappingStart(_, Some(_)) => {
-                return Err("a tag".into());
+                return refuse(start, "a tag");
             }
             Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, _, None) => {
-                return Err("a block of text".into());
+                return refuse(start, "a block of text");
             }
             Event::Scalar(value, ScalarStyle::Plain, _, None)
                 if odd(&value, span) || value.is_empty() && open.last().is_some_and(|within| within.flow) =>
             {
-                return Err("a text that should have quotes".into());
+                return refuse(start, "a text that should have quotes");
             }
             Event::Scalar(value, style, anchor, None) => {
                 let place = match known.get(&*value) {
@@ -145,17 +157,19 @@ fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), String>
             }
             Event::SequenceStart(anchor, None) | Event::MappingStart(anchor, None) => {
                 if open.len() >= deepest {
-                    return Err("too deep".into());
+                    return refuse(start, "too deep");
                 }
                 let (flow, mapping) =
                     (span.start.index() != span.end.index(), matches!(event, Event::MappingStart(..)));
                 if !flow && open.last().is_some_and(|within| within.flow) {
-                    return Err("a pair without braces in a list".into());
+                    return refuse(start, "a pair without braces in a list");
                 }
-                let first =
-                    lines.get(span.start.line() - 1).and_then(|line| line.chars().nth(span.start.col()));
-                if !flow && !mapping && first != Some('-') {
-                    return Err("a list whose place is not that of its first dash".into());
+                // Only where a line has little before it: a search from its begin for every brace would be quadratic.
+                let dash = || {
+                    lines.get(start.line() - 1).is_some_and(|line| line.chars().nth(start.col()) == Some('-'))
+                };
+                if !flow && !mapping && !dash() {
+                    return refuse(start, "a list whose place is not that of its first dash");
                 }
                 open.push(Open { flow, mapping, parts: 0, line: 0 });
                 push(if mapping { MAPPING } else { SEQUENCE }, anchor, 0)?;
@@ -167,7 +181,7 @@ fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), String>
         }
     }
     if numbers.is_empty() {
-        return Err("an empty document".into());
+        return Err((1, 1, "an empty document".into()));
     }
     Ok((numbers, texts))
 }

@@ -179,11 +179,13 @@ def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
 def _native_tree(text: str, file: str) -> Builder | None:
     """The tree by the native parser; None for texts that it refuses, most of them with a mistake."""
     try:
-        octets, texts = _native.yaml_events(text, DEEPEST)
+        octets, texts = _native.yaml_events(text.replace("\r\n", "\n"), DEEPEST)
     except ValueError as refusal:
-        if len(text) > LARGEST_SLOW:
-            raise failure(file, "YAML", shown(str(refusal), 200)) from None
-        return None
+        if len(text) <= LARGEST_SLOW:
+            return None
+        line, column, found = refusal.args
+        expected = f"plain YAML in a file of more than {LARGEST_SLOW >> 20} MiB"
+        raise failure(file, expected, shown(found, 200), place=Place(line, column)) from None
     texts = [text.replace(OPEN, "{").replace(CLOSE, "}") for text in texts]
     builder = Builder(file)
     events = array("I", octets)
@@ -214,6 +216,7 @@ class Builder:
         self.problems: list[Problem] = []
         self.anchors: dict[object, Value] = {}
         self.open: list[tuple[Place, bool, object, list[Value]]] = []
+        self.most_values = most_values()
 
     def alias(self, place: Place, anchor: object, name: str) -> None:
         """The value of an anchor once more."""
@@ -233,7 +236,7 @@ class Builder:
         """Ends the mapping or sequence that was begun last."""
         place, mapping, anchor, values = self.open.pop()
         weight = 1 + sum([value.weight for value in values])
-        if weight > most_values():
+        if weight > self.most_values:
             raise too_many(self.file, place)
         if mapping:
             self.add(Mapping(place, self.entries(values), weight), anchor)
