@@ -95,7 +95,7 @@ def test_a_lab_that_has_everything_lacks_nothing_but_what_plans_cannot() -> None
         ({"interface": {"phc": ""}}, "in (eno1) clock", "no PTP hardware clock", "clock: software"),
         ({"programs": frozenset({"ptp4l"})}, "phc2sys", "the Plan has PTP", "apt-get install linuxptp"),
         ({"steering": ("chronyd",)}, "chronyd", "phc2sys", "systemctl stop chrony"),
-        ({"free_octets": 1000}, "space", "captures need up to 4 MiB", "shorter duration"),
+        ({"free_octets": 1000}, "space", "captures need up to 5 MiB", "shorter duration"),
         ({"online": frozenset({0, 1})}, "processors", "no processor 2, 3", "talkers"),
         (
             {"can": replace(Capabilities(), qdiscs=frozenset({"pfifo"}))},

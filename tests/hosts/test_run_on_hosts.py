@@ -307,7 +307,7 @@ def test_a_capture_that_lost_frames_rejects_the_attempt(
 
     longer = read_scenario(SCENARIO.replace("200 ms", "2 s", 1))[0].plan()
     waits, begins = attempt._wait, attempt._begin
-    monkeypatch.setattr(job, "SNAP_OCTETS", 2000)
+    monkeypatch.setattr(job, "CAPTURED_OCTETS", 2000)
 
     def small(agent, own, text):
         own.captures = [replace(one, argv=(*one.argv, "--ring", "1")) for one in own.captures]
