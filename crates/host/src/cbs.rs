@@ -1,6 +1,6 @@
 //! The kernel's credit-based shaper: credit counts octets of frames without preamble, gap and check sequence.
 //!
-//! tc-cbs(8) without offload. In nanoseconds and whole octets, as the kernel computes.
+//! tc-cbs(8) without offload. It computes in nanoseconds and whole octets, as the kernel does.
 
 use crate::HostTime;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub struct CreditBasedQdisc<T> {
     limit: usize,
     queue: VecDeque<(T, u32)>,
     credits: i128,
-    /// Up to when credit is counted; the frame sent last is on the wire until then.
+    /// Credit is counted up to this instant; the frame sent last is on the wire until then.
     last: HostTime,
     wake: Option<HostTime>,
 }
@@ -56,7 +56,7 @@ impl<T> CreditBasedQdisc<T> {
         }
     }
 
-    /// Takes a frame; gives it back where the queue is full.
+    /// Takes a frame, or gives it back where the queue is full.
     ///
     /// # Errors
     /// The frame.
@@ -72,13 +72,13 @@ impl<T> CreditBasedQdisc<T> {
         Ok(())
     }
 
-    /// The first frame, where credit lets it go.
+    /// The first frame, once the credit is not negative.
     pub fn dequeue(&mut self, now: HostTime) -> Option<T> {
         self.wake = None;
         if self.queue.is_empty() {
             return None;
         }
-        // The frame before is still being sent.
+        // The previous frame is still being sent.
         if now < self.last {
             self.wake = Some(self.last);
             return None;
@@ -87,7 +87,7 @@ impl<T> CreditBasedQdisc<T> {
             let passed = i128::from((now - self.last).ps() / 1_000);
             self.credits = (self.credits + passed * self.idle / NS_PER_S).min(self.high);
             if self.credits < 0 {
-                // Rounded up: the kernel rounds down, and its timer is late enough.
+                // The wait is rounded up: the kernel rounds down, and its timer is late enough.
                 let wait = (-self.credits * NS_PER_S + self.idle - 1) / self.idle.max(1);
                 self.last = now;
                 self.wake = Some(now + nanoseconds(wait.max(1)));
@@ -101,25 +101,25 @@ impl<T> CreditBasedQdisc<T> {
         Some(item)
     }
 
-    /// Takes out all that waits. Credit is counted as if the wire had been idle.
+    /// Takes out all frames that wait. Credit is counted as if the wire had been idle.
     pub fn flush(&mut self) -> Vec<T> {
         self.wake = None;
         std::mem::take(&mut self.queue).into_iter().map(|(item, _)| item).collect()
     }
 
-    /// For when its timer is set.
+    /// When the qdisc's timer expires.
     #[must_use]
     pub fn wake(&self) -> Option<HostTime> {
         self.wake
     }
 
-    /// How many frames wait.
+    /// Number of waiting frames.
     #[must_use]
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Whether none waits.
+    /// Whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
@@ -142,12 +142,12 @@ mod tests {
         let mut cbs = CreditBasedQdisc::new(numbers, 1_000_000_000, 10);
         let mut send =
             |us: i64, item: char| cbs.enqueue(at(us), item, 1_000).is_ok().then(|| cbs.dequeue(at(us)));
-        // The second one goes with all the credit that there can be, and most of it is left behind it.
+        // The second frame leaves with the greatest possible credit, and most of that credit is left afterwards.
         assert_eq!(
             [(0, 'a'), (1_000, 'b'), (2_000, 'c')].map(|(us, item)| send(us, item)),
             [Some(Some('a')), Some(Some('b')), Some(Some('c'))]
         );
-        // So the third one has none, and who follows it waits for what it cost.
+        // So the third frame leaves at once, and the next frame waits for the credit that the third one spent.
         assert_eq!(send(2_008, 'd'), Some(None));
     }
 }

@@ -2,25 +2,25 @@
 
 use tsn_units::Duration;
 
-/// Ready to draw from.
+/// A distribution in the form that latencies are drawn from.
 #[derive(Clone, Debug)]
 pub enum Distribution {
     /// No time.
     None,
     /// Always the same.
     Constant(Duration),
-    /// From the first on, `count` picoseconds, equally likely.
+    /// `count` picoseconds from `from` on, equally likely.
     Uniform {
         /// ps.
         from: u64,
-        /// How many values.
+        /// Number of values.
         count: u64,
     },
-    /// Bins: where each begins in ps, and how often it or one before it was met.
+    /// Bins: where each begins in ps, and the cumulative count of values up to its end.
     Histogram {
         /// (ps, counts up to and with this bin).
         bins: Box<[(u64, u64)]>,
-        /// How many values a bin has, ps.
+        /// Width of a bin in ps.
         width: u64,
     },
 }
@@ -30,7 +30,7 @@ fn ps(ns: u64) -> u64 {
 }
 
 impl Distribution {
-    /// The one of a Plan whose consistency is proved.
+    /// Reads a distribution of a checked Plan.
     #[must_use]
     pub fn new(plan: Option<&tsn_plan::Distribution>) -> Self {
         match plan {

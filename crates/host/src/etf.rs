@@ -1,20 +1,21 @@
 //! The earliest-transmission-time-first queueing discipline.
 //!
-//! tc-etf(8). Strict: a frame is handed on from `delta` before its transmission time on, and dropped once that has
-//! passed. Deadline: it is handed on as soon as it can, and its transmission time becomes the present.
+//! tc-etf(8). Strict mode: a frame is handed on from `delta` before its transmission time on, and dropped once that
+//! time has passed. Deadline mode: a frame is handed on as soon as possible, and its transmission time becomes the
+//! present.
 
 use crate::{DropCause, HostTime, SocketOptions};
 use std::collections::BTreeMap;
 use tsn_units::Duration;
 
-/// One queue, in the order of transmission times; of equal ones the first that came goes first.
+/// One queue in the order of transmission times; frames with equal times leave in the order of their arrival.
 #[derive(Clone, Debug)]
 pub struct Etf<T> {
     delta: Duration,
     deadline: bool,
     skip_sock_check: bool,
     queue: BTreeMap<(HostTime, u64), T>,
-    /// The transmission time handed on last.
+    /// The transmission time of the frame that was handed on last.
     last: HostTime,
     arrivals: u64,
 }
@@ -27,7 +28,7 @@ impl<T> Etf<T> {
         Self { delta, deadline, skip_sock_check, queue: BTreeMap::new(), last, arrivals: 0 }
     }
 
-    /// Takes a frame, or gives it back with the reason why not. `socket` is none for frames that are forwarded.
+    /// Takes a frame, or gives it back with the cause of its drop. `socket` is none for frames that are forwarded.
     ///
     /// # Errors
     /// The frame and the cause of its drop.
@@ -43,7 +44,7 @@ impl<T> Etf<T> {
         if !self.skip_sock_check && !socket.is_some_and(fits) {
             return Err((item, DropCause::Socket));
         }
-        // A frame that nobody gave a transmission time has that of 1970.
+        // A frame without a transmission time has the transmission time 0 (1970), which has passed.
         let Some(txtime) = txtime.filter(|txtime| *txtime >= now && *txtime >= self.last) else {
             return Err((item, DropCause::Late));
         };
@@ -52,8 +53,8 @@ impl<T> Etf<T> {
         Ok(())
     }
 
-    /// What happens to the first frame now: it is handed on with its transmission time, or dropped as expired; none
-    /// while there is nothing to do. To be asked again until then.
+    /// Hands on the first frame with its transmission time, or drops it as expired; none while there is nothing to
+    /// do. The caller repeats the call until the result is none.
     pub fn dequeue(&mut self, now: HostTime) -> Option<Result<(T, HostTime), T>> {
         let (txtime, _) = *self.queue.first_key_value()?.0;
         if txtime < now {
@@ -70,25 +71,25 @@ impl<T> Etf<T> {
         self.queue.pop_first().map(|(_, item)| Ok((item, handed)))
     }
 
-    /// Takes out all that waits, and begins anew.
+    /// Takes out all frames that wait, and starts anew.
     pub fn flush(&mut self) -> Vec<T> {
         self.last = HostTime::from_ps(i64::MIN);
         std::mem::take(&mut self.queue).into_values().collect()
     }
 
-    /// For when its timer is set.
+    /// When the qdisc's timer expires.
     #[must_use]
     pub fn wake(&self) -> Option<HostTime> {
         self.queue.first_key_value().map(|(key, _)| key.0 - self.delta)
     }
 
-    /// How many frames wait.
+    /// Number of waiting frames.
     #[must_use]
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Whether none waits.
+    /// Whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()

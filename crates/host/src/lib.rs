@@ -1,8 +1,8 @@
-//! Linux end stations: how long software takes at each stage, and what queueing disciplines do with frames.
+//! Linux end stations: how long software takes at each stage, and how queueing disciplines treat frames.
 //!
-//! OCORA Fig. 9. Pure state machines: no clock is read, nothing is sent, randomness comes from the caller. A
-//! [`Qdisc`] is told what happens and writes what it wants done into the caller's [`Actions`]; its time is the node's
-//! own (`CLOCK_TAI`).
+//! OCORA Fig. 9. Pure state machines: no clock is read, nothing is sent, and the caller gives the random numbers. The
+//! caller reports events to a [`Qdisc`], and the `Qdisc` writes its commands into the caller's [`Actions`]; its time
+//! is the node's own (`CLOCK_TAI`).
 
 mod cbs;
 mod distribution;
@@ -27,25 +27,27 @@ pub type HostTime = tsn_units::Instant<Local>;
 /// Why a queueing discipline dropped a frame.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum DropCause {
-    /// The socket has no transmission time, another clock or another mode (`SO_EE_CODE_TXTIME_INVALID_PARAM`).
+    /// The frame's socket has no transmission time, another clock or another mode
+    /// (`SO_EE_CODE_TXTIME_INVALID_PARAM`).
     Socket,
-    /// Its transmission time had passed when it came, or was before that of a frame already handed on.
+    /// The frame's transmission time had passed when the frame arrived, or was before the transmission time of a
+    /// frame already handed on.
     Late,
-    /// Its transmission time passed while it waited (`SO_EE_CODE_TXTIME_MISSED`).
+    /// The frame's transmission time passed while the frame waited (`SO_EE_CODE_TXTIME_MISSED`).
     Expired,
-    /// No window of its class is long enough, or its transmission time is in none.
+    /// No window of the frame's class is long enough, or the frame's transmission time is in none.
     Window,
     /// The queue was full.
     Full,
 }
 
-/// What a frame's socket says of transmission times.
+/// The options of a frame's socket that concern transmission times.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct SocketOptions {
     /// `SO_TXTIME` is set.
     pub txtime: bool,
-    /// `SOF_TXTIME_DEADLINE_MODE`.
+    /// `SOF_TXTIME_DEADLINE_MODE` is set.
     pub deadline: bool,
-    /// Its clock is another than the queueing discipline's.
+    /// The socket's clock is not the queueing discipline's.
     pub other_clock: bool,
 }

@@ -14,33 +14,33 @@ const FCS: u32 = 4;
 pub struct Packet<T> {
     /// The frame.
     pub item: T,
-    /// From destination address to FCS.
+    /// Octets from destination address to FCS.
     pub octets: u32,
-    /// Its traffic class at the port.
+    /// The frame's traffic class at the port.
     pub class: u8,
-    /// Its socket; none where it is forwarded.
+    /// The options of the frame's socket; none for a forwarded frame.
     pub socket: Option<SocketOptions>,
-    /// The transmission time that its socket gave it.
+    /// The transmission time that the socket gave the frame.
     pub txtime: Option<HostTime>,
 }
 
-/// A frame that goes to the driver.
+/// A frame that is handed to the driver.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Handed<T> {
     /// The frame.
     pub item: T,
-    /// Its traffic class.
+    /// The frame's traffic class.
     pub class: u8,
-    /// The hardware holds it until then.
+    /// The hardware holds the frame until this instant.
     pub launch: Option<HostTime>,
 }
 
-/// What a queueing discipline wants done.
+/// The commands of a queueing discipline.
 #[derive(Clone, Debug)]
 pub struct Actions<T> {
-    /// In order.
+    /// Frames to hand to the driver, in order.
     pub handed: Vec<Handed<T>>,
-    /// With causes.
+    /// Dropped frames with causes.
     pub dropped: Vec<(T, DropCause)>,
 }
 
@@ -50,7 +50,7 @@ impl<T> Default for Actions<T> {
     }
 }
 
-/// What one port's queueing disciplines counted.
+/// The counters of one port's queueing disciplines.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Counters {
@@ -90,13 +90,13 @@ pub struct Qdisc<T> {
     root: Root,
     /// By class.
     children: Vec<Child<T>>,
-    /// How long an octet takes on the wire.
+    /// Transmission time of one octet.
     octet: Duration,
     counters: Counters,
 }
 
 impl<T: Copy> Qdisc<T> {
-    /// The ones of a port in a Plan whose consistency is proved.
+    /// The queueing disciplines of a port of a checked Plan.
     #[must_use]
     pub fn new(port: &Port, plan: &tsn_plan::Qdisc) -> Self {
         let octet = Duration::from_ps(
@@ -127,7 +127,7 @@ impl<T: Copy> Qdisc<T> {
         Self { root, children, octet, counters: Counters::default() }
     }
 
-    /// A frame comes; what can go goes.
+    /// Takes an arriving frame, and hands on what can leave now.
     pub fn enqueue(&mut self, now: HostTime, packet: Packet<T>, actions: &mut Actions<T>) {
         self.counters.enqueued += 1;
         if let Err(cause) = self.accept(now, packet) {
@@ -142,8 +142,8 @@ impl<T: Copy> Qdisc<T> {
         let needs = Duration::from_ps(self.octet.ps().saturating_mul(i64::from(octets)));
         if let Root::Assist(schedule) = &mut self.root {
             match txtime.filter(|_| socket.is_some_and(|socket| socket.txtime)) {
-                // A socket that says when is obeyed, if its gate is open then.
-                Some(asked) if schedule.admits(asked, class, needs) => {}
+                // The transmission time of the socket holds if the gate is open then.
+                Some(txtime) if schedule.admits(txtime, class, needs) => {}
                 Some(_) => return Err(DropCause::Window),
                 None => txtime = Some(schedule.launch(now, class, needs).ok_or(DropCause::Window)?),
             }
@@ -169,7 +169,7 @@ impl<T: Copy> Qdisc<T> {
         }
     }
 
-    /// Hands on what can go now, higher classes first.
+    /// Hands on all frames that can leave now, higher classes first.
     pub fn run(&mut self, now: HostTime, actions: &mut Actions<T>) {
         for class in (0..self.children.len()).rev() {
             while let Some((item, launch)) = self.next(now, class as u8, actions) {
@@ -179,7 +179,7 @@ impl<T: Copy> Qdisc<T> {
         }
     }
 
-    /// The next frame of a class that goes now, and until when the hardware holds it.
+    /// The next frame of a class that can leave now, and the instant until which the hardware holds it.
     fn next(&mut self, now: HostTime, class: u8, actions: &mut Actions<T>) -> Option<(T, Option<HostTime>)> {
         match &mut self.children[usize::from(class)] {
             Child::Pfifo { queue, .. } => {
@@ -208,7 +208,7 @@ impl<T: Copy> Qdisc<T> {
         }
     }
 
-    /// Takes out all that waits, as when the node loses power.
+    /// Takes out all frames that wait, as when the node loses power.
     pub fn flush(&mut self) -> Vec<T> {
         let mut lost = Vec::new();
         for child in &mut self.children {
@@ -221,7 +221,7 @@ impl<T: Copy> Qdisc<T> {
         lost
     }
 
-    /// For when its timer is set: when something may next go, after `now`.
+    /// When the timer expires: the first instant after `now` at which a frame may leave.
     #[must_use]
     pub fn wake(&self, now: HostTime) -> Option<HostTime> {
         let of = |(class, child): (usize, &Child<T>)| match child {
@@ -247,13 +247,13 @@ impl<T: Copy> Qdisc<T> {
         actions.dropped.push((item, cause));
     }
 
-    /// What was counted.
+    /// The counters so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// How many frames wait.
+    /// Number of waiting frames.
     #[must_use]
     pub fn queued(&self) -> usize {
         let of = |child: &Child<T>| match child {

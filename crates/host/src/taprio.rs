@@ -1,27 +1,27 @@
-//! The time-aware priority queueing discipline, where its work is the kernel's.
+//! The time-aware priority queueing discipline, where the kernel does its work.
 //!
-//! tc-taprio(8). With `flags 0x1` ([`Schedule`]) every frame is given a launch time; with `flags 0x0`
-//! ([`SoftwareGates`]) the kernel's timer opens gates, and what it lets through goes to the hardware at once. Full
-//! offload (`flags 0x2`) is the port's own gates.
+//! tc-taprio(8). With `flags 0x1` ([`Schedule`]) every frame gets a launch time; with `flags 0x0` ([`SoftwareGates`])
+//! the kernel's timer opens gates, and frames that pass a gate go to the hardware at once. Full offload (`flags 0x2`)
+//! is the port's own gates.
 
 use crate::HostTime;
 use crate::window::{Cycle, Window};
 use tsn_plan::{Taprio, duration};
 use tsn_units::Duration;
 
-/// Longest time that is computed with; launch times beyond make a frame wait for ever, and it is dropped.
+/// The latest time that is computed; frames with launch times beyond it are dropped.
 const FAR: HostTime = HostTime::from_ps(i64::MAX / 4);
 
 fn cycle(taprio: &Taprio) -> Cycle {
     Cycle { base: HostTime::from_ns(taprio.base_time_ns), length: duration(taprio.cycle_ns) }
 }
 
-/// One entry: which gates are open, when, and from when on it has room.
+/// One entry: which gates are open, when, and the first instant at which it has room.
 #[derive(Clone, Debug)]
 struct Entry {
     open: u8,
     window: Window,
-    /// What was given a launch time here has left by then.
+    /// All frames whose launch time is in this entry have left by then.
     next: HostTime,
 }
 
@@ -34,7 +34,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The one of a Plan whose consistency is proved.
+    /// The schedule of a checked Plan.
     #[must_use]
     pub fn new(taprio: &Taprio) -> Self {
         let mut begin = Duration::ZERO;
@@ -50,8 +50,8 @@ impl Schedule {
         Self { cycle: cycle(taprio), entries: entries.collect(), delay: duration(taprio.txtime_delay_ns) }
     }
 
-    /// The launch time of a frame that comes now: not before the delay, within an entry that has its gate open and
-    /// room for all of it, behind the frames launched in that entry before. None where no entry is long enough.
+    /// The launch time of a frame that arrives now: not before the delay, within an entry that has its gate open and
+    /// room for the whole frame, and after the frames launched in that entry before. None if no entry is long enough.
     pub fn launch(&mut self, now: HostTime, class: u8, needs: Duration) -> Option<HostTime> {
         let earliest = now + self.delay;
         if earliest < self.cycle.base {
@@ -74,7 +74,7 @@ impl Schedule {
         Some(start)
     }
 
-    /// Whether a frame that its socket gave a launch time would be sent while its gate is open.
+    /// Whether a frame with this launch time of its socket would be sent while its gate is open.
     #[must_use]
     pub fn admits(&self, txtime: HostTime, class: u8, needs: Duration) -> bool {
         let open = self.entries.iter().filter(|entry| entry.open >> (class & 7) & 1 == 1);
@@ -89,14 +89,14 @@ pub struct SoftwareGates {
     cycle: Cycle,
     /// By class.
     windows: Vec<Vec<Window>>,
-    /// By class: the end of the window that was used last, and how many more octets may go in it.
+    /// By class: the end of the window that was used last, and the number of octets that may still leave in it.
     budgets: Vec<(HostTime, i64)>,
     /// Picoseconds per octet.
     octet: Duration,
 }
 
 impl SoftwareGates {
-    /// The gates of a Plan whose consistency is proved, at a port of this rate.
+    /// The gates of a checked Plan, at a port of this rate.
     #[must_use]
     pub fn new(taprio: &Taprio, classes: usize, octet: Duration) -> Self {
         let windows: Vec<Vec<Window>> = (0..classes).map(|class| windows_of(taprio, class)).collect();
@@ -104,7 +104,7 @@ impl SoftwareGates {
         Self { cycle: cycle(taprio), windows, budgets, octet }
     }
 
-    /// When a frame may be handed on, from `from` on; none where no window is long enough.
+    /// The earliest instant, from `from` on, at which a frame may be handed on; none if no window is long enough.
     #[must_use]
     pub fn opens(&self, from: HostTime, class: u8, octets: u32) -> Option<HostTime> {
         if from < self.cycle.base {
@@ -118,14 +118,14 @@ impl SoftwareGates {
         windows.filter_map(|window| self.cycle.earliest(*window, from, needs)).min().filter(|at| *at < FAR)
     }
 
-    /// A frame is handed on.
+    /// Counts a frame that is handed on.
     pub fn spend(&mut self, now: HostTime, class: u8, octets: u32) {
         if now < self.cycle.base {
             return;
         }
         let this = now - self.cycle.elapsed(now);
         let Some(windows) = self.windows.get(usize::from(class)) else { return };
-        // One that goes over the end of a cycle may have begun in the one before.
+        // A window that crosses the end of a cycle may have begun in the previous cycle.
         let current = [this - self.cycle.length, this].into_iter().find_map(|begin| {
             let is_open = |one: &&Window| begin + one.from <= now && now < begin + one.until;
             windows.iter().find(is_open).map(|window| (begin, window))
@@ -146,7 +146,7 @@ impl SoftwareGates {
     }
 }
 
-/// A class's gate as windows; neighbouring entries that have it open are one.
+/// The open windows of a class; adjacent entries with an open gate are one window.
 fn windows_of(taprio: &Taprio, class: usize) -> Vec<Window> {
     let mut windows: Vec<Window> = Vec::new();
     let mut begin = Duration::ZERO;
@@ -161,7 +161,7 @@ fn windows_of(taprio: &Taprio, class: usize) -> Vec<Window> {
             _ => windows.push(Window { from, until: begin }),
         }
     }
-    // One that goes over the end of the cycle is one, too.
+    // A window that crosses the end of the cycle is also one window.
     if let [first, .., last] = windows.as_slice()
         && first.from == Duration::ZERO
         && last.until == begin

@@ -7,18 +7,18 @@ use tsn_units::{Duration, Instant};
 /// One thread with one socket.
 #[derive(Copy, Clone, Debug)]
 pub struct Thread {
-    /// Busy until then.
+    /// The thread is busy until this instant.
     free: Instant,
 }
 
-/// When one frame passes the stages of its thread.
+/// When one frame passes the stages of the talker's thread.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Passage {
     /// The thread runs.
     pub wakeup: Instant,
-    /// It calls `send`.
+    /// The thread calls `send`.
     pub send: Instant,
-    /// The frame is at the queueing discipline, and the call about to return.
+    /// The frame is at the queueing discipline, and the call is about to return.
     pub qdisc: Instant,
 }
 
@@ -29,8 +29,8 @@ impl Default for Thread {
 }
 
 impl Thread {
-    /// A frame whose timer was set for `start`. A thread that is still busy then does not sleep at all, and goes on at
-    /// once when it is free; so frames of one socket never overtake.
+    /// The stages of a frame whose timer was set for `start`. A thread that is still busy then does not sleep, and
+    /// continues as soon as it is free; so frames of one socket never overtake.
     pub fn pass(&mut self, start: Instant, wakeup: Duration, send: Duration, qdisc: Duration) -> Passage {
         let wakeup = if self.free > start { self.free } else { start + wakeup };
         let send = wakeup + send;

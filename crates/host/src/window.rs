@@ -3,7 +3,7 @@
 use crate::HostTime;
 use tsn_units::Duration;
 
-/// A span that returns every cycle: from `from` to `until` after each cycle's begin.
+/// A span that recurs every cycle: from `from` to `until` after the begin of each cycle.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub from: Duration,
@@ -18,12 +18,12 @@ pub(crate) struct Cycle {
 }
 
 impl Cycle {
-    /// How long the cycle that `at` is in has lasted.
+    /// The time since the begin of the cycle that `at` is in.
     pub fn elapsed(&self, at: HostTime) -> Duration {
         Duration::from_ps((at - self.base).ps().rem_euclid(self.length.ps().max(1)))
     }
 
-    /// The earliest start from `from` on such that `needs` fits into one occurrence of the window; none if it never
+    /// The earliest start, from `from` on, at which `needs` fits into one occurrence of the window; none if it never
     /// does.
     pub fn earliest(&self, window: Window, from: HostTime, needs: Duration) -> Option<HostTime> {
         if needs > window.until - window.from {
@@ -31,7 +31,7 @@ impl Cycle {
         }
         let mut begin = from - self.elapsed(from);
         if from + needs <= begin - self.length + window.until {
-            // It goes over the end of the cycle, and is open since the one before.
+            // The window crosses the end of the cycle, and has been open since the previous cycle.
             begin = begin - self.length;
         }
         let start = from.max(begin + window.from);

@@ -30,7 +30,7 @@ fn launches_follow_each_other_and_go_over_into_the_next_window() {
     // All come at 5.25 ms: not before 5.35 ms, in class 1's window, 100 us each.
     let launches: Vec<_> = (0..5).map(|_| schedule.launch(at(5_250), 1, us(100))).collect();
     assert_eq!(launches, [5_350, 5_450, 6_300, 6_400, 6_500].map(|time| Some(at(time))));
-    // An entry is a queue of its own: the other class waits for nobody, and takes what is left of its two.
+    // An entry is a queue of its own: a frame of the other class does not wait, and uses the rest of its two entries.
     assert_eq!(schedule.launch(at(5_250), 0, us(100)), Some(at(5_600)));
     assert_eq!(schedule.launch(at(5_810), 0, us(100)), Some(at(6_000)), "910 to 1010 does not fit");
     assert_eq!(schedule.launch(at(5_790), 0, us(100)), Some(at(5_890)));

@@ -1,4 +1,5 @@
-//! What a disk said, as Python's `OSError` with its number, so that a full disk is told from a wrong file.
+//! Errors of a disk as Python's `OSError` with its number, so that a caller can distinguish a full disk from a wrong
+//! file.
 
 use pyo3::PyErr;
 use pyo3::exceptions::PyOSError;

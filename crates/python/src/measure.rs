@@ -38,8 +38,8 @@ fn measure_trdp(py: Python<'_>, files: Vec<PathBuf>, options_json: &str) -> PyRe
     serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// The statistics of the samples of one series, in ns, as JSON: `null` without a sample. `…_seq` is a sample's place.
-/// `times` tells how often each sample was seen, where it is not once.
+/// The statistics of the samples of one series, in ns, as JSON: `null` without a sample. `…_seq` is the index of a
+/// sample. `times` is how often each sample was observed; without it, each was observed once.
 #[pyfunction]
 #[pyo3(signature = (samples, times=None))]
 fn statistics(py: Python<'_>, samples: Vec<i64>, times: Option<Vec<u64>>) -> PyResult<String> {
@@ -54,8 +54,9 @@ fn statistics(py: Python<'_>, samples: Vec<i64>, times: Option<Vec<u64>>) -> PyR
     serde_json::to_string(&stat).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Writes a run's observations from captures at the Plan's taps (see [`observe::Captures`]); returns what was found as
-/// JSON. `clock` is how the capturing clock is called, `missing` why taps without a capture have no stamps.
+/// Writes a run's observations from captures at the Plan's taps (see [`observe::Captures`]); returns the findings as
+/// JSON. `clock` names the clock of the captures; `missing` is the reason why taps without a capture have no
+/// timestamps.
 #[pyfunction]
 fn observe_captures(
     py: Python<'_>,
@@ -79,7 +80,7 @@ fn observe_captures(
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Puts what live talkers and listeners sighted into one file of observations (see [`logs::merge`]).
+/// Merges the sightings of live talkers and listeners into one file of observations (see [`logs::merge`]).
 #[pyfunction]
 fn merge_logs(py: Python<'_>, from: Vec<PathBuf>, into: PathBuf) -> PyResult<()> {
     py.detach(|| logs::merge(&from, &into)).map_err(|error| os_error(error.to_string(), error.disk()))

@@ -10,7 +10,7 @@ fn plan_hash(json: &str) -> PyResult<String> {
     content_hash(json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Raises ValueError where the plan contradicts itself.
+/// Gate lists of all links that scheduled frames use.
 #[pyfunction]
 fn check_plan(json: &str) -> PyResult<()> {
     Plan::read(json).map(drop).map_err(|error| PyValueError::new_err(error.to_string()))

@@ -1,5 +1,3 @@
-//! Schedules: placing streams, their gate control lists, and the proof of a Plan's.
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -11,7 +9,7 @@ use tsn_schedule::{
 #[derive(Serialize)]
 struct Found {
     outcome: Outcome,
-    /// Of every link that scheduled frames take.
+    /// The reasons as sentences, which name streams, links and nodes by their index.
     gates: Vec<GateList>,
     /// Why there is no schedule; empty where there is one.
     reasons: Vec<Reason>,
@@ -25,10 +23,11 @@ struct Delays {
     margins_assumed: bool,
 }
 
-/// Places the streams of a problem (JSON), with an effort (JSON); gives what was decided and every link's list, as JSON.
-/// `earlier_json`: by stream what an earlier plan decided, or null; that stays where it can.
+/// Places the streams of a problem (JSON) with an effort (JSON); returns the decisions and every link's gate list as
+/// JSON. `earlier_json`: by stream the decision of an earlier plan, or null; earlier decisions are kept where
+/// possible.
 ///
-/// Raises ValueError where the problem is none.
+/// Raises ValueError if the problem is invalid.
 #[pyfunction]
 #[pyo3(signature = (problem_json, effort_json, earlier_json = "[]"))]
 fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json: &str) -> PyResult<String> {
@@ -53,8 +52,8 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
     serde_json::to_string(&found).map_err(|error| refuse(&error))
 }
 
-/// What would go wrong with the scheduled streams of a plan's JSON text: sentences, which call streams, ports and nodes
-/// by their place. Raises ValueError where it cannot be used.
+/// The violations of the scheduled streams of a plan's JSON text: sentences, which name streams, ports and nodes by
+/// their index. Raises ValueError if the plan cannot be used.
 #[pyfunction]
 fn verify(py: Python<'_>, plan_json: &str) -> PyResult<Vec<String>> {
     let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -62,10 +61,11 @@ fn verify(py: Python<'_>, plan_json: &str) -> PyResult<Vec<String>> {
     Ok(report.violations.iter().map(ToString::to_string).collect())
 }
 
-/// What no frame of the scheduled streams of a plan's JSON text exceeds, by the proof of its schedule, as JSON: `delays`
-/// by stream and listener, none where it does not hold; `margins_assumed`: how far clocks differ is not known.
+/// The greatest possible delays of the scheduled streams of a plan's JSON text, by the proof of its schedule, as
+/// JSON: `delays` by stream and listener, none where the proof does not hold; `margins_assumed`: the difference
+/// between clocks is unknown.
 ///
-/// Raises ValueError where the plan cannot be used.
+/// Raises ValueError if the plan cannot be used.
 #[pyfunction]
 fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
     let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
@@ -75,10 +75,11 @@ fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
     serde_json::to_string(&found).map_err(|error| refuse(&error))
 }
 
-/// What no frame of a stream exceeds that passes windows of its class, as JSON: `flows` by stream and listener, with
-/// whether its requirements are `met`; `open`, streams of which nothing is proved, with where.
+/// The greatest possible delays of streams that pass windows of their class, as JSON: `flows` by stream and listener,
+/// with whether the requirements are `met`; `open`: the streams without a proof, each with the place where the proof
+/// fails.
 ///
-/// Raises ValueError where the plan cannot be used.
+/// Raises ValueError if the plan cannot be used.
 #[pyfunction]
 fn proven_windows(py: Python<'_>, plan_json: &str) -> PyResult<String> {
     let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());

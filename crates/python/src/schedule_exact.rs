@@ -1,4 +1,4 @@
-//! What another engine needs of a schedule's problem, and the proof that what it found is a schedule.
+//! The part of a schedule's problem that another engine needs, and the proof that the engine's result is a schedule.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ fn refuse(error: &dyn std::fmt::Display) -> PyErr {
 
 /// Up to `most` paths of every stream of a problem (JSON) with the times of every hop, as JSON.
 ///
-/// Raises ValueError where the problem is none.
+/// Raises ValueError if the problem is invalid.
 #[pyfunction]
 fn candidate_paths(py: Python<'_>, problem_json: &str, most: u32) -> PyResult<String> {
     let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;
@@ -22,16 +22,17 @@ fn candidate_paths(py: Python<'_>, problem_json: &str, most: u32) -> PyResult<St
 
 #[derive(Serialize)]
 struct Taken {
-    /// Who could not be placed so, and why.
+    /// Streams that could not be placed so, with reasons.
     refused: Vec<(u32, Refusal)>,
     gates: Vec<GateList>,
     reasons: Vec<Reason>,
     sentences: Vec<String>,
 }
 
-/// Places the streams of a problem (JSON) as they are said to be (JSON); gives who cannot be, and every link's list, as JSON.
+/// Places the streams of a problem (JSON) at given places (JSON); returns the streams that cannot be there, and every
+/// link's gate list, as JSON.
 ///
-/// Raises ValueError where the problem is none.
+/// Raises ValueError if the problem is invalid.
 #[pyfunction]
 fn schedule_placed(py: Python<'_>, problem_json: &str, placed_json: &str) -> PyResult<String> {
     let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use tsn_plan::Plan;
 use tsn_sim::{Progress, SimError, record::record};
 
-/// How often Python hears of progress and is asked for signals.
+/// Interval at which Python gets the progress and checks for signals.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs a plan and writes observations, counters and captures into an existing folder; returns the counters as JSON.
 ///
-/// `on_progress` is called with simulated ns and frame-hops. What it raises, and Ctrl-C, ends the run: the files
-/// are completed with what was sighted so far, then it is raised.
+/// `on_progress` is called with simulated ns and frame-hops. An exception of `on_progress`, or Ctrl-C, ends the run:
+/// the files are completed with the observations so far, then the exception is raised.
 #[pyfunction]
 #[pyo3(signature = (plan_json, folder, pcap, on_progress=None))]
 fn simulate(
@@ -54,7 +54,7 @@ fn simulate(
     }
 }
 
-/// How the captures of a plan's taps are called, tap by tap.
+/// The file names of the captures of a plan's taps, tap by tap.
 #[pyfunction]
 fn capture_names(plan_json: &str) -> PyResult<Vec<String>> {
     let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -18,7 +18,8 @@ struct Written {
     udp: Option<u16>,
 }
 
-/// When the capture begins, then every frame's time and its octets from destination address to FCS, without a tag.
+/// The begin of the capture, then the time of every frame and its octets from destination address to FCS, without a
+/// tag.
 #[pyfunction]
 fn capture_trace(py: Python<'_>, file: PathBuf, filter_json: &str) -> PyResult<(i64, Vec<(i64, u32)>)> {
     let wrong = |problem: String| PyValueError::new_err(problem);

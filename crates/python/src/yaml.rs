@@ -16,7 +16,7 @@ const MAPPING: u32 = 3;
 const END: u32 = 4;
 const ALIAS: u32 = 5;
 
-/// Why a text is left to the slower parser: line and column from 1, and what is there.
+/// Why a text is left to the slower parser: line and column from 1, and the text found there.
 type Refusal = (usize, usize, String);
 
 fn refuse<T>(mark: Marker, found: &str) -> Result<T, Refusal> {
@@ -53,7 +53,7 @@ struct Open {
 }
 
 impl Open {
-    /// Counts one more part. A value within braces has to begin in the line of its key: libraries differ on others.
+    /// Counts one more part. A value within braces must begin in the line of its key: libraries differ on others.
     fn take(&mut self, mark: Marker) -> Result<(), Refusal> {
         let value = self.mapping && self.parts % 2 == 1;
         if self.flow && value && mark.line() != self.line {
@@ -69,8 +69,9 @@ impl Open {
 /// the machine's byte order: kind (0 plain scalar, 1 quoted scalar, 2 sequence, 3 mapping, 4 end of either, 5 alias),
 /// line and column from 1, number of the anchor or 0, and the place of the scalar's text in the list.
 ///
-/// Raises ValueError (line, column, what is there) for everything that is rare in scenarios: mistakes, tags, several documents, directives, tabs and
-/// control characters, more than `deepest` levels of nesting. A slower parser decides what these texts mean.
+/// Raises ValueError (line, column, text found there) for everything that is rare in scenarios: mistakes, tags,
+/// several documents, directives, tabs and control characters, more than `deepest` levels of nesting. A slower parser
+/// then decides the meaning of these texts.
 #[pyfunction]
 fn yaml_events<'py>(
     py: Python<'py>,
@@ -83,7 +84,7 @@ fn yaml_events<'py>(
 }
 
 fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), Refusal> {
-    // Not `lines`, which leaves out a carriage return: libraries differ on those without a line feed.
+    // `lines` would remove a carriage return, and libraries differ on carriage returns without a line feed.
     for (number, line) in text.split('\n').enumerate() {
         let explicit = line.trim_start().strip_prefix(['?', ':']);
         let explicit = explicit.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
@@ -164,7 +165,8 @@ fn events(text: &str, deepest: usize) -> Result<(Vec<u32>, Vec<String>), Refusal
                 if !flow && open.last().is_some_and(|within| within.flow) {
                     return refuse(start, "a pair without braces in a list");
                 }
-                // Only where a line has little before it: a search from its begin for every brace would be quadratic.
+                // The search covers only lines with few characters before the dash: a search from the begin of the
+                // line for every brace would be quadratic.
                 let dash = || {
                     lines.get(start.line() - 1).is_some_and(|line| line.chars().nth(start.col()) == Some('-'))
                 };

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// How it is called.
+/// The usage text.
 pub const USAGE: &str = "expected
   talk PLAN --node N --port N=INTERFACE… --log FILE [--epoch NS | --epoch-from FILE] [--dilate D]
        [--sights FILE] [--untagged] [--udp ADDRESS] [--txtime strict|deadline] [--absolute] [--hardware]
@@ -15,45 +15,45 @@ pub const USAGE: &str = "expected
        [--until NS] [--for NS] [--count N] [--sights FILE] [--ring KIB] [--wake] [--hardware] [--cpu N] [--priority N]
   replay CAPTURE --port 0=INTERFACE --log FILE [--epoch NS] [--dilate D] [--cpu N] [--priority N]
 With --epoch-from - it says `armed` on standard output, and NS comes on standard input.
-There are also agent, capture, probe, steps, sync and trdp, each of which says what it expects";
+There are also agent, capture, probe, steps, sync and trdp, each of which prints its usage";
 
-/// What to do.
+/// What the program does.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Send what a Plan's node sends.
+    /// Send the frames of a Plan's node.
     Talk,
     /// Receive.
     Listen,
-    /// Send a capture's frames.
+    /// Send the frames of a capture.
     Replay,
 }
 
-/// What to do, where and when.
+/// The command line, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments {
-    /// What to do.
+    /// What the program does.
     pub task: Task,
-    /// The Plan's file, or the capture's.
+    /// The file of the Plan or of the capture.
     pub file: Option<PathBuf>,
     /// The talkers' node.
     pub node: Option<u32>,
-    /// The Plan's zero on TAI; in a moment unless given.
+    /// The Plan's zero on TAI; shortly after the start by default.
     pub epoch_ns: Option<i64>,
-    /// Where the Plan's zero will be written once all programs are ready.
+    /// The file in which the Plan's zero will be written once all programs are ready.
     pub epoch_from: Option<PathBuf>,
-    /// How many ns pass for one of the Plan.
+    /// Dilation: real ns per ns of the Plan.
     pub dilate: i64,
-    /// Port of the Plan, and its interface.
+    /// Ports of the Plan with their interfaces.
     pub ports: Vec<(u32, String)>,
-    /// Where to write what was sent or came.
+    /// The file for the counts of sent or received frames.
     pub log: PathBuf,
-    /// Where to write when frames passed which stage.
+    /// The file for the sightings: when frames passed which stage.
     pub sights: Option<PathBuf>,
-    /// The interface puts VLAN tags on; frames are made without.
+    /// The interface adds VLAN tags; frames are made without tags.
     pub untagged: bool,
     /// Send UDP to this address, in place of whole frames.
     pub udp: Option<Ipv4Addr>,
-    /// Frames carry launch times, whatever the Plan says.
+    /// Launch times of frames, instead of the Plan's mode.
     pub txtime: Option<TxTime>,
     /// The intended time in the payload is TAI, not the Plan's.
     pub absolute: bool,
@@ -61,23 +61,23 @@ pub struct Arguments {
     pub hardware: bool,
     /// The PTP hardware clock whose time talkers keep, in place of the system's.
     pub phc: Option<PathBuf>,
-    /// The processor to run on.
+    /// The processor that the program runs on.
     pub cpu: Option<usize>,
     /// Priority under `SCHED_FIFO`; 0 for none.
     pub priority: i32,
-    /// Listen until then, on TAI.
+    /// The end of listening, on TAI.
     pub until_ns: Option<i64>,
-    /// Listen for so long from the Plan's zero on.
+    /// The duration of listening, from the Plan's zero on.
     pub for_ns: Option<i64>,
-    /// Listen for so many frames of talkers.
+    /// The number of frames of talkers after which listening ends.
     pub count: Option<u64>,
-    /// KiB of the ring.
+    /// Size of the ring in KiB.
     pub ring_kib: usize,
-    /// One call per frame, as an ordinary listener, and no ring.
+    /// Whether one call receives one frame, as in an ordinary listener, without a ring.
     pub wake: bool,
 }
 
-/// Of all processes that must be on time, talkers come in the middle.
+/// The default priority: talkers are in the middle of all processes that must be on time.
 pub const PRIORITY: i32 = 50;
 /// Half a second of 1 Gbit/s.
 const RING_KIB: usize = 1 << 16;
@@ -172,7 +172,7 @@ impl Arguments {
     }
 }
 
-/// The number that an option has.
+/// The number given for an option.
 pub fn number<T: FromStr>(option: &str, value: &str) -> Result<T, Error> {
     value.parse().map_err(|_| Error::Usage(format!("{option}: expected a number, found {value}")))
 }

@@ -1,4 +1,4 @@
-//! What a listener makes of arrivals: counts per stream, delays where clocks allow, sightings.
+//! The results of a listener: counts per stream, delays if the clocks allow them, sightings.
 
 use crate::Error;
 use crate::arguments::Arguments;
@@ -14,16 +14,16 @@ use tsn_wire::telegram;
 
 /// Octets of a tag.
 const TAG: u32 = 4;
-/// Streams that are told apart; others are foreign.
+/// Most streams that are counted one by one; frames of others are foreign.
 const MOST_STREAMS: u32 = 1 << 16;
-/// A delay that is longer is none: the two ends count from another zero.
+/// The greatest possible delay: a longer one shows that the two ends have different zeros.
 const LONGEST_NS: i64 = 3_600_000_000_000;
 
-/// All that came.
+/// All received frames.
 #[derive(Debug)]
 pub struct Arrivals {
     streams: BTreeMap<(u32, u32), Stream>,
-    /// Streams that have a listener at a port, where a Plan says so.
+    /// Streams that have a listener at a port, if there is a Plan.
     heard: Option<Vec<(u32, u32)>>,
     sights: Option<Sights>,
     ahead_ns: i64,
@@ -41,7 +41,7 @@ struct Stream {
     delays: Option<Delays>,
 }
 
-/// In ns, from the intended time to the kernel's stamp.
+/// Delays in ns, from the intended time to the kernel's timestamp.
 #[derive(Debug)]
 struct Delays {
     least: i64,
@@ -86,7 +86,7 @@ struct DelayReport {
 }
 
 impl Arrivals {
-    /// Nothing yet.
+    /// No frame received yet.
     pub fn new(
         plan: Option<&Plan>,
         sights: Option<Sights>,
@@ -106,13 +106,13 @@ impl Arrivals {
         Self { streams: BTreeMap::new(), heard, sights, ahead_ns, epoch_ns, dilate, frames: 0, foreign: 0 }
     }
 
-    /// Frames of talkers.
+    /// Number of received frames of talkers.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// A frame came to the program at `now_ns`.
-    pub fn came(&mut self, port: u32, octets: &[u8], arrival: Arrival, now_ns: i64) {
+    /// Counts a frame that reached the program at `now_ns`.
+    pub fn received(&mut self, port: u32, octets: &[u8], arrival: Arrival, now_ns: i64) {
         let Some((frame, intended_ns)) = read(octets, arrival) else {
             self.foreign += 1;
             return;
@@ -132,7 +132,7 @@ impl Arrivals {
         let stream = self.streams.entry((port, frame.stream)).or_default();
         stream.frames += 1;
         stream.octets += u64::from(frame.octets);
-        if !stream.sequence.came(frame.seq) {
+        if !stream.sequence.received(frame.seq) {
             return;
         }
         let intended_ns = intended_ns.map(|ns| {
@@ -148,7 +148,7 @@ impl Arrivals {
         }
     }
 
-    /// Writes what came.
+    /// Writes the results.
     pub fn finish(
         mut self,
         interfaces: Vec<(String, Statistics)>,
@@ -197,7 +197,7 @@ impl Arrivals {
     }
 }
 
-/// Which of our frames it is, and when it was meant to be sent.
+/// The identity of a frame of a talker, and its intended sending time.
 fn read(octets: &[u8], arrival: Arrival) -> Option<(Frame, Option<i64>)> {
     let found = dissect(Link::Ethernet, octets, arrival.original).ok()?;
     let payload = telegram::test_payload(&found).ok().filter(|payload| payload.stream < MOST_STREAMS)?;

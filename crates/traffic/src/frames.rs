@@ -1,4 +1,4 @@
-//! Frames as talkers hand them over, and the sockets that take them.
+//! Frames of talkers, and the sockets that send them.
 
 use crate::Error;
 use crate::arguments::Arguments;
@@ -9,7 +9,7 @@ use tsn_wire::build::FrameSpec;
 /// Octets of IPv4's and UDP's headers.
 const IP_AND_UDP: usize = 28;
 
-/// The socket of a port's streams; one for all of them.
+/// The socket of a port, which all its streams share.
 pub fn open(plan: &Plan, port: u32, arguments: &Arguments, interface: &str) -> std::io::Result<Socket> {
     match arguments.udp {
         None => Socket::packet(interface),
@@ -20,7 +20,7 @@ pub fn open(plan: &Plan, port: u32, arguments: &Arguments, interface: &str) -> s
     }
 }
 
-/// Builds a frame; returns how many of its octets the kernel puts there by itself.
+/// Builds a frame; returns how many of its octets the kernel adds by itself.
 pub fn build(frame: &FrameSpec, arguments: &Arguments, octets: &mut Vec<u8>) -> Result<usize, Error> {
     let mut frame = *frame;
     if (arguments.untagged || arguments.udp.is_some()) && frame.tag.take().is_some() {

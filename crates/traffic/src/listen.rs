@@ -1,4 +1,5 @@
-//! Receives, and says what came, what did not, and what it could not keep up with.
+//! Receives frames, and reports those that arrived, those that are missing, and those that the program was too slow
+//! for.
 
 use crate::Error;
 use crate::arguments::Arguments;
@@ -12,9 +13,9 @@ use crate::timestamps::Sights;
 use tsn_observation::{Legend, TapLegend};
 use tsn_plan::Stage;
 
-/// Octets of a frame that are looked at.
+/// Octets of a frame that are examined.
 const HEAD: usize = 2048;
-/// How often to look whether it is over.
+/// Interval at which the end is checked.
 const LOOK_MS: i32 = 20;
 /// Buffer of a socket without a ring.
 const ROOM: i32 = 1 << 24;
@@ -33,7 +34,7 @@ impl Source {
     }
 }
 
-/// Listens on all ports that are named, until the end.
+/// Listens on all given ports until the end.
 pub fn listen(arguments: &Arguments) -> Result<(), Error> {
     let plan = crate::plan(arguments)?;
     if let Some(cpu) = arguments.cpu {
@@ -41,13 +42,15 @@ pub fn listen(arguments: &Arguments) -> Result<(), Error> {
     }
     let mut sources = Vec::new();
     for (port, interface) in &arguments.ports {
-        let told = |error| Error::Interface(interface.clone(), error);
+        let on_interface = |error| Error::Interface(interface.clone(), error);
         let source = if arguments.wake {
-            let socket = Socket::listening(interface).map_err(told)?;
-            socket.room(ROOM.min(i32::try_from(arguments.ring_kib << 10).unwrap_or(ROOM))).map_err(told)?;
+            let socket = Socket::listening(interface).map_err(on_interface)?;
+            socket
+                .room(ROOM.min(i32::try_from(arguments.ring_kib << 10).unwrap_or(ROOM)))
+                .map_err(on_interface)?;
             Source::Calls(socket)
         } else {
-            Source::Ring(Ring::open(interface, arguments.ring_kib << 10).map_err(told)?)
+            Source::Ring(Ring::open(interface, arguments.ring_kib << 10).map_err(on_interface)?)
         };
         sources.push((*port, interface.clone(), source, Statistics::default()));
     }
@@ -67,10 +70,10 @@ pub fn listen(arguments: &Arguments) -> Result<(), Error> {
         process::become_punctual(arguments.priority)
             .map_err(|error| Error::System("real-time scheduling", error))?;
     }
-    let epoch_ns = epoch::given(arguments)?;
+    let epoch_ns = epoch::given_epoch(arguments)?;
     let until_ns = arguments.until_ns.or_else(|| Some(epoch_ns?.saturating_add(arguments.for_ns?)));
     let mut arrivals = Arrivals::new(plan.as_ref(), sights, ahead_ns, epoch_ns, arguments.dilate);
-    // A frame that came before belongs to nobody.
+    // Frames that arrived before are not counted.
     for (_, _, source, _) in &sources {
         let _ = source.socket().statistics();
     }
@@ -78,9 +81,9 @@ pub fn listen(arguments: &Arguments) -> Result<(), Error> {
     while !over(arguments.count, until_ns, &arrivals)? {
         let mut idle = true;
         for (port, interface, source, counted) in &mut sources {
-            let told = |error| Error::Interface(interface.clone(), error);
-            idle &= !take(source, *port, &mut octets, &mut arrivals).map_err(told)?;
-            let more = source.socket().statistics().map_err(told)?;
+            let on_interface = |error| Error::Interface(interface.clone(), error);
+            idle &= !take(source, *port, &mut octets, &mut arrivals).map_err(on_interface)?;
+            let more = source.socket().statistics().map_err(on_interface)?;
             counted.frames += more.frames;
             counted.dropped += more.dropped;
         }
@@ -95,20 +98,20 @@ pub fn listen(arguments: &Arguments) -> Result<(), Error> {
     arrivals.finish(interfaces, arguments)
 }
 
-/// Takes what is there; whether there was something.
+/// Takes all waiting frames; returns whether there was one.
 fn take(source: &mut Source, port: u32, octets: &mut [u8], arrivals: &mut Arrivals) -> std::io::Result<bool> {
     match source {
         Source::Ring(ring) => {
             let now = clock::now_ns()?;
-            Ok(ring.read(|octets, arrival| arrivals.came(port, octets, arrival, now)))
+            Ok(ring.read(|octets, arrival| arrivals.received(port, octets, arrival, now)))
         }
         Source::Calls(socket) => {
             let mut some = false;
             while let Some(arrival) = socket.receive(octets)? {
                 let now = clock::now_ns()?;
                 some = true;
-                arrivals.came(port, octets.get(..arrival.length).unwrap_or_default(), arrival, now);
-                if process::asked_to_end() {
+                arrivals.received(port, octets.get(..arrival.length).unwrap_or_default(), arrival, now);
+                if process::end_requested() {
                     break;
                 }
             }
@@ -119,15 +122,15 @@ fn take(source: &mut Source, port: u32, octets: &mut [u8], arrivals: &mut Arriva
 
 fn over(count: Option<u64>, until_ns: Option<i64>, arrivals: &Arrivals) -> Result<bool, Error> {
     let now = clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error))?;
-    Ok(process::asked_to_end()
+    Ok(process::end_requested()
         || until_ns.is_some_and(|until| now >= until)
         || count.is_some_and(|count| arrivals.frames() >= count))
 }
 
-/// Switches hardware stamps on where they are asked for; why there are none.
+/// Switches on hardware timestamps if they are requested; returns why there are none.
 fn hardware(socket: &Socket, interface: &str, arguments: &Arguments) -> Option<String> {
     if !arguments.hardware {
-        return Some("nobody asked the hardware for stamps".into());
+        return Some("hardware timestamps were not requested".into());
     }
     match socket.stamps_of(interface) {
         Ok(stamps) if stamps.hardware_rx => socket
@@ -138,7 +141,7 @@ fn hardware(socket: &Socket, interface: &str, arguments: &Arguments) -> Option<S
     }
 }
 
-/// Three taps for each interface, where there is no Plan.
+/// Three taps for each interface, if there is no Plan.
 fn alone(ports: &[(u32, String)]) -> Sights {
     let stages = [Stage::Rx, Stage::KernelRx, Stage::AppRx];
     let taps = ports.iter().flat_map(|(port, interface)| stages.map(|stage| (*port, interface, stage)));

@@ -1,10 +1,11 @@
-//! What a talker did: frames per stream, those that the kernel refused or dropped, and how late it was.
+//! The results of a talker: frames per stream, frames that the kernel refused or dropped, and how late the talker
+//! was.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-/// One line per stream at the end; nothing is written while it talks.
+/// One line per stream at the end; nothing is written while the talker sends.
 #[derive(Debug)]
 pub struct Log {
     streams: Vec<Entry>,
@@ -21,12 +22,12 @@ struct Entry {
 }
 
 impl Log {
-    /// For so many streams.
+    /// An empty log of this many streams.
     pub fn new(streams: usize) -> Self {
         Self { streams: vec![Entry::default(); streams] }
     }
 
-    /// A frame was handed over, so much later than it should have been.
+    /// Counts a frame that was handed over `late_ns` after its intended time.
     pub fn sent(&mut self, stream: u32, late_ns: i64, taken: bool) {
         let Some(entry) = self.streams.get_mut(stream as usize) else { return };
         entry.frames += 1;
@@ -35,20 +36,20 @@ impl Log {
         entry.late_sum_ns += i128::from(late_ns);
     }
 
-    /// So many frames were handed over that had no time to be late for.
+    /// Counts frames that had no intended time.
     pub fn filled(&mut self, stream: u32, frames: u64) {
         let Some(entry) = self.streams.get_mut(stream as usize) else { return };
         entry.frames += frames;
     }
 
-    /// A queueing discipline dropped a frame whose launch time had passed, or was none.
+    /// Counts a frame that a queueing discipline dropped because its launch time had passed, or was invalid.
     pub fn dropped(&mut self, stream: u32, missed: bool) {
         let Some(entry) = self.streams.get_mut(stream as usize) else { return };
         entry.missed += u64::from(missed);
         entry.invalid += u64::from(!missed);
     }
 
-    /// `stream frames refused latest-ns mean-ns missed invalid`, of those that sent.
+    /// `stream frames refused latest-ns mean-ns missed invalid`, for streams that sent frames.
     fn text(&self) -> String {
         let mut text = String::new();
         for (number, entry) in self.streams.iter().enumerate().filter(|(_, entry)| entry.frames > 0) {

@@ -1,6 +1,7 @@
-//! The live talker and listener: a Plan's frames, or a capture's, on real interfaces, on time; and what came of them.
+//! The live talker and listener: they send and receive the frames of a Plan or of a capture on real interfaces, on
+//! time, and report the results.
 //!
-//! The Plan's moment t is `epoch + t × dilate` on TAI. What is drawn at random is drawn as the simulator draws it.
+//! The moment t of the Plan is `epoch + t × dilate` on TAI. Random numbers are drawn as the simulator draws them.
 
 mod agent;
 mod arguments;
@@ -29,7 +30,7 @@ use std::process::ExitCode;
 use system::process;
 use tsn_plan::Plan;
 
-/// Why a talker cannot talk, or a listener cannot listen.
+/// Errors of talkers and listeners.
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error("{0}")]
@@ -77,7 +78,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     }
 }
 
-/// The Plan that is named.
+/// The Plan given on the command line.
 fn plan(arguments: &Arguments) -> Result<Option<Plan>, Error> {
     let Some(path) = &arguments.file else { return Ok(None) };
     let text = std::fs::read_to_string(path).map_err(|error| Error::File(path.clone(), error))?;

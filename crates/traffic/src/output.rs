@@ -1,9 +1,9 @@
-//! What goes to who called the program: whole lines on stdout, each at once.
+//! Output for the calling program: whole lines on stdout, each written at once.
 
 use crate::Error;
 use std::io::{self, Write as _};
 
-/// Says one line, which whoever waits for it can read now.
+/// Prints one line, which a waiting reader gets at once.
 pub fn say(line: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(|error| Error::System("stdout", error))

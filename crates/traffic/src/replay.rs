@@ -9,12 +9,12 @@ use crate::system::{clock, process};
 use tsn_capture::Reader;
 use tsn_wire::link::Link;
 
-/// How long before a frame's time the processor is kept busy, in ns.
+/// How long before a frame's time the thread stops to sleep, in ns.
 const EARLY_NS: i64 = 60_000;
 /// Octets of a tag, by which the largest frame may be longer.
 const LEAST: usize = 14;
 
-/// The capture's frames, from its first stamp on.
+/// Sends the capture's frames, beginning with its first timestamp.
 pub fn replay(arguments: &Arguments) -> Result<(), Error> {
     let path = arguments.file.clone().unwrap_or_default();
     let broken = |what: String| Error::Capture(path.clone(), what);
@@ -48,10 +48,10 @@ pub fn replay(arguments: &Arguments) -> Result<(), Error> {
         if now < due - EARLY_NS {
             clock::sleep_until(due - EARLY_NS).map_err(clock)?;
         }
-        while now < due && !process::asked_to_end() {
+        while now < due && !process::end_requested() {
             now = clock::now_ns().map_err(clock)?;
         }
-        if process::asked_to_end() {
+        if process::end_requested() {
             break;
         }
         let sent = socket.send(0, packet.octets, None);

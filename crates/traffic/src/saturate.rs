@@ -1,8 +1,9 @@
-//! Talkers that always have frames waiting: each fills its own socket's buffer, in a thread of ordinary importance.
+//! Talkers that always have frames waiting: each fills its own socket's buffer, in a thread of ordinary priority.
 //!
 //! A frame counts against its socket's buffer until it has left the port, and a call that sends waits for room. The
-//! kernel wakes it when less than half of the buffer is taken: with room for `2 × backlog - 1` frames that is when
-//! `backlog - 1` are left. So the queue holds about as many as the Plan says, never runs empty, and drops none.
+//! kernel wakes the thread when less than half of the buffer is used: with room for `2 × backlog - 1` frames, this is
+//! when `backlog - 1` are left. So the queue contains about as many frames as the Plan requires, never runs empty,
+//! and drops none.
 
 use crate::arguments::Arguments;
 use crate::system::socket::Socket;
@@ -14,29 +15,30 @@ use tsn_sim::live::Saturating;
 
 /// Frames per call.
 const BATCH: usize = 16;
-/// A call gives up after so long, to see whether it is over.
+/// A call returns after this time, so that the thread can check for the end.
 const PATIENCE_US: i64 = 10_000;
-/// What the kernel counts for a frame beside its octets, before it rounds up: room for headers, and its own notes.
+/// Octets that the kernel counts for a frame in addition to its own, before it rounds up: space for headers and the
+/// kernel's records.
 const BESIDE: usize = 384;
 const NOTES: usize = 256;
 
-/// A talker at work; in the end it says how many frames it sent.
+/// A running talker; at its end it returns how many frames it sent.
 pub type Filling = (u32, JoinHandle<Result<u64, Error>>);
 
-/// Begins with all of them.
+/// Begins all talkers.
 pub fn begin(all: Vec<Saturating>, arguments: &Arguments, epoch_ns: i64) -> Result<Vec<Filling>, Error> {
     let mut begun = Vec::new();
     for talker in all {
         let Some((_, interface)) = arguments.ports.iter().find(|(port, _)| *port == talker.port) else {
             return Err(Error::Usage(format!("--port: no interface for port {}", talker.port)));
         };
-        let told = |error| Error::Interface(interface.clone(), error);
+        let on_interface = |error| Error::Interface(interface.clone(), error);
         let socket = match arguments.udp {
             None => Socket::packet(interface),
             Some(to) => Socket::udp(interface, to, talker.udp_port()),
         };
-        let socket = socket.map_err(told)?;
-        socket.give_up_after(PATIENCE_US).map_err(told)?;
+        let socket = socket.map_err(on_interface)?;
+        socket.give_up_after(PATIENCE_US).map_err(on_interface)?;
         let number = talker.stream();
         let arguments = arguments.clone();
         let interface = interface.clone();
@@ -48,7 +50,7 @@ pub fn begin(all: Vec<Saturating>, arguments: &Arguments, epoch_ns: i64) -> Resu
     Ok(begun)
 }
 
-/// Waits for the end of all; streams and frames.
+/// Waits for the end of all talkers; returns streams and frames.
 pub fn end(begun: Vec<Filling>) -> Result<Vec<(u32, u64)>, Error> {
     let broken = |_| Error::System("a thread", io::Error::other("it broke off"));
     begun.into_iter().map(|(stream, thread)| Ok((stream, thread.join().map_err(broken)??))).collect()
@@ -61,7 +63,7 @@ fn fill(
     epoch_ns: i64,
     interface: &str,
 ) -> Result<u64, Error> {
-    let told = |error| Error::Interface(interface.to_owned(), error);
+    let on_interface = |error| Error::Interface(interface.to_owned(), error);
     let clock = |error| Error::System("CLOCK_TAI", error);
     let at = |ns: i64| epoch_ns.saturating_add(ns.saturating_mul(arguments.dilate));
     let (from, to) = (at(talker.span_ns.0), at(talker.span_ns.1));
@@ -70,7 +72,7 @@ fn fill(
     let (mut ready, mut sent, mut room) = (Vec::with_capacity(batch), 0, 0);
     loop {
         let now = clock::now_ns().map_err(clock)?;
-        if now >= to || process::asked_to_end() {
+        if now >= to || process::end_requested() {
             return Ok(sent);
         }
         if let Some((_, until)) =
@@ -92,7 +94,7 @@ fn fill(
                 let truesize = (room + BESIDE).next_power_of_two() + NOTES;
                 let backlog = talker.backlog.max(1) as usize;
                 let whole = truesize.saturating_mul(2 * backlog - 1);
-                socket.buffer(i32::try_from(whole).unwrap_or(i32::MAX)).map_err(told)?;
+                socket.buffer(i32::try_from(whole).unwrap_or(i32::MAX)).map_err(on_interface)?;
             }
             ready.push(octets);
         }
@@ -103,9 +105,9 @@ fn fill(
             }
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionRefused) => {}
-            // A queue of the kernel's is full, whose limit is less than the backlog: the frame is not lost, it is tried again.
+            // A queue of the kernel with a limit below the backlog is full: the frame is not lost, it is sent again.
             Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => std::thread::yield_now(),
-            Err(error) => return Err(told(error)),
+            Err(error) => return Err(on_interface(error)),
         }
     }
 }

@@ -1,24 +1,25 @@
-//! What the numbers of a stream's frames say: lost, twice, out of order.
+//! Sequence numbers of a stream's received frames: lost, duplicate, out of order.
 
-/// Numbers that are remembered. What comes later than this behind the greatest one is counted as late, and its loss stands.
+/// Size of the window of remembered numbers. A frame whose number is further behind the greatest one is counted as
+/// late, and its loss stands.
 const WINDOW: u64 = 1 << 16;
 
 /// One stream's numbers so far.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
-    /// The first number that came, and the greatest.
+    /// The first number received, and the greatest.
     span: Option<(u64, u64)>,
     seen: Vec<u64>,
     unique: u64,
-    /// Frames that came before, too.
+    /// Frames received more than once.
     pub duplicates: u64,
-    /// Frames that came behind one with a greater number.
+    /// Frames received after one with a greater number.
     pub reordered: u64,
 }
 
 impl Sequence {
-    /// A frame came; whether it is new.
-    pub fn came(&mut self, seq: u64) -> bool {
+    /// Counts a received frame; returns whether it is new.
+    pub fn received(&mut self, seq: u64) -> bool {
         if self.seen.is_empty() {
             self.seen = vec![0; (WINDOW / 64) as usize];
         }
@@ -29,7 +30,7 @@ impl Sequence {
             return true;
         };
         if seq > greatest {
-            // What the window now leaves was marked by numbers that are too old to come again.
+            // Numbers that leave the window were marked by frames that are too old to be repeated.
             for left in (greatest + 1..=seq).rev().take(WINDOW as usize) {
                 self.unmark(left);
             }
@@ -51,12 +52,13 @@ impl Sequence {
         true
     }
 
-    /// Numbers between the first and the greatest that did not come. What was lost before and behind, no number says.
+    /// Numbers between the first and the greatest that were not received. Losses before the first number and after
+    /// the greatest one are unknown.
     pub fn lost(&self) -> u64 {
         self.span.map_or(0, |(first, greatest)| (greatest - first + 1).saturating_sub(self.unique))
     }
 
-    /// The least number that came, and the greatest.
+    /// The least number received, and the greatest.
     pub fn span(&self) -> Option<(u64, u64)> {
         self.span
     }
@@ -93,7 +95,7 @@ mod tests {
     fn after(numbers: impl IntoIterator<Item = u64>) -> (u64, u64, u64) {
         let mut sequence = Sequence::default();
         for number in numbers {
-            sequence.came(number);
+            sequence.received(number);
         }
         (sequence.lost(), sequence.duplicates, sequence.reordered)
     }

@@ -1,4 +1,4 @@
-//! Sends what a Plan's node sends.
+//! Sends the frames of a Plan's node.
 
 use crate::Error;
 use crate::arguments::Arguments;
@@ -7,7 +7,7 @@ use crate::frames::{build, open};
 use crate::log::Log;
 use crate::saturate;
 use crate::sequence::Sequence;
-use crate::system::error_queue::Fate;
+use crate::system::error_queue::SendReport;
 use crate::system::socket::{Socket, TxTime};
 use crate::system::{clock, process};
 use crate::timestamps::{Frame, Sights};
@@ -19,14 +19,14 @@ use tsn_wire::dissect::dissect;
 use tsn_wire::link::Link;
 use tsn_wire::telegram;
 
-/// How long before a frame's time it is built and the processor kept busy, in ns: a sleep ends a little late.
+/// How long before a frame's time the thread builds it and stops to sleep, in ns: a sleep ends a little late.
 const EARLY_NS: i64 = 60_000;
-/// How long the last stamps may take.
+/// How long the last timestamps may take.
 const STAMPS_NS: i64 = 20_000_000;
-/// Octets of a frame that come back with its stamp: all of it, as nothing else tells how long it was.
+/// Octets of a frame that come back with its timestamp: the whole frame, as only its octets show how long it was.
 const HEAD: usize = 1 << 11;
 
-/// The Plan's talkers of one node.
+/// Runs the Plan's talkers of one node.
 pub fn talk(arguments: &Arguments) -> Result<(), Error> {
     let plan = crate::plan(arguments)?.ok_or(Error::Usage("talk: expected a Plan".into()))?;
     let node = arguments.node.unwrap_or(0);
@@ -42,22 +42,22 @@ pub fn talk(arguments: &Arguments) -> Result<(), Error> {
     }
     let epoch_ns = epoch::epoch(arguments)?;
     talking.epoch_ns = epoch_ns;
-    // Before this thread becomes more important than what fills queues.
+    // This call comes before the thread gets a higher priority than the threads that fill queues.
     let filling = saturate::begin(saturating, arguments, epoch_ns)?;
     if arguments.priority > 0 {
         process::become_punctual(arguments.priority)
             .map_err(|error| Error::System("real-time scheduling", error))?;
     }
     for release in releases {
-        if process::asked_to_end() {
+        if process::end_requested() {
             break;
         }
         talking.send(&release)?;
     }
-    // To end a process takes a while, in which the others would be late.
+    // The end of a process takes a while, in which other talkers would be late.
     let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
     let end_ns = epoch_ns.saturating_add(end_ns.saturating_mul(arguments.dilate));
-    if !process::asked_to_end() {
+    if !process::end_requested() {
         clock::sleep_until(end_ns).map_err(|error| Error::System("CLOCK_TAI", error))?;
     }
     for (stream, frames) in saturate::end(filling)? {
@@ -74,10 +74,10 @@ struct Talking<'a> {
     clock: clock::Clock,
     log: Log,
     sights: Option<Sights>,
-    /// Which stamps came: between namespaces a frame meets more queueing disciplines and drivers, whose stamps come
-    /// back, too. Those of its own port are the first.
+    /// The timestamps received so far: between namespaces a frame passes more queueing disciplines and drivers, whose
+    /// timestamps come back, too. Those of the frame's own port are the first.
     stamped: BTreeMap<(u32, Stage), Sequence>,
-    /// TAI ahead of the kernel's stamps.
+    /// TAI minus the kernel's clock for timestamps.
     ahead_ns: i64,
     octets: Vec<u8>,
 }
@@ -87,13 +87,13 @@ impl<'a> Talking<'a> {
         let mut sights = arguments.sights.as_ref().map(|_| Sights::new(plan));
         let mut sockets = BTreeMap::new();
         for (port, interface) in &arguments.ports {
-            let told = |error| Error::Interface(interface.clone(), error);
-            let socket = open(plan, *port, arguments, interface).map_err(told)?;
+            let on_interface = |error| Error::Interface(interface.clone(), error);
+            let socket = open(plan, *port, arguments, interface).map_err(on_interface)?;
             if let Some(mode) = mode(plan, *port, arguments) {
-                socket.want_launch_times(mode.0, mode.1).map_err(told)?;
+                socket.want_launch_times(mode.0, mode.1).map_err(on_interface)?;
             }
             if let Some(sights) = &mut sights {
-                stamps(&socket, *port, interface, arguments, sights).map_err(told)?;
+                stamps(&socket, *port, interface, arguments, sights).map_err(on_interface)?;
             }
             sockets.insert(*port, socket);
         }
@@ -121,7 +121,7 @@ impl<'a> Talking<'a> {
 
     fn send(&mut self, release: &Release) -> Result<(), Error> {
         let at = |ns: i64| self.epoch_ns.saturating_add(ns.saturating_mul(self.arguments.dilate));
-        let (due, meant) = (at(release.at_ns), at(release.frame.intended_ns));
+        let (due, intended) = (at(release.at_ns), at(release.frame.intended_ns));
         let number = release.frame.stream;
         let stream = self.plan.streams.get(number as usize);
         let launch = self.arguments.txtime.is_some()
@@ -132,10 +132,10 @@ impl<'a> Talking<'a> {
             .and_then(|node| self.plan.nodes.get(node as usize))
             .is_some_and(|node| node.host.is_some());
         let failed = |error| Error::System("the talker's clock", error);
-        // A talker of a host with software is one that sleeps until its time; others are hardware, and keep awake for it.
+        // A talker of a host with software sleeps until its time; other talkers stand for hardware, and stay awake.
         let early_ns = if software { 0 } else { EARLY_NS };
         let frame = FrameSpec {
-            intended_ns: if self.arguments.absolute { meant } else { release.frame.intended_ns },
+            intended_ns: if self.arguments.absolute { intended } else { release.frame.intended_ns },
             ..release.frame
         };
         let skip = build(&frame, self.arguments, &mut self.octets)?;
@@ -146,16 +146,16 @@ impl<'a> Talking<'a> {
             now = self.clock.now_ns().map_err(failed)?;
         }
         let woken = now;
-        while now < due && !process::asked_to_end() {
+        while now < due && !process::end_requested() {
             now = self.clock.now_ns().map_err(failed)?;
         }
-        if process::asked_to_end() {
+        if process::end_requested() {
             return Ok(());
         }
         let Some(socket) = self.sockets.get_mut(&release.port) else {
             return Err(Error::Usage(format!("--port: no interface for port {}", release.port)));
         };
-        let launch_ns = if launch { u64::try_from(meant).ok() } else { None };
+        let launch_ns = if launch { u64::try_from(intended).ok() } else { None };
         let called = if self.sights.is_some() { self.clock.now_ns().map_err(failed)? } else { now };
         let sent = socket.send(release.pcp, self.octets.get(skip..).unwrap_or_default(), launch_ns);
         self.log.sent(number, now - due, sent.is_ok());
@@ -174,28 +174,28 @@ impl<'a> Talking<'a> {
         Ok(())
     }
 
-    /// What the kernel has said of frames since the last time; it keeps only so much for later.
+    /// Reads the kernel's reports about frames since the last call; the kernel keeps only a limited number.
     fn take_notices(&mut self) {
         let mut head = [0; HEAD];
         for (port, socket) in &self.sockets {
-            while let Some((fate, length)) = socket.notice(&mut head) {
+            while let Some((report, length)) = socket.next_report(&mut head) {
                 let Some(frame) = head.get(..length.min(HEAD)).and_then(|octets| identify(octets, length))
                 else {
                     continue;
                 };
                 let ahead_ns = self.ahead_ns;
                 let mut sight = |stage, t_ns| {
-                    let first = self.stamped.entry((frame.stream, stage)).or_default().came(frame.seq);
+                    let first = self.stamped.entry((frame.stream, stage)).or_default().received(frame.seq);
                     if let Some(sights) = self.sights.as_mut().filter(|_| first) {
                         sights.sight(*port, stage, &frame, Some(t_ns));
                     }
                 };
-                match fate {
-                    Fate::Qdisc(at) => sight(Stage::Qdisc, at + ahead_ns),
-                    Fate::Driver(at) => sight(Stage::Driver, at + ahead_ns),
-                    Fate::Hardware(at) => sight(Stage::Tx, at),
-                    Fate::Missed => self.log.dropped(frame.stream, true),
-                    Fate::Invalid => self.log.dropped(frame.stream, false),
+                match report {
+                    SendReport::Qdisc(at) => sight(Stage::Qdisc, at + ahead_ns),
+                    SendReport::Driver(at) => sight(Stage::Driver, at + ahead_ns),
+                    SendReport::Hardware(at) => sight(Stage::Tx, at),
+                    SendReport::Missed => self.log.dropped(frame.stream, true),
+                    SendReport::Invalid => self.log.dropped(frame.stream, false),
                 }
             }
         }
@@ -215,7 +215,7 @@ impl<'a> Talking<'a> {
     }
 }
 
-/// Whether frames from a port carry launch times, in which mode, and whether of TAI.
+/// The mode of launch times at a port, if its frames have any, and whether they are on TAI.
 fn mode(plan: &Plan, port: u32, arguments: &Arguments) -> Option<(TxTime, bool)> {
     let here = plan.streams.iter().filter(|one| one.route.first().is_some_and(|hop| hop.port == port));
     let planned = here.filter_map(|stream| stream.socket.as_ref()).find(|socket| socket.txtime);
@@ -224,7 +224,7 @@ fn mode(plan: &Plan, port: u32, arguments: &Arguments) -> Option<(TxTime, bool)>
     arguments.txtime.map(|mode| (mode, true)).or(planned)
 }
 
-/// Asks for the stamps that somebody looks at, and says which there are none of.
+/// Requests the timestamps that taps need, and records which of them are missing.
 fn stamps(
     socket: &Socket,
     port: u32,
@@ -237,7 +237,7 @@ fn stamps(
         let why = format!("the driver of {interface} does not stamp (ethtool -T: no software-transmit)");
         sights.missing(port, Stage::Driver, &why);
     }
-    if sights.wants(port, Stage::Tx) && arguments.hardware {
+    if sights.has_tap(port, Stage::Tx) && arguments.hardware {
         match known {
             Some(stamps) if stamps.hardware_tx => socket.stamp_in_hardware(interface)?,
             _ => {
@@ -247,13 +247,13 @@ fn stamps(
         }
     }
     let hardware = arguments.hardware && known.is_some_and(|stamps| stamps.hardware_tx);
-    if sights.wants(port, Stage::Qdisc) || sights.wants(port, Stage::Driver) || hardware {
+    if sights.has_tap(port, Stage::Qdisc) || sights.has_tap(port, Stage::Driver) || hardware {
         socket.want_stamps(hardware)?;
     }
     Ok(())
 }
 
-/// Which of our frames it is.
+/// The identity of a frame of a talker.
 pub fn identify(octets: &[u8], original: usize) -> Option<Frame> {
     let found = dissect(Link::Ethernet, octets, u32::try_from(original).ok()?).ok()?;
     let payload = telegram::test_payload(&found).ok()?;

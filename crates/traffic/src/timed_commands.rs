@@ -1,7 +1,7 @@
-//! Lines at their moments, to a program that waits for them: what a Plan does to its network while it runs.
+//! Lines that a waiting program gets at their moments: the changes that a Plan makes to its network during a run.
 //!
 //! `tsnbench-traffic steps FILE --epoch-from FILE --dilate D --log FILE -- tc -n wires -batch -`; a line of the file
-//! is `moment-ns<TAB>line`. To start a program takes ms, which would be too late.
+//! is `moment-ns<TAB>line`. The start of a program takes milliseconds, which would be too late.
 
 use crate::Error;
 use crate::arguments::PRIORITY;
@@ -15,13 +15,13 @@ use std::process::{Command, Stdio};
 /// The Plan's zero on TAI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Epoch {
-    /// It is given.
+    /// The zero is given.
     At(i64),
-    /// It will be written to a file once all programs are ready.
+    /// The zero will be written to a file once all programs are ready.
     From(PathBuf),
 }
 
-/// What to do, and when.
+/// The command line of `steps`, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Arguments {
     steps: PathBuf,
@@ -65,22 +65,22 @@ impl Arguments {
 fn parse(text: &str) -> Option<Vec<(i64, &str)>> {
     text.lines()
         .map(|line| {
-            let (at_ns, told) = line.split_once('\t')?;
-            Some((at_ns.parse().ok()?, told))
+            let (at_ns, command) = line.split_once('\t')?;
+            Some((at_ns.parse().ok()?, command))
         })
         .collect()
 }
 
-/// Hands each line over at its moment, and writes `moment-ns late-ns` of each.
+/// Writes each line to the program at its moment, and logs `moment-ns late-ns` of each.
 ///
 /// # Errors
-/// When a file cannot be read or written, or the program ends otherwise than well.
+/// When a file cannot be read or written, or the program ends with an error.
 pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     let arguments = Arguments::read(words)?;
     let text = std::fs::read_to_string(&arguments.steps)
         .map_err(|error| Error::File(arguments.steps.clone(), error))?;
     let steps = parse(&text).ok_or_else(|| Error::Usage("steps: expected a moment and a line".into()))?;
-    // The program is as urgent as who talks to it.
+    // The program needs the priority of the thread that writes to it.
     process::become_punctual(PRIORITY).map_err(|error| Error::System("real-time scheduling", error))?;
     let failed = |error| Error::System("the program of the steps", error);
     let (name, rest) = arguments.program.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
@@ -96,7 +96,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
         clock::sleep_until(due).map_err(tai)?;
         let began = clock::now_ns().map_err(tai)?;
         let Some(input) = program.stdin.as_mut() else { break };
-        // One that has ended says below why.
+        // A program that has ended is reported below, with the reason.
         if writeln!(input, "{line}").and_then(|()| input.flush()).is_err() {
             break;
         }

@@ -1,4 +1,4 @@
-//! When frames passed which stage: kept in memory while there is something to do, written at the end.
+//! Sightings, i.e. when frames passed which stage: kept in memory while frames are sent, written at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -7,23 +7,23 @@ use std::path::Path;
 use tsn_observation::{Legend, Sighting, log};
 use tsn_plan::{Plan, Stage};
 
-/// Sightings per piece of memory: a piece is never moved, which would take time that a talker does not have.
+/// Sightings per block of memory: a block is never moved, as moving takes time that a talker does not have.
 const PIECE: usize = 1 << 12;
-/// Sightings for which there is memory before the first one; some 50 MB.
+/// Sightings for which memory is reserved at the start; some 50 MB.
 const MOST_READY: usize = 1 << 20;
 
-/// Stages of which a talker knows.
+/// Stages that a talker observes.
 const TALKERS: [Stage; 6] =
     [Stage::IntervalStart, Stage::Wakeup, Stage::Send, Stage::Qdisc, Stage::Driver, Stage::Tx];
 
-/// What is known of a frame beside its stage.
+/// The identity and the header fields of an observed frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Which stream.
+    /// Number of the stream.
     pub stream: u32,
-    /// Which of its frames.
+    /// Sequence number of the frame.
     pub seq: u64,
-    /// From destination address to FCS.
+    /// Octets from destination address to FCS.
     pub octets: u32,
     /// Priority code point.
     pub pcp: u8,
@@ -31,7 +31,7 @@ pub struct Frame {
     pub vid: u16,
 }
 
-/// Sightings at some taps.
+/// Sightings at a set of taps.
 #[derive(Debug)]
 pub struct Sights {
     legend: Legend,
@@ -41,7 +41,7 @@ pub struct Sights {
 }
 
 impl Sights {
-    /// At all taps of a Plan.
+    /// Sightings at all taps of a Plan.
     pub fn new(plan: &Plan) -> Self {
         let taps = plan.taps.iter().zip(0..).map(|(tap, number)| ((tap.port, tap.stage), number));
         Self {
@@ -52,13 +52,13 @@ impl Sights {
         }
     }
 
-    /// At the taps of a legend, which are of these ports and stages.
+    /// Sightings at the taps of a legend, which are of these ports and stages.
     pub fn at(legend: Legend, taps: impl IntoIterator<Item = (u32, Stage)>) -> Self {
         Self { legend, taps: taps.into_iter().zip(0..).collect(), pieces: Vec::new(), ready: Vec::new() }
     }
 
-    /// Memory for so many frames at the stages of a talker, whatever its port: to get it takes some 0.5 ms a piece, in
-    /// which a talker would be late.
+    /// Reserves memory for this many frames at the stages of a talker, whatever its port: each block takes some 0.5
+    /// ms, in which a talker would be late.
     pub fn make_ready(&mut self, frames: usize) {
         let stages = self.taps.keys().filter(|(_, stage)| TALKERS.contains(stage));
         let ports: BTreeSet<u32> = stages.clone().map(|(port, _)| *port).collect();
@@ -68,12 +68,12 @@ impl Sights {
         self.pieces.reserve(self.ready.len());
     }
 
-    /// Whether anybody looks there.
-    pub fn wants(&self, port: u32, stage: Stage) -> bool {
+    /// Whether there is a tap at this stage.
+    pub fn has_tap(&self, port: u32, stage: Stage) -> bool {
         self.taps.contains_key(&(port, stage))
     }
 
-    /// A frame passed a stage, on the clock of live tools: TAI.
+    /// Records that a frame passed a stage, on TAI, the clock of live tools.
     pub fn sight(&mut self, port: u32, stage: Stage, frame: &Frame, t_ns: Option<i64>) {
         let Some(&tap) = self.taps.get(&(port, stage)) else { return };
         if self.pieces.last().is_none_or(|piece| piece.len() == PIECE) {
@@ -85,7 +85,7 @@ impl Sights {
         }
     }
 
-    /// Why a tap has no stamps, where there is a tap.
+    /// Records why a tap has no timestamps, if there is a tap.
     pub fn missing(&mut self, port: u32, stage: Stage, why: &str) {
         let tap = self.taps.get(&(port, stage)).and_then(|tap| self.legend.taps.get_mut(usize::from(*tap)));
         if let Some(tap) = tap {
@@ -93,7 +93,7 @@ impl Sights {
         }
     }
 
-    /// A stream that the legend does not know yet.
+    /// Adds a stream to the legend, if it is new.
     pub fn know_stream(&mut self, number: u32, name: impl Fn(u32) -> String) {
         while self.legend.streams.len() <= number as usize {
             let next = u32::try_from(self.legend.streams.len()).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! The conversation with one controller: orders in, answers out, and what to do when nobody speaks any more.
+//! The conversation with one controller: orders come in, answers go out, and a silent controller ends it.
 
 use super::Arguments;
 use super::journal::{Journal, WORK};
@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often to look at programs, signals and the time.
+/// Interval at which programs, signals and the time are checked.
 const LOOK: Duration = Duration::from_millis(10);
-/// Octets of a file that leave at once.
+/// Octets of a file that are sent at once.
 const MOST_AT_ONCE: u64 = 1 << 22;
 
-/// What is known while a controller is served.
+/// The state while a controller is served.
 pub struct Conversation {
     state: PathBuf,
     patience: Duration,
@@ -33,14 +33,14 @@ pub struct Conversation {
     programs: Programs,
     working: Option<JoinHandle<()>>,
     ending: Arc<AtomicBool>,
-    /// The order to restore, to be answered when it is done.
-    asked: Option<u64>,
-    /// Steps of our own at the beginning of the journal, which are undone last.
-    kept: usize,
+    /// The number of the order to restore, which is answered when the restoring is done.
+    restore_order: Option<u64>,
+    /// The agent's own steps at the begin of the journal, which are undone last.
+    own_steps: usize,
 }
 
 impl Conversation {
-    /// Says that the host is ready. `left`: steps of an agent that was killed, which have just been undone.
+    /// Reports that the host is ready. `left`: steps of a killed agent, which have just been undone.
     ///
     /// # Errors
     /// When the work folder or the journal cannot be made.
@@ -49,7 +49,7 @@ impl Conversation {
         fs::DirBuilder::new().mode(0o700).create(&work)?;
         let mut journal = Journal::begin(&arguments.state)?;
         if let Some(own) = &arguments.own {
-            // The next agent removes the program of one that was killed.
+            // If this agent is killed, the next one removes its program.
             journal.add(
                 ["rm", "-rf", "--"]
                     .into_iter()
@@ -58,7 +58,7 @@ impl Conversation {
                     .collect(),
             );
         }
-        let kept = journal.steps().len();
+        let own_steps = journal.steps().len();
         let heard = Arc::new(Mutex::new(Instant::now()));
         let messages = listen(heard.clone());
         let own = std::env::current_exe().unwrap_or_default();
@@ -88,20 +88,20 @@ impl Conversation {
             programs: Programs::new(&arguments.state),
             working: None,
             ending: Arc::default(),
-            asked: None,
-            kept,
+            restore_order: None,
+            own_steps,
         })
     }
 
-    /// Does what is told, until the end is asked for, the controller is gone, or has been silent for too long.
+    /// Follows orders until the controller ends the conversation, is gone, or has been silent for too long.
     pub fn serve(&mut self) {
-        while !process::asked_to_end() && self.asked.is_none() {
+        while !process::end_requested() && self.restore_order.is_none() {
             match self.messages.recv_timeout(LOOK) {
-                Ok(Ok(message)) => self.obey(message),
+                Ok(Ok(message)) => self.handle(message),
                 Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            self.programs.look();
+            self.programs.report_ended();
             if self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > self.patience {
                 break;
             }
@@ -118,26 +118,27 @@ impl Conversation {
         if let Err(error) = super::journal::clear(&self.state) {
             undone.failed.push(format!("{}: {error}", self.state.display()));
         }
-        let mut told = json!({"event": "restored", "steps": steps.len(), "failed": undone.failed});
-        if let Some(id) = self.asked {
-            told["id"] = id.into();
+        let mut answer = json!({"event": "restored", "steps": steps.len(), "failed": undone.failed});
+        if let Some(id) = self.restore_order {
+            answer["id"] = id.into();
         }
-        say(told, &[]);
+        say(answer, &[]);
     }
 
-    /// Ends all programs and undoes all steps; the journal then has nothing but this program's folder.
+    /// Ends all programs and undoes all steps; afterwards the journal contains only the removal of this program's
+    /// folder.
     fn undo(&mut self) -> Undone {
         self.ending.store(true, Ordering::SeqCst);
         self.wait_for_steps();
         self.programs.end();
         self.ending.store(false, Ordering::SeqCst);
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        let undone = steps::undo(&journal.steps()[self.kept..], &self.state.join(WORK));
-        journal.forget(&self.state, self.kept);
+        let undone = steps::undo(&journal.steps()[self.own_steps..], &self.state.join(WORK));
+        journal.forget(&self.state, self.own_steps);
         undone
     }
 
-    fn obey(&mut self, message: Message) {
+    fn handle(&mut self, message: Message) {
         let (id, order) = match order::read(message.header) {
             Ok(found) => found,
             Err((id, error)) => return say(json!({"id": id, "error": error}), &[]),
@@ -145,7 +146,7 @@ impl Conversation {
         let answer = match order {
             Order::Beat => Ok(json!({"now_ns": now_ns()})),
             Order::Restore => {
-                self.asked = Some(id);
+                self.restore_order = Some(id);
                 return;
             }
             Order::Undo => {
@@ -154,7 +155,7 @@ impl Conversation {
             }
             Order::Steps { steps } => return self.begin_steps(id, steps),
             Order::Start { name, argv } => self.programs.start(&name, &argv).map(|()| json!({})),
-            Order::Tell { name, line } => self.programs.tell(&name, &line).map(|()| json!({})),
+            Order::Tell { name, line } => self.programs.write_line(&name, &line).map(|()| json!({})),
             Order::Signal { name, signal } => self.programs.signal(&name, signal).map(|()| json!({})),
             Order::Put { path, program } => self.put(&path, &message.body, program).map(|()| json!({})),
             Order::List => self.list(),
@@ -168,7 +169,7 @@ impl Conversation {
         say(answer, &[]);
     }
 
-    /// Steps take their time; beats are answered meanwhile.
+    /// Begins steps in a thread of their own; beats are answered meanwhile.
     fn begin_steps(&mut self, id: u64, steps: Vec<Step>) {
         self.wait_for_steps();
         let (journal, ending, work) = (self.journal.clone(), self.ending.clone(), self.state.join(WORK));
@@ -248,7 +249,7 @@ impl Conversation {
     }
 }
 
-/// Reads messages beside everything else. Each octet says that the controller is there, also within a long body.
+/// Reads messages in a thread of its own. Each octet proves that the controller is there, also within a long body.
 fn listen(heard: Arc<Mutex<Instant>>) -> Receiver<io::Result<Message>> {
     struct Heard(io::Stdin, Arc<Mutex<Instant>>);
     impl Read for Heard {

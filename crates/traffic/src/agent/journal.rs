@@ -1,4 +1,4 @@
-//! What has to be undone, on disk before the next step: an agent that is killed leaves it to the next one.
+//! The steps to undo, on disk before the next step: a killed agent leaves them to the next agent.
 
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
@@ -13,7 +13,7 @@ pub const WORK: &str = "work";
 /// A command's words.
 pub type Words = Vec<String>;
 
-/// The journal of an agent that runs.
+/// The journal of a running agent.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -21,7 +21,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins an empty one.
+    /// Begins an empty journal.
     ///
     /// # Errors
     /// When the file cannot be made.
@@ -30,20 +30,20 @@ impl Journal {
         Ok(Self { file, undo: Vec::new() })
     }
 
-    /// Writes down how to undo a step that succeeded.
+    /// Records how to undo a step that succeeded.
     pub fn add(&mut self, undo: Words) {
-        // A disk that is full keeps nobody from undoing what this agent knows itself.
+        // A full disk must not keep this agent from undoing the steps that it knows itself.
         let _ = writeln!(self.file, "{}", Value::from(undo.clone())).and_then(|()| self.file.sync_data());
         self.undo.push(undo);
     }
 
-    /// Keeps the first entries and no others: the rest has been undone.
+    /// Keeps the first entries only: all other steps have been undone.
     pub fn forget(&mut self, state: &Path, kept: usize) {
         self.undo.truncate(kept);
         let lines: String =
             self.undo.iter().map(|words| format!("{}\n", Value::from(words.clone()))).collect();
         let place = state.join(JOURNAL);
-        // At each moment there is a whole journal.
+        // The file is complete at each moment.
         let written = fs::write(place.with_extension("new"), lines)
             .and_then(|()| fs::rename(place.with_extension("new"), &place))
             .and_then(|()| OpenOptions::new().append(true).open(&place));
@@ -52,16 +52,16 @@ impl Journal {
         }
     }
 
-    /// Everything, in the order of the steps.
+    /// All entries, in the order of the steps.
     pub fn steps(&self) -> &[Words] {
         &self.undo
     }
 }
 
-/// What an agent that was killed has left, in the order of its steps.
+/// The entries that a killed agent has left, in the order of its steps.
 ///
 /// # Errors
-/// When there is a journal that cannot be read.
+/// When the journal cannot be read.
 pub fn leftovers(state: &Path) -> io::Result<Vec<Words>> {
     match fs::read_to_string(state.join(JOURNAL)) {
         Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
@@ -73,7 +73,7 @@ pub fn leftovers(state: &Path) -> io::Result<Vec<Words>> {
 /// Removes journal and work.
 ///
 /// # Errors
-/// When they are there and cannot be removed.
+/// When they exist and cannot be removed.
 pub fn clear(state: &Path) -> io::Result<()> {
     for gone in [fs::remove_file(state.join(JOURNAL)), fs::remove_dir_all(state.join(WORK))] {
         match gone {

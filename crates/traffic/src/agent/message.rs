@@ -1,4 +1,4 @@
-//! What controller and agent say: a line of JSON, and after it as many octets as its `body` says.
+//! Messages between controller and agent: a line of JSON, then as many octets as its `body` states.
 
 use super::reservation::Holder;
 use crate::system::clock;
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// A header is longer than this in no order.
+/// Most octets of a header.
 const LONGEST_HEADER: u64 = 1 << 20;
-/// Octets of a body that are taken at once.
+/// Most octets of a body.
 const LONGEST_BODY: u64 = 1 << 28;
 
 /// Standard output belongs to one message at a time.
 static SPEAKING: Mutex<()> = Mutex::new(());
 
-/// A message as it came.
+/// A received message.
 #[derive(Debug)]
 pub struct Message {
     pub header: Value,
@@ -24,7 +24,7 @@ pub struct Message {
 /// Reads the next message; none at the end.
 ///
 /// # Errors
-/// When what comes is no message.
+/// When the input is not a message.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Message>> {
     let mut line = Vec::new();
     input.by_ref().take(LONGEST_HEADER).read_until(b'\n', &mut line)?;
@@ -48,7 +48,7 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Message>> {
     Ok(Some(Message { header, body }))
 }
 
-/// Says something; where nobody listens any more, nobody is told.
+/// Sends a message; if nobody reads it, it is lost.
 pub fn say(mut header: Value, body: &[u8]) {
     if !body.is_empty() {
         header["body"] = body.len().into();
@@ -58,12 +58,12 @@ pub fn say(mut header: Value, body: &[u8]) {
     let _ = writeln!(out, "{header}").and_then(|()| out.write_all(body)).and_then(|()| out.flush());
 }
 
-/// Now, on TAI; 0 where the kernel has no such clock.
+/// The present time on TAI; 0 if the kernel has no such clock.
 pub fn now_ns() -> i64 {
     clock::now_ns().unwrap_or(0)
 }
 
-/// Somebody else has the host.
+/// Reports that another controller holds the host.
 pub fn held(holder: &Holder) {
     say(
         json!({"event": "held", "owner": holder.owner, "since_ns": holder.since_ns, "now_ns": now_ns()}),

@@ -1,9 +1,9 @@
-//! What runs on a host while a controller works with it: does what it is told over one connection, and undoes all of
-//! it when the controller says so, goes away, or falls silent.
+//! The program on a host while a controller works with it: it follows orders over one connection, and undoes all of
+//! them when the controller orders so, goes away, or falls silent.
 //!
 //! `tsnbench-traffic agent --state FOLDER --own FOLDER --owner TEXT [--patience MS]`. Orders come on standard input,
-//! answers leave on standard output ([`message`]). Nothing of the host is changed but by orders, and each order brings
-//! its own undo.
+//! answers leave on standard output ([`message`]). Only orders change the host, and each order contains the commands
+//! that undo it.
 
 mod conversation;
 mod journal;
@@ -20,17 +20,17 @@ use reservation::{Reservation, Reserved};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long a controller may be silent, unless told otherwise.
+/// How long a controller may be silent by default.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The exit code where somebody else holds the host.
+/// The exit code if another controller holds the host.
 const HELD: i32 = 3;
 
-/// How the agent is called.
+/// The command line of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Arguments {
     /// One folder for each host: lock, journal and work.
     state: PathBuf,
-    /// The folder of this program, which goes with it.
+    /// The folder of this program, which is removed with it.
     own: Option<PathBuf>,
     owner: String,
     patience: Duration,
@@ -69,7 +69,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     process::end_gently().map_err(|error| Error::System("signals", error))?;
     let result = serve(&arguments);
     if let Some(own) = &arguments.own {
-        // The program that runs is in it; the kernel keeps its file until the end.
+        // The running program is in this folder; the kernel keeps its file until the end.
         let _ = std::fs::remove_dir_all(own);
     }
     match result? {
@@ -78,7 +78,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     }
 }
 
-/// Whether the host was ours.
+/// Serves one controller; returns whether this agent got the host.
 fn serve(arguments: &Arguments) -> Result<bool, Error> {
     let failed = |error| Error::File(arguments.state.clone(), error);
     let reservation = match Reservation::take(&arguments.state, &arguments.owner).map_err(failed)? {

@@ -1,10 +1,10 @@
-//! What a controller can ask for.
+//! Orders of a controller.
 
 use super::journal::Words;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// An order, by the word in its `do`.
+/// An order, named by the word in its `do`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum Order {
@@ -12,30 +12,30 @@ pub enum Order {
     Steps { steps: Vec<Step> },
     /// A program beside the conversation.
     Start { name: String, argv: Words },
-    /// A line for its standard input.
+    /// Writes a line to the program's standard input.
     Tell { name: String, line: String },
-    /// A signal to it, by its number.
+    /// Sends a signal, by its number, to the program.
     Signal { name: String, signal: i32 },
-    /// The body becomes a file of the work folder.
+    /// Writes the body into a file of the work folder.
     Put {
         path: String,
         #[serde(default)]
         program: bool,
     },
-    /// A part of a file of the work folder.
+    /// Reads a part of a file of the work folder.
     Get {
         path: String,
         #[serde(default)]
         offset: u64,
         most: u64,
     },
-    /// Files of the work folder with their sizes.
+    /// Lists the files of the work folder with their sizes.
     List,
-    /// The controller is there.
+    /// Reports that the controller is there.
     Beat,
-    /// Everything is undone; the conversation goes on.
+    /// Undoes everything; the conversation continues.
     Undo,
-    /// Everything is undone; the conversation ends.
+    /// Undoes everything and ends the conversation.
     Restore,
 }
 
@@ -49,7 +49,7 @@ pub struct Step {
     /// Commands that undo it, the last one first.
     #[serde(default)]
     pub undo: Vec<Words>,
-    /// Whether the ones behind it are done although it fails.
+    /// Whether the following commands run although this one fails.
     #[serde(default)]
     pub may_fail: bool,
     #[serde(default = "half_a_minute")]
@@ -63,7 +63,7 @@ fn half_a_minute() -> u64 {
 /// The number of an order, and the order.
 ///
 /// # Errors
-/// In words, when it is none.
+/// The fault in words, if the header is not an order.
 pub fn read(header: Value) -> Result<(u64, Order), (u64, String)> {
     let id = header.get("id").and_then(Value::as_u64).unwrap_or(0);
     serde_json::from_value(header).map(|order| (id, order)).map_err(|error| (id, error.to_string()))
@@ -75,7 +75,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn orders_are_told_by_their_word() {
+    fn an_order_is_named_by_its_word() {
         assert_eq!(read(json!({"id": 4, "do": "beat"})), Ok((4, Order::Beat)));
         let (_, order) = read(json!({"id": 5, "do": "steps", "steps": [{"argv": ["true"]}]})).unwrap();
         let Order::Steps { steps } = order else { panic!("{order:?}") };

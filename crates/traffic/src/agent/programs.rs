@@ -1,4 +1,4 @@
-//! Programs that run beside the conversation: talkers, captures, ptp4l. Each line that one says is passed on.
+//! Programs that run beside the conversation: talkers, captures, ptp4l. Each line that a program writes is passed on.
 
 use super::journal::{WORK, Words};
 use super::message::{now_ns, say};
@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between the wish that a program ends and the kernel's help.
+/// Time between the request that a program ends and its killing.
 const GRACE: Duration = Duration::from_secs(1);
 /// Octets of what a program wrote to standard error that are passed on.
 const LAST_WORDS: usize = 4000;
@@ -33,12 +33,12 @@ struct Running {
 }
 
 impl Programs {
-    /// None yet.
+    /// No program yet.
     pub fn new(state: &Path) -> Self {
         Self { state: state.to_owned(), running: BTreeMap::new() }
     }
 
-    /// Starts a program under a name. It ends when this thread does.
+    /// Starts a program under a name. The kernel ends the program when this thread ends.
     ///
     /// # Errors
     /// When the name is taken, or there is no such program.
@@ -73,11 +73,11 @@ impl Programs {
         Ok(())
     }
 
-    /// A line for a program's standard input.
+    /// Writes a line to a program's standard input.
     ///
     /// # Errors
-    /// When there is no such program, or it does not listen.
-    pub fn tell(&mut self, name: &str, line: &str) -> io::Result<()> {
+    /// When there is no such program, or its input is closed.
+    pub fn write_line(&mut self, name: &str, line: &str) -> io::Result<()> {
         let input = self.running.get_mut(name).and_then(|one| one.input.as_mut());
         let input = input.ok_or_else(|| io::Error::other("no such program runs"))?;
         writeln!(input, "{line}").and_then(|()| input.flush())
@@ -93,8 +93,8 @@ impl Programs {
         Ok(())
     }
 
-    /// Says which programs have ended since the last look.
-    pub fn look(&mut self) {
+    /// Reports the programs that have ended since the last call.
+    pub fn report_ended(&mut self) {
         let ended: Vec<_> = self
             .running
             .iter_mut()
@@ -104,38 +104,39 @@ impl Programs {
             .collect();
         for (name, status) in ended {
             let Some(one) = self.running.remove(&name) else { continue };
-            // A child of its own may keep the pipe open; its lines are nobody's.
+            // A child of the program may keep the pipe open; its lines are ignored.
             if let Some(lines) = one.lines
                 && lines.is_finished()
             {
                 let _ = lines.join();
             }
             let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-            let said = self.errors(&name).and_then(std::fs::read).unwrap_or_default();
-            let last = String::from_utf8_lossy(&said[said.len().saturating_sub(LAST_WORDS)..]).into_owned();
+            let errors = self.errors(&name).and_then(std::fs::read).unwrap_or_default();
+            let last =
+                String::from_utf8_lossy(&errors[errors.len().saturating_sub(LAST_WORDS)..]).into_owned();
             say(json!({"event": "ended", "name": name, "code": code, "err": last, "at_ns": now_ns()}), &[]);
         }
     }
 
-    /// Ends all of them, gently at first.
+    /// Ends all programs, at first with a request.
     pub fn end(&mut self) {
         for one in self.running.values_mut() {
-            // Whoever waits for an instant on it is called off.
+            // Waiting for an instant ends when the input is closed.
             one.input = None;
             process::signal_group(one.child.id(), libc::SIGTERM);
-            // A program that is stopped hears nothing.
+            // A stopped program does not receive the request.
             process::signal_group(one.child.id(), libc::SIGCONT);
         }
         let until = Instant::now() + GRACE;
         while !self.running.is_empty() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
-            self.look();
+            self.report_ended();
         }
         for one in self.running.values_mut() {
             process::signal_group(one.child.id(), libc::SIGKILL);
             let _ = one.child.wait();
         }
-        self.look();
+        self.report_ended();
     }
 
     fn errors(&self, name: &str) -> io::Result<PathBuf> {

@@ -1,4 +1,4 @@
-//! One controller at a time: a lock that the kernel gives back when its holder is gone, and who holds it.
+//! One controller at a time: a lock that the kernel releases when its holder ends, and the holder's name.
 
 use crate::system::clock;
 use serde_json::{Value, json};
@@ -19,14 +19,14 @@ pub struct Reservation {
     _lock: File,
 }
 
-/// Who has a host, and since when (TAI).
+/// The holder of a host, and since when (TAI).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Holder {
     pub owner: String,
     pub since_ns: i64,
 }
 
-/// What came of the wish for a host.
+/// The result of an attempt to get a host.
 #[derive(Debug)]
 pub enum Reserved {
     Ours(Reservation),
@@ -34,10 +34,10 @@ pub enum Reserved {
 }
 
 impl Reservation {
-    /// Takes the lock, if nobody has it.
+    /// Takes the lock, if it is free.
     ///
     /// # Errors
-    /// When the folder cannot be made or is somebody else's.
+    /// When the folder cannot be made or belongs to another user.
     pub fn take(state: &Path, owner: &str) -> io::Result<Reserved> {
         for _ in 0..TRIES {
             folder(state)?;
@@ -48,19 +48,19 @@ impl Reservation {
                 Err(TryLockError::WouldBlock) => return Ok(Reserved::Held(holder(state))),
                 Err(TryLockError::Error(error)) => return Err(error),
             }
-            // The file that we have locked may have been removed by its last holder.
+            // The last holder may have removed the file that is now locked.
             let same =
                 fs::metadata(&path).is_ok_and(|now| lock.metadata().is_ok_and(|own| own.ino() == now.ino()));
             if same {
-                let told = json!({"owner": owner, "since_ns": clock::now_ns().unwrap_or(0)});
-                fs::write(state.join(HOLDER), told.to_string())?;
+                let holder = json!({"owner": owner, "since_ns": clock::now_ns().unwrap_or(0)});
+                fs::write(state.join(HOLDER), holder.to_string())?;
                 return Ok(Reserved::Ours(Self { state: state.to_owned(), _lock: lock }));
             }
         }
         Err(io::Error::other("its lock changes again and again"))
     }
 
-    /// Removes what is left of the state folder, while the lock still holds.
+    /// Removes the rest of the state folder, while the lock still holds.
     pub fn give_back(self) {
         let _ = fs::remove_file(self.state.join(HOLDER));
         let _ = fs::remove_file(self.state.join(LOCK));
@@ -68,13 +68,13 @@ impl Reservation {
     }
 }
 
-/// Makes the folder; one that somebody else could write to is refused.
+/// Makes the folder; a folder that another user could write to is an error.
 fn folder(state: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(state) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let found = fs::symlink_metadata(state)?;
-            // This program's own identity, as the kernel shows it.
+            // The user that runs this program, as the kernel shows it.
             let own = fs::metadata("/proc/self")?.uid();
             if found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0 {
                 Ok(())
@@ -87,11 +87,11 @@ fn folder(state: &Path) -> io::Result<()> {
 }
 
 fn holder(state: &Path) -> Holder {
-    let told = fs::read_to_string(state.join(HOLDER)).unwrap_or_default();
-    let told: Value = serde_json::from_str(&told).unwrap_or_default();
+    let text = fs::read_to_string(state.join(HOLDER)).unwrap_or_default();
+    let holder: Value = serde_json::from_str(&text).unwrap_or_default();
     Holder {
-        owner: told["owner"].as_str().unwrap_or("somebody").to_owned(),
-        since_ns: told["since_ns"].as_i64().unwrap_or(0),
+        owner: holder["owner"].as_str().unwrap_or("somebody").to_owned(),
+        since_ns: holder["since_ns"].as_i64().unwrap_or(0),
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_one_is_told_who_was_first() {
+    fn the_second_controller_gets_the_name_of_the_first() {
         let state = scratch("second");
         let Reserved::Ours(first) = Reservation::take(&state, "anna").unwrap() else { panic!("held") };
         let Reserved::Held(holder) = Reservation::take(&state, "bert").unwrap() else { panic!("not held") };

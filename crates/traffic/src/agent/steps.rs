@@ -1,4 +1,4 @@
-//! Commands one after the other, each with its limit of time, and what undoes them.
+//! Commands in sequence, each with its time limit, and the commands that undo them.
 
 use super::journal::Words;
 use crate::system::clock;
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 /// Octets of a command's output that are kept.
 const MOST_OUTPUT: u64 = 1 << 26;
-/// For each step of an undo: the host has to be left soon.
+/// Time limit of each step of an undo: the host has to be free soon.
 const UNDO_LIMIT: Duration = Duration::from_secs(5);
-/// How often to look whether a command has ended.
+/// Interval at which the end of a command is checked.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Exit code; 128 + signal; 127 where there is no such program; 124 where its time was over.
+    /// Exit code; 128 + signal; 127 if there is no such program; 124 if the time limit was exceeded.
     pub code: i32,
     pub out: Vec<u8>,
     pub err: Vec<u8>,
@@ -26,13 +26,13 @@ pub struct Done {
     pub ended_ns: i64,
 }
 
-/// What could not be undone, in words.
+/// The steps that could not be undone, in words.
 #[derive(Debug, Default)]
 pub struct Undone {
     pub failed: Vec<String>,
 }
 
-/// Runs a command; its output goes through files, so that nothing that it leaves running can hold us up.
+/// Runs a command; its output goes to files, so that a process that it leaves running cannot block the agent.
 pub fn run(words: &[String], input: &[u8], limit: Duration, folder: &Path, go_on: &dyn Fn() -> bool) -> Done {
     let begun_ns = clock::now_ns().unwrap_or(0);
     let mut done = attempt(words, input, limit, folder, go_on).unwrap_or_else(|error| Done {
@@ -89,20 +89,20 @@ fn attempt(
     Ok(Done { code, out: all(&mut out)?, err: all(&mut err)?, ..Done::default() })
 }
 
-/// Undoes steps, the last one first. A step that fails keeps no other one from being undone.
+/// Undoes steps, the last one first. A step that fails does not keep other steps from being undone.
 pub fn undo(steps: &[Words], folder: &Path) -> Undone {
     let mut undone = Undone::default();
     for words in steps.iter().rev() {
         let done = run(words, &[], UNDO_LIMIT, folder, &|| true);
         if done.code != 0 {
-            let said = String::from_utf8_lossy(&done.err);
-            undone.failed.push(format!("{}: {}", words.join(" "), said.trim()));
+            let errors = String::from_utf8_lossy(&done.err);
+            undone.failed.push(format!("{}: {}", words.join(" "), errors.trim()));
         }
     }
     undone
 }
 
-/// Where programs are, for users whose own list leaves out those of the system.
+/// The folders of programs, completed by those of the system, which the lists of some users lack.
 pub fn path() -> String {
     let own = std::env::var("PATH").unwrap_or_default();
     format!("{own}:/usr/sbin:/sbin:/usr/bin:/bin")

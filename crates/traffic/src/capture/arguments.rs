@@ -7,20 +7,20 @@ use std::path::PathBuf;
 
 const USAGE: &str = "expected capture INTERFACE --file PATH [--direction in|out|both] [--snap OCTETS] [--ring MIB] \
                      [--until NS] [--hardware] [--cpu N]";
-/// Octets of a frame that tell which it is, whatever tags and headers it has.
+/// Octets of a frame that suffice to identify it, whatever tags and headers it has.
 const SNAP: u32 = 96;
-/// Most octets of a frame that a block of the ring surely has room for.
+/// Most octets of a frame that always fit into a block of the ring.
 const MOST_SNAP: u32 = 1 << 16;
 /// A third of a second of 1 Gbit/s whole, some seconds of heads.
 const RING_MIB: usize = 32;
 const MOST_RING_MIB: usize = 1 << 11;
 
-/// What to record, and where.
+/// The command line of `capture`, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments {
     /// The interface.
     pub interface: String,
-    /// Frames of which way.
+    /// The direction of the frames to record.
     pub direction: Direction,
     /// The capture's file.
     pub file: PathBuf,
@@ -30,7 +30,7 @@ pub struct Arguments {
     pub ring_octets: usize,
     /// The processor to run on.
     pub cpu: Option<usize>,
-    /// Until then, on TAI.
+    /// The end of the capture, on TAI.
     pub until_ns: Option<i64>,
     /// Ask the hardware for stamps.
     pub hardware: bool,

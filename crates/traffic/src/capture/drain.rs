@@ -1,4 +1,4 @@
-//! The end of a capture: what the kernel has taken gets into the file, to the last frame.
+//! The end of a capture: all frames that the kernel has taken get into the file.
 
 use super::file::Recording;
 use crate::system::ring::Ring;
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 /// A block that is not full is handed over after 0.1 s; a busy machine may be later.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Stops the kernel and reads until as many frames came as it counted; how many it had no room for.
+/// Stops the kernel and reads until all frames that it counted are there; returns how many had no room.
 ///
-/// Frames that the kernel counted and that never came are lost, too.
+/// Frames that the kernel counted and that never arrived are lost, too.
 pub fn drain(ring: &mut Ring, interface: &str, recording: &mut Recording) -> io::Result<u64> {
     ring.close(interface)?;
     let counted = ring.socket().statistics()?;
@@ -27,9 +27,9 @@ pub fn drain(ring: &mut Ring, interface: &str, recording: &mut Recording) -> io:
     Ok(counted.dropped + kept.saturating_sub(recording.frames()))
 }
 
-/// A ms, or until there is more.
+/// Waits 1 ms, or until there is another frame.
 fn wait(socket: &Socket) -> io::Result<()> {
-    // Trouble is not waited for: with it, the call would return at once.
+    // An error of the socket is taken first: with an error, the call would return at once.
     let _ = socket.trouble()?;
     socket.wait(1).map(|_| ())
 }

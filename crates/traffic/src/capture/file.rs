@@ -1,4 +1,4 @@
-//! The file of a capture: whole frames, whatever happens to the disk.
+//! The file of a capture: it always ends after a whole frame, also on a full disk.
 
 use super::frame::restore;
 use crate::system::receive::Arrival;
@@ -31,13 +31,13 @@ impl Recording {
         Ok(Self { file, snap, hardware, whole: Vec::new(), failed: None, frames: 0, missing_stamps: 0 })
     }
 
-    /// A frame passed. Where the disk takes no more, it is not kept, and [`Self::fine`] says so.
+    /// Writes a frame. If the disk is full, the frame is not kept, and [`Self::fine`] reports that.
     pub fn take(&mut self, octets: &[u8], arrival: Arrival) {
         if self.failed.is_some() {
             return;
         }
         let original = restore(octets, arrival, self.snap, &mut self.whole);
-        // On one clock or on none: stamps of two clocks in one file would look alike.
+        // All timestamps are of one clock, or missing: timestamps of two clocks in one file would look alike.
         let stamp = if self.hardware { arrival.hardware_ns } else { arrival.kernel_ns };
         let taken = match stamp {
             Some(t_ns) => self.file.frame(t_ns, &self.whole, original),
@@ -48,34 +48,34 @@ impl Recording {
         self.failed = taken.err();
     }
 
-    /// How many frames were taken.
+    /// Number of frames taken.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Frames among them without the stamp that was asked for.
+    /// Number of frames without the requested timestamp.
     pub fn missing_stamps(&self) -> u64 {
         self.missing_stamps
     }
 
-    /// Why a frame could not be kept, where one could not.
+    /// The error, if a frame could not be kept.
     pub fn fine(&mut self) -> io::Result<()> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Writes what waits.
+    /// Writes the rest of the buffer.
     pub fn finish(mut self) -> io::Result<()> {
         self.fine()?;
         self.file.finish()
     }
 }
 
-/// A file that ends behind a whole block also where the disk is full.
+/// A file that ends after a whole block also on a full disk.
 #[derive(Debug)]
 struct WholeBlocks {
     file: File,
     waiting: Vec<u8>,
-    /// Where blocks end in what waits.
+    /// The ends of blocks in the buffer.
     ends: Vec<usize>,
     /// Octets of the file.
     written: u64,
@@ -100,7 +100,8 @@ impl Write for WholeBlocks {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 other => {
                     let whole = self.ends.iter().copied().take_while(|end| *end <= done).last();
-                    // What is no regular file has no end to cut, and why it took no more is what matters.
+                    // A file that is not regular has no end to cut, and the error of the write matters more than this
+                    // one.
                     let _ = self.file.set_len(self.written + whole.unwrap_or(0) as u64);
                     return Err(other.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into()));
                 }

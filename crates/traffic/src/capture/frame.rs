@@ -1,4 +1,4 @@
-//! A frame as it was on the wire: the kernel takes a VLAN tag out, and here it is put back in.
+//! A frame as it was on the wire: the kernel takes a VLAN tag out, and this module puts it back.
 //!
 //! IEEE 802.1Q-2022, 9.4.
 
@@ -7,10 +7,10 @@ use crate::system::receive::Arrival;
 /// Octets of two addresses, behind which the tag is.
 const ADDRESSES: usize = 12;
 const TAG: u32 = 4;
-/// `EtherType` of a customer's tag, where the kernel does not say.
+/// `EtherType` of a customer's tag, if the kernel does not tell it.
 const C_TAG: u16 = 0x8100;
 
-/// Puts the first `snap` octets of the frame as it was into `whole`; how many it had.
+/// Puts the first `snap` octets of the frame as it was on the wire into `whole`; returns the frame's length.
 pub fn restore(octets: &[u8], arrival: Arrival, snap: u32, whole: &mut Vec<u8>) -> u32 {
     whole.clear();
     let mut original = arrival.original;
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(of(tagged, &octets, 96), (64, with([0x81, 0, 0xa0, 7])));
         assert_eq!(of(tagged, &octets, 14), (64, with([0x81, 0, 0xa0, 7])[..14].to_vec()));
         assert_eq!(of(service, &octets, 96), (64, with([0x88, 0xa8, 0xa0, 7])));
-        // Too short to have had a tag.
+        // These octets are too few for a tag.
         assert_eq!(of(tagged, &octets[..11], 96), (60, octets[..11].to_vec()));
     }
 }

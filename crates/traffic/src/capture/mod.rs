@@ -1,6 +1,6 @@
-//! Records the frames of an interface: arrivals and those that leave, as `tcpdump -w` does, through a ring of memory.
+//! Records received and sent frames of an interface, as `tcpdump -w` does, through a ring of memory.
 //!
-//! `tsnbench-traffic capture IFACE --file PATH`: says `capturing` when it does, and at the end what it counted.
+//! `tsnbench-traffic capture IFACE --file PATH` prints `capturing` once it records, and its counters at the end.
 
 mod arguments;
 mod drain;
@@ -17,10 +17,10 @@ use arguments::Arguments;
 use file::Recording;
 use serde::Serialize;
 
-/// How often to look whether it is over.
+/// Interval at which the end is checked.
 const LOOK_MS: i32 = 20;
 
-/// What stamped the frames.
+/// The source of the frames' timestamps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Stamps {
@@ -37,19 +37,19 @@ struct Report {
     stamps: Stamps,
 }
 
-/// Records until somebody asks for the end, or the time is there.
+/// Records until a signal, or the given time, ends the capture.
 pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     let arguments = Arguments::read(words)?;
     process::end_gently().map_err(|error| Error::System("signals", error))?;
     if let Some(cpu) = arguments.cpu {
         process::pin(cpu).map_err(|error| Error::System("the processor", error))?;
     }
-    let told = |error| Error::Interface(arguments.interface.clone(), error);
+    let on_interface = |error| Error::Interface(arguments.interface.clone(), error);
     let on_disk = |error| Error::File(arguments.file.clone(), error);
     let Arguments { direction, snap, ring_octets, .. } = arguments;
     let hardware = arguments.hardware && direction != Direction::Out;
     let mut ring =
-        Ring::capture(&arguments.interface, ring_octets, direction, snap, hardware).map_err(told)?;
+        Ring::capture(&arguments.interface, ring_octets, direction, snap, hardware).map_err(on_interface)?;
     let (stamps, clock) = stamps(&arguments, &ring);
     let mut recording =
         Recording::create(&arguments.file, &arguments.interface, &clock, snap, stamps == Stamps::Hardware)
@@ -61,10 +61,10 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
             recording.fine().map_err(on_disk)?;
             continue;
         }
-        if ring.socket().wait(LOOK_MS).map_err(told)?
-            && let Some(trouble) = ring.socket().trouble().map_err(told)?
+        if ring.socket().wait(LOOK_MS).map_err(on_interface)?
+            && let Some(trouble) = ring.socket().trouble().map_err(on_interface)?
         {
-            // It went down and may come up again; one that is gone does not.
+            // An interface that is down may come up again; an interface that is gone does not return.
             if index(&arguments.interface).is_err() {
                 gone = Some(trouble);
                 break;
@@ -72,20 +72,20 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
             eprintln!("tsnbench-traffic: interface {}: {trouble}", arguments.interface);
         }
     }
-    let dropped = drain::drain(&mut ring, &arguments.interface, &mut recording).map_err(told)?;
+    let dropped = drain::drain(&mut ring, &arguments.interface, &mut recording).map_err(on_interface)?;
     let (frames, missing_stamps) = (recording.frames(), recording.missing_stamps());
     recording.finish().map_err(on_disk)?;
     let report = Report { frames, dropped, missing_stamps, stamps };
     say(&serde_json::to_string(&report).map_err(|error| Error::System("stdout", error.into()))?)?;
-    gone.map_or(Ok(()), |trouble| Err(told(trouble)))
+    gone.map_or(Ok(()), |trouble| Err(on_interface(trouble)))
 }
 
 fn over(arguments: &Arguments) -> Result<bool, Error> {
     let now = clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error))?;
-    Ok(process::asked_to_end() || arguments.until_ns.is_some_and(|until| now >= until))
+    Ok(process::end_requested() || arguments.until_ns.is_some_and(|until| now >= until))
 }
 
-/// What will stamp the frames, and the name of its clock; where that is not what was asked for, says why.
+/// The source of timestamps and the name of its clock; with a reason if it is not the requested one.
 fn stamps(arguments: &Arguments, ring: &Ring) -> (Stamps, String) {
     let software = (Stamps::Software, "CLOCK_REALTIME".to_owned());
     if !arguments.hardware {

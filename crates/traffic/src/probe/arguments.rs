@@ -5,28 +5,28 @@ use crate::Error;
 use crate::arguments::{duration, number};
 
 const USAGE: &str = "expected probe send INTERFACE ID [--count N] or probe listen INTERFACE… [--for TIME]";
-/// One frame may be lost.
+/// Probes that are sent by default: one of them may be lost.
 const COUNT: u32 = 3;
 const MOST_COUNT: u32 = 1000;
 const FOR_NS: i64 = 2_000_000_000;
 
-/// What to do.
+/// The command line of `probe`, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arguments {
-    /// Send so many probes.
+    /// Send probes.
     Send {
-        /// From here.
+        /// The interface that sends.
         interface: String,
-        /// What they say.
+        /// The text of the probes.
         id: Id,
-        /// How many.
+        /// Number of probes.
         count: u32,
     },
-    /// Hear probes.
+    /// Receive probes.
     Listen {
-        /// Here.
+        /// The interfaces that receive.
         interfaces: Vec<String>,
-        /// For so long.
+        /// How long to receive.
         for_ns: i64,
     },
 }

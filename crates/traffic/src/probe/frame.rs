@@ -1,4 +1,5 @@
-//! The frame of a probe: broadcast, so that every bridge passes it on, and of an `EtherType` that nobody else uses here.
+//! The frame of a probe: broadcast, so that every bridge forwards it, and of an `EtherType` that no other frame uses
+//! here.
 //!
 //! IEEE 802-2014, 9.2.3: local experimental `EtherType`s.
 
@@ -9,19 +10,19 @@ use tsn_wire::Mac;
 pub const ETHERTYPE: u16 = 0x88b5;
 /// Octets before the payload.
 const HEADER: usize = 14;
-/// What a probe's payload begins with; the last octet is the version.
+/// The first octets of a probe's payload; the last octet of them is the version.
 const MAGIC: [u8; 8] = *b"tsnprb\0\x01";
 /// Octets of the shortest frame, without FCS.
 const SHORTEST: usize = 60;
 /// Most octets of an ID.
 const LONGEST: usize = 64;
 
-/// What a probe says: some letters, digits and `_.:-`.
+/// The text of a probe: letters, digits and `_.:-`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Id(String);
 
 impl Id {
-    /// Its text.
+    /// The text itself.
     pub fn text(&self) -> &str {
         &self.0
     }
@@ -51,7 +52,7 @@ pub fn build(source: Mac, id: &Id) -> Vec<u8> {
     octets
 }
 
-/// What the frame says, where it is a probe.
+/// The text of a frame, if it is a probe.
 pub fn parse(octets: &[u8]) -> Option<Id> {
     let protocol = octets.get(HEADER - 2..HEADER)?;
     let payload = octets.get(HEADER..)?.strip_prefix(&MAGIC)?;

@@ -1,4 +1,4 @@
-//! Hears probes on several interfaces at once.
+//! Receives probes on several interfaces at once.
 
 use super::frame::{ETHERTYPE, Id, parse};
 use crate::Error;
@@ -7,17 +7,17 @@ use crate::system::socket::{Socket, index};
 use crate::system::{clock, process};
 use std::collections::BTreeSet;
 
-/// Octets of a frame that are looked at.
+/// Octets of a frame that are examined.
 const HEAD: usize = 256;
-/// Between two looks: nobody waits for less.
+/// Interval between two checks of an interface.
 const LOOK_NS: i64 = 5_000_000;
 
-/// Says `INTERFACE ID` of every probe that comes, once of each.
+/// Prints `INTERFACE ID` for each probe received, once per text.
 pub fn listen(interfaces: &[String], for_ns: i64) -> Result<(), Error> {
     let mut sockets = Vec::new();
     for interface in interfaces {
-        let told = |error| Error::Interface(interface.clone(), error);
-        sockets.push((interface, Socket::hearing(interface, ETHERTYPE).map_err(told)?));
+        let on_interface = |error| Error::Interface(interface.clone(), error);
+        sockets.push((interface, Socket::hearing(interface, ETHERTYPE).map_err(on_interface)?));
     }
     let now = || clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error));
     say("listening")?;
@@ -25,11 +25,11 @@ pub fn listen(interfaces: &[String], for_ns: i64) -> Result<(), Error> {
     let mut heard: BTreeSet<(&String, Id)> = BTreeSet::new();
     let mut octets = [0; HEAD];
     loop {
-        // What came before the end is heard, also when nobody looked in time.
+        // Probes that arrived before the end are received, also if the program was late.
         let at = now()?;
-        let over = process::asked_to_end() || at >= until;
+        let over = process::end_requested() || at >= until;
         for (interface, socket) in &sockets {
-            let told = |error| Error::Interface((*interface).clone(), error);
+            let on_interface = |error| Error::Interface((*interface).clone(), error);
             loop {
                 match socket.receive(&mut octets) {
                     Ok(None) => break,
@@ -40,9 +40,9 @@ pub fn listen(interfaces: &[String], for_ns: i64) -> Result<(), Error> {
                             heard.insert((interface, id));
                         }
                     }
-                    // It went down and may come up again.
+                    // An interface that is down may come up again.
                     Err(_) if index(interface).is_ok() => break,
-                    Err(error) => return Err(told(error)),
+                    Err(error) => return Err(on_interface(error)),
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! Which interface is wired to which: a frame that names its sender, and who hears it.
+//! Finds which interfaces a cable connects: one host sends frames with its name, others report which frames they
+//! receive.
 //!
 //! `tsnbench-traffic probe send IFACE ID`, `tsnbench-traffic probe listen IFACE… --for 2s`.
 

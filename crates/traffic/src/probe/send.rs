@@ -10,16 +10,16 @@ use std::time::Duration;
 /// Between two probes.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Sends so many probes.
+/// Sends `count` probes.
 pub fn send(interface: &str, id: &Id, count: u32) -> Result<(), Error> {
-    let told = |error: io::Error| Error::Interface(interface.to_owned(), error);
-    let mut socket = Socket::packet(interface).map_err(told)?;
-    let octets = build(socket.address_of(interface).map_err(told)?, id);
+    let on_interface = |error: io::Error| Error::Interface(interface.to_owned(), error);
+    let mut socket = Socket::packet(interface).map_err(on_interface)?;
+    let octets = build(socket.address_of(interface).map_err(on_interface)?, id);
     for number in 0..count {
         if number > 0 {
             sleep(PAUSE);
         }
-        socket.send(0, &octets, None).map_err(told)?;
+        socket.send(0, &octets, None).map_err(on_interface)?;
     }
     Ok(())
 }

@@ -5,13 +5,13 @@ use crate::arguments::{duration, number};
 use std::path::PathBuf;
 
 const USAGE: &str = "expected sync [--socket PATH] [--domain N] [--phc DEVICE]… [--every TIME] [--count N]";
-/// Where ptp4l's socket is unless its file says otherwise.
+/// The default path of ptp4l's socket.
 const SOCKET: &str = "/var/run/ptp4l";
 const EVERY_NS: i64 = 1_000_000_000;
-/// ptp4l has other things to do.
+/// Least interval of readings, as ptp4l has other work.
 const LEAST_EVERY_NS: i64 = 10_000_000;
 
-/// What to read, and how often.
+/// The command line of `sync`, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments {
     /// ptp4l's socket.
@@ -20,9 +20,9 @@ pub struct Arguments {
     pub domain: u8,
     /// PTP hardware clocks to compare with TAI.
     pub phcs: Vec<PathBuf>,
-    /// From one reading to the next.
+    /// Interval of readings.
     pub every_ns: i64,
-    /// How many readings; without end unless given.
+    /// Number of readings; unlimited by default.
     pub count: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Asks ptp4l over its socket, with a socket of its own that nobody else can reach, and never waits long.
+//! Requests of ptp4l over its socket, from a socket of its own that no other user can reach, with a short time limit.
 
 use super::data_sets::DataSet;
 use super::message::{ManagementId, Request, Response};
@@ -9,26 +9,26 @@ use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// An answer that takes longer is none.
+/// Time limit of an answer.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// No management message is longer.
+/// Longest management message.
 const LONGEST: usize = 2048;
 
 /// Why there is no data set.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
-    /// Nothing came, or nobody is there.
+    /// There was no answer in time, or there is no ptp4l.
     #[error("ptp4l does not answer")]
     Silence,
-    /// It answered that it cannot (`managementErrorId`).
+    /// ptp4l answered with an error (`managementErrorId`).
     #[error("ptp4l refuses data set {id:#06x} with error {error}", id = id.0)]
     Refused {
-        /// Which.
+        /// The requested data set.
         id: ManagementId,
         /// IEEE 1588-2019, table 109.
         error: u16,
     },
-    /// It answered with something else.
+    /// ptp4l answered with another data set or another format.
     #[error("ptp4l's data set {id:#06x} cannot be read", id = .0.0)]
     Unreadable(ManagementId),
     /// The socket failed otherwise.
@@ -43,14 +43,14 @@ pub struct Client {
     folder: PathBuf,
     to: PathBuf,
     domain: u8,
-    /// What this ptp4l goes by, once it has answered.
+    /// The `majorSdoId` of this ptp4l, once it has answered.
     major_sdo_id: Option<u8>,
     sequence: u16,
     own: u16,
 }
 
 impl Client {
-    /// Makes a socket in a folder of its own, which goes with it.
+    /// Makes a socket in a new folder, which is removed with it.
     ///
     /// # Errors
     /// When the folder or the socket cannot be made.
@@ -68,21 +68,22 @@ impl Client {
         };
         let made = UnixDatagram::bind(folder.join("socket"));
         let socket = made.inspect_err(|_| drop(std::fs::remove_dir(&folder)))?;
-        // The lower half tells programs apart well enough: it is looked at beside the sequence.
+        // The lower half distinguishes programs well enough, as the sequence number is compared, too.
         let own = (pid & 0xffff) as u16;
         Ok(Self { socket, folder, to: to.to_owned(), domain, major_sdo_id: None, sequence: 0, own })
     }
 
-    /// A data set of the clock, or of one of its ports.
+    /// Reads a data set of the clock, or of one of its ports.
     ///
     /// # Errors
-    /// When it does not answer in time, or otherwise than it should.
+    /// When there is no correct answer in time.
     pub fn get<T: DataSet>(&mut self, port: Option<u16>) -> Result<T, NoAnswer> {
         self.sequence = self.sequence.wrapping_add(1);
         let until = Instant::now() + PATIENCE;
         match self.major_sdo_id {
             Some(sdo) => self.ask(sdo, port, until),
-            // It answers only to what it goes by, and does not say what that is: half of the time for each.
+            // ptp4l answers only to its own `majorSdoId` and does not report it: each of the two values gets half of
+            // the time.
             None => match self.ask(0, port, Instant::now() + PATIENCE / 2) {
                 Err(NoAnswer::Silence) => self.ask(1, port, until),
                 other => other,
@@ -97,7 +98,7 @@ impl Client {
         until: Instant,
     ) -> Result<T, NoAnswer> {
         let request = Request { major_sdo_id, domain: self.domain, sequence: self.sequence, port, id: T::ID };
-        // One that is stopped has no room for more requests.
+        // A stopped ptp4l has no room for more requests.
         self.socket.set_write_timeout(left(until))?;
         match self.socket.send_to(&request.octets(self.own), &self.to) {
             Ok(_) => {}
@@ -115,8 +116,8 @@ impl Client {
                 Err(error) => return Err(error.into()),
             };
             let Some(found) = octets.get(..length).and_then(Response::parse) else { continue };
-            // Others are late answers to questions that nobody waits for any more.
-            if (found.sequence, found.asked_by, found.id, found.domain)
+            // Others are late answers to earlier requests.
+            if (found.sequence, found.requested_by, found.id, found.domain)
                 != (self.sequence, self.own, T::ID, self.domain)
             {
                 continue;
@@ -129,7 +130,7 @@ impl Client {
         }
     }
 
-    /// The next one that answers may be another one.
+    /// Forgets the `majorSdoId`, as another ptp4l may answer next.
     pub fn forget(&mut self) {
         self.major_sdo_id = None;
     }
@@ -142,12 +143,12 @@ impl Drop for Client {
     }
 }
 
-/// How much of the time is left; none is not zero, which would be no limit.
+/// The rest of the time; none instead of zero, as a time-out of zero would be no limit.
 fn left(until: Instant) -> Option<Duration> {
     Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
 }
 
-/// Nobody is there, or nobody has time.
+/// Whether the error means that ptp4l is not there, or has no time.
 fn silent(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, NotFound, TimedOut, WouldBlock};
     matches!(error.kind(), ConnectionRefused | NotFound | TimedOut | WouldBlock)

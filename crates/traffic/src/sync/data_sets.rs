@@ -1,17 +1,18 @@
-//! The data sets that tell how well a clock follows. IEEE 1588-2019, 15.5.3; those of linuxptp: `tlv.h`, `pmc(8)`.
+//! The data sets that show how well a clock is synchronised. IEEE 1588-2019, 15.5.3; those of linuxptp: `tlv.h`,
+//! `pmc(8)`.
 //!
-//! Each is read from the octets behind its `managementId`; more octets than it has are a later edition's.
+//! Each data set is read from the octets after its `managementId`; additional octets are those of a later edition.
 
 use super::identity::{ClockIdentity, PortIdentity};
 use super::message::ManagementId;
 use super::octets::Octets;
 
-/// A data set that can be asked for.
+/// A data set that can be requested.
 pub trait DataSet: Sized {
-    /// Its number.
+    /// The number of the data set.
     const ID: ManagementId;
 
-    /// Reads it; none where it breaks off.
+    /// Reads the data set; none if octets are missing.
     fn read(octets: &[u8]) -> Option<Self>;
 }
 
@@ -50,7 +51,7 @@ impl DataSet for Current {
     fn read(octets: &[u8]) -> Option<Self> {
         let mut octets = Octets::new(octets);
         let steps_removed = octets.u16()?;
-        // offsetFromMaster and meanDelay, which are whole.
+        // These octets are offsetFromMaster and meanDelay.
         octets.skip(16)?;
         Some(Self { steps_removed })
     }
@@ -80,7 +81,7 @@ impl DataSet for Parent {
 /// `TIME_PROPERTIES_DATA_SET`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TimeProperties {
-    /// `currentUtcOffset` in s, where it is said to be valid.
+    /// `currentUtcOffset` in s, if it is valid.
     pub utc_offset_s: Option<i16>,
     /// Whether the domain's time is TAI: `ptpTimescale`.
     pub ptp_timescale: bool,
@@ -133,9 +134,9 @@ impl DataSet for Port {
 pub struct TimeStatus {
     /// The clock minus its master, at the last Sync.
     pub master_offset_ns: i64,
-    /// When the last Sync came, on the clock that stamps; none before the first one.
+    /// When the last Sync arrived, on the clock that makes the timestamps; none before the first Sync.
     pub ingress_time_ns: Option<i64>,
-    /// Whether the grandmaster is another clock.
+    /// Whether the grandmaster is another clock (`gmPresent`).
     pub gm_present: bool,
 }
 
@@ -146,7 +147,7 @@ impl DataSet for TimeStatus {
         let mut octets = Octets::new(octets);
         let master_offset_ns = octets.i64()?;
         let ingress = octets.i64()?;
-        // Rates and phases of the grandmaster, which only gPTP's Follow_Up tells.
+        // These octets are rates and phases of the grandmaster, which only gPTP's Follow_Up carries.
         octets.skip(22)?;
         let gm_present = octets.i32()? != 0;
         octets.skip(8)?;
@@ -157,7 +158,7 @@ impl DataSet for TimeStatus {
 /// `PORT_PROPERTIES_NP` of linuxptp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortProperties {
-    /// Whether the kernel stamps, on `CLOCK_REALTIME`, in place of the hardware.
+    /// Whether the kernel makes the timestamps, on `CLOCK_REALTIME`, instead of the hardware.
     pub software_stamps: bool,
     /// The port's interface.
     pub interface: String,
@@ -182,7 +183,7 @@ impl DataSet for PortProperties {
 pub struct PortState(pub u8);
 
 impl PortState {
-    /// As the standard calls it.
+    /// The name in the standard.
     pub fn name(self) -> String {
         let names = [
             "INITIALIZING",
@@ -203,7 +204,7 @@ impl PortState {
             .map_or_else(|| number.to_string(), |name| (*name).to_owned())
     }
 
-    /// How much it tells of a clock with several ports: the one that follows first, those that lead last.
+    /// The rank of a port among the ports of a clock: the port that follows comes first, ports that lead come last.
     pub fn rank(self) -> u8 {
         match self.0 {
             9 => 0,
@@ -221,38 +222,38 @@ mod tests {
     use crate::sync::message::Response;
     use crate::sync::samples::{SAMPLES, octets};
 
-    /// What ptp4l said of a data set.
-    fn said<T: DataSet>() -> Option<T> {
+    /// A data set out of the recorded answers of ptp4l.
+    fn sample<T: DataSet>() -> Option<T> {
         let (_, _, text) = SAMPLES.iter().find(|(id, _, _)| *id == T::ID.0)?;
         T::read(Response::parse(&octets(text))?.data.ok()?)
     }
 
     #[test]
     fn what_ptp4l_said_is_what_pmc_shows() {
-        let status = said::<TimeStatus>().unwrap();
+        let status = sample::<TimeStatus>().unwrap();
         let expected = TimeStatus {
             master_offset_ns: 586,
             ingress_time_ns: Some(1_795_366_919_725_000_821),
             gm_present: true,
         };
         assert_eq!(status, expected);
-        let port = said::<Port>().unwrap();
+        let port = sample::<Port>().unwrap();
         assert_eq!(port.identity.to_string(), "4ec0d7.fffe.201b22-1");
         assert_eq!(
             (port.state.name().as_str(), port.mean_link_delay_ns, port.log_sync_interval),
             ("UNCALIBRATED", 1527, -3)
         );
-        let parent = said::<Parent>().unwrap();
+        let parent = sample::<Parent>().unwrap();
         assert_eq!(parent.parent.to_string(), "3eb904.fffe.fcd59d-1");
         assert_eq!(parent.grandmaster.to_string(), "3eb904.fffe.fcd59d");
-        assert_eq!(said::<Current>(), Some(Current { steps_removed: 1 }));
+        assert_eq!(sample::<Current>(), Some(Current { steps_removed: 1 }));
         assert_eq!(
-            said::<TimeProperties>(),
+            sample::<TimeProperties>(),
             Some(TimeProperties { utc_offset_s: None, ptp_timescale: false })
         );
-        let default = said::<Default>().unwrap();
+        let default = sample::<Default>().unwrap();
         assert_eq!((default.ports, default.identity.to_string().as_str()), (1, "4ec0d7.fffe.201b22"));
-        let properties = said::<PortProperties>().unwrap();
+        let properties = sample::<PortProperties>().unwrap();
         assert_eq!((properties.software_stamps, properties.interface.as_str()), (true, "v1"));
     }
 
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     fn what_breaks_off_is_none_and_what_follows_is_a_later_editions() {
-        // Of the default data set, domain and a reserved octet are not looked at.
+        // Domain and a reserved octet of the default data set are not read.
         whole::<Default>(2);
         whole::<Current>(0);
         whole::<Parent>(0);
@@ -305,7 +306,7 @@ mod tests {
 
     #[test]
     fn any_octets_are_read_or_refused() {
-        // A generator of Numerical Recipes; what matters is that each run has the same octets.
+        // A generator of Numerical Recipes: each run must have the same octets.
         let mut state: u32 = 1;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -313,7 +314,7 @@ mod tests {
         };
         for round in 0..20_000 {
             let mut octets: Vec<u8> = (0..round % 120).map(|_| next()).collect();
-            // Half of them look like an answer at their begin.
+            // Half of the rounds begin like an answer.
             if let (0, Some(begin)) = (round % 2, octets.get_mut(..4)) {
                 begin.copy_from_slice(&[0x0d, 2, 0, (round % 120) as u8]);
             }

@@ -1,4 +1,4 @@
-//! Who is meant: clocks and ports, written as linuxptp writes them. IEEE 1588-2019, 5.3.4, 5.3.5.
+//! Identities of clocks and ports, in linuxptp's notation. IEEE 1588-2019, 5.3.4, 5.3.5.
 
 use super::octets::Octets;
 use std::fmt;
@@ -10,9 +10,9 @@ pub struct ClockIdentity(pub [u8; 8]);
 /// `PortIdentity`: `4ec0d7.fffe.201b22-1`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PortIdentity {
-    /// Whose.
+    /// The clock of the port.
     pub clock: ClockIdentity,
-    /// Which; 0 for the clock itself.
+    /// The number of the port; 0 means the clock itself.
     pub port: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Management messages: asking for a data set, and what comes back.
+//! Management messages: requests of a data set, and responses.
 //!
 //! IEEE 1588-2019, 13.3 (header), 15.4 (message), 15.5 (TLV).
 
@@ -25,7 +25,7 @@ const EVERY_CLOCK: [u8; 8] = [0xff; 8];
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ManagementId(pub u16);
 
-/// What asks for a data set.
+/// A request of a data set.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// `majorSdoId`: 0, or 1 for gPTP (IEEE 802.1AS).
@@ -34,14 +34,14 @@ pub struct Request {
     pub domain: u8,
     /// `sequenceId`, which the answer repeats.
     pub sequence: u16,
-    /// Of this port; none for the clock itself.
+    /// The requested port; none for the clock itself.
     pub port: Option<u16>,
-    /// Which.
+    /// The requested data set.
     pub id: ManagementId,
 }
 
 impl Request {
-    /// The octets of the message, from a port of its own number.
+    /// The octets of the message, sent from the port number `own`.
     pub fn octets(&self, own: u16) -> [u8; GET_OCTETS] {
         let mut octets = [0; GET_OCTETS];
         let mut put = |at: usize, field: &[u8]| {
@@ -57,7 +57,7 @@ impl Request {
         put(32, &[CONTROL, NO_INTERVAL]);
         put(34, &EVERY_CLOCK);
         put(42, &self.port.unwrap_or(u16::MAX).to_be_bytes());
-        // Boundary hops 0: the message goes no further.
+        // Boundary hops 0: no clock forwards the message.
         put(46, &[GET, 0]);
         put(48, &TLV_MANAGEMENT.to_be_bytes());
         // lengthField: the managementId alone.
@@ -67,7 +67,7 @@ impl Request {
     }
 }
 
-/// What came back.
+/// A response.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Response<'a> {
     /// `majorSdoId`.
@@ -76,16 +76,16 @@ pub struct Response<'a> {
     pub domain: u8,
     /// `sequenceId` of the request.
     pub sequence: u16,
-    /// `targetPortIdentity`'s port: who asked.
-    pub asked_by: u16,
-    /// Which data set.
+    /// `targetPortIdentity`'s port: the port that sent the request.
+    pub requested_by: u16,
+    /// The data set.
     pub id: ManagementId,
-    /// Its octets, or `managementErrorId`.
+    /// The octets of the data set, or `managementErrorId`.
     pub data: Result<&'a [u8], u16>,
 }
 
 impl<'a> Response<'a> {
-    /// Reads a message; none where it is something else, or breaks off.
+    /// Reads a message; none if it is something else, or incomplete.
     pub fn parse(octets: &'a [u8]) -> Option<Self> {
         let mut header = Octets::new(octets);
         let [kind, version, length @ ..] = header.take::<4>()?;
@@ -97,7 +97,7 @@ impl<'a> Response<'a> {
         header.skip(30 - 5)?;
         let sequence = header.u16()?;
         header.skip(42 - 32)?;
-        let asked_by = header.u16()?;
+        let requested_by = header.u16()?;
         header.skip(2)?;
         if header.u8()? & 0xf != RESPONSE {
             return None;
@@ -113,7 +113,7 @@ impl<'a> Response<'a> {
             }
             _ => return None,
         };
-        Some(Self { major_sdo_id: kind >> 4, domain, sequence, asked_by, id, data })
+        Some(Self { major_sdo_id: kind >> 4, domain, sequence, requested_by, id, data })
     }
 }
 
@@ -140,7 +140,10 @@ mod tests {
         for (id, data, text) in SAMPLES {
             let octets = octets(text);
             let found = Response::parse(&octets).unwrap();
-            assert_eq!((found.major_sdo_id, found.domain, found.sequence, found.asked_by), (0, 0, 7, 0x6c4b));
+            assert_eq!(
+                (found.major_sdo_id, found.domain, found.sequence, found.requested_by),
+                (0, 0, 7, 0x6c4b)
+            );
             assert_eq!(found.id, ManagementId(*id));
             assert_eq!(found.data.unwrap().len(), *data);
         }

@@ -1,29 +1,29 @@
-//! Fields of foreign octets, one after the other; none where there are no more.
+//! Reads fields of received octets in sequence; the result is none after the last octet.
 
-/// What is left to read.
+/// The octets that are left.
 #[derive(Copy, Clone, Debug)]
 pub struct Octets<'a>(&'a [u8]);
 
 impl<'a> Octets<'a> {
-    /// From the first on.
+    /// All octets, from the first on.
     pub fn new(octets: &'a [u8]) -> Self {
         Self(octets)
     }
 
-    /// The next so many.
+    /// The next `N` octets.
     pub fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (found, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*found)
     }
 
-    /// Leaves some out.
+    /// Skips octets.
     pub fn skip(&mut self, count: usize) -> Option<()> {
         self.0 = self.0.get(count..)?;
         Some(())
     }
 
-    /// All that are left.
+    /// All octets that are left.
     pub fn rest(&self) -> &'a [u8] {
         self.0
     }

@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-/// Ports of a clock that are asked for; more than any machine has.
+/// Most ports of a clock that are requested; more than any machine has.
 const MOST_PORTS: u16 = 64;
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// All clocks at one moment.
 #[derive(Serialize)]
 pub struct Reading {
-    /// When, on TAI.
+    /// The time of the reading, on TAI.
     tai_ns: i64,
     #[serde(flatten)]
     ptp: Ptp,
     phc: BTreeMap<String, Phc>,
-    /// What the kernel was told of leap seconds.
+    /// TAI minus UTC in the kernel.
     tai_minus_utc_s: i64,
 }
 
@@ -40,12 +40,12 @@ enum Phc {
     Failed { error: String },
 }
 
-/// What ptp4l says.
+/// The data sets of ptp4l.
 #[derive(Serialize)]
 struct Status {
     master_offset_ns: i64,
     ingress_time_ns: Option<i64>,
-    /// Since the last Sync, on the clock that stamped it.
+    /// Time since the last Sync, on the clock that made its timestamp.
     age_ns: Option<i64>,
     gm_present: bool,
     gm_identity: String,
@@ -69,7 +69,7 @@ struct PortStatus {
 }
 
 impl Reading {
-    /// Takes one.
+    /// Takes one reading.
     ///
     /// # Errors
     /// When the system's own clocks cannot be read.
@@ -96,7 +96,7 @@ fn status(client: &mut Client) -> Result<Status, NoAnswer> {
     let mut ports = Vec::new();
     for number in 1..=default.ports.min(MOST_PORTS) {
         let port: Port = client.get(Some(number))?;
-        // Older ones than linuxptp 3 do not know it.
+        // linuxptp before version 3 does not support it.
         let properties = match client.get::<PortProperties>(Some(number)) {
             Ok(properties) => Some(properties),
             Err(NoAnswer::Refused { .. }) => None,
@@ -141,7 +141,7 @@ impl PortStatus {
     }
 }
 
-/// The time of the clock that stamps a port's frames; none where it cannot be read.
+/// The time of the clock that makes a port's timestamps; none if it cannot be read.
 fn stamping_clock_ns(port: &PortProperties) -> Option<i64> {
     if port.software_stamps {
         return utc_ns().ok();

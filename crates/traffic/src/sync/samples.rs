@@ -1,4 +1,4 @@
-//! Answers of linuxptp 3.1.1's ptp4l, which followed another one over a veth link with software stamps.
+//! Recorded answers of linuxptp 3.1.1's ptp4l, which followed another one over a veth link with software timestamps.
 
 /// Number of the data set, octets of its data, and the whole message.
 pub const SAMPLES: &[(u16, usize, &str)] = &[

@@ -7,10 +7,10 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 const SECOND_NS: i64 = 1_000_000_000;
-/// A hardware clock may be stepped or steered while one sleeps: it is looked at this often.
+/// A hardware clock may be stepped or adjusted during a sleep: it is checked at this interval.
 const LOOK_NS: i64 = 20_000_000;
 
-/// What a talker goes by: TAI, or a PTP hardware clock that shows TAI as well as it knows it.
+/// The clock of a talker: TAI, or a PTP hardware clock that is synchronised to TAI.
 #[derive(Debug, Default)]
 pub struct Clock {
     hardware: Option<File>,
@@ -27,7 +27,7 @@ impl Clock {
         Ok(clock)
     }
 
-    /// What it shows, in ns.
+    /// The time of the clock, in ns.
     ///
     /// # Errors
     /// When the kernel has no such clock, or the hardware is gone.
@@ -36,17 +36,17 @@ impl Clock {
         read(self.hardware.as_ref().map_or(libc::CLOCK_TAI, |file| (!file.as_raw_fd() << 3) | 3))
     }
 
-    /// Sleeps until it shows this. No timer goes by a hardware clock, so it is looked at again and again.
+    /// Sleeps until the clock shows `at_ns`. There is no timer on a hardware clock, so the clock is read repeatedly.
     ///
     /// # Errors
-    /// When the kernel cannot; see [`sleep_until`].
+    /// When the kernel reports an error; see [`sleep_until`].
     pub fn sleep_until(&self, at_ns: i64) -> io::Result<()> {
         if self.hardware.is_none() {
             return sleep_until(at_ns);
         }
         loop {
             let ahead_ns = at_ns.saturating_sub(self.now_ns()?);
-            if ahead_ns <= 0 || super::process::asked_to_end() {
+            if ahead_ns <= 0 || super::process::end_requested() {
                 return Ok(());
             }
             sleep_until(now_ns()?.saturating_add(ahead_ns.min(LOOK_NS)))?;
@@ -54,7 +54,7 @@ impl Clock {
     }
 }
 
-/// What TAI says, in ns.
+/// The time on TAI, in ns.
 ///
 /// # Errors
 /// When the kernel has no such clock.
@@ -62,7 +62,7 @@ pub fn now_ns() -> io::Result<i64> {
     read(libc::CLOCK_TAI)
 }
 
-/// What UTC says, in ns; kernels stamp with it.
+/// The time on UTC, in ns; kernels use it for timestamps.
 ///
 /// # Errors
 /// When the kernel has no such clock.
@@ -70,13 +70,13 @@ pub fn utc_ns() -> io::Result<i64> {
     read(libc::CLOCK_REALTIME)
 }
 
-/// TAI ahead of UTC: what the kernel was told, in whole seconds; its software stamps are UTC.
+/// TAI minus UTC as set in the kernel, in whole seconds; the kernel's software timestamps are UTC.
 ///
 /// # Errors
 /// When the kernel has no such clock.
 pub fn tai_ahead_ns() -> io::Result<i64> {
     let difference = read(libc::CLOCK_TAI)? - read(libc::CLOCK_REALTIME)?;
-    // Both are read one after the other.
+    // The two clocks are read in sequence, so the difference is rounded.
     Ok((difference + SECOND_NS / 2).div_euclid(SECOND_NS) * SECOND_NS)
 }
 
@@ -92,10 +92,10 @@ pub fn ns(time: libc::timespec) -> i64 {
     time.tv_sec.saturating_mul(SECOND_NS).saturating_add(time.tv_nsec)
 }
 
-/// Sleeps until TAI says so.
+/// Sleeps until the given time on TAI.
 ///
 /// # Errors
-/// When the kernel cannot; a signal is no error, but ends the sleep when it asks for the end.
+/// When the kernel reports an error; a signal is none, but a signal to end also ends the sleep.
 pub fn sleep_until(at_ns: i64) -> io::Result<()> {
     let at = libc::timespec { tv_sec: at_ns.div_euclid(SECOND_NS), tv_nsec: at_ns.rem_euclid(SECOND_NS) };
     loop {
@@ -105,7 +105,7 @@ pub fn sleep_until(at_ns: i64) -> io::Result<()> {
         };
         match failed {
             0 => return Ok(()),
-            libc::EINTR if super::process::asked_to_end() => return Ok(()),
+            libc::EINTR if super::process::end_requested() => return Ok(()),
             libc::EINTR => {}
             other => return Err(io::Error::from_raw_os_error(other)),
         }

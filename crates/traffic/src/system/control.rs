@@ -1,14 +1,14 @@
-//! Control messages beside a frame: launch times, stamps, errors. cmsg(3).
+//! Control messages of a frame: launch times, timestamps, errors. cmsg(3).
 
 use std::mem::{size_of, zeroed};
 
-/// Room for all control messages that one frame may have, aligned as they must be.
+/// Space for all control messages that one frame may have, aligned as they must be.
 pub type Room = [u64; 64];
 
 /// Calls `each` with level, type and octets of every control message that a receiving call left in `header`.
 ///
 /// # Safety
-/// `header` is as recvmsg(2) left it, and the buffer it names is alive.
+/// `header` must be as recvmsg(2) left it, and its buffer must be alive.
 pub unsafe fn each(header: &libc::msghdr, mut each: impl FnMut(i32, i32, &[u8])) {
     // SAFETY: by the caller's promise the macros walk within the control buffer.
     let mut message = unsafe { libc::CMSG_FIRSTHDR(header) };
@@ -23,7 +23,7 @@ pub unsafe fn each(header: &libc::msghdr, mut each: impl FnMut(i32, i32, &[u8]))
     }
 }
 
-/// Puts one control message into `room` and tells `header` of it.
+/// Puts one control message into `room` and links it from `header`.
 pub fn put<T: Plain>(header: &mut libc::msghdr, room: &mut Room, level: i32, kind: i32, value: &T) {
     header.msg_control = room.as_mut_ptr().cast();
     let octets = size_of::<T>() as libc::c_uint;
@@ -40,12 +40,12 @@ pub fn put<T: Plain>(header: &mut libc::msghdr, room: &mut Room, level: i32, kin
     }
 }
 
-/// Kernel structures that any octets are.
+/// Kernel structures for which all octets are valid.
 ///
 /// # Safety
-/// Every pattern of bits is a value of the type, and it is smaller than 256 octets.
+/// Every pattern of bits must be a value of the type, and the type must be smaller than 256 octets.
 pub unsafe trait Plain: Copy {
-    /// From what the kernel wrote; what is missing at the end is zero.
+    /// Reads a value that the kernel wrote; missing octets at the end are zero.
     fn read(octets: &[u8]) -> Self {
         // SAFETY: zero is a value; no more than the type's size is copied, from a live slice.
         unsafe {

@@ -1,4 +1,5 @@
-//! What a device's driver can stamp, and switching its hardware stamps on. ethtool(8) -T; linux/net_tstamp.h.
+//! The timestamps that a device's driver supports, and switching on its hardware timestamps. ethtool(8) -T;
+//! linux/net_tstamp.h.
 
 use super::checked;
 use super::socket::Socket;
@@ -25,24 +26,24 @@ struct TsInfo {
     rx_reserved: [u32; 3],
 }
 
-/// What a driver says that it can.
+/// The timestamps that a driver supports.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Stamps {
-    /// When it takes a frame (`SOF_TIMESTAMPING_TX_SOFTWARE`).
+    /// When the driver takes a frame (`SOF_TIMESTAMPING_TX_SOFTWARE`).
     pub driver: bool,
-    /// When a frame leaves.
+    /// When a frame leaves, on the hardware's clock.
     pub hardware_tx: bool,
-    /// When a frame arrives.
+    /// When a frame arrives, on the hardware's clock.
     pub hardware_rx: bool,
-    /// Number of its PTP clock.
+    /// Number of the device's PTP clock.
     pub phc: Option<u32>,
 }
 
 impl Socket {
-    /// What the interface's driver can.
+    /// The timestamps that the interface's driver supports.
     ///
     /// # Errors
-    /// When there is no such interface, or its driver says nothing.
+    /// When there is no such interface, or its driver does not report them.
     pub fn stamps_of(&self, interface: &str) -> io::Result<Stamps> {
         let mut info = TsInfo { cmd: GET_TS_INFO, ..TsInfo::default() };
         let mut request = request(interface)?;
@@ -58,7 +59,7 @@ impl Socket {
         })
     }
 
-    /// The interface's own address.
+    /// The MAC address of the interface.
     ///
     /// # Errors
     /// When there is no such interface.
@@ -77,18 +78,18 @@ impl Socket {
         Ok(Mac([a, b, c, d, e, f]))
     }
 
-    /// Switches the stamps of all frames on, both ways.
+    /// Switches on hardware timestamps of all received and sent frames.
     ///
     /// # Errors
-    /// When the driver has none, or without the capability `CAP_NET_ADMIN`.
+    /// When the driver has no hardware timestamps, or without the capability `CAP_NET_ADMIN`.
     pub fn stamp_in_hardware(&self, interface: &str) -> io::Result<()> {
-        let mut asked = libc::hwtstamp_config {
+        let mut config = libc::hwtstamp_config {
             flags: 0,
             tx_type: libc::HWTSTAMP_TX_ON as libc::c_int,
             rx_filter: libc::HWTSTAMP_FILTER_ALL as libc::c_int,
         };
         let mut request = request(interface)?;
-        request.ifr_ifru.ifru_data = (&raw mut asked).cast();
+        request.ifr_ifru.ifru_data = (&raw mut config).cast();
         // SAFETY: the request names a live structure of the kernel's layout.
         checked(unsafe {
             libc::ioctl(self.fd.as_raw_fd(), libc::SIOCSHWTSTAMP as libc::c_ulong, &raw mut request)

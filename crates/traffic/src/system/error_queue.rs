@@ -1,4 +1,4 @@
-//! What the kernel says of a frame that was sent, on the socket's error queue: its stamps, or why it was dropped.
+//! Reports of the kernel about sent frames, on the socket's error queue: timestamps, or the cause of a drop.
 //!
 //! The kernel's documentation, networking/timestamping, 2.1; etf(8).
 
@@ -10,31 +10,31 @@ use std::os::fd::AsRawFd;
 
 /// `SCM_TSTAMP_SCHED` of linux/errqueue.h; `SCM_TSTAMP_SND` is 0.
 const SCHEDULED: u32 = 1;
-/// `SO_EE_ORIGIN_TXTIME` of the same.
+/// `SO_EE_ORIGIN_TXTIME` of linux/errqueue.h.
 const OF_LAUNCH: u8 = 6;
-/// `SO_EE_CODE_TXTIME_MISSED` of the same.
+/// `SO_EE_CODE_TXTIME_MISSED` of linux/errqueue.h.
 const MISSED: u8 = 2;
 
-/// What happened to a frame.
+/// The kernel's report about a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It was handed to the queueing discipline, on the kernel's UTC.
+pub enum SendReport {
+    /// The frame was handed to the queueing discipline, on the kernel's UTC.
     Qdisc(i64),
-    /// It was handed to the driver, on the kernel's UTC.
+    /// The frame was handed to the driver, on the kernel's UTC.
     Driver(i64),
-    /// It left, on the clock of the hardware.
+    /// The frame left, on the clock of the hardware.
     Hardware(i64),
-    /// Its launch time passed first.
+    /// The frame's launch time passed before it was sent.
     Missed,
-    /// Its launch time was none that the queueing discipline takes.
+    /// The queueing discipline does not accept the frame's launch time.
     Invalid,
 }
 
 impl Socket {
-    /// The next one, and as much of the frame as fits `octets`: how many octets. None where nothing waits.
+    /// The next report, and the number of the frame's octets that fit into `octets`. None if there is no report.
     ///
-    /// What is neither stamp nor drop is passed over.
-    pub fn notice(&self, octets: &mut [u8]) -> Option<(Fate, usize)> {
+    /// Messages that report neither a timestamp nor a drop are skipped.
+    pub fn next_report(&self, octets: &mut [u8]) -> Option<(SendReport, usize)> {
         loop {
             let mut room: Room = [0; 64];
             let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
@@ -61,16 +61,16 @@ impl Socket {
                     _ => {}
                 });
             }
-            if let Some(fate) = error.and_then(|error| fate(&error, stamps)) {
-                return Some((fate, length));
+            if let Some(report) = error.and_then(|error| report_of(&error, stamps)) {
+                return Some((report, length));
             }
         }
     }
 }
 
-fn fate(error: &libc::sock_extended_err, stamps: Option<[libc::timespec; 3]>) -> Option<Fate> {
+fn report_of(error: &libc::sock_extended_err, stamps: Option<[libc::timespec; 3]>) -> Option<SendReport> {
     if error.ee_origin == OF_LAUNCH {
-        return Some(if error.ee_code == MISSED { Fate::Missed } else { Fate::Invalid });
+        return Some(if error.ee_code == MISSED { SendReport::Missed } else { SendReport::Invalid });
     }
     if error.ee_origin != libc::SO_EE_ORIGIN_TIMESTAMPING {
         return None;
@@ -78,9 +78,9 @@ fn fate(error: &libc::sock_extended_err, stamps: Option<[libc::timespec; 3]>) ->
     let [software, _, hardware] = stamps?;
     let (software, hardware) = (clock::ns(software), clock::ns(hardware));
     match (error.ee_info, software, hardware) {
-        (SCHEDULED, at, _) if at != 0 => Some(Fate::Qdisc(at)),
-        (0, _, at) if at != 0 => Some(Fate::Hardware(at)),
-        (0, at, _) if at != 0 => Some(Fate::Driver(at)),
+        (SCHEDULED, at, _) if at != 0 => Some(SendReport::Qdisc(at)),
+        (0, _, at) if at != 0 => Some(SendReport::Hardware(at)),
+        (0, at, _) if at != 0 => Some(SendReport::Driver(at)),
         _ => None,
     }
 }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fates_are_told_apart() {
+    fn each_report_has_its_kind() {
         let error = |ee_origin, ee_code, ee_info| libc::sock_extended_err {
             ee_errno: 0,
             ee_origin,
@@ -103,12 +103,12 @@ mod tests {
         let at = |tv_sec| libc::timespec { tv_sec, tv_nsec: 5 };
         let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         let (software, hardware) = (Some([at(1), none, none]), Some([none, none, at(2)]));
-        assert_eq!(fate(&error(4, 0, 1), software), Some(Fate::Qdisc(1_000_000_005)));
-        assert_eq!(fate(&error(4, 0, 0), software), Some(Fate::Driver(1_000_000_005)));
-        assert_eq!(fate(&error(4, 0, 0), hardware), Some(Fate::Hardware(2_000_000_005)));
-        assert_eq!(fate(&error(6, 2, 0), None), Some(Fate::Missed));
-        assert_eq!(fate(&error(6, 1, 0), None), Some(Fate::Invalid));
-        assert_eq!(fate(&error(2, 0, 0), software), None);
-        assert_eq!(fate(&error(4, 0, 1), Some([none, none, none])), None);
+        assert_eq!(report_of(&error(4, 0, 1), software), Some(SendReport::Qdisc(1_000_000_005)));
+        assert_eq!(report_of(&error(4, 0, 0), software), Some(SendReport::Driver(1_000_000_005)));
+        assert_eq!(report_of(&error(4, 0, 0), hardware), Some(SendReport::Hardware(2_000_000_005)));
+        assert_eq!(report_of(&error(6, 2, 0), None), Some(SendReport::Missed));
+        assert_eq!(report_of(&error(6, 1, 0), None), Some(SendReport::Invalid));
+        assert_eq!(report_of(&error(2, 0, 0), software), None);
+        assert_eq!(report_of(&error(4, 0, 1), Some([none, none, none])), None);
     }
 }

@@ -1,21 +1,22 @@
-//! Which frames the kernel hands to a packet socket, and how much of each: classic BPF. linux/filter.h, socket(7).
+//! Filters of a packet socket: which frames the kernel hands over, and how many octets of each. Classic BPF;
+//! linux/filter.h, socket(7).
 
 use super::socket::Socket;
 use std::io;
 
-/// Where a frame's `EtherType` is.
+/// Offset of a frame's `EtherType`.
 const PROTOCOL_AT: u32 = 12;
-/// Nothing of this frame.
+/// The kernel hands over nothing of this frame.
 const NOTHING: libc::sock_filter = statement(libc::BPF_RET, 0);
 
-/// Frames of which way.
+/// The direction of frames at an interface.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Those that arrive.
+    /// Frames that arrive.
     In,
-    /// Those that this machine sends or forwards (`PACKET_OUTGOING`).
+    /// Frames that this machine sends or forwards (`PACKET_OUTGOING`).
     Out,
-    /// All of them.
+    /// Frames of both directions.
     Both,
 }
 
@@ -23,7 +24,7 @@ impl Socket {
     /// From now on the socket gets the frames of one direction, and `snap` octets of each.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel refuses the filter.
     pub(super) fn take_only(&self, direction: Direction, snap: u32) -> io::Result<()> {
         let take = statement(libc::BPF_RET, snap);
         if direction == Direction::Out {
@@ -47,17 +48,17 @@ impl Socket {
     /// From now on the socket gets frames of one `EtherType`, whole.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel refuses the filter.
     pub(super) fn take_protocol(&self, protocol: u16) -> io::Result<()> {
         let load = statement(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, PROTOCOL_AT);
         let take = statement(libc::BPF_RET, u32::MAX);
         self.attach(&mut [load, or_else_one_on(protocol.into()), take, NOTHING])
     }
 
-    /// From now on the socket gets nothing more; what was taken stays in its ring.
+    /// From now on the socket gets no frame; frames that it took stay in its ring.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel refuses the filter.
     pub(super) fn take_nothing(&self) -> io::Result<()> {
         self.attach(&mut [NOTHING])
     }
@@ -73,7 +74,7 @@ const fn statement(code: u32, k: u32) -> libc::sock_filter {
     libc::sock_filter { code: code as u16, jt: 0, jf: 0, k }
 }
 
-/// Goes on where what was loaded is `value`, and else leaves out one statement.
+/// Continues if the loaded value is `value`, and otherwise skips one statement.
 const fn or_else_one_on(value: u32) -> libc::sock_filter {
     libc::sock_filter { jf: 1, ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, value) }
 }

@@ -1,6 +1,6 @@
-//! The few calls to the kernel that have no safe wrapper here. The project's only unsafe code.
+//! The few system calls for which there is no safe wrapper here. The project's only unsafe code.
 //!
-//! Every block hands the kernel pointers to live locals or buffers with their true lengths, and checks what it returns.
+//! Every block gives the kernel pointers to live locals or buffers with their true lengths, and checks the result.
 #![allow(unsafe_code)]
 
 pub mod clock;
@@ -16,12 +16,12 @@ pub mod socket;
 
 use std::io;
 
-/// The kernel's -1 as an error.
+/// The result -1 of a system call as an error.
 fn checked(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// What a socket call has counted, or its error.
+/// The count that a socket call returns, or its error.
 fn counted(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }

@@ -1,4 +1,4 @@
-//! How far a PTP hardware clock is from TAI. linux/ptp_clock.h: `PTP_SYS_OFFSET_EXTENDED`.
+//! Offset of a PTP hardware clock from TAI. linux/ptp_clock.h: `PTP_SYS_OFFSET_EXTENDED`.
 
 use super::checked;
 use super::clock::{Clock, now_ns, tai_ahead_ns};
@@ -8,10 +8,10 @@ use std::mem::zeroed;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// So often it is read between two readings of the system's clock; the narrowest pair tells most.
+/// Number of readings between two readings of the system's clock; the narrowest pair is the most exact.
 const TRIES: usize = 9;
 
-/// What a hardware clock shows beyond TAI, and how much that may be wrong by.
+/// The offset of a hardware clock from TAI, and its uncertainty.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PhcOffset {
     /// Hardware clock minus `CLOCK_TAI`.
@@ -21,7 +21,7 @@ pub struct PhcOffset {
 }
 
 impl PhcOffset {
-    /// Of the clock `/dev/ptp…`.
+    /// Reads the offset of the clock `/dev/ptp…`.
     ///
     /// # Errors
     /// When it cannot be opened or read.
@@ -35,24 +35,24 @@ impl PhcOffset {
         Self::narrowest(&samples).ok_or_else(|| io::Error::other("the clock gave no reading"))
     }
 
-    /// From readings of TAI, the hardware clock and TAI again.
+    /// The narrowest of readings of TAI, the hardware clock and TAI again.
     fn narrowest(samples: &[[i64; 3]]) -> Option<Self> {
         let best = samples.iter().filter(|[before, _, after]| before <= after);
         let [before, clock, after] = best.min_by_key(|[before, _, after]| after - before)?;
         let half = (after - before) / 2;
-        // Rounded up: it is not surer than that.
+        // The uncertainty is rounded up.
         Some(Self { offset_ns: clock - (before + half), uncertainty_ns: after - before - half })
     }
 }
 
-/// The driver reads the system's clock right beside its own.
+/// Readings by the driver, which reads the system's clock right beside its own.
 fn read_by_driver(device: &File) -> io::Result<Vec<[i64; 3]>> {
     // SAFETY: all of the structure may be zero, which stands for CLOCK_REALTIME.
-    let mut asked: libc::ptp_sys_offset_extended = unsafe { zeroed() };
-    asked.n_samples = TRIES as libc::c_uint;
+    let mut request: libc::ptp_sys_offset_extended = unsafe { zeroed() };
+    request.n_samples = TRIES as libc::c_uint;
     // SAFETY: the kernel fills a live structure of its own layout.
     checked(unsafe {
-        libc::ioctl(device.as_raw_fd(), libc::PTP_SYS_OFFSET_EXTENDED as libc::c_ulong, &raw mut asked)
+        libc::ioctl(device.as_raw_fd(), libc::PTP_SYS_OFFSET_EXTENDED as libc::c_ulong, &raw mut request)
     })?;
     let ahead_ns = tai_ahead_ns()?;
     let ns = |time: &libc::ptp_clock_time| {
@@ -61,7 +61,7 @@ fn read_by_driver(device: &File) -> io::Result<Vec<[i64; 3]>> {
     let sample = |[before, clock, after]: &[libc::ptp_clock_time; 3]| {
         [ns(before) + ahead_ns, ns(clock), ns(after) + ahead_ns]
     };
-    Ok(asked.ts.iter().take(TRIES).map(sample).collect())
+    Ok(request.ts.iter().take(TRIES).map(sample).collect())
 }
 
 fn read_by_hand(clock: &Clock) -> io::Result<Vec<[i64; 3]>> {

@@ -1,4 +1,4 @@
-//! What this process asks for itself: to be on time, a processor of its own, a gentle end.
+//! Requests of this process for itself: real-time scheduling, a processor of its own, an orderly end.
 
 use super::checked;
 use std::fs::File;
@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static END: AtomicBool = AtomicBool::new(false);
 
-/// First come, first served, before all ordinary processes, and never paged out. sched(7), mlockall(2).
+/// Schedules this process first in, first out, before all ordinary processes, and locks its memory. sched(7),
+/// mlockall(2).
 ///
 /// # Errors
 /// Without the capabilities `CAP_SYS_NICE` and `CAP_IPC_LOCK`.
@@ -41,7 +42,7 @@ pub fn pin(processor: usize) -> io::Result<()> {
     checked(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP only ask for the end.
+/// From now on SIGINT, SIGTERM and SIGHUP only request the end.
 ///
 /// # Errors
 /// Never on Linux.
@@ -61,19 +62,19 @@ pub fn end_gently() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether somebody has asked for the end.
-pub fn asked_to_end() -> bool {
+/// Whether a signal has requested the end.
+pub fn end_requested() -> bool {
     END.load(Ordering::Relaxed)
 }
 
-/// The kernel ends the program when the thread that starts it ends, however that comes about. prctl(2).
+/// The kernel ends the program when the thread that started it ends, for whatever reason. prctl(2).
 pub fn ends_with_us(command: &mut Command) {
     let parent = std::process::id();
     // SAFETY: between fork and exec only two calls are made that any signal handler may make.
     unsafe {
         command.pre_exec(move || {
             checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-            // Whoever started it may be gone by now.
+            // The thread that started the program may have ended by now.
             if u32::try_from(libc::getppid()) == Ok(parent) {
                 Ok(())
             } else {
@@ -85,7 +86,7 @@ pub fn ends_with_us(command: &mut Command) {
 
 /// Sends a signal to the group of one of our children, which has not been waited for. kill(2).
 ///
-/// A group that is gone hears nothing.
+/// A group that is gone gets no signal.
 pub fn signal_group(first: u32, signal: i32) {
     if let Ok(group) = i32::try_from(first)
         && group > 1
@@ -95,7 +96,7 @@ pub fn signal_group(first: u32, signal: i32) {
     }
 }
 
-/// A file in memory that goes with its last user. memfd_create(2).
+/// A file in memory, which is gone when its last user closes it. memfd_create(2).
 ///
 /// # Errors
 /// When the process has too many files.

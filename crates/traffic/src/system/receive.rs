@@ -1,4 +1,4 @@
-//! A packet socket that hands over one frame per call, as a listener's program gets it. packet(7).
+//! A packet socket that hands over one frame per call, as to a listener's program. packet(7).
 
 use super::control::{self, Plain, Room};
 use super::socket::{Socket, index};
@@ -10,34 +10,34 @@ use std::os::fd::AsRawFd;
 /// `ETH_P_ALL` of linux/if_ether.h.
 pub const EVERYTHING: u16 = 3;
 
-/// What came.
+/// A received frame.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
     /// Octets in the buffer.
     pub length: usize,
     /// Octets of the frame, without FCS and the tag that the kernel took out.
     pub original: u32,
-    /// Stamp of the kernel, UTC.
+    /// Timestamp of the kernel, UTC.
     pub kernel_ns: Option<i64>,
-    /// Stamp of the hardware, on its own clock.
+    /// Timestamp of the hardware, on its own clock.
     pub hardware_ns: Option<i64>,
-    /// Tag control information that the kernel took out of the frame.
+    /// Tag control information of the tag that the kernel took out of the frame.
     pub tag: Option<u16>,
-    /// `EtherType` of that tag; 0 where the kernel does not say.
+    /// `EtherType` of that tag; 0 if the kernel does not tell it.
     pub tag_protocol: u16,
 }
 
-/// How many frames came, and how many of them had no room: what has been since the last time.
+/// Number of received frames, and of frames without room, since the last call.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// With those that had no room.
+    /// Received frames, including those without room.
     pub frames: u64,
-    /// Those that had no room.
+    /// Frames without room.
     pub dropped: u64,
 }
 
 impl Socket {
-    /// Receives all that arrives at the interface, with stamps.
+    /// Receives all frames that arrive at the interface, with timestamps.
     ///
     /// # Errors
     /// When there is no such interface, or without the capability `CAP_NET_RAW`.
@@ -45,7 +45,7 @@ impl Socket {
         Self::arrivals(interface, None)
     }
 
-    /// Receives what arrives at the interface and is of one `EtherType`, also where the interface is a bridge's.
+    /// Receives the arriving frames of one `EtherType`, also if the interface is a port of a bridge.
     ///
     /// # Errors
     /// When there is no such interface, or without the capability `CAP_NET_RAW`.
@@ -63,33 +63,34 @@ impl Socket {
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags)?;
         socket.only_arrivals()?;
         if let Some(protocol) = protocol {
-            // A socket for this protocol alone gets nothing from a bridge's port: the bridge comes before it.
+            // A socket for this protocol alone gets nothing from a bridge's port, as the bridge takes the frames
+            // first.
             socket.take_protocol(protocol)?;
         }
         socket.bind(interface, EVERYTHING)?;
         Ok(socket)
     }
 
-    /// What this machine sends is not of interest.
+    /// Excludes frames that this machine sends.
     pub(super) fn only_arrivals(&self) -> io::Result<()> {
         self.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)
     }
 
-    /// Frames with the addresses of others are of interest, for as long as the socket lives.
+    /// Includes frames with other destination addresses, as long as the socket lives.
     pub(super) fn also_for_others(&self, interface: &str) -> io::Result<()> {
-        let asked = libc::packet_mreq {
+        let request = libc::packet_mreq {
             mr_ifindex: i32::try_from(index(interface)?).map_err(io::Error::other)?,
             mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
             mr_alen: 0,
             mr_address: [0; 8],
         };
-        self.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &asked)
+        self.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
     }
 
-    /// What went wrong since the last time somebody asked: the interface went down, for example (`SO_ERROR`).
+    /// The error of the socket since the last call: the interface went down, for example (`SO_ERROR`).
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel cannot read the option.
     pub fn trouble(&self) -> io::Result<Option<io::Error>> {
         let mut error: libc::c_int = 0;
         let mut octets = size_of::<libc::c_int>() as libc::socklen_t;
@@ -106,32 +107,32 @@ impl Socket {
         Ok((error != 0).then(|| io::Error::from_raw_os_error(error)))
     }
 
-    /// Octets that may wait, as the kernel counts them.
+    /// Sets how many octets may wait, as the kernel counts them.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel refuses the option.
     pub fn room(&self, octets: i32) -> io::Result<()> {
         self.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &(octets / 2))
     }
 
-    /// Waits until something is there, or so many ms have passed; whether something is. A signal ends it, too.
+    /// Waits until a frame is there, or `ms` have passed; returns whether there is one. A signal also ends the wait.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel reports an error.
     pub fn wait(&self, ms: i32) -> io::Result<bool> {
-        let mut asked = libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut request = libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one live entry, as many as told.
-        match checked(unsafe { libc::poll(&raw mut asked, 1, ms) }) {
-            Ok(()) => Ok(asked.revents != 0),
+        match checked(unsafe { libc::poll(&raw mut request, 1, ms) }) {
+            Ok(()) => Ok(request.revents != 0),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// The next frame; none where nothing waits.
+    /// The next frame; none if no frame waits.
     ///
     /// # Errors
-    /// What the kernel says: the interface is gone or down, for example.
+    /// When the kernel reports an error: the interface is gone or down, for example.
     pub fn receive(&self, octets: &mut [u8]) -> io::Result<Option<Arrival>> {
         let mut room: Room = [0; 64];
         let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
@@ -173,10 +174,10 @@ impl Socket {
         Ok(Some(arrival))
     }
 
-    /// What the kernel counted since the last time it was asked (`PACKET_STATISTICS`).
+    /// The kernel's counters since the last call (`PACKET_STATISTICS`).
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel cannot read the option.
     pub fn statistics(&self) -> io::Result<Statistics> {
         // SAFETY: all of `tpacket_stats_v3` may be zero; the kernel writes at most the size that it is told.
         let counted = unsafe {

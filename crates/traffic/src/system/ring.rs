@@ -1,6 +1,6 @@
 //! A ring of blocks that the kernel fills with frames: no call per frame. The kernel's documentation, packet_mmap.
 //!
-//! `TPACKET_V3`: a block belongs to the kernel until its status says otherwise, and again when we have put it back.
+//! `TPACKET_V3`: a block belongs to the kernel until its status changes, and again after it has been put back.
 
 use super::checked;
 use super::filter::Direction;
@@ -11,13 +11,14 @@ use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Frames of ordinary size fit a block by the hundred.
+/// Octets of a block: hundreds of frames of ordinary size fit into it.
 const BLOCK: usize = 1 << 18;
-/// A block that is not full is handed over after so long, to a listener that reads the clock when it gets a frame.
+/// A block that is not full is handed over after this time, to a listener that reads the clock when it gets a frame.
 const RETIRE_MS: u32 = 4;
-/// The same of a capture, which nobody waits for: few frames fill few blocks, and a reader may be away for long.
+/// The time after which a block of a capture is handed over although it is not full; it is long, as nobody waits for
+/// it: few frames fill few blocks, and the reader may pause.
 const CAPTURE_RETIRE_MS: u32 = 100;
-/// `ETH_P_802_3` of linux/if_ether.h, which no frame's protocol is.
+/// `ETH_P_802_3` of linux/if_ether.h, which is the protocol of no frame.
 const NOTHING: u16 = 1;
 
 /// A socket and the memory that it shares with the kernel.
@@ -31,7 +32,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Receives all that arrives at the interface into so many octets, at least one block.
+    /// Receives all frames that arrive at the interface into a ring of this many octets, at least one block.
     ///
     /// # Errors
     /// When there is no such interface or memory, or without the capability `CAP_NET_RAW`.
@@ -42,9 +43,10 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Receives what passes the interface either way, also frames for others, with software stamps unless `hardware`.
+    /// Receives frames of both directions at the interface, also frames for others, with software timestamps unless
+    /// `hardware`.
     ///
-    /// Software stamps are those that the kernel takes when it first sees a frame, and not when it copies the frame.
+    /// Software timestamps are those that the kernel takes when it first sees a frame, not when it copies the frame.
     ///
     /// # Errors
     /// When there is no such interface or memory, or without the capability `CAP_NET_RAW`.
@@ -63,23 +65,23 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The kernel puts nothing more into the ring; what is in it can still be read.
+    /// Stops the kernel from putting frames into the ring; frames in it can still be read.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel reports an error.
     pub fn close(&self, interface: &str) -> io::Result<()> {
         self.socket.take_nothing()?;
-        // The kernel takes the socket off its list, and waits for whoever is still at it (synchronize_net), only for
-        // another protocol. Where the interface is gone, nobody is.
+        // Only a change of the protocol makes the kernel take the socket off its list and wait for those that still
+        // use it (synchronize_net). If the interface is gone, there are none.
         match self.socket.bind(interface, NOTHING) {
             Err(error) if error.raw_os_error() != Some(libc::ENODEV) => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Memory that belongs to no interface yet.
+    /// Maps memory that belongs to no interface yet.
     fn map(octets: usize, retire_ms: u32, hardware: bool) -> io::Result<Self> {
-        // A ring that is smaller than a block is one of small blocks.
+        // A ring that is smaller than a block has smaller blocks.
         let block = BLOCK.min(octets.next_power_of_two()).max(1 << 12);
         let blocks = (octets / block).max(1);
         let number = |value: usize| u32::try_from(value).map_err(io::Error::other);
@@ -92,7 +94,7 @@ impl Ring {
         if hardware {
             socket.set(libc::SOL_PACKET, libc::PACKET_TIMESTAMP, &libc::SOF_TIMESTAMPING_RAW_HARDWARE)?;
         }
-        let asked = libc::tpacket_req3 {
+        let request = libc::tpacket_req3 {
             tp_block_size: number(block)?,
             tp_block_nr: number(blocks)?,
             tp_frame_size: 2048,
@@ -101,8 +103,8 @@ impl Ring {
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
-        socket.set(libc::SOL_PACKET, libc::PACKET_RX_RING, &asked)?;
-        // SAFETY: a new mapping of the length that was asked for; where it lies is the kernel's choice.
+        socket.set(libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+        // SAFETY: a new mapping of the length that was request for; where it lies is the kernel's choice.
         let memory = unsafe {
             let memory = libc::mmap(
                 std::ptr::null_mut(),
@@ -120,12 +122,12 @@ impl Ring {
         Ok(Self { socket, memory, block, blocks, next: 0 })
     }
 
-    /// The socket, to wait on and to ask what was lost.
+    /// The socket, to wait on and to read its counters.
     pub fn socket(&self) -> &Socket {
         &self.socket
     }
 
-    /// Hands over the frames of the next block, where it is ready; whether it was.
+    /// Hands over the frames of the next block, if it is ready; returns whether it was.
     pub fn read(&mut self, mut each: impl FnMut(&[u8], Arrival)) -> bool {
         // SAFETY: within the mapping, aligned to a page; only the status is looked at, as both sides agreed, atomically.
         let (block, status) = unsafe {

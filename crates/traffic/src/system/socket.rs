@@ -1,4 +1,5 @@
-//! Sockets that send: whole frames or UDP, with a priority, a launch time, and stamps of each stage. packet(7), udp(7).
+//! Sockets that send: whole frames or UDP, with a priority, a launch time, and timestamps of each stage. packet(7),
+//! udp(7).
 
 use super::{checked, control, counted};
 use std::ffi::CString;
@@ -8,12 +9,12 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 
-/// Whether frames' launch times are to be kept or not to be exceeded. etf(8).
+/// Whether a launch time is exact or a deadline. etf(8).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum TxTime {
-    /// Not before, not after.
+    /// The frame leaves at its launch time, not before and not after.
     Strict,
-    /// As soon as possible, not after.
+    /// The frame leaves as soon as possible, not after its launch time.
     Deadline,
 }
 
@@ -35,10 +36,10 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Sends UDP from the interface to one address. `DSCP` and header are the kernel's.
+    /// Sends UDP from the interface to one address. The kernel sets `DSCP` and header.
     ///
     /// # Errors
-    /// When there is no way there.
+    /// When there is no route to the address.
     pub fn udp(interface: &str, to: Ipv4Addr, port: u16) -> io::Result<Self> {
         let socket =
             Self { fd: UdpSocket::bind(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0))?.into(), priority: None };
@@ -73,15 +74,15 @@ impl Socket {
         let any = libc::in_addr { s_addr: 0 };
         let group = libc::ip_mreqn { imr_multiaddr: any, imr_address: any, imr_ifindex: index };
         socket.set(libc::IPPROTO_IP, libc::IP_MULTICAST_IF, &group)?;
-        // It also sets the priority, so it comes before what a telegram's priority is.
+        // This option also sets the priority, so it comes before the telegram's own priority.
         socket.set(libc::IPPROTO_IP, libc::IP_TOS, &libc::c_int::from(type_of_service))?;
         Ok(socket)
     }
 
-    /// A socket to ask drivers with; it neither sends nor receives.
+    /// A socket for requests to drivers; it neither sends nor receives.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel has no socket left.
     pub fn unbound() -> io::Result<Self> {
         Ok(Self { fd: UnixDatagram::unbound()?.into(), priority: None })
     }
@@ -99,7 +100,7 @@ impl Socket {
         Ok(Self { fd, priority: None })
     }
 
-    /// To an interface, receiving what is of `protocol` (an `EtherType`, or 0 for nothing).
+    /// Binds the socket to an interface, to receive frames of `protocol` (an `EtherType`, or 0 for none).
     pub(super) fn bind(&self, interface: &str, protocol: u16) -> io::Result<()> {
         let index = index(interface)?;
         // SAFETY: all of `sockaddr_ll` may be zero; the kernel reads exactly the size that it is told.
@@ -130,28 +131,28 @@ impl Socket {
         })
     }
 
-    /// How many octets of frames, as the kernel counts them, may wait before sending waits.
+    /// Sets how many octets of frames, as the kernel counts them, may wait before a call that sends blocks.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel refuses the option.
     pub fn buffer(&self, octets: i32) -> io::Result<()> {
         // The kernel doubles the number.
         self.set(libc::SOL_SOCKET, libc::SO_SNDBUF, &(octets / 2))
     }
 
-    /// A call that sends waits no longer than this.
+    /// Sets how long a call that sends may block.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel refuses the option.
     pub fn give_up_after(&self, us: i64) -> io::Result<()> {
         let limit = libc::timeval { tv_sec: us / 1_000_000, tv_usec: us % 1_000_000 };
         self.set(libc::SOL_SOCKET, libc::SO_SNDTIMEO, &limit)
     }
 
-    /// Every frame will carry a launch time on TAI; those that miss it are reported.
+    /// Every frame will carry a launch time on TAI; frames that miss it are reported.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel refuses the option.
     pub fn want_launch_times(&self, mode: TxTime, clock_is_tai: bool) -> io::Result<()> {
         let mut flags = libc::SOF_TXTIME_REPORT_ERRORS;
         if mode == TxTime::Deadline {
@@ -161,16 +162,17 @@ impl Socket {
         self.set(libc::SOL_SOCKET, libc::SO_TXTIME, &libc::sock_txtime { clockid, flags: flags as _ })
     }
 
-    /// Frames' stamps come back: before the queueing discipline, at the driver, and from the hardware where asked.
+    /// Requests the timestamps of sent frames: before the queueing discipline, at the driver, and from the hardware
+    /// if `hardware`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel refuses the option.
     pub fn want_stamps(&self, hardware: bool) -> io::Result<()> {
         let mut flags = libc::SOF_TIMESTAMPING_TX_SCHED
             | libc::SOF_TIMESTAMPING_TX_SOFTWARE
             | libc::SOF_TIMESTAMPING_SOFTWARE;
         if hardware {
-            // Without OPT_TX_SWHW a frame with a hardware stamp has no software one.
+            // Without OPT_TX_SWHW a frame with a hardware timestamp has no software timestamp.
             flags |= libc::SOF_TIMESTAMPING_TX_HARDWARE
                 | libc::SOF_TIMESTAMPING_RAW_HARDWARE
                 | libc::SOF_TIMESTAMPING_OPT_TX_SWHW;
@@ -178,7 +180,7 @@ impl Socket {
         self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags)
     }
 
-    /// Which class a frame is of, for queueing disciplines (`SO_PRIORITY`).
+    /// Sets the class of frames for queueing disciplines (`SO_PRIORITY`).
     fn prioritise(&mut self, priority: u8) -> io::Result<()> {
         if self.priority != Some(priority) {
             self.set(libc::SOL_SOCKET, libc::SO_PRIORITY, &libc::c_int::from(priority))?;
@@ -187,10 +189,10 @@ impl Socket {
         Ok(())
     }
 
-    /// Sends one frame, with a launch time on TAI where one is given.
+    /// Sends one frame, with a launch time on TAI if one is given.
     ///
     /// # Errors
-    /// What the kernel says; `ENOBUFS` where the queue is full.
+    /// When the kernel reports an error; `ENOBUFS` if the queue is full.
     pub fn send(&mut self, priority: u8, octets: &[u8], launch_ns: Option<u64>) -> io::Result<()> {
         self.send_message(priority, octets, None, launch_ns)
     }
@@ -198,7 +200,7 @@ impl Socket {
     /// Sends one datagram to an address; see [`Self::send`].
     ///
     /// # Errors
-    /// What the kernel says.
+    /// When the kernel reports an error.
     pub fn send_to(
         &mut self,
         priority: u8,
@@ -234,17 +236,17 @@ impl Socket {
         loop {
             // SAFETY: the header names live buffers with their lengths; the kernel only reads them.
             match counted(unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const header, 0) }) {
-                // Somebody refused an earlier datagram, which this call was told in place of sending; now it sends.
+                // An earlier datagram was refused, and this call reported that instead of sending; now it sends.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
                 done => return done.map(|_| ()),
             }
         }
     }
 
-    /// Sends frames in one call, as many as it takes within [`Self::give_up_after`]; how many. sendmmsg(2).
+    /// Sends frames in one call, as many as possible within [`Self::give_up_after`]; returns how many. sendmmsg(2).
     ///
     /// # Errors
-    /// What the kernel says of the first.
+    /// When the kernel reports an error for the first frame.
     pub fn send_many(&mut self, priority: u8, frames: &[Vec<u8>]) -> io::Result<usize> {
         self.prioritise(priority)?;
         let mut parts: Vec<libc::iovec> = frames
@@ -268,7 +270,7 @@ impl Socket {
     }
 }
 
-/// An address as the kernel has it.
+/// An address in the kernel's format.
 fn address_of(to: SocketAddrV4) -> libc::sockaddr_in {
     libc::sockaddr_in {
         sin_family: libc::AF_INET as libc::sa_family_t,
@@ -278,10 +280,10 @@ fn address_of(to: SocketAddrV4) -> libc::sockaddr_in {
     }
 }
 
-/// A socket that receives UDP at a port, beside others that do so.
+/// A socket that receives UDP at a port, which other sockets may share.
 ///
 /// # Errors
-/// When the port is another's alone.
+/// When another socket has the port exclusively.
 pub fn bound_udp(port: u16) -> io::Result<UdpSocket> {
     // SAFETY: no pointers; what comes back is checked before it becomes an owned descriptor.
     let fd = unsafe {
@@ -308,7 +310,7 @@ pub fn bound_udp(port: u16) -> io::Result<UdpSocket> {
 /// The number of an interface.
 ///
 /// # Errors
-/// When there is none of this name.
+/// When there is no interface of this name.
 pub fn index(interface: &str) -> io::Result<u32> {
     let name = CString::new(interface)?;
     // SAFETY: `name` is a live string that ends with zero.

@@ -13,10 +13,10 @@ use tsn_trdp::message_data::{Header, Kind};
 
 /// Most connections at one time.
 const MOST_CONNECTIONS: usize = 64;
-/// Most confirmations that are waited for at one time.
+/// Most replies at one time that wait for a confirmation.
 const MOST_WAITING: usize = 1024;
 
-/// What came of requests, notifications and confirmations.
+/// Counters of requests, notifications and confirmations.
 #[derive(Debug, Default, Serialize)]
 pub struct Answered {
     requests: u64,
@@ -25,15 +25,15 @@ pub struct Answered {
     octets: u64,
     replies: u64,
     confirmations: u64,
-    /// Replies without the confirmation that they asked for.
+    /// Replies without the confirmation that they requested.
     unconfirmed: u64,
-    /// Telegrams that nobody here answers.
+    /// Telegrams for which there is no answer here.
     no_listener: u64,
-    /// What was no telegram.
+    /// Messages that are not telegrams.
     errors: u64,
 }
 
-/// The port of message data, where something is answered.
+/// The port of message data, if there is something to answer.
 pub struct Answering {
     open: Option<(Conversation, TcpListener)>,
 }
@@ -51,7 +51,7 @@ impl Answering {
         Ok(Self { open: Some((datagrams.map_err(failed)?, listener.map_err(failed)?)) })
     }
 
-    /// Answers until all is over, or as many requests as are to be answered.
+    /// Answers until the end, or until the given number of requests is answered.
     pub fn answer(self, device: &Device, over: &AtomicBool) -> Result<Answered, Error> {
         let mut found = Answered::default();
         let Some((mut datagrams, listener)) = self.open else { return Ok(found) };
@@ -73,11 +73,11 @@ impl Answering {
                 connections.push(connection);
             }
             if let Some(message) = datagrams.next() {
-                obey(device, message, &mut datagrams, &mut found, &mut waiting)?;
+                handle(device, message, &mut datagrams, &mut found, &mut waiting)?;
             }
             for connection in &mut connections {
                 if let Some(message) = connection.next() {
-                    obey(device, message, connection, &mut found, &mut waiting)?;
+                    handle(device, message, connection, &mut found, &mut waiting)?;
                 }
             }
             found.errors += connections.iter_mut().map(|one| std::mem::take(&mut one.errors)).sum::<u64>();
@@ -89,8 +89,8 @@ impl Answering {
     }
 }
 
-/// Does what a telegram asks for.
-fn obey(
+/// Handles a telegram.
+fn handle(
     device: &Device,
     message: Message,
     conversation: &mut Conversation,
@@ -118,7 +118,7 @@ fn obey(
     reply(answer, &header, from, conversation, found, waiting)
 }
 
-/// Replies to where a request came from.
+/// Replies to the sender of a request.
 fn reply(
     answer: &Answer,
     request: &Header,

@@ -13,29 +13,29 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tsn_trdp::message_data::{Header, Kind, Uri};
 
-/// What became of the calls with one communication identifier.
+/// Counters of the calls with one communication identifier.
 #[derive(Debug, Serialize)]
 pub struct Called {
     com_id: u32,
     to: Ipv4Addr,
     /// Requests or notifications that were sent.
     sent: u64,
-    /// What the kernel refused.
+    /// Telegrams that the kernel refused.
     refused: u64,
     /// Replies (`Mp`), and replies that were confirmed (`Mq`).
     replies: u64,
     confirmed: u64,
-    /// Errors that came in place of a reply (`Me`).
+    /// Errors instead of a reply (`Me`).
     errors: u64,
     /// Calls without a reply in time.
     time_outs: u64,
     /// Octets of the replies' data sets.
     reply_octets: u64,
-    /// From the request to its reply.
+    /// Time from the request to its reply.
     round_trip_ns: Option<Spread>,
 }
 
-/// Makes all calls, one after another, until all is over.
+/// Makes all calls in sequence, until the end.
 pub fn call(device: &Device, over: &AtomicBool) -> Result<Vec<Called>, Error> {
     let mut found = Vec::new();
     for what in &device.call {
@@ -65,7 +65,7 @@ pub fn call(device: &Device, over: &AtomicBool) -> Result<Vec<Called>, Error> {
     Ok(found)
 }
 
-/// One call, to its end.
+/// Makes one call, to its end.
 fn one(device: &Device, what: &Call, called: &mut Called, over: &AtomicBool) -> Result<(), Error> {
     let failed = |error| Error::Interface(device.interface.clone(), error);
     let uri = |text: &str| Uri::new(text).map_err(|error| Error::Usage(format!("{text}: {error}")));

@@ -1,20 +1,20 @@
-//! What publications and subscriptions have counted, as it is written.
+//! The counters of publications and subscriptions, as they are written.
 
 use serde::Serialize;
 use std::net::Ipv4Addr;
 
-/// Of a publication or a request.
+/// The counters of a publication or a request.
 #[derive(Clone, Debug, Serialize)]
 pub struct Published {
     /// Communication identifier.
     pub com_id: u32,
-    /// Where its telegrams went.
+    /// The destination of the telegrams.
     pub to: Ipv4Addr,
     /// Telegrams that were handed over.
     pub sent: u64,
     /// Telegrams that the kernel refused.
     pub refused: u64,
-    /// From the intended time to the call that sends.
+    /// Delay from the intended time to the call that sends.
     pub late_ns: Option<Spread>,
     /// Telegrams whose launch time had passed.
     pub launch_times_missed: u64,
@@ -22,7 +22,7 @@ pub struct Published {
     pub launch_times_invalid: u64,
 }
 
-/// Least, mean and most of many, ns.
+/// Least, mean and greatest value, ns.
 #[derive(Copy, Clone, Debug, Serialize)]
 pub struct Spread {
     least: i64,
@@ -35,7 +35,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// One more.
+    /// Counts one more value.
     pub fn add(into: &mut Option<Self>, value: i64) {
         let one = into.get_or_insert(Self { least: value, mean: value, most: value, sum: 0, count: 0 });
         one.least = one.least.min(value);

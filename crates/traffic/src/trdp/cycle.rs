@@ -1,4 +1,4 @@
-//! Sends what is sent every period, each telegram at its time.
+//! Sends periodic telegrams, each at its time.
 
 use super::counters::Published;
 use super::device::{Device, Pattern};
@@ -9,11 +9,11 @@ use crate::Error;
 use crate::system::{clock, process};
 use tsn_trdp::process_data::Kind;
 
-/// From now to the first telegram, at least.
+/// Least time from now to the first telegram.
 const LEAD_NS: i64 = 50_000_000;
-/// Where nothing is to be sent, it is looked so often whether all is over.
+/// Interval at which the end is checked while there is nothing to send.
 const LOOK_NS: i64 = 20_000_000;
-/// Who is done waits so long for those that still listen to it.
+/// Time for which a finished publisher waits for its listeners.
 const LINGER_NS: i64 = 300_000_000;
 
 /// A publication and when its next telegram is due.
@@ -23,14 +23,14 @@ struct Due {
 }
 
 impl Due {
-    /// When the program has to wake for it.
+    /// When the program has to wake for this publication.
     fn wake_ns(&self) -> i64 {
         self.next_ns.saturating_sub(self.publisher.what().launch_ahead_ns.unwrap_or(0))
     }
 }
 
-/// Sends until `end_ns`, until all is sent and `others_done`, or until somebody asks for the end; what was published,
-/// and what was requested.
+/// Sends until `end_ns`, until all telegrams are sent and `others_done`, or until a signal requests the end; returns
+/// the counters of publications and of requests.
 pub fn run(
     device: &Device,
     end_ns: Option<i64>,
@@ -59,7 +59,7 @@ pub fn run(
     let mut done_at = None;
     loop {
         let now = now_ns()?;
-        if process::asked_to_end() || end_ns.is_some_and(|end| now >= end) {
+        if process::end_requested() || end_ns.is_some_and(|end| now >= end) {
             break;
         }
         let next =
@@ -75,7 +75,7 @@ pub fn run(
         let wake = next.wake_ns();
         if wake > now {
             clock::sleep_until(wake.min(end_ns.unwrap_or(i64::MAX))).map_err(failed)?;
-            if end_ns.is_some_and(|end| wake > end) || process::asked_to_end() {
+            if end_ns.is_some_and(|end| wake > end) || process::end_requested() {
                 continue;
             }
         }

@@ -1,4 +1,4 @@
-//! What an end device does, as its file says it: addresses as text, times in ns.
+//! The description of an end device, as its file has it: addresses as text, times in ns.
 
 use serde::Deserialize;
 use std::net::Ipv4Addr;
@@ -10,27 +10,27 @@ use tsn_trdp::{DEFAULT_QOS, DEFAULT_TIME_OUT_NS, PROCESS_DATA_PORT, TIME_TO_LIVE
 pub struct Device {
     /// The interface that it uses.
     pub interface: String,
-    /// Its own address there.
+    /// The device's own address at this interface.
     pub address: Ipv4Addr,
-    /// How long it works, ns; until it is done unless given.
+    /// How long the device runs, ns; until all its work is done by default.
     #[serde(default)]
     pub for_ns: Option<i64>,
-    /// Takes telegrams of version 2 with a header of 16 octets, too.
+    /// Whether the device also accepts telegrams of version 2 with a header of 16 octets.
     #[serde(default)]
     pub short_headers: bool,
-    /// Process data that it sends.
+    /// Process data that the device publishes.
     #[serde(default)]
     pub publish: Vec<Publication>,
-    /// Process data that it requests.
+    /// Process data that the device requests.
     #[serde(default)]
     pub request: Vec<Publication>,
-    /// Process data that it takes.
+    /// Process data that the device subscribes.
     #[serde(default)]
     pub subscribe: Vec<Subscribed>,
-    /// Message data that it sends.
+    /// Message data that the device sends.
     #[serde(default)]
     pub call: Vec<Call>,
-    /// Message data that it answers.
+    /// Message data that the device answers.
     #[serde(default)]
     pub answer: Vec<Answer>,
 }
@@ -48,21 +48,21 @@ pub enum Pattern {
     Tsn,
 }
 
-/// Process data to send, or (`reply_com_id`, `reply_to`) to request.
+/// Process data to publish, or (`reply_com_id`, `reply_to`) to request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publication {
     /// Communication identifier.
     pub com_id: u32,
-    /// A host or a multicast group. Of what is pulled: where to, unless the request says.
+    /// A host or a multicast group. For pulled data: the destination, unless the request names another one.
     pub to: Ipv4Addr,
-    /// Of what is sent every period.
+    /// The pattern of periodic data.
     #[serde(default)]
     pub pattern: Pattern,
-    /// From one telegram to the next, ns.
+    /// Time from one telegram to the next, ns.
     #[serde(default)]
     pub period_ns: i64,
-    /// The first is at a whole multiple of the period on TAI, and so much later, ns.
+    /// The first telegram is sent this much after a whole multiple of the period on TAI, ns.
     #[serde(default)]
     pub offset_ns: i64,
     /// Octets of the data set.
@@ -74,16 +74,16 @@ pub struct Publication {
     /// Time to live.
     #[serde(default = "time_to_live")]
     pub ttl: u8,
-    /// How many; for ever unless given.
+    /// Number of telegrams; unlimited by default.
     #[serde(default)]
     pub count: Option<u64>,
-    /// The data set is the one that came last with this communication identifier.
+    /// The data set is the last one received with this communication identifier.
     #[serde(default)]
     pub echo: Option<u32>,
-    /// Header of version 2 with 16 octets in place of 20.
+    /// A header of version 2 with 16 octets instead of 20.
     #[serde(default)]
     pub short_header: bool,
-    /// Launch times (`SO_TXTIME`); telegrams are made so much before, ns.
+    /// Launch times (`SO_TXTIME`): telegrams are made this much before them, ns.
     #[serde(default)]
     pub launch_ahead_ns: Option<i64>,
     /// Topography counters: of the train backbone, and of the operational train.
@@ -92,10 +92,10 @@ pub struct Publication {
     /// Service identifier.
     #[serde(default)]
     pub service_id: u32,
-    /// Of a request: what is requested; 0: what has the request's own identifier.
+    /// Requests only: the requested identifier; 0 means the request's own.
     #[serde(default)]
     pub reply_com_id: u32,
-    /// Of a request: where the reply is to go; to the requester unless given.
+    /// Requests only: the destination of the reply; the requester by default.
     #[serde(default)]
     pub reply_to: Option<Ipv4Addr>,
     /// The destination's UDP port.
@@ -103,13 +103,13 @@ pub struct Publication {
     pub port: u16,
 }
 
-/// Process data to take.
+/// Process data to subscribe.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subscribed {
     /// Communication identifier.
     pub com_id: u32,
-    /// Of this source alone.
+    /// The source, if only one is accepted.
     #[serde(default)]
     pub from: Option<Ipv4Addr>,
     /// The multicast group to join.
@@ -121,12 +121,12 @@ pub struct Subscribed {
     /// Topography counters; 0: any.
     #[serde(default)]
     pub topography: (u32, u32),
-    /// Done after so many.
+    /// Number of telegrams after which the subscription is done.
     #[serde(default)]
     pub count: Option<u64>,
 }
 
-/// What carries message data.
+/// The transport of message data.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
@@ -145,22 +145,22 @@ pub struct Call {
     pub com_id: u32,
     /// The replier.
     pub to: Ipv4Addr,
-    /// Nothing comes back.
+    /// Whether this is a notification, without a reply.
     #[serde(default)]
     pub notify: bool,
-    /// What carries it.
+    /// The transport.
     #[serde(default)]
     pub transport: Transport,
     /// Octets of the data set.
     #[serde(default)]
     pub octets: usize,
-    /// How long a reply is waited for, ns.
+    /// Time-out of the reply, ns.
     #[serde(default = "reply_time_out")]
     pub time_out_ns: i64,
-    /// How many calls, one after another.
+    /// Number of calls, in sequence.
     #[serde(default = "one")]
     pub count: u64,
-    /// From one call to the next, ns.
+    /// Time from one call to the next, ns.
     #[serde(default)]
     pub period_ns: i64,
     /// Text of the source URI.
@@ -180,13 +180,13 @@ pub struct Answer {
     /// Octets of the reply's data set.
     #[serde(default)]
     pub octets: usize,
-    /// The reply asks for a confirmation (`Mq`).
+    /// Whether the reply requests a confirmation (`Mq`).
     #[serde(default)]
     pub confirm: bool,
-    /// How long a confirmation is waited for, ns.
+    /// Time-out of the confirmation, ns.
     #[serde(default = "reply_time_out")]
     pub time_out_ns: i64,
-    /// Done after so many.
+    /// Number of answers after which this is done.
     #[serde(default)]
     pub count: Option<u64>,
 }

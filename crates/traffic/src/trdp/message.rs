@@ -1,4 +1,4 @@
-//! Message data on its way: over datagrams, or over a connection in which telegrams follow each other.
+//! The transport of message data: datagrams, or a connection in which telegrams follow each other.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream, UdpSocket};
@@ -8,34 +8,34 @@ use tsn_trdp::{MESSAGE_DATA_PORT, Telegram};
 
 /// Octets of the longest datagram.
 const LONGEST: usize = 65_536;
-/// How long a connection may take to come about.
+/// Time limit for setting up a connection.
 const CONNECT: Duration = Duration::from_secs(1);
 
-/// A telegram that came.
+/// A received telegram.
 #[derive(Debug)]
 pub struct Message {
     pub header: Header,
     pub data_set: Vec<u8>,
-    /// Who sent it, where it was a datagram.
+    /// The sender of a datagram; none for a connection.
     pub from: Option<SocketAddrV4>,
 }
 
-/// What carries the telegrams.
+/// The transport with its socket.
 #[derive(Debug)]
 enum Carrier {
     Datagrams(UdpSocket),
     Connection(TcpStream),
 }
 
-/// One side of conversations.
+/// One side of a conversation.
 #[derive(Debug)]
 pub struct Conversation {
     carrier: Carrier,
-    /// Of a connection: what came and is no whole telegram yet.
+    /// Received octets of a connection that are not yet a whole telegram.
     begun: Vec<u8>,
-    /// What came and was no telegram.
+    /// Number of received messages that are not telegrams.
     pub errors: u64,
-    /// The other side has ended the connection.
+    /// The peer has ended the connection.
     pub ended: bool,
 }
 
@@ -44,24 +44,24 @@ impl Conversation {
         Self { carrier, begun: Vec::new(), errors: 0, ended: false }
     }
 
-    /// By datagrams from an address.
+    /// A conversation by datagrams from an address.
     pub fn datagrams(from: Ipv4Addr, look: Duration) -> io::Result<Self> {
         Self::over(UdpSocket::bind(SocketAddrV4::new(from, 0))?, look)
     }
 
-    /// By the datagrams of a socket.
+    /// A conversation by the datagrams of a socket.
     pub fn over(socket: UdpSocket, look: Duration) -> io::Result<Self> {
         socket.set_read_timeout(Some(look))?;
         Ok(Self::new(Carrier::Datagrams(socket)))
     }
 
-    /// By a connection to an address; the kernel chooses the address of this side by its routes.
+    /// A conversation by a connection to an address; the kernel chooses the address of this side by its routes.
     pub fn connection(to: Ipv4Addr, look: Duration) -> io::Result<Self> {
         let to = SocketAddr::V4(SocketAddrV4::new(to, MESSAGE_DATA_PORT));
         Self::accepted(TcpStream::connect_timeout(&to, CONNECT)?, look)
     }
 
-    /// By a connection that is there.
+    /// A conversation by an accepted connection.
     pub fn accepted(stream: TcpStream, look: Duration) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(look))?;
@@ -84,7 +84,7 @@ impl Conversation {
         }
     }
 
-    /// The next telegram; none where none came for a while.
+    /// The next telegram; none if none arrives within the time limit.
     pub fn next(&mut self) -> Option<Message> {
         if let Some(found) = self.whole() {
             return Some(found);
@@ -117,13 +117,13 @@ impl Conversation {
         }
     }
 
-    /// Takes the first telegram of a connection out of what came, once it is whole; of datagrams nothing is kept.
+    /// Takes the first whole telegram out of a connection's octets; datagrams need no buffer.
     fn whole(&mut self) -> Option<Message> {
         if self.begun.len() < message_data::HEADER {
             return None;
         }
         let Ok(header) = Header::parse(&self.begun) else {
-            // Nobody knows where the next telegram begins.
+            // The begin of the next telegram is unknown.
             self.errors += 1;
             self.ended = true;
             self.begun.clear();

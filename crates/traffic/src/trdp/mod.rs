@@ -1,8 +1,8 @@
 //! An end device of TRDP on this host's own UDP: publishes, requests and subscribes process data, calls and answers with
 //! message data.
 //!
-//! `tsnbench-traffic trdp DEVICE.json --log FILE`; [`device`] says what the file has. Telegrams go through the kernel's
-//! IP, so any other device can be at the other end.
+//! `tsnbench-traffic trdp DEVICE.json --log FILE`; [`device`] describes the file. Telegrams use the kernel's IP, so
+//! any other device can be the peer.
 
 mod answers;
 mod calls;
@@ -21,13 +21,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long a thread waits for a datagram before it looks whether all is over.
+/// Interval at which a thread that waits for a datagram checks for the end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How it is called.
+/// The usage text.
 const USAGE: &str = "expected trdp DEVICE.json --log FILE";
 
-/// What became of it all.
+/// The counters of all parts.
 #[derive(Serialize)]
 struct Report {
     publish: Vec<counters::Published>,
@@ -38,7 +38,7 @@ struct Report {
     answer: answers::Answered,
 }
 
-/// Is an end device until its time is over, its telegrams are sent and received, or somebody asks for the end.
+/// Runs an end device until its time is over, its telegrams are sent and received, or a signal requests the end.
 pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     let words: Vec<String> = words.collect();
     let [file, option, log] = words.as_slice() else { return Err(Error::Usage(USAGE.into())) };
@@ -50,15 +50,15 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     let device: Device =
         serde_json::from_str(&text).map_err(|error| Error::File(file.clone(), error.into()))?;
     process::end_gently().map_err(|error| Error::System("signals", error))?;
-    let report = be(&device)?;
+    let report = run_device(&device)?;
     let log = PathBuf::from(log);
     let text =
         serde_json::to_string_pretty(&report).map_err(|error| Error::File(log.clone(), error.into()))?;
     std::fs::write(&log, text + "\n").map_err(|error| Error::File(log, error))
 }
 
-/// Runs the parts side by side.
-fn be(device: &Device) -> Result<Report, Error> {
+/// Runs all parts, each in its thread.
+fn run_device(device: &Device) -> Result<Report, Error> {
     let over = AtomicBool::new(false);
     let end_ns = device.for_ns.map(|ns| now_ns().map(|now| now.saturating_add(ns))).transpose()?;
     let heard = subscriptions::Listener::open(device)?;
@@ -82,7 +82,7 @@ fn be(device: &Device) -> Result<Report, Error> {
     })
 }
 
-/// The time that everything here goes by.
+/// The time on TAI, which all parts use.
 fn now_ns() -> Result<i64, Error> {
     clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error))
 }

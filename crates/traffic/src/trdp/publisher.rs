@@ -1,18 +1,18 @@
-//! One publication or request: its socket, its numbers, its telegrams.
+//! One publication or request: its socket, its sequence numbers, its telegrams.
 
 use super::counters::{Published, Spread};
 use super::device::{Device, Pattern, Publication};
 use crate::Error;
-use crate::system::error_queue::Fate;
+use crate::system::error_queue::SendReport;
 use crate::system::socket::{Socket, TxTime};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use tsn_trdp::{process_data, tsn, type_of_service};
 use tsn_wire::payload::tsnbench;
 
-/// Octets of a datagram that the kernel gives back with its fate.
+/// Octets of a datagram that the kernel returns with its report.
 const HEAD: usize = 64;
 
-/// A publication at work.
+/// A running publication.
 #[derive(Debug)]
 pub struct Publisher {
     socket: Socket,
@@ -25,7 +25,7 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Ready to send; `stream` is its number in test payloads.
+    /// Opens the socket; `stream` is the publication's number in test payloads.
     pub fn open(
         device: &Device,
         what: &Publication,
@@ -51,18 +51,18 @@ impl Publisher {
         Ok(Self { socket, what: what.clone(), kind, sequence: 0, stream, octets: Vec::new(), counted })
     }
 
-    /// What it sends.
+    /// The description of the publication.
     pub fn what(&self) -> &Publication {
         &self.what
     }
 
-    /// Whether all that were to be sent are.
+    /// Whether all its telegrams are sent.
     pub fn done(&self) -> bool {
         self.what.count.is_some_and(|count| self.counted.sent + self.counted.refused >= count)
     }
 
-    /// Sends a telegram that is meant for `intended_ns`, with this data set or one of its own, where the publication
-    /// says or to another address.
+    /// Sends a telegram with the intended time `intended_ns`, with this data set or one of its own, to the
+    /// publication's address or to another one.
     pub fn send(
         &mut self,
         intended_ns: i64,
@@ -114,24 +114,24 @@ impl Publisher {
             Ok(()) => self.counted.sent += 1,
             Err(_) => self.counted.refused += 1,
         }
-        let meant_ns = intended_ns.saturating_sub(what.launch_ahead_ns.unwrap_or(0));
-        Spread::add(&mut self.counted.late_ns, now_ns.saturating_sub(meant_ns));
+        let due_ns = intended_ns.saturating_sub(what.launch_ahead_ns.unwrap_or(0));
+        Spread::add(&mut self.counted.late_ns, now_ns.saturating_sub(due_ns));
         self.take_notices();
         Ok(())
     }
 
     fn take_notices(&mut self) {
         let mut head = [0; HEAD];
-        while let Some((fate, _)) = self.socket.notice(&mut head) {
-            match fate {
-                Fate::Missed => self.counted.launch_times_missed += 1,
-                Fate::Invalid => self.counted.launch_times_invalid += 1,
-                Fate::Qdisc(_) | Fate::Driver(_) | Fate::Hardware(_) => {}
+        while let Some((report, _)) = self.socket.next_report(&mut head) {
+            match report {
+                SendReport::Missed => self.counted.launch_times_missed += 1,
+                SendReport::Invalid => self.counted.launch_times_invalid += 1,
+                SendReport::Qdisc(_) | SendReport::Driver(_) | SendReport::Hardware(_) => {}
             }
         }
     }
 
-    /// What it has counted.
+    /// The counters of the publication.
     pub fn finish(mut self) -> Published {
         self.take_notices();
         self.counted

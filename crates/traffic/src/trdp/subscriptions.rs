@@ -1,4 +1,4 @@
-//! Takes process data, counts it as its subscriptions do, and replies to requests.
+//! Receives process data, counts it by subscription, and replies to requests.
 
 use super::counters::{Published, Spread};
 use super::device::{Device, Pattern, Subscribed};
@@ -17,22 +17,22 @@ use tsn_wire::payload::tsnbench;
 
 /// Octets of the longest datagram.
 const LONGEST: usize = 65_536;
-/// A delay that is longer is none: the two ends count from another zero.
+/// The greatest possible delay: a longer one shows that the two ends have different zeros.
 const LONGEST_DELAY_NS: i64 = 3_600_000_000_000;
 
-/// What came.
+/// Counters of a listener.
 #[derive(Debug, Serialize)]
 pub struct Heard {
     subscribe: Vec<Taken>,
     /// Wrong check sequences.
     check_errors: u64,
-    /// What is no telegram for another reason.
+    /// Messages that are not telegrams for another reason.
     protocol_errors: u64,
-    /// Telegrams that nobody here has subscribed.
+    /// Telegrams without a subscription here.
     not_subscribed: u64,
 }
 
-/// What a subscription has counted.
+/// The counters of a subscription.
 #[derive(Debug, Serialize)]
 struct Taken {
     com_id: u32,
@@ -44,17 +44,17 @@ struct Taken {
     restarted: u64,
     time_outs: u64,
     topography: u64,
-    /// Of the smallest and the largest data set.
+    /// Octets of the smallest and the largest data set.
     data_set_octets: Option<(u32, u32)>,
-    /// From one telegram that was taken to the next.
+    /// Time from one accepted telegram to the next.
     interval_ns: Option<Spread>,
-    /// From the intended time to the program, where publishers say it.
+    /// Delay from the intended time to the program, if publishers send it.
     delay_ns: Option<Spread>,
-    /// How old the last value was in the end.
+    /// The age of the last value at the end.
     age_ns: Option<i64>,
 }
 
-/// The data sets that came last, for publications that send them back.
+/// The data sets received last, for publications that send them back.
 #[derive(Clone, Debug, Default)]
 pub struct Echoes(Arc<Mutex<BTreeMap<u32, Vec<u8>>>>);
 
@@ -69,7 +69,7 @@ impl Echoes {
     }
 }
 
-/// A subscription at work.
+/// A running subscription.
 struct Sub {
     what: Subscribed,
     machine: Subscription,
@@ -79,7 +79,7 @@ struct Sub {
     last_ns: Option<i64>,
 }
 
-/// A socket at the port of process data, where something is subscribed or pulled.
+/// A socket at the port of process data, if there is a subscription or pulled data.
 pub struct Listener {
     socket: Option<UdpSocket>,
     pulled: Vec<Publisher>,
@@ -113,12 +113,12 @@ impl Listener {
         Ok(found)
     }
 
-    /// Where publications find the last data sets.
+    /// The last data sets, for publications.
     pub fn echoes(&self) -> Echoes {
         self.echoes.clone()
     }
 
-    /// Listens until all is over, or all that were to be taken are.
+    /// Listens until the end, or until all subscriptions are done.
     pub fn listen(self, device: &Device, over: &AtomicBool) -> Result<(Heard, Vec<Published>), Error> {
         let mut heard =
             Heard { subscribe: Vec::new(), check_errors: 0, protocol_errors: 0, not_subscribed: 0 };
@@ -135,7 +135,7 @@ impl Listener {
             let (length, from) = match socket.recv_from(&mut octets) {
                 Ok((length, SocketAddr::V4(from))) => (length, *from.ip()),
                 Ok(_) => continue,
-                // Nothing came for a while.
+                // No telegram arrived within the time limit.
                 Err(_) => {
                     let now = now_ns()?;
                     subs.iter_mut().for_each(|sub| _ = sub.machine.look(now));
@@ -148,7 +148,7 @@ impl Listener {
                 Ok(Telegram::Tsn(tsn::Header { length: tsn::Length::Sixteen, .. }, _))
                     if !device.short_headers =>
                 {
-                    // Who takes 20 octets alone finds the check sequence at another place.
+                    // A device that accepts headers of 20 octets alone finds the check sequence at another place.
                     Err(true)
                 }
                 Ok(found) => Ok(found),
@@ -162,7 +162,7 @@ impl Listener {
                 }
             };
             let mut wanted = false;
-            for sub in subs.iter_mut().filter(|sub| sub.wants(&telegram, from)) {
+            for sub in subs.iter_mut().filter(|sub| sub.matches(&telegram, from)) {
                 wanted = true;
                 if sub.take(now, from, &telegram) {
                     echoes.keep(telegram.com_id(), telegram.data_set());
@@ -170,7 +170,7 @@ impl Listener {
             }
             if let Telegram::ProcessData(header, _) = telegram
                 && header.kind == Kind::Request
-                // A request of our own comes back where it went to a group.
+                // A request to a group comes back to its sender.
                 && from != device.address
             {
                 let com_id = if header.reply_com_id == 0 { header.com_id } else { header.reply_com_id };
@@ -208,11 +208,11 @@ impl Sub {
         self.what.count.is_some_and(|count| self.machine.counts().taken >= count)
     }
 
-    fn wants(&self, telegram: &Telegram<'_>, from: Ipv4Addr) -> bool {
+    fn matches(&self, telegram: &Telegram<'_>, from: Ipv4Addr) -> bool {
         telegram.com_id() == self.what.com_id && self.what.from.is_none_or(|own| own == from)
     }
 
-    /// Whether it was taken.
+    /// Counts a telegram; returns whether a subscription took it.
     fn take(&mut self, now_ns: i64, from: Ipv4Addr, telegram: &Telegram<'_>) -> bool {
         let source = (from.octets(), telegram.kind_number());
         let arrival = match telegram {
