@@ -1,11 +1,11 @@
 //! Worst-case bounds of a Plan: for every flow, listener, hop and queue, from the Plan alone.
 //!
-//! Total-flow analysis by network calculus, in integers: upper bounds round up, lower bounds round down. What is
-//! proven, and what is conservative, is in `docs/concepts/bounds.md`.
+//! Total-flow analysis by network calculus, in integers: upper bounds round up, lower bounds round down.
+//! `docs/concepts/bounds.md` separates the proven from the conservative parts.
 //!
-//! - Upper bound: no frame takes longer, whatever phases, jitter and other flows do within what the Plan lets them.
+//! - Upper bound: no frame takes longer, for all phases, jitter and other flows that the Plan permits.
 //! - Lower bound: no frame is faster.
-//! - Where nothing can be said for sure, there is no bound, and the [`Reason`].
+//! - If nothing can be guaranteed, there is no bound, but a [`Reason`].
 
 mod analysis;
 mod curve;

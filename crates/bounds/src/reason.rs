@@ -5,7 +5,7 @@ use std::fmt;
 /// Why there is no bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Flows of the class have no bound on what they release, and no slower link or shaper before this port gives one.
+    /// Flows of the class release without a bound, and no slower link or shaper before this port gives one.
     UnboundedArrivals {
         /// The first such flow.
         stream: String,
@@ -15,14 +15,15 @@ pub enum Reason {
         /// The higher class.
         class: u8,
     },
-    /// At least as much arrives as the class is guaranteed to send.
+    /// The arrivals of the class are at least its guaranteed rate.
     Overload {
-        /// bit/s on the wire, in the long run.
+        /// Long-run rate of arrivals, bit/s on the wire.
         coming_bps: i64,
-        /// bit/s on the wire that the class is guaranteed.
+        /// Guaranteed rate of the class, bit/s on the wire.
         served_bps: i64,
     },
-    /// No window of the class's gate is long enough for its largest frame after what may still be on the wire.
+    /// No window of the class's gate is long enough for its largest frame after a frame that may still be on the
+    /// wire.
     NoWindow,
     /// The frame itself fits no window: it is dropped on arrival.
     Dropped,
@@ -59,13 +60,13 @@ pub enum Reason {
     Taken,
     /// A frame may be lost: filters, meters or schedulers of the Plan may drop frames.
     Filters,
-    /// Of loss: copies are eliminated, and which of them arrives is not followed.
+    /// Loss: copies are eliminated, and the analysis does not follow which of them arrives.
     Copies,
-    /// Of loss: more may come than the queue has room for.
+    /// Loss: more frames may arrive than the queue has room for.
     Overflow,
-    /// Of loss: the class takes no frame as large as its largest one.
+    /// Loss: the class's maximum frame size is below its largest frame.
     OverMaxSdu,
-    /// Of loss: ports share memory, and others may have taken it.
+    /// Loss: ports share memory, and others may have used it.
     Buffer,
     /// The flow has no bound at one of its ports.
     At {

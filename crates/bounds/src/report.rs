@@ -1,4 +1,4 @@
-//! What the analysis says, as data.
+//! The results of the analysis, as data.
 
 use crate::reason::Reason;
 use serde::Serialize;
@@ -11,7 +11,7 @@ pub const FORMAT: &str = "tsnbench-bounds/1";
 pub struct Bounds {
     /// `tsnbench-bounds/1`.
     pub format: &'static str,
-    /// The Plan's content hash, where it has one.
+    /// The Plan's content hash, if it has one.
     pub plan: Option<String>,
     /// Every flow and listener, in the Plan's order.
     pub flows: Vec<FlowBounds>,
@@ -20,7 +20,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// These bounds without any upper one, for the reason given.
+    /// These bounds without any upper bound, for the given reason.
     pub(crate) fn without(mut self, why: &Reason) -> Self {
         let why = || Some(why.clone());
         for flow in &mut self.flows {
@@ -67,7 +67,7 @@ pub struct FlowBounds {
     /// Why a frame may be lost on its way; none where every queue has room for it, whatever happens, so that it
     /// arrives if it does so in time (`release_upper_ps`).
     pub loss_reason: Option<Reason>,
-    /// Port by port.
+    /// The bounds port by port.
     pub hops: Vec<HopBounds>,
 }
 
@@ -78,9 +78,9 @@ pub struct HopBounds {
     pub port: String,
     /// The flow's traffic class there.
     pub class: u8,
-    /// From the queue to the last bit at the other end, at most, in ps.
+    /// Greatest delay from the queue to the last bit at the other end, in ps.
     pub upper_ps: Option<i64>,
-    /// From the queue to the last bit at the other end, at least, in ps.
+    /// Least delay from the queue to the last bit at the other end, in ps.
     pub lower_ps: i64,
     /// Why `upper_ps` is none.
     pub reason: Option<Reason>,
@@ -100,11 +100,11 @@ pub struct PortBounds {
 pub struct ClassBounds {
     /// The traffic class.
     pub class: u8,
-    /// Most octets (destination address to FCS) that ever wait; the queue's own limit where that is lower.
+    /// Most octets (destination address to FCS) that ever wait; the queue's own limit if that is lower.
     pub backlog_octets: Option<u64>,
     /// Most frames that ever wait.
     pub backlog_frames: Option<u64>,
-    /// Why there is none from the analysis.
+    /// Why the analysis has no bound.
     pub reason: Option<Reason>,
     /// The highest credit that its shaper can gather, in bit: with a `hiCredit` of that, no credit is ever lost.
     #[serde(skip_serializing_if = "Option::is_none")]

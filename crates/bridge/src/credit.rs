@@ -17,12 +17,10 @@ const PER_BIT: i128 = 1_000_000_000_000;
 ///   wire: preamble to inter-frame gap.
 /// - While frames wait, credit rises at the idle slope, up to the highest credit.
 /// - While none waits, positive credit is lost, and negative credit recovers to zero.
-/// - While the class's gate is closed, credit stands still: with a gate control list, the idle slope in force
-///   has to be the reserved one scaled by cycle time over open time, which the planner has to do. The slope
-///   may be another one with every list that comes into force; the credit itself is kept. Some hardware knows
-///   nothing of gates: then credit runs on.
-/// - While a frame is interrupted, it waits like one in the queue: credit rises. Every part of it costs what it takes
-///   on the wire.
+/// - While the class's gate is closed, credit is frozen: with a gate control list, the planner must multiply the
+///   reserved idle slope by cycle time over open time. Every list that comes into force may set another slope; the
+///   credit itself is kept. Some hardware ignores gates in its credit: then credit keeps changing.
+/// - While a frame is interrupted, it counts as waiting: credit rises. Every fragment costs its own time on the wire.
 #[derive(Clone, Debug)]
 pub struct CreditBasedShaper {
     idle_slope: i64,
@@ -31,7 +29,7 @@ pub struct CreditBasedShaper {
     lowest: i128,
     runs_while_closed: bool,
     credit: i128,
-    /// When `credit` is or was right; after a transmission, its end.
+    /// The instant for which `credit` is valid; after a transmission, its end.
     at: Instant,
 }
 
@@ -66,7 +64,7 @@ impl CreditBasedShaper {
         }
     }
 
-    /// Brings the credit up to `now`; see [`Self::credit`].
+    /// Updates the credit to `now`; see [`Self::credit`].
     #[inline]
     pub fn advance(&mut self, now: Instant, waiting: bool, gate: Gate<'_>) {
         if now > self.at {
@@ -75,7 +73,7 @@ impl CreditBasedShaper {
         }
     }
 
-    /// Charges a transmission that begins at `now`; the credit is then the one at its end.
+    /// Charges a transmission that begins at `now`; afterwards the credit is that at its end.
     #[inline]
     pub fn charge(&mut self, now: Instant, wire: Duration, gate: Gate<'_>) {
         let mut slope = self.send_slope;
@@ -92,7 +90,7 @@ impl CreditBasedShaper {
         self.credit
     }
 
-    /// A transmission that began at `begun` is cut: charges only the time that it occupied the wire.
+    /// Refunds a transmission that began at `begun` and is cut: only the time that it occupied the wire is charged.
     pub(crate) fn refund(&mut self, saved: i128, begun: Instant, wire: Duration, gate: Gate<'_>) {
         self.credit = saved;
         self.charge(begun, wire, gate);
@@ -104,7 +102,7 @@ impl CreditBasedShaper {
         if self.runs_while_closed { Gate::ALWAYS_OPEN } else { gate }
     }
 
-    /// From when on a frame that waits may start.
+    /// The earliest instant at which a waiting frame may start.
     #[inline]
     #[must_use]
     pub fn eligible_from(&self, gate: Gate<'_>) -> Instant {
@@ -182,7 +180,7 @@ mod tests {
         shaper.advance(at(8_000), true, OPEN);
         assert_eq!(credit(&shaper, 8_000, true, OPEN), 2_000_000);
         assert_eq!(credit(&shaper, 9_000, true, OPEN), 2_000_000);
-        // Nobody waits: what is above zero is lost at once.
+        // No frame waits: positive credit is lost at once.
         assert_eq!(credit(&shaper, 8_000, false, OPEN), 0);
         shaper.advance(at(8_500), false, OPEN);
         assert_eq!(credit(&shaper, 9_500, true, OPEN), 250_000, "from zero again");
@@ -194,7 +192,8 @@ mod tests {
         shaper.advance(at(4_000), true, OPEN);
         assert_eq!(shaper.eligible_from(OPEN), at(4_000));
         shaper.charge(at(4_000), ns(2_000), OPEN);
-        // 1,000 bit less 1,500, at the end of the frame at 6,000 ns; before, what it will be then.
+        // 1,000 bit less 1,500 at the end of the frame at 6,000 ns; before the end, the credit is already that at the
+        // end.
         for (ns, waiting, bits) in [
             (5_000, true, -500_000),
             (6_000, true, -500_000),
@@ -205,7 +204,7 @@ mod tests {
             assert_eq!(credit(&shaper, ns, waiting, OPEN), bits, "at {ns} ns");
         }
         assert_eq!(shaper.eligible_from(OPEN), at(8_000));
-        // While nobody waits it recovers to zero, not beyond.
+        // While no frame waits, credit recovers to zero and not beyond.
         for (ns, bits) in [(7_000, -250_000), (8_000, 0), (9_000, 0)] {
             assert_eq!(credit(&shaper, ns, false, OPEN), bits, "at {ns} ns");
         }
@@ -234,7 +233,7 @@ mod tests {
             assert!(shaper.credit(eligible, true, OPEN) >= 0);
             assert!(shaper.credit(Instant::from_ps(needed), true, OPEN) < 0);
         }
-        // Within one instant nothing is lost, although nobody waits.
+        // Within one instant no credit is lost, although no frame waits.
         let mut shaper = CreditBasedShaper::new(&cbs());
         shaper.advance(at(4_000), true, OPEN);
         shaper.advance(at(4_000), false, OPEN);
@@ -309,17 +308,17 @@ mod tests {
         for (ns, bits) in [(18_000, 500_000), (20_000, 1_000_000), (24_000, 1_500_000)] {
             assert_eq!(credit(&shaper, ns, true, gate), bits, "at {ns} ns");
         }
-        // Before the change a frame of 2,000 ns costs 1,500 bit, behind it 1,750.
+        // Before the change a frame of 2,000 ns costs 1,500 bit, after it 1,750.
         let mut before = shaper.clone();
         before.charge(at(16_000), ns(2_000), gate);
         assert_eq!(credit(&before, 18_000, true, gate), -1_500_000);
-        // Of 1,500 bit, 500 come back until 20,000 ns and 1,000 in 8,000 ns behind it.
+        // Of 1,500 bit, 500 are regained until 20,000 ns and 1,000 in the 8,000 ns after it.
         assert_eq!(before.eligible_from(gate), at(28_000));
         shaper.advance(at(20_000), false, gate);
         shaper.charge(at(20_000), ns(2_000), gate);
         assert_eq!(credit(&shaper, 22_000, true, gate), -1_750_000);
         assert_eq!(shaper.eligible_from(gate), at(36_000));
-        // Credit that knows no gates knows no lists either.
+        // Credit that ignores gates also ignores lists.
         let mut own = CreditBasedShaper::new(&Cbs { runs_while_closed: true, ..cbs() });
         own.charge(at(20_000), ns(2_000), gate);
         assert_eq!(credit(&own, 22_000, true, gate), -1_500_000);

@@ -14,23 +14,23 @@ use open_intervals::{Interval, OpenIntervals};
 use tsn_plan::{GateEntry, Gates, MacOperation, duration};
 use tsn_units::{Clock, ClockMap, Duration, Instant, Local, True};
 
-/// The index, behind those of the traffic classes, of a gate that is open while preemptable frames are not held.
+/// The index, after those of the traffic classes, of a gate that is open while preemptable frames are not held.
 const HOLD_RELEASE: u8 = 8;
 
-/// The gates of one port; cycles reach back before the base time, unless there are others before or after.
+/// The gates of one port; cycles extend to before the base time, unless other lists come before or after.
 #[derive(Clone, Debug)]
 pub struct GateControlList {
     base: i64,
     cycle: i64,
     classes: [OpenIntervals; 9],
-    /// The lists that replace each other, where more than one is ever in force.
+    /// The lists that replace each other, if more than one is ever in force.
     sequence: Option<Box<ListSequence>>,
-    /// The node's clock, which the list goes by; none where that is true time.
+    /// The node's clock, which the list follows; none if the list follows true time.
     clock: Option<ClockMap<True, Local>>,
 }
 
 impl GateControlList {
-    /// The list of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
+    /// The list of a checked Plan (see [`tsn_plan::Plan::check`]).
     #[must_use]
     pub fn new(gates: &Gates) -> Self {
         let mut list = Self::cyclic(gates.base_time_ns, gates.cycle_ns, &gates.entries);
@@ -47,7 +47,7 @@ impl GateControlList {
     /// One list that repeats for ever.
     fn cyclic(base_time_ns: i64, cycle_ns: u64, entries: &[GateEntry]) -> Self {
         let cycle = duration(cycle_ns).ps().max(1);
-        // What the last operation of a cycle leaves goes on in the next one.
+        // The last operation of a cycle stays in effect in the next one.
         let mut held =
             entries.iter().rev().find_map(|entry| entry.mac).is_some_and(|mac| mac == MacOperation::Hold);
         let released: Vec<bool> = entries
@@ -71,7 +71,7 @@ impl GateControlList {
         }
     }
 
-    /// From now on the list goes by this clock.
+    /// From now on the list follows this clock.
     pub fn set_clock(&mut self, clock: ClockMap<True, Local>) {
         self.clock = Some(clock);
     }
@@ -83,7 +83,7 @@ impl GateControlList {
         Gate(if openings.always { None } else { Some((self, openings)) })
     }
 
-    /// The gate that is open while preemptable frames are not held back.
+    /// The gate that is open while preemptable frames are not held.
     #[must_use]
     pub fn hold_release(&self) -> Gate<'_> {
         let openings = &self.classes[usize::from(HOLD_RELEASE)];
@@ -96,16 +96,16 @@ impl GateControlList {
         (0..8).fold(0, |states, class| states | u8::from(self.gate(class).is_open(now)) << class)
     }
 
-    /// Start of the cycle that `now` is in, and how far in.
+    /// The start of the cycle that `now` is in, and the time since then.
     fn phase<C: Clock>(&self, now: Instant<C>) -> (i64, i64) {
         let phase = (now.ps() - self.base).rem_euclid(self.cycle);
         (now.ps() - phase, phase)
     }
 }
 
-/// The list on whatever clock it goes by.
+/// Methods on the clock that the list follows.
 impl GateControlList {
-    /// The shortest that something which takes `needs` can be on the list's clock.
+    /// The least duration on the list's clock of something that takes `needs` of true time.
     #[inline]
     fn shortest(&self, needs: Duration) -> Duration {
         match &self.clock {
@@ -132,7 +132,7 @@ impl GateControlList {
         let intervals = &openings.intervals;
         let count = intervals.len();
         let mut next = intervals.partition_point(|interval| interval.to <= phase);
-        // Every window comes past once in one cycle and the one that a wrap splits; two laps are more than enough.
+        // One cycle contains every window, one of them split by the wrap; two passes are more than enough.
         for _ in 0..=2 * count + 1 {
             if next >= count {
                 next = 0;
@@ -237,7 +237,7 @@ mod tests {
         Gates { base_time_ns, cycle_ns, entries, ..Gates::default() }
     }
 
-    /// From `at` on another list, which is asked for at 0.
+    /// Adds a list that is requested at 0 and in force from `at` on.
     fn then(mut gates: Gates, at: i64, entries: &[(u8, u64)]) -> Gates {
         let Gates { entries, cycle_ns, .. } = self::gates(0, entries);
         gates.changes.push(GateChange {
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(list.gate(0).when_open_for(at(0), Duration::MAX), Instant::MAX);
     }
 
-    /// The clock shows 500 ns more than true time: everything comes so much earlier.
+    /// The clock is 500 ns ahead of true time: everything happens 500 ns earlier.
     #[test]
     fn a_list_goes_by_its_clock() {
         let mut list = list();
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(gate.when_open_for(at(3_500), ns(1)), at(6_501));
         assert_eq!(gate.when_open_for(at(3_500), ns(0)), at(3_500));
         assert_eq!(list.gate(2).when_open_for(at(0), ns(1)), Instant::MAX);
-        // It runs a tenth slower: a window of 7,000 ns on it is one of 7,777.7 ns of true time.
+        // The clock is a tenth slower: a window of 7,000 ns on it lasts 7,777.7 ns of true time.
         list.set_clock(ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::from_ppt(-100_000_000_000)));
         assert!(list.gate(0).ever_fits(at(0), ns(7_777)) && !list.gate(0).ever_fits(at(0), ns(7_779)));
         let window = list.gate(0).next_window(at(4_500), ns(7_777)).expect("it has room");
@@ -442,7 +442,7 @@ mod tests {
         assert!(!gate.has_slopes());
     }
 
-    /// Where a gate is open at the end of one list and at the beginning of the next, that is one window.
+    /// A gate that is open at the end of one list and at the begin of the next has one window there.
     #[test]
     fn a_window_goes_on_where_lists_meet() {
         let list = GateControlList::new(&then(
@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(gate.open_between(at(0), at(30_000)), ns(4_000 + 4_000 + 1_000 + 1_000));
     }
 
-    /// A window is as long as all lists together leave it open, and ends where one of them does not.
+    /// A window is as long as all lists together leave it open, and ends in the first list that closes the gate.
     #[test]
     fn a_window_over_three_lists() {
         let first = || gates(0, &[(0, 6_000), (1, 4_000)]);
@@ -475,7 +475,7 @@ mod tests {
         assert_eq!(window(list.gate(0), 0, 15_000), Some((16_000, 31_000)));
         assert_eq!(window(list.gate(0), 26_000, 5_000), Some((20_000, 31_000)));
         assert_eq!(window(list.gate(0), 26_000, 5_001), None);
-        // The second closes at 22,000 of every 5,000: the third has nothing to do with that.
+        // The second list closes the gate at 22,000 of every 5,000: the third list has no effect on that window.
         let mut three = then(first(), 20_000, &[(1, 2_000), (0, 3_000)]);
         three = then(three, 30_000, &[(1, 1_000), (0, 4_000)]);
         three.changes[1].at_ns = 25_000;
@@ -485,7 +485,7 @@ mod tests {
         assert_eq!(list.gate(0).when_open_for(at(16_000), ns(4_000 + 2_000 + 2_000 + 1)), at(30_001));
     }
 
-    /// Where no list ever closes a gate, none of them is anything to it, but for a slope.
+    /// Lists that never close a gate have no effect on it, except for a slope.
     #[test]
     fn a_gate_that_is_open_in_every_list_never_closes() {
         let mut open = then(gates(0, &[(3, 1_000), (1, 1_000)]), 20_000, &[(1, 5_000)]);
@@ -497,7 +497,7 @@ mod tests {
         assert!(!list.gate(0).is_always_open() && list.gate(0).has_slopes() && list.gate(0).is_open(at(0)));
         assert_eq!((list.gate(0).slope(9, at(19_999)), list.gate(0).slope(9, at(20_000))), (9, 5));
         assert_eq!(list.gate(1).slope(9, at(20_000)), 9);
-        // By a clock that is 500 ns ahead: 9 bit/s until 19,500 ns, 5 behind it.
+        // On a clock that is 500 ns ahead: 9 bit/s until 19,500 ns, 5 afterwards.
         let mut list = list;
         list.set_clock(ClockMap::new(Instant::EPOCH, Instant::from_ns(500), Frequency::NOMINAL));
         let gate = list.gate(0);
@@ -509,7 +509,7 @@ mod tests {
         assert_eq!((window.opens, window.closes), (Instant::from_ps(i64::MIN), Instant::MAX));
     }
 
-    /// Before the base time the initial states; in a cycle that is extended the last ones; whatever cycles there were.
+    /// Before the base time the initial states apply; in an extended cycle the last ones; whatever cycles there were.
     #[test]
     fn initial_and_extended_states() {
         let mut gates = then(gates(5_000, &[(0, 6_000), (1, 4_000)]), 28_000, &[(0, 5_000)]);
@@ -519,7 +519,7 @@ mod tests {
         {
             assert_eq!(list.at(at(ns)), open, "at {ns} ns");
         }
-        // A cycle would begin at 25,000, 3,000 ns before the change: the one before it is extended.
+        // A cycle would begin at 25,000, 3,000 ns before the change: the previous one is extended.
         gates.cycle_extension_ns = 3_000;
         let list = GateControlList::new(&gates);
         for (ns, open) in [(21_000, 1), (25_000, 1), (27_999, 1), (28_000, 0)] {
@@ -530,7 +530,8 @@ mod tests {
         assert_eq!(initial, Some(Window { opens: Instant::from_ps(i64::MIN), closes: at(5_000) }));
     }
 
-    /// Held back from the entry of a hold to that of a release; what a cycle leaves goes on in the next one.
+    /// Frames are held from the entry of a hold to that of a release; the state at the end of a cycle continues in
+    /// the next one.
     #[test]
     fn preemptable_frames_are_released_between_release_and_hold() {
         let entry = |interval_ns, mac| GateEntry { open: 0xff, interval_ns, mac };
@@ -542,7 +543,7 @@ mod tests {
         assert_eq!(window(gate, 1_000, 5_000), Some((1_000, 6_000)));
         assert_eq!(window(gate, 1_001, 5_000), Some((11_000, 16_000)));
         assert!(list.gate(0).is_always_open());
-        // Without any hold, they always are.
+        // Without any hold, preemptable frames are always released.
         let open = GateControlList::new(&gates(0, &[(1, 1_000), (0, 1_000)]));
         assert!(open.hold_release().is_always_open());
         let held = vec![entry(1_000, hold)];

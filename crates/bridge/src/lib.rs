@@ -1,12 +1,12 @@
-//! How the egress of a TSN port behaves (queues, strict priority, credit-based shapers, gates), and what a node does
-//! with frames as they come in (filters, stream gates, meters, ATS schedulers).
+//! The egress of a TSN port (queues, strict priority, credit-based shapers, gates), and the treatment of received
+//! frames in a node (filters, stream gates, meters, ATS schedulers).
 //!
-//! IEEE 802.1Q-2022, 8.6.5 to 8.6.11. Pure state machines: no clock is read and nothing is sent. An
-//! [`EgressPort`] is told what happens ([`Event`]) and writes what it wants done into the caller's [`Actions`];
-//! a simulator and a live forwarder drive the same machine.
+//! IEEE 802.1Q-2022, 8.6.5 to 8.6.11. Pure state machines: no clock is read and nothing is sent. The caller reports
+//! each [`Event`] to an [`EgressPort`], which writes its commands into the caller's [`Actions`]; a simulator and a
+//! live forwarder use the same machine.
 //!
-//! The machines pay per frame, not per slot: no gate edge and no credit crossing is an event. When a frame
-//! needs to know, the next opening that fits it and the moment its class has credit are computed.
+//! The cost is per frame, not per slot: no gate edge and no credit crossing is an event. The next opening that fits a
+//! frame, and the moment at which its class has credit, are computed when a frame needs them.
 
 pub mod ats;
 mod credit;
@@ -29,12 +29,12 @@ pub use shared::{BufferCounters, SharedBuffer};
 /// Why a frame was dropped.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum DropCause {
-    /// Its queue was full.
+    /// The frame's queue was full.
     QueueFull,
-    /// Its queue had room, but the memory that the node's ports share had not.
+    /// The frame's queue had room, but the memory that the node's ports share had none.
     BufferFull,
-    /// No window of its class is long enough for it, so it would wait for ever.
+    /// No window of the frame's class is long enough for it, so it would wait for ever.
     FitsNoWindow,
-    /// It is larger than its class takes (`queueMaxSDU`).
+    /// The frame is larger than its class allows (`queueMaxSDU`).
     OverMaxSdu,
 }

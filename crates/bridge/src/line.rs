@@ -6,8 +6,8 @@ use tsn_units::{BitRate, Duration, Octets, PHY_OVERHEAD, PREAMBLE, START_FRAME_D
 
 /// A medium of one bit rate.
 ///
-/// Same answers as [`wire_time`] and [`BitRate::time`], without their divisions where an octet is a whole
-/// number of picoseconds: a port asks twice per frame.
+/// It returns the results of [`wire_time`] and [`BitRate::time`] without their divisions if an octet is a whole
+/// number of picoseconds: a port needs both times for each frame.
 #[derive(Copy, Clone, Debug)]
 pub struct Line {
     rate: BitRate,
@@ -29,21 +29,22 @@ impl Line {
         self.rate
     }
 
-    /// From the first bit of the preamble to the last bit of the FCS: what must fit before a gate closes.
+    /// Duration from the first bit of the preamble to the last bit of the FCS: it must fit before a gate closes.
     #[inline]
     #[must_use]
     pub const fn until_last_bit(&self, frame: Octets) -> Duration {
         self.time(Octets(frame.0 + PREAMBLE.0 + START_FRAME_DELIMITER.0))
     }
 
-    /// From the first bit of the preamble to the end of the start frame delimiter, the message timestamp point.
+    /// Duration from the first bit of the preamble to the end of the start frame delimiter, the message timestamp
+    /// point.
     #[inline]
     #[must_use]
     pub const fn until_timestamp_point(&self) -> Duration {
         self.time(Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0))
     }
 
-    /// From the first bit of the preamble to the end of the inter-frame gap: when the next frame may begin.
+    /// Duration from the first bit of the preamble to the end of the inter-frame gap, when the next frame may begin.
     #[inline]
     #[must_use]
     pub const fn until_free(&self, frame: Octets) -> Duration {

@@ -1,4 +1,4 @@
-//! The egress of one port: which frame goes next, and when.
+//! The egress of one port: which frame is sent next, and when.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.
 
@@ -25,28 +25,28 @@ const SHORTEST_WINDOW: Duration = Duration::from_ps(1);
 /// An event that a driver reports to a port.
 #[derive(Copy, Clone, Debug)]
 pub enum Event<F> {
-    /// A frame reaches its queue.
+    /// A frame reaches the queue of its class.
     Arrive {
-        /// Its traffic class.
+        /// The frame's traffic class.
         class: u8,
         /// The frame.
         frame: F,
-        /// More frames are about to arrive at this same instant: the choice among them waits for a
-        /// [`Event::Wake`], which the port then asks for.
+        /// Whether more frames are about to arrive at this instant: the choice among them waits for a
+        /// [`Event::Wake`], which the port then requests.
         more: bool,
     },
-    /// The instant has come that the port asked for with [`Actions::wake`].
+    /// The instant has come that the port requested with [`Actions::wake`].
     Wake,
 }
 
-/// What a port wants done; at most one of each after one event.
+/// The commands of a port; at most one of each after one event.
 #[derive(Copy, Clone, Debug)]
 pub struct Actions<F> {
-    /// A transmission begins now; or, that of a preemptable frame ends now, since it can be told of only then.
+    /// A transmission that begins now; a preemptable frame is reported when its transmission ends.
     pub start: Option<Transmission<F>>,
-    /// Tell me [`Event::Wake`] then. Comes in addition to wakes asked for before.
+    /// The port requests a [`Event::Wake`] at this instant. Earlier requests stay valid.
     pub wake: Option<Instant>,
-    /// The frame was not taken.
+    /// A frame that the port dropped.
     pub dropped: Option<Drop<F>>,
 }
 
@@ -56,14 +56,15 @@ impl<F> Default for Actions<F> {
     }
 }
 
-/// A frame that goes onto the wire.
+/// A frame that is sent.
 #[derive(Copy, Clone, Debug)]
 pub struct Transmission<F> {
     /// The frame.
     pub frame: F,
     /// The class whose queue it left.
     pub class: u8,
-    /// When the first bit of its preamble leaves: now, but for preemptable frames, which are told of at their end.
+    /// When the first bit of its preamble leaves: now, except for preemptable frames, which are reported at their
+    /// end.
     pub first_bit: Instant,
     /// When the last bit of its FCS leaves.
     pub last_bit: Instant,
@@ -74,9 +75,9 @@ pub struct Transmission<F> {
 pub struct Drop<F> {
     /// The frame.
     pub frame: F,
-    /// The class that it was meant for.
+    /// The class of the frame.
     pub class: u8,
-    /// Why.
+    /// The cause of the drop.
     pub cause: DropCause,
 }
 
@@ -86,27 +87,27 @@ struct TrafficClass<F> {
     queue: Queue<F>,
     shaper: Option<CreditBasedShaper>,
     gated: bool,
-    /// Its frames can be cut when a gate entry holds them back.
+    /// Whether its frames can be cut when a gate entry holds them.
     held: bool,
     /// The largest frame that the class accepts.
     max_frame_octets: u32,
-    /// The window found last; most questions are about the same one again.
+    /// The last result of a search for a window, which is often needed again.
     window: Window,
 }
 
 /// The egress of one port.
 #[derive(Clone, Debug)]
 pub struct EgressPort<F> {
-    /// The medium is busy until then.
+    /// When the medium is free.
     free: Instant,
-    /// The earliest wake asked for and still to come.
+    /// The earliest requested wake that has not come yet.
     wake: Instant,
     /// Bit n: frames of class n wait.
     waiting: u8,
     line: Line,
     classes: Vec<TrafficClass<F>>,
     gates: Option<Box<GateControlList>>,
-    /// Frames may be on the wire still when their gate closes.
+    /// Whether frames may still be on the wire when their gate closes.
     unguarded: bool,
     /// `holdAdvance` and `releaseAdvance`.
     merge_advances: (Duration, Duration),
@@ -116,7 +117,7 @@ pub struct EgressPort<F> {
 }
 
 impl<F: Frame> EgressPort<F> {
-    /// The port of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]), idle and without credit.
+    /// The port of a checked Plan (see [`tsn_plan::Plan::check`]), idle and without credit.
     #[must_use]
     pub fn new(port: &Port) -> Self {
         let gates = port.gates.as_ref().map(|gates| Box::new(GateControlList::new(gates)));
@@ -152,7 +153,7 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// Takes an event and writes what follows from it. `class` beyond the port's classes means the lowest one.
+    /// Handles an event and writes the resulting actions. `class` beyond the port's classes means the lowest one.
     #[inline]
     pub fn handle(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
         *actions = Actions::default();
@@ -171,12 +172,12 @@ impl<F: Frame> EgressPort<F> {
                     self.request_wake_at_next_start(self.free, actions);
                 }
             }
-            // A wake that an earlier one has made pointless.
+            // An earlier wake has made this one unnecessary.
             Event::Wake => {}
         }
     }
 
-    /// Puts a frame into its queue; gives its class if it is the first there, so that something changes.
+    /// Puts a frame into its queue; returns its class if it is the first frame there.
     #[inline(always)]
     fn accept(&mut self, now: Instant, class: u8, frame: F, actions: &mut Actions<F>) -> Option<u8> {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
@@ -205,7 +206,7 @@ impl<F: Frame> EgressPort<F> {
             return None;
         }
         if self.waiting >> class & 1 == 1 {
-            // The head of the queue is the same as before, so nothing else changes.
+            // The head of the queue is unchanged, so the port has nothing to do.
             return None;
         }
         self.waiting |= 1 << class;
@@ -223,15 +224,15 @@ impl<F: Frame> EgressPort<F> {
         if start > now {
             self.request_wake(start, actions);
         } else if more || self.wake == now {
-            // Others of this same instant are to be chosen among, too.
+            // The port must also choose among other frames of this instant.
             self.request_wake(now, actions);
         } else {
-            // Whatever else waits may not start yet, or it would have.
+            // No other waiting frame may start yet, otherwise it would have started.
             self.transmit(now, class, actions);
         }
     }
 
-    /// From `now` on, the gates go by this clock; without gates nothing changes. Asks to be woken.
+    /// From `now` on, the gates follow this clock; without gates nothing changes. Requests a wake.
     #[cold]
     #[inline(never)]
     pub fn set_gate_clock(&mut self, now: Instant, clock: ClockMap<True, Local>, actions: &mut Actions<F>) {
@@ -247,16 +248,16 @@ impl<F: Frame> EgressPort<F> {
             selector.window = Window::NONE;
         }
         list.set_clock(clock);
-        // The wake requested before is no longer right.
+        // The wake requested before is no longer valid.
         self.wake = Instant::MAX;
         if self.merge.is_some() {
-            // A frame may be under way that another one may interrupt, now at other times.
+            // An express frame may interrupt a frame under way, now at other times.
             return self.request_wake(now, actions);
         }
         self.request_wake_at_next_start(self.free.max(now), actions);
     }
 
-    /// Starts the frame of the highest class that may go now, or asks to be woken when one may.
+    /// Starts the frame of the highest class that may be sent now, or requests a wake for the next one.
     fn select(&mut self, now: Instant, actions: &mut Actions<F>) {
         let mut earliest = Instant::MAX;
         let mut rest = self.waiting;
@@ -296,7 +297,7 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// Asks to be woken when, the medium being free again from `from` on, the next waiting frame may start.
+    /// Requests a wake for the earliest start of a waiting frame, with the medium free from `from` on.
     fn request_wake_at_next_start(&mut self, from: Instant, actions: &mut Actions<F>) {
         let mut earliest = Instant::MAX;
         let mut rest = self.waiting;
@@ -347,13 +348,13 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// The part of a window that a frame needs.
+    /// The part of a window that a frame requires.
     #[inline]
     fn window_needed(&self, frame: Octets) -> Duration {
         if self.unguarded { SHORTEST_WINDOW } else { self.line.until_last_bit(frame) }
     }
 
-    /// Counts a frame, or a part of one, that is on the wire while its gate is closed.
+    /// Counts a frame, or a fragment of one, that is on the wire while its gate is closed.
     #[cold]
     #[inline(never)]
     fn count_overrun_of(&mut self, first_bit: Instant, class: u8, last_bit: Instant) {
@@ -374,14 +375,14 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// Reserves room in a queue for a frame that is not eligible yet (ATS); false where there is none, which is counted.
+    /// Reserves room in a queue for a frame that is not eligible yet (ATS); false if there is none, which is counted.
     #[cold]
     pub fn reserve(&mut self, class: u8, frame: Octets) -> bool {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
         self.classes[usize::from(class)].queue.reserve(frame)
     }
 
-    /// A frame with reserved room becomes eligible; it arrives next, and finds its room.
+    /// A frame with reserved room becomes eligible; it arrives next, and uses this room.
     #[cold]
     pub fn unreserve(&mut self, class: u8, frame: Octets) {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
@@ -408,20 +409,20 @@ impl<F: Frame> EgressPort<F> {
         Some(shaper.credit(now, !selector.queue.is_empty(), self.gate(class)))
     }
 
-    /// How many frames wait, one that is interrupted or under way and preemptable included.
+    /// Number of waiting frames, including an interrupted one and a preemptable one under way.
     #[must_use]
     pub fn queued(&self) -> usize {
         let partial = self.merge.as_ref().map_or(0, |merge| merge.holds());
         self.classes.iter().map(|selector| selector.queue.len()).sum::<usize>() + partial
     }
 
-    /// What pre-emption did here; none where there is none.
+    /// The counters of pre-emption; none without pre-emption.
     #[must_use]
     pub fn merge_counters(&self) -> Option<MergeCounters> {
         self.merge.as_ref().map(|merge| merge.counters())
     }
 
-    /// What passed through each class, lowest first.
+    /// The counters of each class, lowest first.
     pub fn counters(&self) -> impl Iterator<Item = &Counters> {
         self.classes.iter().map(|selector| selector.queue.counters())
     }

@@ -6,13 +6,14 @@ use crate::{DropCause, SharedBuffer};
 use std::collections::VecDeque;
 use tsn_units::Octets;
 
-/// What a port has to know of a frame. The rest is the driver's business, which is why ports are generic.
+/// The properties of a frame that a port needs. All other properties concern only the driver, which is why ports are
+/// generic.
 pub trait Frame: Copy {
-    /// From destination address to FCS, tags included.
+    /// Octets from destination address to FCS, tags included.
     fn octets(&self) -> Octets;
 }
 
-/// How much may wait in a queue.
+/// The greatest number of frames and octets that may wait in a queue.
 #[derive(Copy, Clone, Debug)]
 pub struct Limits {
     /// Most frames.
@@ -26,7 +27,7 @@ impl Limits {
     pub const NONE: Self = Self { frames: u64::MAX, octets: u64::MAX };
 }
 
-/// What passed through a queue. A frame that starts at once is counted as having waited for no time.
+/// The counters of a queue. A frame that starts at once is counted as having waited for no time.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Counters {
@@ -36,22 +37,22 @@ pub struct Counters {
     pub dropped_octets: u64,
     pub sent_frames: u64,
     pub sent_octets: u64,
-    /// Of the dropped frames, those larger than the class takes.
+    /// Dropped frames that were larger than the class allows.
     pub over_max_sdu_frames: u64,
-    /// Frames that were on the wire still when the gate closed.
+    /// Frames that were still on the wire when the gate closed.
     pub transmission_overruns: u64,
-    /// Most frames that ever waited.
+    /// Greatest number of waiting frames.
     pub most_frames: u64,
-    /// Most octets that ever waited.
+    /// Greatest number of waiting octets.
     pub most_octets: u64,
 }
 
-/// First in, first out.
+/// A queue, first in, first out.
 #[derive(Clone, Debug)]
 pub struct Queue<F> {
     waiting: VecDeque<F>,
     octets: u64,
-    /// What [`Self::fits`] goes by: no frame at all where memory is shared, so that only such queues ask further.
+    /// The limits of [`Self::fits`]: zero with a shared memory, so that only such queues check further.
     limits: Limits,
     shared: Option<Box<Shared>>,
     counters: Counters,
@@ -64,7 +65,7 @@ pub struct Queue<F> {
 struct Shared {
     own: Limits,
     buffer: SharedBuffer,
-    /// The next frame had reserved room until now, so no threshold applies to it.
+    /// Whether the next frame had reserved room until now, so that no threshold applies to it.
     admitted: bool,
 }
 
@@ -161,7 +162,7 @@ impl<F: Frame> Queue<F> {
         true
     }
 
-    /// Frames that are not eligible yet wait, too.
+    /// Updates the maxima; frames that are not eligible yet also wait.
     #[inline]
     fn record_maximum(&mut self) {
         let (frames, octets) =
@@ -182,7 +183,7 @@ impl<F: Frame> Queue<F> {
         }
     }
 
-    /// Frees reserved room of so many frames and octets.
+    /// Frees reserved room of this many frames and octets.
     #[cold]
     fn free_reserved(&mut self, frames: u64, octets: u64) {
         if let Some(shared) = &self.shared {
@@ -201,7 +202,7 @@ impl<F: Frame> Queue<F> {
         }
     }
 
-    /// Counts a frame that never got in.
+    /// Counts a frame that was dropped before the queue.
     pub fn count_drop(&mut self, octets: Octets) {
         self.counters.dropped_frames += 1;
         self.counters.dropped_octets += u64::from(octets.0);
@@ -210,27 +211,27 @@ impl<F: Frame> Queue<F> {
         }
     }
 
-    /// Counts a frame that is larger than the class takes.
+    /// Counts a frame that is larger than the class allows.
     #[cold]
     pub fn count_over_max_sdu(&mut self, octets: Octets) {
         self.counters.over_max_sdu_frames += 1;
         self.count_drop(octets);
     }
 
-    /// Counts a frame that its gate closed on.
+    /// Counts a frame whose gate closed during its transmission.
     #[cold]
     pub fn count_overrun(&mut self) {
         self.counters.transmission_overruns += 1;
     }
 
-    /// The frame that goes next.
+    /// The first frame.
     #[inline]
     #[must_use]
     pub fn head(&self) -> Option<&F> {
         self.waiting.front()
     }
 
-    /// Takes the frame that goes next.
+    /// Takes the first frame.
     #[inline]
     pub fn pop(&mut self) -> Option<F> {
         let frame = self.waiting.pop_front()?;
@@ -244,7 +245,7 @@ impl<F: Frame> Queue<F> {
         Some(frame)
     }
 
-    /// Takes everything out, unsent; frees all reserved room.
+    /// Takes all frames out, unsent; frees all reserved room.
     pub fn clear(&mut self) -> impl Iterator<Item = F> + '_ {
         self.free_reserved(self.reserved.frames, self.reserved.octets);
         if let Some(shared) = &self.shared {
@@ -254,21 +255,21 @@ impl<F: Frame> Queue<F> {
         self.waiting.drain(..)
     }
 
-    /// How many frames wait.
+    /// Number of waiting frames.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether none waits.
+    /// Whether the queue is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// What passed so far.
+    /// The counters so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
@@ -356,7 +357,7 @@ mod tests {
         assert_eq!(*queue.counters(), counted);
     }
 
-    /// A frame that an ATS scheduler holds back has its room until it is let go.
+    /// A frame that an ATS scheduler delays has its room until it becomes eligible.
     #[test]
     fn room_is_held() {
         let mut queue = Queue::new(Limits { frames: 2, octets: 500 });
@@ -370,7 +371,7 @@ mod tests {
         queue.unreserve(Octets(300));
         assert!(queue.push(Sized(300)));
         assert_eq!(waiting(&queue), [200, 300]);
-        // Nothing is held any more: nothing is given back.
+        // No room is reserved any more, so none is freed.
         queue.unreserve(Octets(300));
         assert!(!queue.has_room(Octets(0)));
         assert_eq!(queue.clear().count(), 2);
@@ -386,7 +387,7 @@ mod tests {
         queues.iter_mut().for_each(|queue| queue.set_shared_buffer(&buffer));
         let [one, other] = &mut queues;
         assert!(one.push(Sized(400)));
-        // 600 are free: 200 more are as many as that, 201 are not.
+        // 600 octets are free: 200 more are allowed, 201 are not.
         assert!(!one.has_room(Octets(201)) && one.has_room(Octets(200)));
         assert!(other.has_room(Octets(600)) && !other.has_room(Octets(601)));
         assert!(!one.push(Sized(201)));
@@ -396,7 +397,7 @@ mod tests {
         assert_eq!(other.drop_cause(Octets(1)), DropCause::QueueFull);
         let counters = crate::BufferCounters { most_octets: 700, dropped_frames: 1, dropped_octets: 201 };
         assert_eq!(buffer.counters(), counters);
-        // What leaves makes room.
+        // A frame that leaves makes room.
         assert!(!one.has_room(Octets(1)));
         assert!(
             other.pop().is_some()
@@ -404,7 +405,7 @@ mod tests {
                 && one.has_room(Octets(100))
                 && !one.has_room(Octets(101))
         );
-        // Without a threshold, all that is free; with half of it, a third.
+        // Without a threshold, the queue may use all free octets; with half of them, a third.
         for (alpha, most) in [(None, 900), (Some(500), 300), (Some(2_000), 600)] {
             let buffer = SharedBuffer::new(&plan(900, alpha));
             let mut queue = Queue::<Sized>::new(Limits::NONE);
@@ -423,12 +424,12 @@ mod tests {
         assert!(one.reserve(Octets(400)));
         assert!(!one.reserve(Octets(400)), "more than what is free");
         assert!(other.push(Sized(300)));
-        // By now 300 octets are free; the threshold for 400 was passed when it was kept.
+        // By now 300 octets are free; the threshold for 400 was checked when they were reserved.
         one.unreserve(Octets(400));
         assert!(one.push(Sized(400)));
         assert!(!one.push(Sized(400)), "the next one has kept nothing");
         assert_eq!(buffer.counters().most_octets, 700);
-        // Switched off, all of it is free again.
+        // After a restart of the node all memory is free again.
         assert!(one.pop().is_some() && one.reserve(Octets(100)));
         assert_eq!((one.clear().count(), other.clear().count()), (0, 1));
         assert!(one.reserve(Octets(500)) && one.counters().dropped_frames == 2);

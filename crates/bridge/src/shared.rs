@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tsn_units::Octets;
 
-/// One memory; clones are the same one. Atomic only so that a run may move to another thread.
+/// One memory; clones share it. It is atomic only so that a run may move to another thread.
 #[derive(Clone, Debug)]
 pub struct SharedBuffer(Arc<State>);
 
@@ -20,19 +20,19 @@ struct State {
     dropped_octets: AtomicU64,
 }
 
-/// What a shared memory saw.
+/// The counters of a shared memory.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct BufferCounters {
-    /// Most octets that ever waited in it.
+    /// Greatest number of octets in it.
     pub most_octets: u64,
-    /// Frames that found no room here, although their own queue had some.
+    /// Frames without room here, although their own queue had some.
     pub dropped_frames: u64,
-    /// Their octets.
+    /// Octets of these frames.
     pub dropped_octets: u64,
 }
 
 impl SharedBuffer {
-    /// An empty one.
+    /// An empty memory.
     #[must_use]
     pub fn new(buffer: &tsn_plan::Buffer) -> Self {
         Self(Arc::new(State {
@@ -45,7 +45,7 @@ impl SharedBuffer {
         }))
     }
 
-    /// Whether a frame finds room for a queue that holds `own` octets already.
+    /// Whether a frame has room for a queue that already contains `own` octets.
     #[must_use]
     pub fn has_room(&self, own: u64, frame: Octets) -> bool {
         let free = self.0.octets.saturating_sub(self.0.used.load(Relaxed));
@@ -70,7 +70,7 @@ impl SharedBuffer {
         self.0.dropped_octets.fetch_add(u64::from(frame.0), Relaxed);
     }
 
-    /// What it saw so far.
+    /// The counters so far.
     #[must_use]
     pub fn counters(&self) -> BufferCounters {
         BufferCounters {

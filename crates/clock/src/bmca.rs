@@ -6,7 +6,7 @@ use crate::{Announce, PortIdentity, PriorityVector, Role, SystemIdentity};
 
 /// `priority1` of an instance that is never grandmaster. IEEE 802.1AS-2020, 8.6.2.1.
 const NEVER_GRANDMASTER: u8 = 255;
-/// An Announce from farther away is ignored. IEEE 802.1AS-2020, 10.3.11.2.1.
+/// Announce messages that passed more links are ignored. IEEE 802.1AS-2020, 10.3.11.2.1.
 const MAX_STEPS: u16 = 255;
 
 /// The last Announce that one port has received.
@@ -26,7 +26,7 @@ pub struct BestMaster {
 }
 
 impl BestMaster {
-    /// An instance that has heard nothing yet; `enabled` names the ports that take part.
+    /// An instance that has received no Announce yet; `enabled` lists the ports that take part.
     #[must_use]
     pub fn new(own: SystemIdentity, ports: usize, enabled: &[usize]) -> Self {
         let heard = |place| AnnounceReceiver { enabled: enabled.contains(&place), announce: None };
@@ -40,7 +40,7 @@ impl BestMaster {
         best
     }
 
-    /// An Announce has arrived; whether it qualifies, so that its receipt timeout begins anew.
+    /// Handles a received Announce; returns whether it qualifies, so that its receipt timeout restarts.
     pub fn receive_announce(&mut self, port: usize, announce: &Announce) -> bool {
         let Some(heard) = self.ports.get_mut(port).filter(|heard| heard.enabled) else { return false };
         if announce.path.contains(&self.own.identity) || announce.vector.steps_removed >= MAX_STEPS {
@@ -54,14 +54,14 @@ impl BestMaster {
         true
     }
 
-    /// No Announce has arrived at a port for too long.
+    /// Handles a port's receipt timeout of Announce messages.
     pub fn announce_timeout(&mut self, port: usize) {
         if let Some(heard) = self.ports.get_mut(port) {
             heard.announce = None;
         }
     }
 
-    /// Elects the grandmaster and the roles of all ports; whether anything has changed.
+    /// Elects the grandmaster and the roles of all ports; returns whether anything has changed.
     pub fn select_roles(&mut self) -> bool {
         let own = PriorityVector {
             root: self.own,
@@ -120,7 +120,7 @@ impl BestMaster {
         heard.map_or(self.own, |announce| announce.vector.root)
     }
 
-    /// What this instance announces at one of its ports; none where it knows of no grandmaster.
+    /// The Announce that this instance sends at one of its ports; none if it knows no grandmaster.
     #[must_use]
     pub fn announce(&self, port: usize) -> Option<Announce> {
         let source = PortIdentity::at(self.own.identity, port);
@@ -167,7 +167,7 @@ mod tests {
         );
         assert!(best.select_roles());
         assert_eq!([0, 1, 2].map(|port| best.role(port)), [Role::Passive, Role::Slave, Role::Disabled]);
-        // A worse root is told of a better one.
+        // An instance with a worse grandmaster receives the Announce of a better one.
         assert!(best.receive_announce(0, &announce(identity(100, 3), 0, 3)) && best.select_roles());
         assert_eq!(best.role(0), Role::Master);
     }

@@ -1,4 +1,4 @@
-//! The delay of the path to a master, by requests to it: the delay request-response mechanism.
+//! The mean path delay to a master by the delay request-response mechanism.
 //!
 //! IEEE 1588-2019, 11.3; FlexTest eq. 1.
 
@@ -7,10 +7,10 @@ use crate::median::Median;
 use std::collections::VecDeque;
 use tsn_units::{Duration, Free, Frequency, Instant, Local};
 
-/// How many Sync messages apart the two are that give the master's rate ratio.
+/// Number of Sync intervals over which the master's rate ratio is measured.
 const SYNCS: usize = 7;
 
-/// A master whose rate ratio seems farther off has jumped: 2000 ppm.
+/// A greater rate offset of the master means that its clock was set: 2000 ppm.
 const MAX_RATE_OFFSET: Frequency = Frequency::from_ppt(2_000_000_000);
 
 /// When a Sync left the master (t1), and when it arrived (t2).
@@ -20,7 +20,8 @@ type SyncTimes = (Instant<Local>, Instant<Free>);
 #[derive(Clone, Debug, Default)]
 pub struct EndToEnd {
     sequence: u16,
-    /// The last Sync: when it left the master, transparent clocks' time taken off (t1), and when it came (t2).
+    /// The last Sync: when it left the master, with the residence times in transparent clocks added (t1), and when it
+    /// arrived (t2).
     sync: Option<SyncTimes>,
     /// The times of earlier Syncs.
     past: VecDeque<SyncTimes>,
@@ -31,7 +32,7 @@ pub struct EndToEnd {
 }
 
 impl EndToEnd {
-    /// A Sync has arrived whose time is known.
+    /// Handles a Sync whose origin timestamp is known.
     pub fn sync(&mut self, left: Instant<Local>, at: Stamp) {
         self.sync = Some((left, at.free));
         self.past.push_back((left, at.free));
@@ -51,7 +52,7 @@ impl EndToEnd {
         }
     }
 
-    /// A new request; none before the first Sync. An open one is given up.
+    /// Makes a new request; none before the first Sync. An open request is given up.
     pub fn new_request(&mut self) -> Option<u16> {
         let sync = self.sync?;
         self.sequence = self.sequence.wrapping_add(1);
@@ -66,7 +67,8 @@ impl EndToEnd {
         }
     }
 
-    /// The response has come: `received` (t4) is on the master's clock, transparent clocks' time taken off.
+    /// Handles the response: `received` (t4) is on the master's clock, with the residence times in transparent clocks
+    /// subtracted.
     pub fn response(&mut self, sequence: u16, received: Instant<Local>) {
         if sequence != self.sequence {
             return;
@@ -88,7 +90,8 @@ impl EndToEnd {
 mod tests {
     use super::*;
 
-    /// Paths of different lengths, a master that is 10 s ahead and 100 ppm faster: the mean, to the nanosecond.
+    /// Paths of different lengths and a master that is 10 s ahead and 100 ppm faster: the mean is exact to the
+    /// nanosecond.
     #[test]
     fn the_mean_is_equation_1() {
         for (there, back) in [(500, 500), (500, 900), (12_345, 5)] {
@@ -109,7 +112,8 @@ mod tests {
         }
     }
 
-    /// One Sync a second; gives the master's rate ratio after each in parts of 10^9. `noise_ns`: how late each seems to leave.
+    /// Sends one Sync a second; returns the master's rate ratio after each in parts of 10^9. `noise_ns`: the delay of
+    /// each Sync's origin timestamp.
     fn frequencies(slave: &mut EndToEnd, noise_ns: &[i64]) -> Vec<i64> {
         let sync = |(place, noise): (usize, &i64)| {
             let at = place as i64 * 1_000_000_000;
@@ -128,12 +132,12 @@ mod tests {
         assert_eq!(found, [0, 2_100, 1_050, 700, 525, 420, 350, 300, 0]);
     }
 
-    /// 2,000 ppm and more is no rate ratio: the master's clock was set, and what was known of it is forgotten.
+    /// 2,000 ppm and more is no rate ratio: the master's clock was set, and its earlier Sync messages are forgotten.
     #[test]
     fn a_master_whose_clock_was_set_begins_anew() {
         let mut slave = EndToEnd::default();
         assert_eq!(frequencies(&mut slave, &[0, 1_999_000]), [0, 1_999_000], "1,999 ppm are believed");
-        // Over two seconds: 1,999,999 parts of 10^9 are believed, 2,000,000 are not.
+        // Over two seconds: 1,999,999 parts of 10^9 are accepted, 2,000,000 are not.
         for (noise, frequency, known) in
             [(3_999_998, 1_999_999, 3), (4_000_000, 300, 1), (-4_000_002, 300, 1), (5_000_000_000, 300, 1)]
         {

@@ -1,21 +1,21 @@
-//! What a PTP clock is told, and what it wants done.
+//! The inputs and outputs of a PTP clock.
 
 use crate::{Correction, Message, Stamp};
 use tsn_units::Duration;
 
-/// What happens to a PTP clock: an event that its driver reports.
+/// An event that the driver reports to a PTP clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Input {
-    /// Time for the next Sync.
+    /// The next Sync is due.
     SyncDue,
-    /// Time for the next Announce.
+    /// The next Announce is due.
     AnnounceDue,
-    /// Time for a port's next request for the delay of its link, or of its path to the master.
+    /// A port's next request is due, for the delay of its link or of its path to the master.
     PdelayDue {
         /// The port.
         port: usize,
     },
-    /// The time of an [`Output::StartTimer`] is over.
+    /// The timer of an [`Output::StartTimer`] has expired.
     TimerExpired(Timer),
     /// An event message has left a port.
     Sent {
@@ -23,7 +23,7 @@ pub enum Input {
         port: usize,
         /// The message.
         message: Message,
-        /// When it passed the timestamp point.
+        /// When the message passed the timestamp point.
         at: Stamp,
     },
     /// A message has arrived at a port.
@@ -32,28 +32,28 @@ pub enum Input {
         port: usize,
         /// The message.
         message: Message,
-        /// When it passed the timestamp point.
+        /// When the message passed the timestamp point.
         at: Stamp,
     },
 }
 
-/// What a PTP clock wants its driver to do.
+/// A command of a PTP clock to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// Send a message; when an event message has left, report [`Input::Sent`].
+    /// Send a message; the driver reports [`Input::Sent`] when an event message has left.
     Send {
-        /// By which port.
+        /// The sending port.
         port: usize,
         /// The message.
         message: Message,
     },
-    /// Steer the node's clock.
+    /// Adjust the node's clock.
     Correct(Correction),
     /// Report [`Input::TimerExpired`] after this time.
     StartTimer {
-        /// The timer, which comes back in the event.
+        /// The timer, which the event repeats.
         timer: Timer,
-        /// How long the timer runs.
+        /// The time until the timer expires.
         after: Duration,
     },
 }
@@ -63,7 +63,7 @@ pub enum Output {
 pub struct Timer {
     pub(crate) port: usize,
     pub(crate) kind: TimerKind,
-    /// How many messages of this kind had arrived when the timer was started.
+    /// Number of messages of this kind that had arrived when the timer was started.
     pub(crate) count: u64,
 }
 

@@ -1,6 +1,6 @@
 //! A PTP instance: an end station, a time-aware bridge, an ordinary or boundary clock, the grandmaster.
 //!
-//! IEEE 802.1AS-2020, 10.2 and 11.2; IEEE 1588-2019, 9.2. Roles are given, or elected.
+//! IEEE 802.1AS-2020, 10.2 and 11.2; IEEE 1588-2019, 9.2. Roles are configured or elected.
 
 use crate::event::TimerKind;
 use crate::{
@@ -14,9 +14,9 @@ use tsn_units::{Duration, Frequency};
 struct Port {
     pdelay: Pdelay,
     end_to_end: EndToEnd,
-    /// A Sync that is to be followed up when it has left.
+    /// A Sync whose Follow_Up is due when it has left.
     sync_sent: Option<u16>,
-    /// How many Announce and Sync messages have come.
+    /// Number of received Announce messages.
     announces: u64,
     syncs: u64,
 }
@@ -31,21 +31,21 @@ pub struct Instance {
     ports: Vec<Port>,
     roles: Vec<Role>,
     slave: Option<usize>,
-    /// The algorithm, and its two timeouts.
+    /// The best master clock algorithm, and its two timeouts.
     elected: Option<(BestMaster, Duration, Option<Duration>)>,
     /// The port that this instance gets its time from.
     parent: Option<PortIdentity>,
-    /// What this instance announced last.
+    /// The priority vector that this instance announced last.
     announced: Option<PriorityVector>,
     servo: PiServo,
     sequence: u16,
-    /// A Sync whose Follow_Up has not come.
+    /// A Sync whose Follow_Up has not arrived.
     sync: Option<(PortIdentity, u16, Stamp)>,
     received: Option<ReceivedSync>,
 }
 
 impl Instance {
-    /// An instance that has neither sent nor heard anything.
+    /// An instance that has neither sent nor received any message.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let Settings { identity, ports, profile, delay, one_step, roles, servo } = settings;
@@ -85,7 +85,7 @@ impl Instance {
         instance
     }
 
-    /// The node whose time this one follows, where that is elected.
+    /// The node whose time this instance follows, if it is elected.
     #[must_use]
     pub fn grandmaster(&self) -> Option<u32> {
         self.elected.as_ref().map(|(best, ..)| best.grandmaster().identity)
@@ -97,7 +97,7 @@ impl Instance {
         self.roles.get(port).copied().unwrap_or_default()
     }
 
-    /// Takes an input and appends what follows from it; ports that it does not have are ignored.
+    /// Handles an input and appends the resulting outputs; inputs of ports that do not exist are ignored.
     pub fn handle(&mut self, input: Input, outputs: &mut Vec<Output>) {
         match input {
             // A bridge of gPTP sends its Sync messages when one arrives at its slave port.
@@ -165,7 +165,7 @@ impl Instance {
         }
     }
 
-    /// What is known of the time at which a Sync of this instance left.
+    /// The origin timestamp of a Sync of this instance, as far as the instance knows it.
     fn origin(&self, sequence: u16, at: Stamp) -> Option<Origin> {
         match (self.profile, self.slave, &self.received) {
             (Profile::Ieee1588, ..) | (_, None, _) => Some(Origin { time: at.local, ..Origin::default() }),
@@ -247,7 +247,7 @@ impl Instance {
         self.slave == Some(port) && parent.is_none_or(|parent| parent == Some(source))
     }
 
-    /// A Sync is complete.
+    /// Handles a complete Sync.
     fn synchronise(
         &mut self,
         number: usize,
@@ -257,7 +257,7 @@ impl Instance {
         outputs: &mut Vec<Output>,
     ) {
         let Some(port) = self.ports.get_mut(number) else { return };
-        // Before its delay is known, a port is not fit for time (`asCapable`).
+        // A port without a known delay cannot transport time (`asCapable`).
         let (delay, neighbour) = match self.delay {
             DelayMechanism::PeerToPeer => (port.pdelay.mean_link_delay(), port.pdelay.neighbour_rate()),
             DelayMechanism::EndToEnd => {
@@ -287,7 +287,7 @@ impl Instance {
         }
     }
 
-    /// A message has arrived: the timeout for the next one begins.
+    /// Restarts the receipt timeout after a message.
     fn restart_timer(&mut self, number: usize, kind: TimerKind, outputs: &mut Vec<Output>) {
         let (Some((_, announce, sync)), Some(port)) = (&self.elected, self.ports.get_mut(number)) else {
             return;
@@ -308,7 +308,7 @@ impl Instance {
             TimerKind::Announce => port.announces,
             TimerKind::Sync => port.syncs,
         };
-        // A port that is no longer the slave port awaits no Sync.
+        // A port that is no longer the slave port expects no Sync.
         let current = timer.kind == TimerKind::Announce || self.slave == Some(timer.port);
         if count == timer.count && current {
             if let Some((best, ..)) = &mut self.elected {
@@ -318,7 +318,7 @@ impl Instance {
         }
     }
 
-    /// Elects anew. An instance with another grandmaster, or another path to it, announces that at once.
+    /// Repeats the election. An instance with another grandmaster, or another path to it, announces that at once.
     fn elect(&mut self, outputs: &mut Vec<Output>) {
         let Some((best, ..)) = &mut self.elected else { return };
         best.select_roles();
@@ -337,7 +337,7 @@ impl Instance {
         let parent = slave.and_then(|port| best.parent(port));
         if (slave, parent) != (self.slave, self.parent) {
             (self.slave, self.parent) = (slave, parent);
-            // What was measured against another master says nothing of this one.
+            // Measurements against another master are not valid for this one.
             self.sync = None;
             self.received = None;
             if let Some(port) = slave.and_then(|port| self.ports.get_mut(port)) {

@@ -1,12 +1,12 @@
-//! Oscillators, servos, gPTP: how a node comes to its time.
+//! Oscillators, servos and gPTP: how a node gets its time.
 //!
-//! Pure state machines in integers: no clock is read, nothing is sent, no randomness is drawn but from the caller's
-//! source. Three kinds of time do not mix: [`tsn_units::True`] is what no node can know, [`tsn_units::Free`] is a
-//! node's oscillator counted, [`tsn_units::Local`] the clock that a servo steers. Between them one goes through a
-//! [`tsn_units::ClockMap`]; a [`NodeClock`] holds a node's.
+//! Pure state machines in integers: no clock is read, nothing is sent, and random numbers come from the caller's
+//! source. Three kinds of time do not mix: [`tsn_units::True`] is true time, which no node knows, [`tsn_units::Free`]
+//! is the count of a node's oscillator, and [`tsn_units::Local`] is the clock that a servo adjusts. A
+//! [`tsn_units::ClockMap`] converts between them; a [`NodeClock`] has the maps of a node.
 //!
-//! gPTP (IEEE 802.1AS-2020) is an [`Instance`] per node: it is told what was received and sent and when, and writes
-//! what it wants sent and how its clock is to be steered into the caller's list.
+//! gPTP (IEEE 802.1AS-2020) is an [`Instance`] per node: the caller reports received and sent messages with their
+//! times, and the instance writes messages to send and corrections of its clock into the caller's list.
 
 mod bmca;
 mod end_to_end;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use tsn_units::Duration;
 
-/// How many delays the median is taken of.
+/// Number of delays over which the median is taken.
 const LENGTH: usize = 10;
 
 /// A moving median.
@@ -20,7 +20,7 @@ impl Median {
         }
     }
 
-    /// Of an even number, the mean of the two in the middle. None before the first.
+    /// The median; for an even number of delays, the mean of the two in the middle. None before the first delay.
     pub fn get(&self) -> Option<Duration> {
         let mut sorted = [Duration::ZERO; LENGTH];
         let count = self.last.len().min(LENGTH);

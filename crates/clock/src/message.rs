@@ -1,17 +1,17 @@
-//! The messages of PTP as far as they carry time, and how long their frames are.
+//! The PTP messages that carry time, and the lengths of their frames.
 //!
 //! IEEE 802.1AS-2020, 10.6 and 11.4; IEEE 1588-2019, 13.
 
 use crate::{PortIdentity, PriorityVector};
 use tsn_units::{Duration, Free, Frequency, Instant, Local, Octets};
 
-/// How much faster the grandmaster runs than a node, as messages carry it: in 2^-41 (`cumulativeScaledRateOffset`).
+/// The rate offset of the grandmaster against a node, as messages carry it: in 2^-41 (`cumulativeScaledRateOffset`).
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct RateOffset(pub i32);
 
 /// Bits between 2^-60 and 2^-41.
 const SCALE: u32 = 19;
-/// Most links between a grandmaster and who follows it that an Announce tells of.
+/// Most links between a grandmaster and an instance that an Announce can report.
 const MAX_STEPS: usize = 255;
 
 impl From<Frequency> for RateOffset {
@@ -30,7 +30,7 @@ impl From<RateOffset> for Frequency {
 /// The PTP profile of a network.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
-    /// gPTP: bridges pass time on. IEEE 802.1AS-2020.
+    /// gPTP: bridges forward time. IEEE 802.1AS-2020.
     #[default]
     TimeAware,
     /// Ordinary, boundary and transparent clocks. IEEE 1588-2019.
@@ -40,86 +40,86 @@ pub enum Profile {
 /// The time that a Sync, or its Follow_Up, carries.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origin {
-    /// The master's time when the Sync left it (`preciseOriginTimestamp`): gPTP's grandmaster's.
+    /// The master's time when the Sync left it (`preciseOriginTimestamp`); in gPTP, the grandmaster's.
     pub time: Instant<Local>,
-    /// How much later it left the sender of this (`correctionField`).
+    /// Delay from there to the sender of this message (`correctionField`).
     pub correction: Duration,
-    /// How much faster than the sender's oscillator the grandmaster runs; 0 outside gPTP.
+    /// Rate offset of the grandmaster against the sender's oscillator; 0 outside gPTP.
     pub rate: RateOffset,
 }
 
 /// An Announce. IEEE 802.1AS-2020, 10.6.3; IEEE 1588-2019, 13.5.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Announce {
-    /// The sender's grandmaster, and how far it is from there.
+    /// The sender's grandmaster, and the sender's distance from it.
     pub vector: PriorityVector,
-    /// Every instance on the way from the grandmaster, its own and the sender's included (`pathTrace`).
+    /// Every instance on the path from the grandmaster, with the grandmaster and the sender (`pathTrace`).
     pub path: Vec<u32>,
 }
 
 /// A message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Message {
-    /// Two-step: its time of sending follows. IEEE 802.1AS-2020, 11.4.3.
+    /// A Sync; if it is two-step, its origin timestamp follows. IEEE 802.1AS-2020, 11.4.3.
     Sync {
-        /// Whose.
+        /// The sending port.
         source: PortIdentity,
-        /// Which.
+        /// The sequence number.
         sequence: u16,
-        /// One-step: its time, written as it leaves.
+        /// One-step: the origin timestamp, written as the Sync leaves.
         origin: Option<Origin>,
     },
     /// IEEE 802.1AS-2020, 11.4.4.
     FollowUp {
-        /// Whose.
+        /// The sending port.
         source: PortIdentity,
-        /// Of the Sync.
+        /// The sequence number of the Sync.
         sequence: u16,
         /// When the Sync left.
         origin: Origin,
     },
     /// IEEE 802.1AS-2020, 11.4.5.
     PdelayReq {
-        /// Which.
+        /// The sequence number.
         sequence: u16,
     },
     /// IEEE 802.1AS-2020, 11.4.6.
     PdelayResp {
-        /// Of the request.
+        /// The sequence number of the request.
         sequence: u16,
         /// When the request arrived (t2).
         received: Instant<Free>,
     },
     /// IEEE 802.1AS-2020, 11.4.7.
     PdelayRespFollowUp {
-        /// Of the request.
+        /// The sequence number of the request.
         sequence: u16,
         /// When the response left (t3).
         sent: Instant<Free>,
     },
     /// IEEE 1588-2019, 11.3: from slave to master.
     DelayReq {
-        /// Whose.
+        /// The sending port.
         source: PortIdentity,
-        /// Which.
+        /// The sequence number.
         sequence: u16,
     },
-    /// From master to slave.
+    /// The response of the master to a slave's request.
     DelayResp {
-        /// Whose request this answers.
+        /// The port that sent the request.
         to: PortIdentity,
-        /// Of the request.
+        /// The sequence number of the request.
         sequence: u16,
         /// When the request arrived (t4).
         received: Instant<Local>,
-        /// How long transparent clocks held the request.
+        /// The residence time of the request in transparent clocks.
         correction: Duration,
     },
-    /// How good a grandmaster is known.
+    /// An Announce of a grandmaster.
     Announce(Box<Announce>),
 }
 
-/// What kind of message one is, by the names that taps give them.
+/// The names of the kinds of messages, as taps use them.
 pub const KINDS: [&str; 8] = [
     "sync",
     "follow-up",
@@ -132,7 +132,7 @@ pub const KINDS: [&str; 8] = [
 ];
 
 impl Message {
-    /// Whether its passing of the timestamp point is noted at both ends.
+    /// Whether the message is an event message, with timestamps at both ends.
     #[must_use]
     pub fn is_event(&self) -> bool {
         matches!(
@@ -141,7 +141,7 @@ impl Message {
         )
     }
 
-    /// Its place in [`KINDS`].
+    /// The index of the message's kind in [`KINDS`].
     #[must_use]
     pub fn kind(&self) -> usize {
         match self {
@@ -156,7 +156,7 @@ impl Message {
         }
     }
 
-    /// The untagged frame, destination address to FCS: header and body, 18 octets of Ethernet, padding.
+    /// The octets of the untagged frame, destination address to FCS: header and body, 18 octets of Ethernet, padding.
     #[must_use]
     pub fn frame(&self, profile: Profile) -> Octets {
         let gptp = profile == Profile::TimeAware;

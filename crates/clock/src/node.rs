@@ -1,17 +1,17 @@
-//! A node's clock: an oscillator, and what a servo makes of it.
+//! A node's clock: an oscillator, and the clock that a servo adjusts.
 
 use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
 
-/// What hardware notes when a message passes its timestamp point: one moment, on both counts of the node.
+/// The timestamp of a message at its timestamp point: one moment, on both counters of the node.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Stamp {
-    /// The oscillator's count: unaffected by the servo.
+    /// The oscillator's count, which the servo does not adjust.
     pub free: Instant<Free>,
-    /// The clock that the servo steers.
+    /// The clock that the servo adjusts.
     pub local: Instant<Local>,
 }
 
-/// The clocks of one node, now and until the next change. Time does not go back between calls that change it.
+/// The clocks of one node, valid until the next change. The times of calls that change the clock must not decrease.
 #[derive(Copy, Clone, Debug)]
 pub struct NodeClock {
     free: ClockMap<True, Free>,
@@ -21,11 +21,11 @@ pub struct NodeClock {
 }
 
 impl NodeClock {
-    /// A clock that shows `offset` at the epoch, neither faster nor slower than its oscillator, which is nominal.
+    /// A clock that shows `offset` at the epoch and has the rate of its oscillator, which is nominal.
     ///
-    /// `granularity_ns` is the tick of the counter that stamps are taken from: 8 for an I210, whose counter grows by
-    /// 8 ns and a fraction per tick. Stamps are whole nanoseconds of the local clock at a tick, so they are no
-    /// multiples of 8 once the clock is adjusted.
+    /// `granularity_ns` is the tick of the counter for timestamps: 8 for an I210, whose counter grows by 8 ns and a
+    /// fraction per tick. Timestamps are whole nanoseconds of the local clock at a tick, so they are not multiples of
+    /// 8 once the clock is adjusted.
     #[must_use]
     pub fn new(offset: Duration, granularity_ns: i64) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl NodeClock {
         self.local.set_frequency(now, self.free.frequency().times(adjustment));
     }
 
-    /// The clock is set forward by `step`, or back.
+    /// Sets the clock forward by `step`, or back.
     pub fn step(&mut self, step: Duration) {
         self.local.step(step);
     }
@@ -65,7 +65,7 @@ impl NodeClock {
         &self.free
     }
 
-    /// What is noted at `at` when the hardware needs `jitter` more than it should: the last tick that has passed.
+    /// The timestamp at `at` if the hardware needs `jitter` more than it should: the last tick that has passed.
     #[must_use]
     pub fn stamp(&self, at: Instant, jitter: Duration) -> Stamp {
         let ticked = self.free.forward(at + jitter).ticked_ns(self.granularity_ns);
@@ -86,7 +86,7 @@ mod tests {
         let second = Instant::from_ns(1_000_000_000);
         let error = clock.local().forward(second).ps() - second.ps();
         assert!((error - 20_000_000).abs() <= 1, "{error} ps");
-        // The same from another minute on, however the frequency was before.
+        // The result is equal from another minute on, whatever the frequency was before.
         clock.set_oscillator(second, Frequency::from_ppt(-50_000_000));
         let error = clock.local().forward(Instant::from_ns(2_000_000_000)).ps() - 2_000_000_000_000;
         assert!((error - (20_000_000 - 50_000_000)).abs() <= 2, "{error} ps");

@@ -2,7 +2,7 @@
 
 use tsn_units::{Duration, Frequency, Instant};
 
-/// A random walk of the frequency: every so often a step, uniform between plus and minus the most.
+/// A random walk of the frequency: regular steps, uniform between plus and minus the greatest.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Wander {
     /// Largest step, parts of 10^12.
@@ -11,25 +11,25 @@ pub struct Wander {
     pub every: Duration,
 }
 
-/// From a time on, another deviation: a step of the temperature, or one line of a measured trace.
+/// A change to another deviation: a step of the temperature, or one line of a measured trace.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// From when on.
+    /// The time of the change.
     pub at: Instant,
     /// Deviation from then on, without wander; parts of 10^12.
     pub ppt: i64,
 }
 
-/// A stretch of time with one frequency.
+/// A period with one frequency.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The frequency.
     pub frequency: Frequency,
-    /// Until when; [`Instant::MAX`] for ever.
+    /// The end of the period; [`Instant::MAX`] for ever.
     pub until: Instant,
 }
 
-/// A frequency that is constant, changes as told, and wanders; segment by segment.
+/// A frequency that is constant, has configured changes, and wanders; segment by segment.
 #[derive(Clone, Debug)]
 pub struct Oscillator {
     ppt: i64,
@@ -40,7 +40,7 @@ pub struct Oscillator {
 }
 
 impl Oscillator {
-    /// Deviates by `ppt` parts of 10^12 until the first change; changes in order of time.
+    /// An oscillator that deviates by `ppt` parts of 10^12 until the first change; changes must be in order of time.
     #[must_use]
     pub fn new(ppt: i64, changes: Vec<Change>, wander: Option<Wander>) -> Self {
         let wander = wander.filter(|wander| wander.every > Duration::ZERO && wander.most_ppt > 0);
@@ -48,7 +48,7 @@ impl Oscillator {
         Self { ppt, wandered: 0, wander, next_step, changes: changes.into_iter() }
     }
 
-    /// The segment that `now` is in; `now` does not go back. `below` draws uniformly from `0..bound`.
+    /// The segment that `now` is in; `now` must not decrease. `below` draws uniformly from `0..bound`.
     pub fn segment(&mut self, now: Instant, mut below: impl FnMut(u64) -> u64) -> Segment {
         while let Some(change) = self.changes.as_slice().first().copied().filter(|change| change.at <= now) {
             self.ppt = change.ppt;
@@ -99,7 +99,7 @@ mod tests {
                     draws.next().unwrap_or(10)
                 });
                 assert_eq!(segment.until, Instant::from_ns((ms + 1) * MS));
-                // Rounded down to 2^-60, the frequency reads one part less.
+                // Rounded down to 2^-60, the frequency is one part less.
                 segment.frequency.units()
             })
             .collect();

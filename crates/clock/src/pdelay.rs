@@ -1,4 +1,4 @@
-//! The delay of a link and its neighbour's rate ratio, by requests to the neighbour.
+//! The delay of a link and the neighbour's rate ratio by the peer-to-peer delay mechanism.
 //!
 //! IEEE 802.1AS-2020, 11.2.19 and 11.2.20; EnGINE eq. 1.
 
@@ -6,12 +6,12 @@ use crate::median::Median;
 use std::collections::VecDeque;
 use tsn_units::{Duration, Free, Frequency, Instant};
 
-/// How many exchanges apart the two are that give the neighbour's rate ratio.
+/// Number of exchanges over which the neighbour's rate ratio is measured.
 const EXCHANGES: usize = 7;
 
-/// The four times of one exchange, and what they say.
+/// The four timestamps of one exchange, and the resulting delay.
 ///
-/// `request_sent` and `response_received` are on the asker's oscillator, the other two on the neighbour's.
+/// `request_sent` and `response_received` are on the requester's oscillator, the other two on the neighbour's.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct LinkDelay {
     /// t1.
@@ -25,7 +25,8 @@ pub struct LinkDelay {
 }
 
 impl LinkDelay {
-    /// EnGINE eq. 1, ((t2 - t1) + (t4 - t3)) / 2, in the neighbour's time: `neighbour` is how much faster it runs.
+    /// EnGINE eq. 1, ((t2 - t1) + (t4 - t3)) / 2, in the neighbour's time: `neighbour` is the neighbour's rate
+    /// offset.
     #[must_use]
     pub fn mean(&self, neighbour: Frequency) -> Duration {
         let round_trip = neighbour.scale(self.response_received - self.request_sent);
@@ -49,7 +50,7 @@ pub struct Pdelay {
 }
 
 impl Pdelay {
-    /// A new exchange; gives its number. An open one is given up.
+    /// Begins a new exchange; returns its number. An open exchange is given up.
     pub fn new_request(&mut self) -> u16 {
         self.sequence = self.sequence.wrapping_add(1);
         self.request_sent = None;
@@ -64,14 +65,14 @@ impl Pdelay {
         }
     }
 
-    /// The response has come, which says when the request arrived.
+    /// Handles the response, which contains the arrival of the request.
     pub fn response(&mut self, sequence: u16, request_received: Instant<Free>, at: Instant<Free>) {
         if sequence == self.sequence {
             self.response = Some((request_received, at));
         }
     }
 
-    /// The follow-up has come, which says when the response left: an exchange is complete.
+    /// Handles the follow-up, which contains the departure of the response and completes the exchange.
     pub fn follow_up(&mut self, sequence: u16, response_sent: Instant<Free>) {
         let (Some(request_sent), Some((request_received, response_received)), true) =
             (self.request_sent.take(), self.response.take(), sequence == self.sequence)
@@ -92,14 +93,14 @@ impl Pdelay {
         self.delays.put(times.mean(self.neighbour_rate));
     }
 
-    /// How much faster the neighbour's oscillator runs (`neighborRateRatio`, less one).
+    /// The rate offset of the neighbour's oscillator (`neighborRateRatio`, less one).
     #[must_use]
     pub fn neighbour_rate(&self) -> Frequency {
         self.neighbour_rate
     }
 
-    /// The link's delay in the neighbour's time (`meanLinkDelay`): the median of the last exchanges. None before
-    /// the first.
+    /// The link's delay in the neighbour's time (`meanLinkDelay`): the median of the last exchanges. None before the
+    /// first exchange.
     #[must_use]
     pub fn mean_link_delay(&self) -> Option<Duration> {
         self.delays.get()
@@ -114,7 +115,7 @@ mod tests {
         Instant::from_ns(ns)
     }
 
-    /// Links of 500 and 700 ns, whatever the clocks' offset: the mean is 600, half the difference is the error.
+    /// Links of 500 and 700 ns and any offset of the clocks: the mean is 600, and half the difference is the error.
     #[test]
     fn the_mean_is_equation_1() {
         for offset in [0, 1_000_000, -12_345_678] {
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_neighbours_pace_is_seen_and_allowed_for() {
-        // The neighbour is 100 ppm faster and takes 10 ms to answer, which alone would be an error of 500 ns.
+        // The neighbour is 100 ppm faster and takes 10 ms to respond, which alone would be an error of 500 ns.
         let mut pdelay = Pdelay::default();
         let neighbours = |ns: i64| at(ns + ns / 10_000);
         for exchange in 0..12 {
@@ -144,7 +145,7 @@ mod tests {
             pdelay.request_sent(sequence, at(start));
             pdelay.response(sequence, neighbours(start + 500), at(start + 10_001_000));
             pdelay.follow_up(sequence, neighbours(start + 10_000_500));
-            // Of another exchange: not taken.
+            // A follow-up of another exchange is ignored.
             pdelay.follow_up(sequence.wrapping_sub(1), at(0));
         }
         assert!((pdelay.neighbour_rate().ppt() - 100_000_000).abs() < 1_000);
@@ -152,8 +153,8 @@ mod tests {
         assert!(delay.is_some_and(|ns| (ns - 500).abs() <= 1), "{delay:?}");
     }
 
-    /// One exchange a second over a link of 500 ns each way; gives the rate ratio after each in parts of 10^9. `noise_ns`
-    /// is how late every response's time of sending is noted.
+    /// Makes one exchange a second over a link of 500 ns each way; returns the rate ratio after each in parts of
+    /// 10^9. `noise_ns` is the error of every response's departure timestamp.
     fn frequencies(noise_ns: &[i64]) -> Vec<i64> {
         let mut pdelay = Pdelay::default();
         let exchange = |(place, noise): (usize, &i64)| {
@@ -167,10 +168,12 @@ mod tests {
         noise_ns.iter().enumerate().map(exchange).collect()
     }
 
-    /// The rate ratio is of the oldest and the newest of eight responses, so that noise of a stamp counts a seventh.
+    /// The rate ratio is that of the oldest and the newest of eight responses, so that the noise of a timestamp
+    /// counts a seventh.
     #[test]
     fn the_pace_is_over_seven_exchanges() {
-        // 2,100 ns too late by the end of k seconds are 2,100 / k parts of 10^9; the ninth exchange knows nothing of it.
+        // 2,100 ns too late at the end of k seconds are 2,100 / k parts of 10^9; the ninth exchange does not depend
+        // on it.
         assert_eq!(
             frequencies(&[-2_100, 0, 0, 0, 0, 0, 0, 0, 0]),
             [0, 2_100, 1_050, 700, 525, 420, 350, 300, 0]
@@ -178,7 +181,7 @@ mod tests {
         assert_eq!(frequencies(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 2_100]), [0, 0, 0, 0, 0, 0, 0, 0, 0, 300]);
     }
 
-    /// What comes for an older exchange is not taken.
+    /// Messages of an older exchange are ignored.
     #[test]
     fn only_the_open_exchange_counts() {
         let mut pdelay = Pdelay::default();

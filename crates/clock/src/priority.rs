@@ -1,8 +1,8 @@
-//! How good a clock is, and which of two is the better: the best master clock algorithm's comparison.
+//! The quality of a clock, and the comparison of two: the best master clock algorithm's data set comparison.
 //!
 //! IEEE 802.1AS-2020, 10.3.2 to 10.3.5; IEEE 1588-2019, 9.3.
 
-/// What a clock says of itself. The lower one is the better, field by field in this order.
+/// The attributes of a clock that its Announce messages carry. The lower one is better, field by field in this order.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SystemIdentity {
     /// `priority1`.
@@ -15,7 +15,7 @@ pub struct SystemIdentity {
     pub variance: u16,
     /// `priority2`.
     pub priority2: u8,
-    /// `clockIdentity`: decides where all else is equal.
+    /// `clockIdentity`, which decides if all other fields are equal.
     pub identity: u32,
 }
 
@@ -29,14 +29,14 @@ pub struct PortIdentity {
 }
 
 impl PortIdentity {
-    /// The port at a place among a node's, counted from 0.
+    /// The port at an index among a node's ports, counted from 0.
     #[must_use]
     pub fn at(clock: u32, place: usize) -> Self {
         Self { clock, port: u16::try_from(place + 1).unwrap_or(u16::MAX) }
     }
 }
 
-/// A path to a grandmaster (`priority vector`). The lower one is the better.
+/// A path to a grandmaster (`priority vector`). The lower one is better.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PriorityVector {
     /// The grandmaster.
@@ -50,14 +50,14 @@ pub struct PriorityVector {
 /// The role of a port (`portState`). IEEE 802.1AS-2020, table 10-1.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Role {
-    /// Takes no part.
+    /// The port does not take part.
     #[default]
     Disabled,
-    /// Sends time to its neighbour.
+    /// The port sends time to its neighbour.
     Master,
-    /// Gets time from its neighbour.
+    /// The port gets time from its neighbour.
     Slave,
-    /// Neither: another path is better.
+    /// The port does neither, as another path is better.
     Passive,
 }
 
@@ -75,7 +75,7 @@ mod tests {
             priority2: 248,
             identity: 5,
         };
-        // Each is better than the one before, though worse in all that counts less.
+        // Each vector is better than the previous one, though worse in all fields of lower rank.
         let ranked = [
             usual,
             SystemIdentity { identity: 4, ..usual },

@@ -12,7 +12,7 @@ pub enum PtpClock {
 }
 
 impl PtpClock {
-    /// Takes an input and appends what follows from it.
+    /// Handles an input and appends the resulting outputs.
     pub fn handle(&mut self, input: Input, outputs: &mut Vec<Output>) {
         match self {
             Self::Instance(instance) => instance.handle(input, outputs),
@@ -20,7 +20,7 @@ impl PtpClock {
         }
     }
 
-    /// A message leaves a port now: fills in or corrects the time of a one-step Sync.
+    /// Handles a message that leaves a port now: fills in or corrects the time of a one-step Sync.
     #[must_use]
     pub fn on_departure(&mut self, message: Message, at: Stamp) -> Message {
         match self {
@@ -29,7 +29,7 @@ impl PtpClock {
         }
     }
 
-    /// The node whose time this one follows, where that is elected.
+    /// The node whose time this one follows, if it is elected.
     #[must_use]
     pub fn grandmaster(&self) -> Option<u32> {
         match self {
@@ -38,7 +38,7 @@ impl PtpClock {
         }
     }
 
-    /// Whether this node's clock is steered by a servo, or other nodes follow it.
+    /// Whether a servo adjusts this node's clock, or other nodes follow it.
     #[must_use]
     pub fn keeps_time(&self) -> bool {
         matches!(self, Self::Instance(_))

@@ -1,4 +1,4 @@
-//! What a node knows of the grandmaster's time from one Sync and its Follow_Up, and what it passes on.
+//! The grandmaster's time from one Sync and its Follow_Up, and the time that a node forwards.
 //!
 //! IEEE 802.1AS-2020, 10.2.9 and 11.2.15 (`PortSyncSync`, `MDSyncSend`).
 
@@ -8,15 +8,15 @@ use tsn_units::{Duration, Frequency, Instant, Local};
 /// A received Sync, complete.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct ReceivedSync {
-    /// Its number.
+    /// The sequence number.
     pub sequence: u16,
-    /// When it arrived here.
+    /// When the Sync arrived here.
     pub at: Stamp,
-    /// The grandmaster's time when it left the grandmaster.
+    /// The grandmaster's time when the Sync left the grandmaster.
     pub origin: Instant<Local>,
-    /// How much later, in the grandmaster's time, it arrived here.
+    /// Delay from there to here, in the grandmaster's time.
     pub correction: Duration,
-    /// How much faster than this node's oscillator the grandmaster runs (`rateRatio`, less one).
+    /// Rate offset of the grandmaster against this node's oscillator (`rateRatio`, less one).
     pub rate: Frequency,
 }
 
@@ -27,7 +27,7 @@ impl ReceivedSync {
         self.origin + self.correction
     }
 
-    /// How far this node's clock was ahead of the grandmaster's.
+    /// Offset of this node's clock from the grandmaster's.
     #[must_use]
     pub fn offset(&self) -> Duration {
         self.at.local - self.grandmaster()
@@ -58,7 +58,7 @@ mod tests {
         };
         assert_eq!(received.offset(), Duration::from_ns(1_077 - 540));
         let Origin { correction, .. } = received.forwarded(stamp(10_001_000));
-        // 10 ms here are 10 ms and 1 us there.
+        // 10 ms here are 10 ms and 1 us of the grandmaster.
         assert!((correction - Duration::from_ns(40 + 10_001_000)).ps().abs() <= 1, "{correction:?}");
     }
 }

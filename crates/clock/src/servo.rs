@@ -1,13 +1,13 @@
 //! A proportional-integral servo with linuxptp's parameters, defaults and states.
 //!
-//! ptp4l(8), options `pi_…`, `first_step_threshold`, `step_threshold`, `max_frequency`. Fixed point instead of
-//! floating point: gains in 2^-32, frequencies in 2^-32 ppb; only the gains' powers, once, are a libm's.
+//! ptp4l(8), options `pi_…`, `first_step_threshold`, `step_threshold`, `max_frequency`. It computes in fixed point
+//! instead of floating point: gains in 2^-32, frequencies in 2^-32 ppb; only the powers in the gains use libm, once.
 
 use tsn_units::{Duration, Frequency, Instant, Local};
 
 const FIXED: u32 = 32;
 
-/// The options, in thousandths and nanoseconds; [`PiParameters::default`] has linuxptp's for hardware stamps.
+/// The options, in thousandths and nanoseconds; [`PiParameters::default`] has linuxptp's for hardware timestamps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PiParameters {
     /// `pi_proportional_scale`, thousandths.
@@ -22,9 +22,9 @@ pub struct PiParameters {
     pub integral_exponent: i64,
     /// `pi_integral_norm_max`, thousandths.
     pub integral_norm_max: i64,
-    /// `first_step_threshold`, ns: the first correction is a step where the offset is larger; 0 for never.
+    /// `first_step_threshold`, ns: the first correction is a step if the offset is larger; 0 for never.
     pub first_step_threshold_ns: i64,
-    /// `step_threshold`, ns: the servo starts anew where the offset is larger; 0 for never.
+    /// `step_threshold`, ns: the servo restarts if the offset is larger; 0 for never.
     pub step_threshold_ns: i64,
     /// `max_frequency`, ppb.
     pub max_frequency_ppb: i64,
@@ -41,18 +41,18 @@ impl Default for PiParameters {
             integral_norm_max: 300,
             first_step_threshold_ns: 20_000,
             step_threshold_ns: 0,
-            // What the I210 driver allows; linuxptp itself would go up to nine tenths.
+            // The greatest value of the I210 driver; linuxptp itself would allow up to nine tenths.
             max_frequency_ppb: 62_499_999,
         }
     }
 }
 
-/// What a clock is to do after a sample.
+/// The correction of a clock after a sample.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
-    /// From now on, faster than the oscillator by this.
+    /// The frequency adjustment from now on.
     pub frequency: Frequency,
-    /// Before that, a step by this.
+    /// The step before the adjustment.
     pub step: Option<Duration>,
 }
 
@@ -65,7 +65,7 @@ struct Sample {
 #[derive(Copy, Clone, Debug)]
 enum State {
     Start,
-    /// One sample is known; a second one, late enough, gives the frequency.
+    /// There is one sample; a second one, late enough, gives the frequency.
     Estimating(Sample),
     Tracking,
 }
@@ -77,9 +77,9 @@ pub struct PiServo {
     /// Gains in 2^-32: ppb per ns of offset.
     kp: i64,
     ki: i64,
-    /// How far apart two samples have to be to estimate the frequency from.
+    /// Least distance of two samples from which the frequency is estimated.
     min_spacing_ns: i64,
-    /// 2^-32 ppb by which the oscillator is too fast.
+    /// Estimated frequency error of the oscillator in 2^-32 ppb.
     drift: i64,
     state: State,
     corrected: bool,
@@ -117,7 +117,8 @@ impl PiServo {
         (self.kp, self.ki)
     }
 
-    /// A sample: the clock was ahead of its master by `offset` when it showed `local`. None: nothing to do yet.
+    /// Handles a sample: the clock was ahead of its master by `offset` when it showed `local`. None if there is no
+    /// correction yet.
     pub fn sample(&mut self, offset: Duration, local: Instant<Local>) -> Option<Correction> {
         let sample = Sample { offset_ns: offset.floor_ns(), local_ns: local.ticked_ns(1) };
         let distance = sample.offset_ns.saturating_abs();
@@ -152,7 +153,7 @@ impl PiServo {
                 let proportional = i128::from(self.kp) * i128::from(sample.offset_ns);
                 let wanted = proportional + i128::from(self.drift) + integral;
                 let limited = self.limited(wanted);
-                // At its limit the integral part does not wind up.
+                // At the limit the integral part is not changed (anti-windup).
                 if i128::from(limited) == wanted {
                     self.drift = self.limited(i128::from(self.drift) + integral);
                 }
@@ -167,7 +168,7 @@ impl PiServo {
     }
 }
 
-/// A clock that is too fast by `drift` (2^-32 ppb) is to run slower by it.
+/// The adjustment that compensates a clock that is too fast by `drift` (2^-32 ppb).
 fn slower_by(drift: i64) -> Frequency {
     // 2^-32 ppb in 2^-60: times 2^28 / 10^9.
     Frequency::from_units((-(i128::from(drift) << 28) / 1_000_000_000) as i64)
@@ -206,7 +207,7 @@ mod tests {
         let s = 1_000_000_000;
         for (local, offset, adjustment, step) in [
             (s, 50_000, None, None),
-            // 0.016 / 0.3 s = 53.3 ms have to lie between the two samples.
+            // There must be 0.016 / 0.3 s = 53.3 ms between the two samples.
             (s + 53_000_000, 50_500, None, None),
             // drift = 1e9 * 10_000 / 1e9, and the first correction, of more than 20 us, is a step.
             (2 * s, 60_000, Some(-10_000.0), Some(-60_000)),
@@ -215,7 +216,7 @@ mod tests {
             // drift is 10_030 now: 0.7 * -40 + 10_030 - 0.3 * 40
             (4 * s, -40, Some(-9_990.0), None),
             (5 * s, 0, Some(-10_018.0), None),
-            // Beyond the limit: cut, and the drift stays.
+            // Beyond the limit the adjustment is cut, and the drift is unchanged.
             (6 * s, 100_000_000, Some(-62_499_999.0), None),
             (7 * s, 0, Some(-10_018.0), None),
         ] {
@@ -231,7 +232,7 @@ mod tests {
         }
     }
 
-    /// 0.016 / 0.3 s, less a thousandth: 53,280,054 ns have to lie between the first two samples.
+    /// There must be 0.016 / 0.3 s, less a thousandth, between the first two samples: 53,280,054 ns.
     #[test]
     fn two_samples_are_far_enough_apart_to_the_nanosecond() {
         for (apart, corrects) in [(53_280_053, false), (53_280_054, true)] {
@@ -242,7 +243,7 @@ mod tests {
         }
     }
 
-    /// A servo that starts anew goes on from the frequency that it had, and estimates on the clock that it steers.
+    /// A servo that restarts continues with its last frequency, and estimates on the clock that it adjusts.
     #[test]
     fn a_frequency_is_estimated_from_the_one_before() {
         let parameters = PiParameters { step_threshold_ns: 1_000_000, ..PiParameters::default() };
@@ -273,13 +274,13 @@ mod tests {
         let default = PiParameters::default();
         assert_eq!(run(default, &[19_000, 20_000, 30_000]), [None, Some(false), Some(false)]);
         assert_eq!(run(default, &[19_000, 20_001]), [None, Some(true)]);
-        // A step threshold makes the servo start anew, and step.
+        // A step threshold makes the servo restart and step.
         let anew = PiParameters { step_threshold_ns: 1_000, ..default };
         assert_eq!(
             run(anew, &[0, 0, 1_000, 1_001, 1_001, 1_001]),
             [None, Some(false), Some(false), None, None, Some(true)]
         );
-        // A clock that went back between two samples gives no frequency.
+        // A clock that was set back between two samples gives no frequency.
         let mut servo = PiServo::new(default, Duration::from_ns(s));
         assert_eq!(servo.sample(Duration::ZERO, Instant::from_ns(s)), None);
         assert_eq!(servo.sample(Duration::ZERO, Instant::from_ns(s)), None);

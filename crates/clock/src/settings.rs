@@ -1,21 +1,21 @@
-//! What a PTP instance is made of: its ports and their roles, its profile, its servo.
+//! The settings of a PTP instance: its ports and their roles, its profile, its servo.
 //!
 //! IEEE 802.1AS-2020, 10.3; IEEE 1588-2019, 9.2.
 
 use crate::{PiServo, Profile, SystemIdentity};
 use tsn_units::Duration;
 
-/// How the delay to the master is measured.
+/// The mechanism that measures the delay to the master.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum DelayMechanism {
-    /// Link by link.
+    /// The delay of each link is measured.
     #[default]
     PeerToPeer,
-    /// Master and slave, whatever is between them.
+    /// The delay between master and slave is measured, whatever is between them.
     EndToEnd,
 }
 
-/// Where the roles of the ports come from.
+/// The source of the ports' roles.
 #[derive(Clone, Debug)]
 pub enum Roles {
     /// The Plan assigns them.
@@ -27,7 +27,7 @@ pub enum Roles {
     },
     /// The best master clock algorithm elects them.
     Elected {
-        /// How good the node's own clock is.
+        /// The attributes of the node's own clock.
         own: SystemIdentity,
         /// The ports that take part.
         ports: Vec<usize>,
@@ -38,21 +38,21 @@ pub enum Roles {
     },
 }
 
-/// What an instance is made of.
+/// The settings of an instance.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The node.
     pub identity: u32,
-    /// How many ports it has.
+    /// Number of ports.
     pub ports: usize,
     /// gPTP or IEEE 1588.
     pub profile: Profile,
-    /// How delays are measured.
+    /// The delay mechanism.
     pub delay: DelayMechanism,
-    /// Sync messages carry their own time.
+    /// Whether Sync messages carry their own origin timestamp.
     pub one_step: bool,
-    /// Where the roles of the ports come from.
+    /// The source of the ports' roles.
     pub roles: Roles,
-    /// The servo, as it begins.
+    /// The servo in its first state.
     pub servo: PiServo,
 }

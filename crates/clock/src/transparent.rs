@@ -1,4 +1,4 @@
-//! A transparent clock: messages pass, and the time that they carry is corrected by their residence time.
+//! A transparent clock: messages pass, and their time is corrected by their residence time.
 //!
 //! IEEE 1588-2019, 10.2 (end-to-end) and 10.3 (peer-to-peer). Its oscillator runs free (it is not syntonised).
 
@@ -6,24 +6,24 @@ use crate::{DelayMechanism, Input, Message, Origin, Output, Pdelay, PortIdentity
 use std::collections::VecDeque;
 use tsn_units::{Duration, Free, Instant};
 
-/// The most messages that are kept at once; the oldest is forgotten.
+/// Most messages that are remembered; the oldest is forgotten.
 const MAX_IN_TRANSIT: usize = 64;
 
 /// The sender of a message, and its sequence number.
 type MessageId = (PortIdentity, u16);
 
-/// An event message that has come in.
+/// A received event message.
 #[derive(Clone, Debug)]
 struct InTransit {
     id: MessageId,
-    /// The port that it came in by.
+    /// The port that received it.
     port: usize,
     at: Instant<Free>,
-    /// Delay of the link that it came by, where that is known link by link.
+    /// Delay of the link over which it arrived, if delays are measured for each link.
     link: Duration,
-    /// For every port, when it left.
+    /// For every port, when the message left.
     left: Vec<Option<Instant<Free>>>,
-    /// Its Follow_Up, where that has come before the Sync has left.
+    /// The Follow_Up, if it has arrived before the Sync has left.
     follow_up: Option<Origin>,
     /// Ports whose Follow_Up has been sent.
     follow_up_sent: Vec<bool>,
@@ -59,7 +59,7 @@ impl TransparentClock {
         }
     }
 
-    /// Takes an input and appends what follows from it.
+    /// Handles an input and appends the resulting outputs.
     pub fn handle(&mut self, input: Input, outputs: &mut Vec<Output>) {
         match input {
             Input::PdelayDue { port } if self.delay == DelayMechanism::PeerToPeer => {
@@ -74,7 +74,7 @@ impl TransparentClock {
         }
     }
 
-    /// A one-step Sync is corrected as it leaves.
+    /// Corrects a one-step Sync that leaves.
     #[must_use]
     pub fn on_departure(&mut self, message: Message, at: Stamp) -> Message {
         match message {
@@ -181,7 +181,7 @@ impl TransparentClock {
         InTransit { id, port, at: at.free, link, left, follow_up: None, follow_up_sent }
     }
 
-    /// Sends a message out of all ports but the one that it came in by.
+    /// Sends a message out of all ports except the one that received it.
     fn flood(&self, from: usize, message: &Message, outputs: &mut Vec<Output>) {
         for (port, enabled) in self.enabled.iter().enumerate() {
             if *enabled && port != from {
@@ -190,7 +190,7 @@ impl TransparentClock {
         }
     }
 
-    /// Follow_Ups of those ports whose Sync has left, when both are known.
+    /// Sends the Follow_Up at those ports whose Sync has left, when both are known.
     fn follow_up(&mut self, id: MessageId, outputs: &mut Vec<Output>) {
         let Some(transit) = self.syncs.iter_mut().find(|transit| transit.id == id) else { return };
         let Some(origin) = transit.follow_up else { return };
@@ -207,7 +207,7 @@ impl TransparentClock {
     }
 }
 
-/// Keeps a message in transit. An earlier one with the same identity is long gone.
+/// Remembers a message in transit. An earlier one with the same identity left long ago.
 fn remember(transit: &mut VecDeque<InTransit>, one: InTransit) {
     transit.retain(|other| other.id != one.id);
     transit.push_back(one);

@@ -1,20 +1,20 @@
-//! What people read of many integers: extremes, exact mean and deviation, nearest-rank quantiles.
+//! The statistics of many integers: extremes, exact mean and deviation, nearest-rank quantiles.
 
 use crate::histogram::Histogram;
 use serde::Serialize;
 
-/// One sample that stands out: its value, the frame's number, and whose frame it is.
+/// One extreme sample: its value, the frame's number, and the frame's path.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Extreme {
     /// The sample.
     pub value: i64,
-    /// The frame's number; none where a sample stands for many.
+    /// The frame's number; none if a sample stands for many frames.
     pub seq: Option<u64>,
-    /// The path, by its place in the report.
+    /// The path, by its index in the report.
     pub path: u32,
 }
 
-/// Samples as counted, with their extremes.
+/// Samples as counts, with their extremes.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
     counts: Histogram,
@@ -23,7 +23,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Adds the sample of one frame; the first of equal extremes is the one that is kept.
+    /// Adds the sample of one frame; of equal extremes the first one is kept.
     #[inline]
     pub fn add(&mut self, value: i64, seq: u64, path: u32) {
         self.counts.add(value);
@@ -36,7 +36,8 @@ impl Distribution {
         }
     }
 
-    /// Adds a sample that was seen `times` times, as a bin of a histogram has it; none where that is 0.
+    /// Adds a sample that was observed `times` times, as a bin of a histogram contains it; adds nothing if `times` is
+    /// 0.
     pub fn add_many(&mut self, value: i64, times: u64, seq: u64, path: u32) {
         if times > 0 {
             self.add(value, seq, path);
@@ -44,7 +45,7 @@ impl Distribution {
         }
     }
 
-    /// How many samples.
+    /// Number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.total()
@@ -62,7 +63,7 @@ impl Distribution {
         self.max
     }
 
-    /// Adds another's samples.
+    /// Adds the samples of another distribution.
     pub fn merge(&mut self, other: &Self) {
         for (value, count) in other.counts.ascending() {
             self.counts.add_many(value, count);
@@ -72,7 +73,8 @@ impl Distribution {
         (self.min, self.max) = (first, last);
     }
 
-    /// The samples' distances from `centre`. The largest keeps its frame; the smallest may be many frames', so it has none.
+    /// The samples' distances from `centre`. The largest keeps its frame; the smallest may be of many frames, so it
+    /// has none.
     #[must_use]
     pub fn distances(&self, centre: i64) -> Self {
         let mut found = Self::default();
@@ -103,7 +105,7 @@ impl Distribution {
         i64::try_from((2 * sum + half) / (2 * count)).ok()
     }
 
-    /// Everything that people read; none without a sample.
+    /// All statistics; none without a sample.
     #[must_use]
     pub fn stat(&self) -> Option<Stat> {
         let (min, max) = (self.min?, self.max?);
@@ -134,7 +136,7 @@ impl Distribution {
         })
     }
 
-    /// The sample that a share of `share` in `of` samples does not exceed; none without a sample.
+    /// The value that `share` in `of` samples do not exceed; none without a sample.
     #[must_use]
     pub fn quantile(&self, share: u64, of: u64) -> Option<i64> {
         let count = self.counts.total();
@@ -155,7 +157,7 @@ fn nearest_rank(ascending: &[(i64, u64)], count: u64, share: u64, of: u64) -> i6
     ascending.last().map_or(0, |(value, _)| *value)
 }
 
-/// A sum of squares, exact as long as 128 bits hold it, and in floating point beyond.
+/// A sum of squares, exact as long as 128 bits suffice, and in floating point beyond.
 #[derive(Default)]
 struct Squares {
     exact: Option<u128>,
@@ -193,23 +195,23 @@ impl Squares {
     }
 }
 
-/// What people read of many integers.
+/// The statistics of many integers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stat {
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
     /// The smallest.
     pub min: i64,
-    /// Whose it is: the frame's number; none where it stands for many frames.
+    /// The number of the frame with the smallest sample; none if the sample stands for many frames.
     pub min_seq: Option<u64>,
-    /// In a group: the flow's name.
+    /// In a group: the name of that frame's flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_stream: Option<String>,
     /// The largest.
     pub max: i64,
-    /// Whose it is: the frame's number.
+    /// The number of the frame with the largest sample.
     pub max_seq: Option<u64>,
-    /// In a group: the flow's name.
+    /// In a group: the name of that frame's flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_stream: Option<String>,
     /// Exact sum.

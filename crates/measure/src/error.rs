@@ -1,4 +1,4 @@
-//! What keeps measures from being made.
+//! Errors that prevent measures.
 
 use std::path::PathBuf;
 
@@ -8,41 +8,41 @@ pub enum Error {
     /// A capture that cannot be read.
     #[error("{path}: {error}")]
     Capture {
-        /// Which.
+        /// The capture.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: tsn_capture::Error,
     },
     /// Observations that cannot be read.
     #[error("{path}: {error}")]
     Observations {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: tsn_observation::parquet::Error,
     },
     /// A run folder without a readable Plan.
     #[error("{path}: {error}")]
     Plan {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: tsn_plan::PlanError,
     },
     /// A file that cannot be read or written.
     #[error("{path}: {error}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: std::io::Error,
     },
     /// Other JSON than expected.
     #[error("{what}: {error}")]
     Json {
-        /// Which.
+        /// The JSON.
         what: String,
-        /// What is wrong.
+        /// The error.
         error: serde_json::Error,
     },
     /// Nothing to measure.
@@ -51,15 +51,15 @@ pub enum Error {
     /// Per-frame table that cannot be written.
     #[error("{path}: {error}")]
     Frames {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: parquet::errors::ParquetError,
     },
 }
 
 impl Error {
-    /// What the system said of a file, where that is why.
+    /// The system's error of a file, if that is the cause.
     #[must_use]
     pub fn disk(&self) -> Option<&std::io::Error> {
         match self {

@@ -1,4 +1,4 @@
-//! Streams in captures: which frames belong together, and what their stream is called.
+//! Streams in captures: which frames belong together, and the names of streams.
 
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
@@ -7,12 +7,12 @@ use tsn_wire::payload::netlatency;
 use tsn_wire::recognise::Format;
 use tsn_wire::{EtherType, Mac, Tag, telegram};
 
-/// What the frames of one stream have in common wherever they are seen.
+/// The common property of all frames of one stream, at every place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FlowKey {
-    /// Frames with tsnbench's test payload say it themselves.
+    /// The stream number in tsnbench's test payload.
     Tsnbench(u32),
-    /// TRDP process data: every communication identifier and type of a source is numbered by itself.
+    /// TRDP process data: every communication identifier and type of a source has its own numbers.
     Trdp { com_id: u32, kind: u16, kind_name: &'static str, source: [u8; 4], destination: [u8; 4] },
     /// IPv4.
     Ipv4 { mac: Option<Mac>, source: [u8; 4], destination: [u8; 4], protocol: u8, ports: Option<(u16, u16)> },
@@ -28,7 +28,7 @@ pub(crate) enum FlowKey {
     Other { source: Option<Mac>, destination: Option<Mac>, ether_type: EtherType, vid: Option<u16>, sub: u8 },
 }
 
-/// The fields of a key that both sides show: what only one side shows cannot tell streams apart.
+/// The fields of a key that both sides contain: a field at one side only cannot distinguish streams.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VisibleFields {
     pub(crate) source: bool,
@@ -78,7 +78,7 @@ impl FlowKey {
         }
     }
 
-    /// How people call it, given its format and its first frame's tag and source.
+    /// The name of the stream, from its format and its first frame's tag and source.
     pub(crate) fn name(&self, format: Format, tag: Option<Tag>, source: Option<Mac>) -> String {
         match self {
             Self::Tsnbench(stream) => format!("tsnbench/{stream}"),

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the file says what its `path` numbers mean.
+/// The key of the file's metadata with the meaning of `path` numbers.
 const PATHS_KEY: &str = "tsnbench.paths";
 /// Rows per row group.
 const ROWS: usize = 1 << 17;
@@ -28,10 +28,10 @@ const SCHEMA: &str = "message frames {
     OPTIONAL INT64 delay_ns (INTEGER(64,true));
     REQUIRED INT32 octets (INTEGER(32,false));
 }";
-/// Behind the others, where the run's clocks were read.
+/// The last column, if the run's clocks were read.
 const UNCERTAINTY: &str = "    OPTIONAL INT64 uncertainty_ns (INTEGER(64,true));\n}";
 
-/// What the number of a path stands for.
+/// The meaning of a path's number.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PathName<'a> {
     pub(crate) stream: &'a str,
@@ -39,7 +39,7 @@ pub(crate) struct PathName<'a> {
     pub(crate) listener: &'a str,
 }
 
-/// A column of which some rows have no value.
+/// A column in which some rows have no value.
 #[derive(Default)]
 struct NullableColumn {
     values: Vec<i64>,
@@ -58,7 +58,8 @@ impl NullableColumn {
     }
 }
 
-/// Writes the table; keeps its first failure for [`FrameTable::finish`], so that measuring need not ask at every frame.
+/// Writes the table; keeps its first error for [`FrameTable::finish`], so that measuring need not check it at every
+/// frame.
 pub(crate) struct FrameTable {
     path: PathBuf,
     file: SerializedFileWriter<File>,
@@ -73,7 +74,7 @@ pub(crate) struct FrameTable {
 }
 
 impl FrameTable {
-    /// `uncertain`: with a column of what each delay may be wrong by.
+    /// `uncertain`: with a column for the uncertainty of each delay.
     pub(crate) fn create(path: &Path, uncertain: bool) -> Result<Self, Error> {
         let file = File::create(path).map_err(|error| Error::File { path: path.to_owned(), error })?;
         let writer = || -> Result<_, ParquetError> {
@@ -106,7 +107,7 @@ impl FrameTable {
         })
     }
 
-    /// Writes what waits and what the path numbers mean.
+    /// Writes the rest of the buffer and the meaning of the path numbers.
     pub(crate) fn finish(mut self, names: &[PathName<'_>]) -> Result<(), Error> {
         let names = serde_json::to_string(names)
             .map_err(|error| Error::Json { what: "names of paths".into(), error })?;
@@ -170,7 +171,7 @@ fn column<T: DataType>(
 }
 
 impl FrameTable {
-    /// A frame, and what its delay may be wrong by.
+    /// Writes a frame and the uncertainty of its delay.
     pub(crate) fn row(
         &mut self,
         seq: u64,
@@ -202,7 +203,7 @@ impl FrameSink for FrameTable {
     }
 }
 
-/// A table, or none wanted.
+/// A table, or none.
 impl<F: FrameSink> FrameSink for Option<F> {
     #[inline]
     fn frame(&mut self, seq: u64, frame: &Frame, options: &PathOptions) {

@@ -1,18 +1,18 @@
-//! Counts how often each integer occurs, exactly, in memory that grows with the range of values and not with their number.
+//! Counts how often each integer occurs, exactly; the memory grows with the range of values, not with their number.
 
 /// Values per page, and what a page costs: half a kilobyte.
 const PAGE: usize = 128;
 const SHIFT: u32 = PAGE.trailing_zeros();
-/// Marks a free place in the index; no page has this number, since numbers are shifted values.
+/// Marks a free slot in the index; no page has this number, since numbers are shifted values.
 const FREE: i64 = i64::MIN;
 
-/// How often each value occurred.
+/// Number of occurrences of each value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histogram {
-    /// Open addressing: page number and its place in `pages`; a power of two long, at most half full.
+    /// Open addressing: page number and its index in `pages`; a power of two long, at most half full.
     index: Vec<(i64, u32)>,
     pages: Vec<[u32; PAGE]>,
-    /// Values whose counter was full, and how many occurrences it had by then.
+    /// Values whose counter was full, and the number of occurrences until then.
     carried_over: Vec<(i64, u64)>,
     /// The page of the last value.
     last: (i64, u32),
@@ -20,7 +20,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// How many values there are.
+    /// Number of values.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -86,7 +86,7 @@ impl Histogram {
         self.index = index;
     }
 
-    /// Every value that occurred and how often, ascending.
+    /// Every value that occurred with its number of occurrences, ascending.
     pub(crate) fn ascending(&self) -> Vec<(i64, u64)> {
         let mut numbers: Vec<_> = self.index.iter().filter(|entry| entry.0 != FREE).copied().collect();
         numbers.sort_unstable();
@@ -107,7 +107,7 @@ impl Histogram {
     }
 }
 
-/// Where `number` is in the index, or the free place where it belongs.
+/// The slot of `number` in the index, or the free slot where it belongs.
 #[inline]
 fn find(index: &[(i64, u32)], number: i64) -> usize {
     let mask = index.len() - 1;

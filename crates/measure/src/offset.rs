@@ -1,4 +1,4 @@
-//! A constant whole-second offset between two clocks, recognised and named, never silently applied.
+//! A constant whole-second offset between two clocks: it is reported, and subtracted only on request.
 
 use crate::distribution::Distribution;
 use serde::Serialize;
@@ -12,13 +12,13 @@ const TAI_MINUS_UTC: i64 = 37;
 pub struct Offset {
     /// The receiving clock minus the sending clock.
     pub seconds: i64,
-    /// Whether it was taken off the delays.
+    /// Whether it was subtracted from the delays.
     pub applied: bool,
-    /// In words.
+    /// The sentence for reports.
     pub text: String,
 }
 
-/// Looks for an offset in the paths' delays, of which `applied_s` have been taken off already.
+/// Searches for an offset in the paths' delays, from which `applied_s` have been subtracted already.
 pub(crate) fn find<'a>(
     delays: impl Iterator<Item = &'a Distribution>,
     applied_s: Option<i64>,
@@ -49,7 +49,7 @@ fn whole_seconds(delay: &Distribution) -> Option<i64> {
     let (min, max) = (delay.min()?.value, delay.max()?.value);
     let median = delay.quantile(1, 2)?;
     let seconds = (median.checked_add(SECOND / 2)?).div_euclid(SECOND);
-    // Delays that spread over a second are no constant offset.
+    // Delays whose spread exceeds a second are no constant offset.
     let constant = max.checked_sub(min)? < SECOND;
     Some(if constant { seconds } else { 0 })
 }
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(find([&Distribution::default()].into_iter(), None), None);
     }
 
-    /// So many delays of whole seconds.
+    /// A number of equal delays of whole seconds.
     fn seconds(seconds: i64, count: u64) -> Distribution {
         let mut found = Distribution::default();
         (0..count).for_each(|seq| found.add(seconds * SECOND, seq, 0));

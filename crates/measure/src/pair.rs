@@ -1,24 +1,25 @@
-//! One path: sightings of numbered frames in, whole frames out in order of their numbers.
+//! One path: takes sightings of numbered frames and returns complete frames in order of their numbers.
 //!
-//! Frames wait in a window over their numbers until nothing more can come: both sightings are there and some room for
-//! duplicates has passed, or the side that is missing has gone on by [`GIVE_UP_AFTER`] numbers, or the window is full.
+//! Frames wait in a window over their numbers until no more sighting can come: both sightings are there and the
+//! window for duplicates has passed, or the side of the missing one has advanced by [`GIVE_UP_AFTER`] numbers, or the
+//! window is full.
 
 use crate::frame::{Frame, FrameFlags};
 use crate::path_statistics::{PathOptions, PathStatistics};
 use std::collections::VecDeque;
 
-/// How many later numbers a whole frame waits for, so that duplicates of it are recognised.
+/// Number of later numbers that a complete frame waits for, so that its duplicates are recognised.
 const DUPLICATE_WINDOW: usize = 128;
-/// A frame is given up when a frame that is so many numbers later has arrived (or was sent).
+/// A frame is given up when a frame whose number is greater by this has arrived (or was sent).
 pub const GIVE_UP_AFTER: u64 = 4096;
 /// The most numbers between the oldest frame that waits and the newest.
 pub const WINDOW: u64 = 1 << 18;
-/// The most given-up numbers that are remembered, to tell a very late arrival from a duplicate.
+/// Most given-up numbers that are remembered, to distinguish a very late arrival from a duplicate.
 const GIVEN_UP_MEMORY: usize = 1024;
 
-/// Takes the whole frames of paths, one by one, as the table of frames does.
+/// Takes the complete frames of paths, one by one, as the table of frames does.
 pub trait FrameSink {
-    /// A frame of a path; it will not be sighted again.
+    /// Takes a frame of a path that will not be observed again.
     fn frame(&mut self, seq: u64, frame: &Frame, options: &PathOptions);
 }
 
@@ -30,11 +31,11 @@ impl FrameSink for () {
 /// The window of one path, and its statistics.
 #[derive(Debug, Default)]
 pub struct Path {
-    /// What was counted and measured so far.
+    /// The counters and distributions so far.
     pub statistics: PathStatistics,
-    /// Which path it is, and what its delays are measured with.
+    /// The index of the path and the options for its delays.
     pub options: PathOptions,
-    /// The first number that was sighted at the first tap.
+    /// The first number observed at the first tap.
     pub first_seq: Option<u64>,
     window: VecDeque<Frame>,
     /// The number of the window's first frame.
@@ -47,34 +48,34 @@ pub struct Path {
     given_up: VecDeque<u64>,
 }
 
-/// Where the frame of a sighting is.
+/// The place of a sighting's frame.
 enum Slot {
     InWindow(usize),
-    /// The number is no longer waited for.
+    /// The path does not wait for the number any more.
     Expired,
 }
 
 impl Path {
-    /// A path whose numbers are known to begin at 0, so that a first number above that means frames never sent.
+    /// A path whose numbers begin at 0, so that a greater first number means frames never sent.
     #[must_use]
     pub fn from_zero(options: PathOptions) -> Self {
         Self { options, begun: true, ..Self::default() }
     }
 
-    /// A path whose numbers begin with the first that is sighted.
+    /// A path whose numbers begin with the first observed one.
     #[must_use]
     pub fn from_first(options: PathOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
-    /// A sighting at the talker's queue.
+    /// Adds a sighting at the talker's queue.
     pub fn send(&mut self, seq: u64, t_ns: Option<i64>, out: &mut impl FrameSink) {
         if let Slot::InWindow(place) = self.slot(seq, out) {
             self.window[place].observe_send(t_ns);
         }
     }
 
-    /// A sighting at the first tap.
+    /// Adds a sighting at the first tap.
     #[inline]
     pub fn tx(&mut self, seq: u64, t_ns: Option<i64>, octets: u32, out: &mut impl FrameSink) {
         if self.begun && seq.saturating_add(WINDOW) < self.base {
@@ -95,7 +96,7 @@ impl Path {
         self.retire(out);
     }
 
-    /// Whether a frame was sighted at a first tap, as far as it is remembered: one that no longer waits was.
+    /// Whether a frame was observed at a first tap, as far as it is remembered; a frame that no longer waits was.
     #[must_use]
     pub fn has_left(&self, seq: u64) -> bool {
         let Some(place) = seq.checked_sub(self.base) else { return self.retired };
@@ -103,7 +104,7 @@ impl Path {
         frame.is_some_and(|frame| frame.flags.has(FrameFlags::TX))
     }
 
-    /// A sighting between the first tap and the last, at the tap of this place on the path.
+    /// Adds a sighting between the first tap and the last, at the tap with this position on the path.
     pub fn between(&mut self, seq: u64, tap: u8, out: &mut impl FrameSink) {
         if let Slot::InWindow(place) = self.slot(seq, out) {
             let frame = &mut self.window[place];
@@ -111,12 +112,12 @@ impl Path {
         }
     }
 
-    /// A sighting at the last tap. Returns `t_rx − t_tx` when this completes a frame.
+    /// Adds a sighting at the last tap. Returns `t_rx − t_tx` when this completes a frame.
     #[inline]
     pub fn rx(&mut self, seq: u64, t_ns: Option<i64>, octets: u32, out: &mut impl FrameSink) -> Option<i64> {
         let Slot::InWindow(place) = self.slot(seq, out) else {
             match self.given_up.iter().position(|lost| *lost == seq) {
-                // It was counted as lost; that it arrived after all is told apart from a duplicate.
+                // The frame was counted as lost; its late arrival must not count as a duplicate.
                 Some(found) => {
                     self.given_up.remove(found);
                     self.statistics.unmatched_rx += 1;
@@ -147,14 +148,14 @@ impl Path {
         delay
     }
 
-    /// Nothing more comes: everything that waits is as whole as it gets.
+    /// Ends the path after the last sighting: all waiting frames are as complete as possible.
     pub fn finish(&mut self, out: &mut impl FrameSink) {
         while !self.window.is_empty() {
             self.pop(out);
         }
     }
 
-    /// Where the frame of this number waits; makes room for it.
+    /// The slot of the frame with this number; makes room for it.
     #[inline]
     fn slot(&mut self, seq: u64, out: &mut impl FrameSink) -> Slot {
         if !self.begun {
@@ -171,7 +172,7 @@ impl Path {
         Slot::InWindow(place as usize)
     }
 
-    /// A number before the window: welcome as long as nothing has left it.
+    /// Extends the window to a number before its first one, as long as no frame has left it.
     #[cold]
     fn slot_before(&mut self, seq: u64) -> Slot {
         let missing = self.base - seq;
@@ -211,7 +212,7 @@ impl Path {
         Slot::InWindow(place)
     }
 
-    /// The numbers jump too far to be the same sequence: what waits is over, and the window begins anew.
+    /// Starts a new window, as the numbers jump too far to be the same sequence.
     #[cold]
     fn restart(&mut self, seq: u64, out: &mut impl FrameSink) {
         if self.retired || !self.window.is_empty() {
@@ -225,7 +226,7 @@ impl Path {
         self.base = seq;
     }
 
-    /// Lets go of what nothing more can come for.
+    /// Takes out frames for which no more sighting can come.
     #[inline]
     fn retire(&mut self, out: &mut impl FrameSink) {
         const WHOLE: FrameFlags = FrameFlags::TX.and(FrameFlags::RX);
@@ -309,7 +310,7 @@ mod tests {
             path.finish(&mut ());
             assert_eq!((path.statistics.never_sent, path.first_seq), (never_sent, Some(5)));
         }
-        // The first two may have changed places.
+        // The first two frames may have been reordered.
         let mut path = Path::from_first(PathOptions::default());
         sent(&mut path, [1, 0, 2]);
         path.finish(&mut ());
@@ -419,7 +420,7 @@ mod tests {
         let gaps = path.statistics.arrivals.stat().unwrap();
         assert_eq!((gaps.count, gaps.min, gaps.max, gaps.sum), (4, 700, 1_300, 4_000));
         assert_eq!((gaps.min_seq, gaps.max_seq), (Some(3), Some(2)));
-        // What has no stamp ends no gap, and neither does a duplicate: the next gap is from 5,000 on.
+        // A frame without a timestamp ends no gap, and neither does a duplicate: the next gap begins at 5,000.
         path.rx(5, None, 64, &mut ());
         path.rx(4, Some(5_900), 64, &mut ());
         path.rx(6, Some(7_500), 64, &mut ());
@@ -473,7 +474,7 @@ mod tests {
         }
     }
 
-    /// The same of a number that was not sighted at the first tap.
+    /// A number that was not observed at the first tap is given up in the same way.
     #[test]
     fn a_number_that_was_not_sent_is_given_up_with_its_last_chance() {
         for (highest, never_sent) in [(GIVE_UP_AFTER - 1, 0), (GIVE_UP_AFTER, 1)] {
@@ -489,7 +490,8 @@ mod tests {
         }
     }
 
-    /// Whole frames wait while `DUPLICATE_WINDOW` numbers follow: until one has left, a number below the first is taken.
+    /// Complete frames wait while `DUPLICATE_WINDOW` numbers follow: until one has left, a number below the first is
+    /// accepted.
     #[test]
     fn whole_frames_wait_for_as_many_numbers_as_are_kept() {
         for (frames, taken) in [(DUPLICATE_WINDOW as u64, 1), (DUPLICATE_WINDOW as u64 + 1, 0)] {
@@ -521,7 +523,7 @@ mod tests {
     }
 
     proptest! {
-        /// However the two sides' sightings interleave, each side's own order kept, the counts are the same.
+        /// The counts do not depend on how the sightings of the two sides interleave, with each side's order kept.
         #[test]
         fn the_order_of_reading_does_not_matter(
             numbers in prop::collection::vec(0_u64..60, 1..80),

@@ -1,4 +1,4 @@
-//! What is counted and measured of the frames of one path.
+//! Counters and distributions of the frames of one path.
 
 use crate::distribution::Distribution;
 use crate::frame::{Frame, FrameFlags};
@@ -9,27 +9,27 @@ use crate::throughput::Throughput;
 pub struct PathStatistics {
     /// Numbers missing at the first tap.
     pub never_sent: u64,
-    /// Sighted at the first tap.
+    /// Frames observed at the first tap.
     pub sent: u64,
-    /// Sighted at both taps.
+    /// Frames observed at both taps.
     pub received: u64,
-    /// Sighted at the first tap only.
+    /// Frames observed at the first tap only.
     pub lost: u64,
-    /// Received, but later than the deadline.
+    /// Frames received after their deadline.
     pub late: u64,
-    /// A number that arrived again.
+    /// Frames whose number arrived again.
     pub duplicate: u64,
-    /// A number that the first tap sighted again.
+    /// Frames whose number the first tap observed again.
     pub duplicate_tx: u64,
-    /// Arrived after a higher number.
+    /// Frames that arrived after one with a higher number.
     pub reordered: u64,
-    /// Sighted at the last tap only.
+    /// Frames observed at the last tap only.
     pub unmatched_rx: u64,
-    /// Received, but a stamp is missing.
+    /// Received frames without one of the timestamps.
     pub missing_timestamp: u64,
-    /// Jumps in the numbers so large that they mean a new beginning.
+    /// Jumps in the numbers that are large enough to mean a restart.
     pub restarts: u64,
-    /// Lost frames, by the position of the last tap that sighted them.
+    /// Lost frames, by the position of the last tap that observed them.
     pub lost_after: Vec<u64>,
     /// Delays.
     pub delay: Distribution,
@@ -41,9 +41,9 @@ pub struct PathStatistics {
     pub departures: Distribution,
     /// Gaps between arrivals.
     pub arrivals: Distribution,
-    /// From handing over to the first tap.
+    /// Delays from handing over to the first tap.
     pub send_to_tx: Distribution,
-    /// From handing over to the last tap.
+    /// Delays from handing over to the last tap.
     pub release_delay: Distribution,
     /// Rate at the first tap.
     pub sent_rate: Throughput,
@@ -53,19 +53,19 @@ pub struct PathStatistics {
     previous_tx: Option<i64>,
 }
 
-/// Which path it is, and what its delays are measured with.
+/// The index of a path and the options for its delays.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct PathOptions {
     /// The index of the path in the report.
     pub path: u32,
-    /// Taken off every delay, in ns.
+    /// The offset that is subtracted from every delay, in ns.
     pub offset_ns: i64,
     /// Delay above which a frame is late.
     pub deadline_ns: Option<i64>,
 }
 
 impl PathStatistics {
-    /// Adds a frame that will not be sighted again. Frames come in order of their numbers.
+    /// Adds a frame that will not be observed again. Frames must be added in order of their numbers.
     #[inline]
     pub fn add(&mut self, seq: u64, frame: &Frame, options: &PathOptions) {
         if !frame.flags.has(FrameFlags::TX) {
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(statistics.lost_after, [1]);
     }
 
-    /// Every count has its own number, so that none can stand for another.
+    /// Every counter has another value, so that none can be taken for another.
     #[test]
     fn counts_of_two_paths_are_added_up() {
         let statistics = |base: u64, lost_after: &[u64]| PathStatistics {

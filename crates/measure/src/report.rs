@@ -1,46 +1,46 @@
-//! The measures as they are written: `tsnbench-measures/1`.
+//! The measures in their file format, `tsnbench-measures/1`.
 
 use crate::distribution::Stat;
 use crate::offset::Offset;
 use serde::Serialize;
 
-/// The format that this version writes.
+/// The name of the format.
 pub const FORMAT: &str = "tsnbench-measures/1";
 
-/// Everything that was measured.
+/// All measures of a run or of captures.
 #[derive(Debug, Serialize)]
 pub struct Measures {
     /// [`FORMAT`].
     pub format: &'static str,
-    /// What was read.
+    /// The files that were read.
     pub source: Source,
-    /// A whole-second offset between the clocks, where there is one.
+    /// A whole-second offset between the clocks, if there is one.
     pub offset: Option<Offset>,
     /// One entry per stream and listener.
     pub paths: Vec<PathReport>,
-    /// The same, pooled over the flows of a scenario stream.
+    /// One entry per scenario stream and listener, pooled over the flows.
     pub groups: Vec<PathReport>,
 }
 
-/// What was read.
+/// The files that were read.
 #[derive(Debug, Default, Serialize)]
 pub struct Source {
     /// `run` or `captures`.
     pub kind: &'static str,
-    /// Every file.
+    /// All files.
     pub files: Vec<SourceFile>,
-    /// Whose frames they are.
+    /// The formats of the frames.
     pub formats: Vec<String>,
-    /// Frames that could not be told apart, and streams that only the receiving side saw.
+    /// Frames that could not be identified, and streams that only the receiving side observed.
     pub ignored: Ignored,
-    /// What to look at before trusting this.
+    /// Reasons not to trust the results before a check.
     pub warnings: Vec<String>,
 }
 
 /// One file.
 #[derive(Debug, Serialize)]
 pub struct SourceFile {
-    /// As given.
+    /// The path as given.
     pub path: String,
     /// `tx`, `rx` or `observations`.
     pub side: &'static str,
@@ -48,51 +48,51 @@ pub struct SourceFile {
     pub frames: u64,
 }
 
-/// What was read and is in no path.
+/// Frames that are in no path.
 #[derive(Debug, Default, Serialize)]
 pub struct Ignored {
     /// Frames that end inside their link layer.
     pub unreadable_frames: u64,
-    /// Streams that were sighted at the receiving side only.
+    /// Streams that only the receiving side observed.
     pub rx_only_streams: u64,
-    /// Their frames.
+    /// The frames of these streams.
     pub rx_only_frames: u64,
 }
 
-/// What was measured of one stream at one listener, or of a group of them.
+/// The measures of one stream at one listener, or of a group of them.
 #[derive(Debug, Serialize)]
 pub struct PathReport {
     /// The flow; in `groups` the scenario stream.
     pub stream: String,
     /// The scenario stream.
     pub group: String,
-    /// Who listens.
+    /// The listener.
     pub listener: String,
     /// The first tap.
     pub tx_tap: Option<String>,
     /// The last tap.
     pub rx_tap: Option<String>,
-    /// Whose clock stamps there.
+    /// The clock of the timestamps at the first tap.
     pub tx_clock: Option<String>,
-    /// Whose clock stamps there.
+    /// The clock of the timestamps at the last tap.
     pub rx_clock: Option<String>,
-    /// In `groups`: how many flows.
+    /// In `groups`: the number of flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<usize>,
-    /// What became of the frames.
+    /// The counters of frames.
     pub count: Count,
-    /// Frames that did not arrive (lost, or still under way at the end) by the last tap that sighted them.
+    /// Frames that did not arrive (lost, or still under way at the end) by the last tap that observed them.
     pub lost_where: Vec<LostAfter>,
-    /// ns.
+    /// Delay in ns.
     pub delay: Option<Stat>,
-    /// Delays that the Plan's shares of the frames do not exceed.
+    /// Delays that the shares of the frames given in the Plan do not exceed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delay_percentiles: Vec<DelayPercentile>,
-    /// ns, by kind.
+    /// Jitter in ns, by kind.
     pub jitter: Jitter,
     /// Standard deviation of the delay, ns.
     pub spread: Option<f64>,
-    /// The talker's period, where it has one.
+    /// The talker's period, if it has one.
     pub period_ns: Option<u64>,
     /// Delay above which a frame is late.
     pub deadline_ns: Option<u64>,
@@ -100,10 +100,10 @@ pub struct PathReport {
     pub rate: Rate,
     /// From the talker's queue to the first tap, ns.
     pub send_to_tx: Option<Stat>,
-    /// From the talker's queue to the last tap, ns; there where frames are stamped as they are handed over.
+    /// Delay from the talker's queue to the last tap, ns, if frames are observed when they are handed over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_delay: Option<Stat>,
-    /// What all these times may be wrong by; there where the run's clocks were read.
+    /// The uncertainty of all these times, if the run's clocks were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<Uncertainty>,
     /// Gaps between departures, ns.
@@ -112,22 +112,22 @@ pub struct PathReport {
     pub arrivals: Option<Stat>,
 }
 
-/// By how much the times of a path may be wrong, ns. No delay is corrected by it.
+/// The uncertainty of a path's times, ns. No delay is corrected by it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Uncertainty {
-    /// A delay, and every share of the delays: this much more or less.
+    /// The uncertainty of a delay, and of every quantile of the delays, to both sides.
     pub delay_ns: i64,
-    /// The difference of two delays. What is wrong with both alike does not count.
+    /// The uncertainty of the difference of two delays. Errors that both delays have in common are not included.
     pub difference_ns: i64,
-    /// A gap between arrivals.
+    /// The uncertainty of a gap between arrivals.
     pub arrivals_ns: i64,
-    /// A delay from the hand-over to the talker's queue.
+    /// The uncertainty of a delay from the hand-over to the talker's queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_delay_ns: Option<i64>,
 }
 
 impl Uncertainty {
-    /// The greater of both.
+    /// The greater of both, value by value.
     pub(crate) fn or_more(self, other: Self) -> Self {
         Self {
             delay_ns: self.delay_ns.max(other.delay_ns),
@@ -138,43 +138,43 @@ impl Uncertainty {
     }
 }
 
-/// What became of the frames.
+/// The counters of frames.
 #[derive(Debug, Serialize)]
 pub struct Count {
-    /// Numbers missing at the first tap; none where the frames carry no sequence number of their talker.
+    /// Numbers missing at the first tap; none if the frames carry no sequence number of their talker.
     pub never_sent: Option<u64>,
-    /// Sighted at the first tap.
+    /// Frames observed at the first tap.
     pub sent: u64,
-    /// Sighted at both.
+    /// Frames observed at both taps.
     pub received: u64,
-    /// Sighted at the first tap only.
+    /// Frames observed at the first tap only.
     pub lost: u64,
-    /// Received after the deadline; none without a deadline.
+    /// Frames received after the deadline; none without a deadline.
     pub late: Option<u64>,
-    /// Arrived again.
+    /// Frames that arrived again.
     pub duplicate: u64,
-    /// Arrived after a higher number.
+    /// Frames that arrived after one with a higher number.
     pub reordered: u64,
-    /// Sighted at the last tap only.
+    /// Frames observed at the last tap only.
     pub unmatched_rx: u64,
-    /// Received without a stamp at one end.
+    /// Frames received without a timestamp at one end.
     pub missing_timestamp: u64,
-    /// Left again.
+    /// Frames that left again.
     pub duplicate_tx: u64,
-    /// Numbers below the first that was sighted, where nothing says that they were meant to be sent.
+    /// Numbers below the first observed one, if it is unknown whether they were to be sent.
     pub before_first: u64,
-    /// Still under way when the run ended.
+    /// Frames still under way when the run ended.
     pub in_network_at_end: u64,
-    /// Jumps in the numbers that mean a new beginning.
+    /// Jumps in the numbers that mean a restart.
     pub restarts: u64,
 }
 
-/// Frames lost behind a tap.
+/// Frames lost after a tap.
 #[derive(Debug, Serialize)]
 pub struct LostAfter {
-    /// The last tap that sighted them.
+    /// The last tap that observed them.
     pub after_tap: String,
-    /// How many.
+    /// Number of frames.
     pub frames: u64,
 }
 
@@ -183,17 +183,17 @@ pub struct LostAfter {
 pub struct DelayPercentile {
     /// The share, in parts per million.
     pub share_ppm: u32,
-    /// ns.
+    /// The delay in ns.
     pub delay_ns: i64,
 }
 
-/// Every named jitter.
+/// All kinds of jitter.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Jitter {
     /// `delay(i) − delay(i−1)`.
     pub delay_step: Option<Stat>,
-    /// Its magnitude.
+    /// Magnitude of `delay_step`.
     pub delay_step_abs: Option<Stat>,
     /// Distance from the mean delay.
     pub deviation: Option<Stat>,
@@ -204,8 +204,8 @@ pub struct Jitter {
 /// Bit/s of frames, destination address to FCS.
 #[derive(Debug, Serialize)]
 pub struct Rate {
-    /// At the first tap.
+    /// Rate at the first tap.
     pub sent_bps: Option<f64>,
-    /// At the last tap.
+    /// Rate at the last tap.
     pub received_bps: Option<f64>,
 }

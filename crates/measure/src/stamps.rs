@@ -1,13 +1,13 @@
-//! How far stamps may be from the truth: the readings of each node's clock to a bound for every moment.
+//! The error of timestamps: from readings of each node's clock to a bound for every moment.
 //!
-//! Between two readings a clock runs away from each of them no faster than its stated drift. The error is therefore
-//! within the intersection of two cones. Readings that are farther apart than the drift allows prove that the drift is
-//! greater there, or that the clock was stepped: the bound is then their hull, widened by half of its span.
+//! Between two readings the error of a clock changes no faster than its stated drift. The error is therefore within
+//! the intersection of two cones. Readings that differ by more than the drift allows prove that the drift is greater
+//! there, or that the clock was stepped: the bound is then their hull, widened by half of its span.
 
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// What a run knows of the clocks that stamped its frames.
+/// The readings of the clocks that made a run's timestamps.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stamps {
@@ -15,18 +15,18 @@ pub struct Stamps {
     pub nodes: HashMap<String, NodeStamps>,
 }
 
-/// What is known of the stamps of one node.
+/// The clock of one node's timestamps.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeStamps {
-    /// Which clock it is: nodes that name the same one share it.
+    /// The name of the clock: nodes with the same name share it.
     pub clock: String,
-    /// How fast its error changes at most, in parts of 10^9.
+    /// The greatest rate of change of its error, in parts of 10^9.
     pub drift_ppb: i64,
-    /// Ticks of the stamps.
+    /// The resolution of the timestamps.
     #[serde(default)]
     pub granularity_ns: i64,
-    /// What passes between the wire and the stamp at most, ns.
+    /// The greatest delay between the wire and the timestamp, ns.
     #[serde(default)]
     pub unseen_ns: i64,
     /// In order of time.
@@ -34,7 +34,8 @@ pub struct NodeStamps {
     pub readings: Vec<ClockReading>,
 }
 
-/// The error of a clock at one moment: what it shows, how far that is ahead (ps), and how unsure the reading is (ps).
+/// The error of a clock at one moment: its time, its offset from the truth (ps), and the uncertainty of the reading
+/// (ps).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ClockReading(pub i64, pub i64, pub i64);
 
@@ -46,12 +47,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// This much on both sides of zero.
+    /// A range of this much on both sides of zero.
     fn around_zero(half: i64) -> Self {
         Self { low: -half, high: half }
     }
 
-    /// Both.
+    /// The smallest range with both ranges.
     pub(crate) fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
@@ -69,7 +70,7 @@ impl Range {
         whole_ns(self.low.saturating_abs().max(self.high.saturating_abs()))
     }
 
-    /// From one end to the other, in whole ns: how far apart two errors of this range are at most.
+    /// The length of the range, in whole ns: the greatest difference of two errors in it.
     pub(crate) fn span_ns(self) -> i64 {
         whole_ns(self.high.saturating_sub(self.low))
     }
@@ -80,7 +81,7 @@ fn whole_ns(ps: i64) -> i64 {
 }
 
 impl NodeStamps {
-    /// How much the error changes at most in this time, ps.
+    /// The greatest change of the error in this time, ps.
     fn drifts(&self, span_ns: i64) -> i64 {
         let ppm_ps = i128::from(span_ns).abs() * i128::from(self.drift_ppb);
         i64::try_from(ppm_ps / 1_000_000 + i128::from(ppm_ps % 1_000_000 > 0)).unwrap_or(i64::MAX)
@@ -92,7 +93,7 @@ impl NodeStamps {
         Range { low: error.saturating_sub(half), high: error.saturating_add(half) }
     }
 
-    /// The errors that the clock may have when it shows this; none without a reading.
+    /// The possible errors of the clock when it shows `t_ns`; none without a reading.
     #[must_use]
     pub fn error(&self, t_ns: i64) -> Option<Range> {
         let after = self.readings.partition_point(|reading| reading.0 <= t_ns);
@@ -117,19 +118,20 @@ impl NodeStamps {
     }
 }
 
-/// The stamps at both ends of a path.
+/// The clocks of the timestamps at both ends of a path.
 #[derive(Clone, Debug)]
 pub struct Ends<'a> {
-    /// Of the talker.
+    /// The clock of the talker.
     pub tx: &'a NodeStamps,
-    /// Of the listener.
+    /// The clock of the listener.
     pub rx: &'a NodeStamps,
-    /// Ticks at both taps, where the Plan says more than the nodes.
+    /// Resolutions at both taps, if those of the Plan are coarser than the nodes'.
     pub ticks_ns: (i64, i64),
 }
 
 impl Ends<'_> {
-    /// By how much a delay between these stamps may be too large; none where a clock has no readings.
+    /// The error of a delay between these timestamps, positive if the delay is too large; none if a clock has no
+    /// readings.
     #[must_use]
     pub fn delay(&self, tx_ns: i64, rx_ns: i64) -> Option<Range> {
         let clocks = if self.tx.clock == self.rx.clock {
@@ -141,7 +143,7 @@ impl Ends<'_> {
         Some(clocks.widened((self.ticks().saturating_add(unseen)).saturating_mul(1_000)))
     }
 
-    /// By how much an arrival may be stamped too late.
+    /// The error of an arrival's timestamp, positive if it is too late.
     #[must_use]
     pub fn arrival(&self, rx_ns: i64) -> Option<Range> {
         let clock = if self.tx.clock == self.rx.clock && self.rx.readings.is_empty() {
@@ -180,7 +182,7 @@ mod tests {
         assert_eq!(read.error(100_000), range(-10, 210));
         assert_eq!(read.error(500_000), range(-220, 610), "of the nearer cone each side has its own");
         assert_eq!(read.error(1_000_000), range(280, 320));
-        // Before the first and behind the last there is one cone.
+        // Before the first and after the last reading there is one cone.
         assert_eq!(read.error(-1_000_000), range(-910, 1_110));
         assert_eq!(read.error(3_000_000), range(-1_720, 2_320));
         assert_eq!(clock(1_000, &[]).error(0), None);
@@ -191,7 +193,7 @@ mod tests {
         let read = clock(1_000, &[(0, 0, 0), (1_000_000, 5_000_000, 0)]);
         assert_eq!(read.error(1), range(-2_500_000, 7_500_000));
         assert_eq!(read.error(999_999), range(-2_500_000, 7_500_000));
-        // As far apart as the drift allows is no contradiction.
+        // A difference equal to the drift is no contradiction.
         let read = clock(1_000, &[(0, 0, 0), (1_000_000, 1_000, 0)]);
         assert_eq!(
             read.error(500_000),

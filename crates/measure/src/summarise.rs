@@ -6,7 +6,7 @@ use crate::pair::Path;
 use crate::path_statistics::PathStatistics;
 use crate::report::{Count, DelayPercentile, Jitter, LostAfter, PathReport, Rate, Uncertainty};
 
-/// What a report says of a path besides its frames.
+/// The part of a report about a path that does not depend on its frames.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathInfo {
     pub(crate) stream: String,
@@ -16,17 +16,17 @@ pub(crate) struct PathInfo {
     pub(crate) rx_tap: Option<String>,
     pub(crate) tx_clock: Option<String>,
     pub(crate) rx_clock: Option<String>,
-    /// Taps by their place on the path.
+    /// Taps by their position on the path.
     pub(crate) taps: Vec<String>,
     pub(crate) period_ns: Option<u64>,
     pub(crate) deadline_ns: Option<u64>,
-    /// Shares of the frames whose delay is asked for, in parts per million.
+    /// Shares of the frames whose delay is reported, in parts per million.
     pub(crate) shares_ppm: Vec<u32>,
     /// Whether gaps in the numbers are frames that were never sent.
     pub(crate) is_sequence: bool,
     pub(crate) before_first: u64,
     pub(crate) in_network_at_end: u64,
-    /// What its times may be wrong by, where that is known.
+    /// The uncertainty of the path's times, if it is known.
     pub(crate) uncertainty: Option<Uncertainty>,
 }
 
@@ -68,9 +68,9 @@ fn pool(paths: &[(PathInfo, Path)], info: &PathInfo, members: &[usize]) -> PathR
         info.is_sequence &= member.is_sequence;
         info.before_first += member.before_first;
         info.in_network_at_end += member.in_network_at_end;
-        // A flow whose clocks nobody read leaves the group's times as unsure as they may be.
+        // The group's times have no known uncertainty if one of its flows has none.
         info.uncertainty = info.uncertainty.zip(member.uncertainty).map(|(one, other)| one.or_more(other));
-        // What the flows do not share, the group does not have.
+        // A property on which the flows differ is not one of the group.
         for (kept, theirs) in [
             (&mut info.tx_tap, &member.tx_tap),
             (&mut info.rx_tap, &member.rx_tap),
@@ -186,8 +186,8 @@ mod tests {
     use super::*;
     use crate::path_statistics::PathOptions;
 
-    /// A path of flow `place` of group "g" from its own tap "t0", "t1" to tap "r". Frames leave 1,000 ns apart and arrive
-    /// this much later, or never.
+    /// A path of flow `place` of group "g" from its own tap "t0", "t1" to tap "r". Frames leave 1,000 ns apart and
+    /// arrive after these delays, or never.
     fn path(place: u32, delays: &[Option<i64>]) -> (PathInfo, Path) {
         let info = PathInfo {
             stream: format!("g/{place}"),
@@ -241,7 +241,7 @@ mod tests {
         let count = &group.count;
         assert_eq!((count.sent, count.received, count.lost), (7, 4, 1));
         assert_eq!((count.in_network_at_end, count.before_first), (2, 5));
-        // What they do not share, the group does not have.
+        // A property on which the flows differ is not one of the group.
         assert_eq!((&group.tx_tap, group.rx_tap.as_deref()), (&None, Some("r")));
         assert_eq!((group.tx_clock.as_deref(), &group.rx_clock), (Some("true"), &None));
         assert_eq!((group.lost_where.len(), group.period_ns), (0, Some(1_000)));
@@ -252,14 +252,15 @@ mod tests {
         let interval = group.jitter.interval.as_ref().unwrap();
         assert_eq!((interval.count, interval.min, interval.max), (2, 100, 250));
         assert_eq!((interval.min_stream.as_deref(), interval.max_stream.as_deref()), (None, Some("g/1")));
-        // Flows that leave by one tap lose their frames behind that; those of two periods have none together.
+        // Flows that leave by one tap lose their frames after that tap; two flows with different periods have no
+        // common one.
         (paths[1].0.taps, paths[1].0.period_ns) = (vec!["t0".into()], Some(2_000));
         let group = &reports(&paths).1[0];
         assert_eq!((group.lost_where[0].after_tap.as_str(), group.lost_where[0].frames), ("t0", 3));
         assert_eq!((group.lost_where.len(), group.period_ns), (1, None));
         let interval = group.jitter.interval.as_ref().unwrap();
         assert_eq!((interval.count, interval.min, interval.max), (2, 100, 750), "each from its own period");
-        // A group of one has its own flow's name in front of its figures.
+        // A group of one flow has the flow's name at its figures.
         let delay = reports(&paths).1[1].delay.clone().unwrap();
         assert_eq!(delay.max_stream.as_deref(), Some("g/2"));
     }

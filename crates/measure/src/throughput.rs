@@ -20,7 +20,8 @@ impl Throughput {
         }
     }
 
-    /// Bit/s of frames (destination address to FCS): what came after the first frame, from its stamp to the last one's.
+    /// Bit/s of frames (destination address to FCS): all octets after the first frame, over the time from its
+    /// timestamp to the last one.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "the last step")]
     pub fn rate_bps(&self) -> Option<f64> {
@@ -29,7 +30,7 @@ impl Throughput {
         Some((self.octets - u64::from(octets)) as f64 * 8e9 / span as f64)
     }
 
-    /// Adds what passed another tap.
+    /// Adds the frames at another tap.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.octets += other.octets;
         self.last_ns = match (self.first, other.first) {
@@ -53,7 +54,7 @@ mod tests {
         flow
     }
 
-    /// From the first frame's stamp on, what follows it: its own octets came before that stamp's time began.
+    /// The rate counts the frames after the first one: the octets of the first frame came before its timestamp.
     #[test]
     fn a_rate_is_of_what_came_after_the_first_frame() {
         // 1,000 and 500 octets, 12,000 bit, in 12 us.
@@ -61,7 +62,7 @@ mod tests {
             flow(&[(Some(7_000), 64), (Some(15_000), 1_000), (Some(19_000), 500)]).rate_bps(),
             Some(1e9)
         );
-        // In another order of arrival: the span ends with the latest stamp.
+        // With another order of arrival, the span ends with the latest timestamp.
         assert_eq!(
             flow(&[(Some(7_000), 64), (Some(19_000), 1_000), (Some(15_000), 500)]).rate_bps(),
             Some(1e9)
@@ -85,7 +86,7 @@ mod tests {
             // 400, 300 and 500 octets, 9,600 bit, in 8 us.
             assert_eq!(both.rate_bps(), Some(1.2e9));
         }
-        // A flow without a stamp changes no time.
+        // A flow without a timestamp changes no time.
         let mut both = flow(&one);
         both.merge(&Throughput::default());
         assert_eq!(both.rate_bps(), Some(8e8));

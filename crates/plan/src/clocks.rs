@@ -1,4 +1,4 @@
-//! The nodes' clocks, and how gPTP keeps them together.
+//! The nodes' clocks, and gPTP, which synchronises them.
 
 use crate::{Bmca, ClockFault, Ieee1588, Servo};
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 pub struct Clocks {
     /// One for each of the Plan's nodes, in their order.
     pub nodes: Vec<NodeClock>,
-    /// How often every clock's error is noted, in ns.
+    /// Interval at which every clock's error is recorded, in ns.
     pub record_ns: u64,
-    /// What keeps the clocks together; without it they run free.
+    /// The synchronisation of the clocks; without it they run free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gptp: Option<Gptp>,
-    /// What goes wrong with them.
+    /// Faults of the clocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<ClockFault>,
 }
@@ -23,29 +23,29 @@ pub struct Clocks {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeClock {
-    /// What it shows when the run begins, in ns.
+    /// The clock's time at the begin of the run, in ns.
     pub offset_ns: i64,
-    /// How much faster than nominal its oscillator runs.
+    /// Frequency deviation of the oscillator.
     pub deviation_ppt: i64,
     /// Later deviations, in order of time: a temperature step, a measured trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
-    /// A random walk on top of them.
+    /// A random walk in addition to the deviations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wander: Option<Wander>,
     /// Ticks of the counter that PTP's timestamps are taken from, in ns: 8 for an I210.
     pub granularity_ns: u32,
-    /// A PTP timestamp is late by a draw uniform in `[0, jitter_ns]`: its PHY.
+    /// A PTP timestamp is late by a draw uniform in `[0, jitter_ns]`, as of a PHY.
     pub jitter_ns: u32,
 }
 
-/// From a time on, another deviation.
+/// A change to another deviation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// ns.
+    /// The time of the change, ns.
     pub at_ns: u64,
-    /// Parts of 10^12.
+    /// Deviation from then on, parts of 10^12.
     pub deviation_ppt: i64,
 }
 
@@ -59,11 +59,11 @@ pub struct Wander {
     pub every_ns: u64,
 }
 
-/// gPTP with roles given, unless its last fields say otherwise. IEEE 802.1AS-2020.
+/// gPTP with configured roles, unless its last fields say otherwise. IEEE 802.1AS-2020.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gptp {
-    /// The node whose time all follow; where it is elected, the one that it will be as long as nothing fails.
+    /// The node whose time all follow; with an election, the grandmaster as long as there is no fault.
     pub grandmaster: u32,
     /// The port towards the grandmaster of every other node that follows it; its peer is the master port.
     pub slaves: Vec<u32>,
@@ -73,21 +73,21 @@ pub struct Gptp {
     pub pdelay_interval_ns: u64,
     /// Priority code point that decides the messages' traffic class at every port.
     pub pcp: u8,
-    /// A message is handed over up to this late, a uniform draw, because software sends it; ns.
+    /// Greatest delay until software hands a message over, a uniform draw; ns.
     pub wakeup_ns: u64,
     /// IEEE 1588 instead of IEEE 802.1AS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ieee_1588: Option<Ieee1588>,
-    /// Sync messages carry their own time, and nothing follows them up.
+    /// Sync messages contain their own origin timestamp, and there is no Follow_Up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub one_step: bool,
-    /// Taps sight the messages.
+    /// Whether taps observe the messages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub visible: bool,
     /// The servos' options; linuxptp's defaults without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servo: Option<Servo>,
-    /// Elects the grandmaster and every port's role; without it they are given.
+    /// The election of the grandmaster and every port's role; without it they are configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bmca: Option<Bmca>,
 }

@@ -1,4 +1,4 @@
-//! Faults: what goes wrong, where, from when to when.
+//! Faults: their kinds, places and times.
 //!
 //! Loss in bursts: Gilbert 1960, Elliott 1963.
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Fault {
-    /// A link is cut in both directions: what is on the wire then is lost, and what is sent into it.
+    /// A link is cut in both directions: frames on the wire and frames sent into it are lost.
     LinkDown {
         /// A port at one of its ends.
         port: u32,
@@ -25,10 +25,10 @@ pub enum Fault {
         from_ns: u64,
         /// ns.
         until_ns: u64,
-        /// How.
+        /// The model of loss.
         model: LossModel,
     },
-    /// A talker sends more than its pattern: one more data unit every `every_ns`.
+    /// A talker sends more than its pattern: one additional data unit every `every_ns`.
     Babble {
         /// Index into [`crate::Plan::streams`].
         stream: u32,
@@ -36,11 +36,11 @@ pub enum Fault {
         from_ns: u64,
         /// ns.
         until_ns: u64,
-        /// ns.
+        /// Interval of additional data units, ns.
         every_ns: u64,
     },
-    /// A node is down: its links are cut, what it holds is lost, its talkers are silent. Its recovery functions
-    /// begin anew.
+    /// A node is down: its links are cut, its frames are lost, its talkers are silent. Its recovery functions
+    /// restart.
     NodeDown {
         /// The node.
         node: u32,
@@ -49,7 +49,7 @@ pub enum Fault {
         /// ns.
         until_ns: u64,
     },
-    /// Frames sent from a port arrive later than the cable lets them.
+    /// Frames sent from a port arrive later than the cable's delay.
     Delay {
         /// The port that sends.
         port: u32,
@@ -57,13 +57,13 @@ pub enum Fault {
         from_ns: u64,
         /// ns.
         until_ns: u64,
-        /// Uniform from here, ns.
+        /// Least additional delay, ns.
         least_ns: u64,
-        /// To here, ns.
+        /// Greatest additional delay, ns; the draw is uniform.
         most_ns: u64,
-        /// Share of the frames that is held back, in parts per million.
+        /// Share of the frames that is delayed, in parts per million.
         share_ppm: u32,
-        /// Whether no frame overtakes another one: what comes behind waits, too.
+        /// Whether no frame overtakes another one: later frames then wait, too.
         keeps_order: bool,
     },
     /// Frames sent from a port arrive twice.
@@ -76,10 +76,10 @@ pub enum Fault {
         until_ns: u64,
         /// Share of the frames, in parts per million.
         share_ppm: u32,
-        /// How long after the first one the second one arrives, ns.
+        /// Delay of the second frame after the first, ns.
         after_ns: u64,
     },
-    /// A port obeys another gate control list than its own.
+    /// A port uses another gate control list than its own.
     Schedule {
         /// The port.
         port: u32,
@@ -93,28 +93,27 @@ pub enum Fault {
     },
 }
 
-/// How frames are lost by chance. Shares in parts per million.
+/// The model of random loss. Shares in parts per million.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossModel {
-    /// Each frame on its own.
+    /// Each frame is lost independently.
     Bernoulli {
         /// Share of the frames that is lost.
         loss_ppm: u32,
     },
-    /// A good and a bad state; before every frame the state may change. It begins good.
+    /// A good and a bad state; before every frame the state may change. It begins in the good state.
     GilbertElliott {
-        /// Chance to go from good to bad.
+        /// Probability of the change from good to bad.
         to_bad_ppm: u32,
-        /// Chance to go from bad to good.
+        /// Probability of the change from bad to good.
         to_good_ppm: u32,
         /// Share lost in the good state.
         loss_good_ppm: u32,
         /// Share lost in the bad state.
         loss_bad_ppm: u32,
     },
-    /// Independent bit errors; a frame with one or more between destination address and FCS is dropped by who
-    /// receives it.
+    /// Independent bit errors; the receiver drops a frame with one or more between destination address and FCS.
     BitErrors {
         /// Errors per 10^15 bits: 1e-9 is 1 000 000.
         per_petabit: u64,
@@ -122,7 +121,7 @@ pub enum LossModel {
 }
 
 impl Fault {
-    /// From when, and until when it lasts.
+    /// Begin and end of the fault.
     #[must_use]
     pub fn span_ns(&self) -> (u64, u64) {
         match self {
@@ -136,7 +135,7 @@ impl Fault {
         }
     }
 
-    /// As the Plan calls it.
+    /// The kind, as the Plan's JSON names it.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -150,7 +149,7 @@ impl Fault {
         }
     }
 
-    /// Whether it only takes frames, so that worst-case bounds of those that arrive still hold.
+    /// Whether the fault only removes frames, so that worst-case bounds of arriving frames still hold.
     #[must_use]
     pub fn only_takes(&self) -> bool {
         matches!(self, Self::LinkDown { .. } | Self::Loss { .. } | Self::NodeDown { .. })

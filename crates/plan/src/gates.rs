@@ -1,4 +1,4 @@
-//! Gate control lists: the first one, and those that replace it while the network runs.
+//! Gate control lists: the first one, and those that replace it during the run.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4, 8.6.9 and 12.29.
 
@@ -8,32 +8,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gates {
-    /// When a cycle begins, in ns (`AdminBaseTime`).
+    /// The begin of a cycle, in ns (`AdminBaseTime`).
     pub base_time_ns: i64,
     /// Sum of all intervals, in ns.
     pub cycle_ns: u64,
     /// The list.
     pub entries: Vec<GateEntry>,
-    /// Which gates are open before the base time (`AdminGateStates`); without it, cycles reach back before it.
+    /// The gates that are open before the base time (`AdminGateStates`); without it, cycles extend to before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial: Option<u8>,
-    /// By how much the last cycle may be made longer rather than begin one that a change cuts, in ns
+    /// Greatest extension of the last cycle, instead of a cycle that a change would cut, in ns
     /// (`AdminCycleTimeExtension`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cycle_extension_ns: u64,
-    /// A frame may begin whenever its gate is open, and be on the wire still when it closes.
+    /// A frame may start whenever its gate is open, and still be on the wire when the gate closes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unguarded: bool,
-    /// Lists that replace this one, in the order in which they are asked for.
+    /// Lists that replace this one, in the order of their requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<GateChange>,
 }
 
-/// A list that replaces the one before it.
+/// A list that replaces the previous one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateChange {
-    /// When it is asked for (`ConfigChange`), on the clock of the port's node, in ns.
+    /// When the change is requested (`ConfigChange`), on the clock of the port's node, in ns.
     pub at_ns: i64,
     /// As in [`Gates`].
     pub base_time_ns: i64,
@@ -44,7 +44,7 @@ pub struct GateChange {
     /// As in [`Gates`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cycle_extension_ns: u64,
-    /// Idle slopes while it is in force, where they are others than the class's own (`operIdleSlope`).
+    /// Idle slopes while the list is in force, if they differ from the class's own (`operIdleSlope`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub idle_slopes: Vec<IdleSlope>,
 }
@@ -65,20 +65,20 @@ pub struct IdleSlope {
 pub struct GateEntry {
     /// Bit n set: the gate of traffic class n is open.
     pub open: u8,
-    /// How long, in ns.
+    /// Duration of the entry, in ns.
     pub interval_ns: u64,
-    /// What it does to preemptable frames besides; nothing for `SetGateStates`.
+    /// The operation on preemptable frames; none for `SetGateStates`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mac: Option<MacOperation>,
 }
 
-/// What a gate entry asks of the MAC. IEEE 802.1Q-2022, 8.6.8.4; IEEE 802.3-2022, 99.4.
+/// The MAC operation of a gate entry. IEEE 802.1Q-2022, 8.6.8.4; IEEE 802.3-2022, 99.4.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MacOperation {
-    /// `Set-And-Hold-MAC`: preemptable frames are held back from here on.
+    /// `Set-And-Hold-MAC`: preemptable frames are held from here on.
     Hold,
-    /// `Set-And-Release-MAC`: they may go again.
+    /// `Set-And-Release-MAC`: preemptable frames are released.
     Release,
 }
 
@@ -99,7 +99,7 @@ impl Gates {
         }))
     }
 
-    /// Whether some list holds preemptable frames back.
+    /// Whether a list holds preemptable frames.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.lists().any(|list| list.entries.iter().any(|entry| entry.mac == Some(MacOperation::Hold)))

@@ -1,21 +1,21 @@
-//! Linux end stations: how long software takes at each stage of a frame's path, sockets, queueing disciplines.
+//! Linux end stations: the latencies of software at each stage of a frame's path, sockets, queueing disciplines.
 //!
 //! OCORA Fig. 9; tc-mqprio(8), tc-taprio(8), tc-etf(8), tc-cbs(8).
 
 use crate::GateEntry;
 use serde::{Deserialize, Serialize};
 
-/// How long the software of one node takes. Each is named after the stage that it leads to; absent: no time.
+/// The latencies of one node's software. Each is named after the stage at its end; an absent one is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// From the instant for which a talker's timer is set until its thread runs.
+    /// From the instant of a talker's timer until its thread runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wakeup: Option<Distribution>,
-    /// From there to the call of `send`.
+    /// From the running thread to its call of `send`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send: Option<Distribution>,
-    /// From there to the queueing discipline; of forwarded frames, from the kernel to the queueing discipline.
+    /// From `send` to the queueing discipline; for forwarded frames, from the kernel to the queueing discipline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<Distribution>,
     /// From the queueing discipline's decision to the driver.
@@ -30,12 +30,12 @@ pub struct Host {
     /// From the kernel to the listener's program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_rx: Option<Distribution>,
-    /// How late a queueing discipline's timer is.
+    /// Delay of a queueing discipline's timer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer: Option<Distribution>,
 }
 
-/// A span of time that is drawn anew each time.
+/// A distribution from which a latency is drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Distribution {
@@ -51,13 +51,13 @@ pub enum Distribution {
         /// ns.
         to_ns: u64,
     },
-    /// A measured table: bin `k` was met `counts[k]` times; within a bin all is equally likely.
+    /// A measured table: bin `k` contains `counts[k]` values; within a bin all values are equally likely.
     Histogram {
-        /// Where each bin begins, ns, ascending.
+        /// The begin of each bin, ns, ascending.
         ns: Vec<u64>,
-        /// How often.
+        /// Number of values in each bin.
         counts: Vec<u64>,
-        /// How wide each bin is, ns; 0: the bins are single values.
+        /// Width of each bin, ns; 0: the bins are single values.
         #[serde(default, skip_serializing_if = "is_zero")]
         width_ns: u64,
     },
@@ -73,19 +73,19 @@ fn is_false(flag: &bool) -> bool {
 
 /// A talker's thread and socket on a host.
 ///
-/// Its timer is set for the instants of the stream's pattern; a frame is meant for the instant `advance_ns` later.
+/// Its timer is set for the instants of the stream's pattern; the intended sending time is `advance_ns` later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Socket {
-    /// How long before the instant for which a frame is meant the thread's timer is set, ns (Farzaneh's Delta).
+    /// Time from the timer to the intended sending time, ns (Farzaneh's Delta).
     pub advance_ns: u64,
-    /// `SO_TXTIME`: each frame carries the instant for which it is meant.
+    /// `SO_TXTIME`: each frame carries its intended sending time.
     #[serde(default, skip_serializing_if = "is_false")]
     pub txtime: bool,
-    /// `SOF_TXTIME_DEADLINE_MODE`: that instant is a deadline.
+    /// `SOF_TXTIME_DEADLINE_MODE`: the sending time is a deadline.
     #[serde(default, skip_serializing_if = "is_false")]
     pub deadline: bool,
-    /// The socket's clock is another than `CLOCK_TAI`.
+    /// The socket's clock is not `CLOCK_TAI`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub other_clock: bool,
 }
@@ -107,10 +107,10 @@ pub struct Qdisc {
 pub struct Taprio {
     /// `flags 0x0` or `0x1`.
     pub mode: TaprioMode,
-    /// How much later than now a frame may be launched at the earliest, ns (`txtime-delay`).
+    /// Least delay from now to a frame's launch time, ns (`txtime-delay`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub txtime_delay_ns: u64,
-    /// When a cycle begins, ns; before, all gates are open.
+    /// The begin of a cycle, ns; before it, all gates are open.
     pub base_time_ns: i64,
     /// Sum of all intervals, ns.
     pub cycle_ns: u64,
@@ -118,13 +118,13 @@ pub struct Taprio {
     pub entries: Vec<GateEntry>,
 }
 
-/// How `taprio` lets frames through.
+/// The mode of `taprio`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TaprioMode {
-    /// The kernel's timer opens and closes gates; what is let through goes to the hardware at once.
+    /// The kernel's timer opens and closes gates; frames that pass a gate go to the hardware at once.
     Software,
-    /// Every frame is given a launch time within a window of its class.
+    /// Every frame gets a launch time within a window of its class.
     TxtimeAssist,
 }
 
@@ -141,13 +141,13 @@ pub enum ChildQdisc {
     Etf {
         /// How long before its transmission time a frame is handed on, ns.
         delta_ns: u64,
-        /// Frames go as soon as they can; the transmission time is a deadline.
+        /// Frames are sent as soon as possible; the transmission time is a deadline.
         #[serde(default, skip_serializing_if = "is_false")]
         deadline: bool,
         /// The hardware holds each frame until its transmission time.
         #[serde(default, skip_serializing_if = "is_false")]
         offload: bool,
-        /// Frames of sockets without `SO_TXTIME` are taken, too.
+        /// Frames of sockets without `SO_TXTIME` are accepted, too.
         #[serde(default, skip_serializing_if = "is_false")]
         skip_sock_check: bool,
     },

@@ -4,7 +4,7 @@
 //! two Plans with the same hash are the same experiment. Integers only: nanoseconds, octets, bit/s (and
 //! picoseconds for propagation, because a cable can be shorter than a nanosecond).
 //!
-//! References between parts are indices into the Plan's own lists; [`Plan::read`] proves that they hold.
+//! References between parts are indices into the Plan's own lists; [`Plan::read`] checks them.
 
 mod bridging;
 mod check;

@@ -15,28 +15,28 @@ pub struct Plan {
     pub format: String,
     /// The scenario's name.
     pub name: String,
-    /// Which run of a sweep this is: parameter name to value, as written.
+    /// The run of a sweep: parameter name to value, as written.
     #[serde(default)]
     pub variant: BTreeMap<String, String>,
     /// Seed of all randomness; a draw is addressed by seed and name.
     pub seed: u64,
-    /// How long talkers talk, in ns. What is under way then is still delivered (see `drain_ns`).
+    /// How long talkers send, in ns. Frames under way at the end are still delivered (see `drain_ns`).
     pub duration_ns: u64,
     /// How long after `duration_ns` frames under way may still arrive, in ns.
     pub drain_ns: u64,
-    /// Every node; ports refer to nodes by their place here.
+    /// Every node; ports refer to nodes by their index here.
     pub nodes: Vec<Node>,
     /// Every port: one egress and one ingress each; a link is a pair of ports that are each other's peer.
     pub ports: Vec<Port>,
     /// Every stream: one talker, one sequence of frames.
     pub streams: Vec<Stream>,
-    /// What goes wrong.
+    /// Faults of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
-    /// What nodes do with frames as they come in; one entry for each node that does something.
+    /// The policing of received frames; one entry for each node that has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policing: Vec<Policing>,
-    /// Where frames are sighted.
+    /// The taps, where frames are observed.
     pub taps: Vec<Tap>,
     /// The nodes' clocks; without them all nodes share one perfect time.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What a node does with frames as they come in: filters, stream gates, flow meters, ATS schedulers, regenerated priorities.
+//! Policing of received frames in a node: filters, stream gates, flow meters, ATS schedulers, regenerated priorities.
 //!
 //! IEEE 802.1Q-2022, 6.9.4, 8.6.5 and 8.6.10 to 8.6.11.
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Policing {
     /// The node.
     pub node: u32,
-    /// Stream filters in their order: the first one that a frame matches counts, and no other.
+    /// Stream filters in their order: only the first one that a frame matches applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<StreamFilter>,
     /// Stream gates.
@@ -25,7 +25,7 @@ pub struct Policing {
     /// ATS scheduler groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<AtsGroup>,
-    /// Priorities that are not taken as they come.
+    /// Ports whose received priorities are regenerated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regeneration: Vec<Regeneration>,
 }
@@ -34,9 +34,9 @@ pub struct Policing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamFilter {
-    /// How counters call it.
+    /// The name of the filter in counters.
     pub name: String,
-    /// Ports of the node by which the frames come; none: any.
+    /// Ports of the node that receive the frames; none: any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<u32>,
     /// The streams whose frames match; none: any (the wildcard).
@@ -45,10 +45,10 @@ pub struct StreamFilter {
     /// The priority that a frame must have, as regenerated; none: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// Longest service data unit: what a frame has between its type and its FCS, octets.
+    /// Maximum size of service data units, from a frame's type to its FCS, in octets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_sdu_octets: Option<u32>,
-    /// Once one was longer, nothing passes any more (`StreamBlockedDueToOversizeFrame`).
+    /// Whether no frame passes any more after a longer one (`StreamBlockedDueToOversizeFrame`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub block_oversize: bool,
     /// Index into [`Policing::gates`].
@@ -62,20 +62,20 @@ pub struct StreamFilter {
     pub scheduler: Option<u32>,
 }
 
-/// A stream gate and its list, by the node's own clock. IEEE 802.1Q-2022, 8.6.5.4 and 8.6.10.
+/// A stream gate and its list, on the node's own clock. IEEE 802.1Q-2022, 8.6.5.4 and 8.6.10.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamGate {
-    /// When a cycle begins, ns; cycles reach back before it.
+    /// The begin of a cycle, ns; cycles extend to before it.
     pub base_time_ns: i64,
     /// Sum of all intervals, ns.
     pub cycle_ns: u64,
     /// The list.
     pub entries: Vec<StreamGateEntry>,
-    /// A frame that finds the gate closed closes it for good (`GateClosedDueToInvalidRx`).
+    /// Whether a frame that finds the gate closed closes it for ever (`GateClosedDueToInvalidRx`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub close_on_invalid_rx: bool,
-    /// So does one that exceeds an interval's octets (`GateClosedDueToOctetsExceeded`).
+    /// Whether a frame that exceeds an interval's octets closes the gate for ever (`GateClosedDueToOctetsExceeded`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub close_on_octets_exceeded: bool,
 }
@@ -86,10 +86,10 @@ pub struct StreamGate {
 pub struct StreamGateEntry {
     /// Whether frames pass.
     pub open: bool,
-    /// Internal priority value: what chooses the queue, in place of the frame's priority.
+    /// Internal priority value, which chooses the queue instead of the frame's priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipv: Option<u8>,
-    /// How long, ns.
+    /// Duration of the entry, ns.
     pub interval_ns: u64,
     /// Most octets of service data units that pass in one interval (`IntervalOctetMax`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,16 +108,16 @@ pub struct FlowMeter {
     pub eir_bps: u64,
     /// Excess burst size, octets.
     pub ebs_octets: u64,
-    /// Coupling flag: committed tokens that find no room go to the excess bucket.
+    /// Coupling flag: committed tokens without room go to the excess bucket.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coupling: bool,
-    /// Colour mode: frames that a meter before has marked yellow take no committed tokens.
+    /// Colour mode: frames that an earlier meter has marked yellow use no committed tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub color_aware: bool,
     /// `DropOnYellow`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drop_on_yellow: bool,
-    /// After a red frame all are red (`MarkAllFramesRedEnable`).
+    /// Whether all frames after a red one are red (`MarkAllFramesRedEnable`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mark_all_frames_red: bool,
 }
@@ -126,7 +126,7 @@ pub struct FlowMeter {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtsScheduler {
-    /// `CommittedInformationRate`, bit/s of what frames take on the wire, preamble to inter-frame gap.
+    /// `CommittedInformationRate`, bit/s on the wire, preamble to inter-frame gap.
     pub cir_bps: u64,
     /// `CommittedBurstSize`, bit.
     pub cbs_bits: u64,
@@ -138,7 +138,7 @@ pub struct AtsScheduler {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtsGroup {
-    /// How counters call it.
+    /// The name of the group in counters.
     pub name: String,
     /// `MaximumResidenceTime`, ns: a frame that would wait longer is dropped.
     pub max_residence_ns: u64,
@@ -148,7 +148,7 @@ pub struct AtsGroup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Regeneration {
-    /// The port by which frames come.
+    /// The port that receives the frames.
     pub port: u32,
     /// Received priority to regenerated priority.
     pub pcp: [u8; 8],

@@ -1,4 +1,4 @@
-//! Nodes, ports, and what shapes a port's traffic.
+//! Nodes, ports, and the shaping of a port's traffic.
 
 use crate::gates::{Gates, is_false, is_zero};
 use serde::{Deserialize, Serialize};
@@ -9,31 +9,31 @@ use serde::{Deserialize, Serialize};
 pub struct Node {
     /// Its name in the scenario.
     pub name: String,
-    /// What it may do.
+    /// The kind of the node.
     pub kind: NodeKind,
-    /// Time from a frame's last bit in to its place in the egress queue, in ns; under cut-through,
-    /// from the octet that decides.
+    /// Time from a frame's last bit in to the egress queue, in ns; under cut-through, from the octet at which
+    /// forwarding is decided.
     pub processing_ns: u64,
     /// Its IPv4 address, dotted.
     pub ipv4: String,
-    /// Cut-through: a longer frame goes to its egress queue once so many octets are in (FlexTest Fig. 7).
+    /// Cut-through: a longer frame goes to its egress queue once this many octets have arrived (FlexTest Fig. 7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_through_octets: Option<u32>,
-    /// What it takes beyond `processing_ns`, where that differs from frame to frame.
+    /// The processing time beyond `processing_ns`, if it differs from frame to frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub further: Option<crate::Further>,
     /// Memory that its ports share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<crate::Buffer>,
-    /// For a bridge that learns; others know every address from the beginning.
+    /// The learning of a bridge; nodes without it know every address from the begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learning: Option<crate::Learning>,
-    /// How long its software takes; absent: no time, as in hardware.
+    /// The latencies of the node's software; without them they are zero, as in hardware.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<crate::Host>>,
 }
 
-/// What a node may do.
+/// The kind of a node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeKind {
@@ -41,7 +41,7 @@ pub enum NodeKind {
     Station,
     /// A bridge: forwards.
     Bridge,
-    /// Both at once, as EnGINE's zonal gateways are.
+    /// A node that talks, listens and forwards, as EnGINE's zonal gateways do.
     Host,
 }
 
@@ -59,11 +59,11 @@ pub struct Port {
     pub mac: String,
     /// Egress rate in bit/s.
     pub rate_bps: u64,
-    /// From this port to its peer, in ps.
+    /// Propagation delay from this port to its peer, in ps.
     pub propagation_ps: u64,
     /// Priority code point to traffic class. IEEE 802.1Q-2022, 8.6.6.
     pub pcp_to_class: [u8; 8],
-    /// Traffic classes, lowest first: a higher index goes first. IEEE 802.1Q-2022, 8.6.8.1.
+    /// Traffic classes, lowest first: a higher index is sent first. IEEE 802.1Q-2022, 8.6.8.1.
     pub classes: Vec<Class>,
     /// Scheduled traffic, where the port has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,27 +71,27 @@ pub struct Port {
     /// Frame pre-emption, where the port has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemption: Option<Preemption>,
-    /// What the kernel does before the hardware gets frames, where the node is a host.
+    /// The kernel's queueing disciplines before the hardware, if the node is a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<Box<crate::Qdisc>>,
 }
 
-/// Which classes interrupt the others. IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, clause 99.
+/// The express classes, which interrupt the others. IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, clause 99.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preemption {
     /// Bit n set: traffic class n is express; the others are preemptable.
     pub express: u8,
-    /// How long before a gate entry that holds preemptable frames back the hold is asked for, in ns (`holdAdvance`).
+    /// How long before a gate entry that holds preemptable frames the hold is requested, in ns (`holdAdvance`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hold_advance_ns: u64,
-    /// How long before a gate entry that lets them go again the release is asked for, in ns (`releaseAdvance`).
+    /// How long before a gate entry that releases them the release is requested, in ns (`releaseAdvance`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub release_advance_ns: u64,
 }
 
 impl Port {
-    /// Whether frames of a priority may be interrupted on their way out of this port.
+    /// Whether frames of a priority may be interrupted when they leave this port.
     #[must_use]
     pub fn interrupts(&self, pcp: u8) -> bool {
         let class = self.pcp_to_class[usize::from(pcp & 7)];
@@ -99,7 +99,7 @@ impl Port {
     }
 }
 
-/// One traffic class of a port: a queue and what selects from it.
+/// One traffic class of a port: a queue and its transmission selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
@@ -109,19 +109,19 @@ pub struct Class {
     /// Most octets that wait here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_octets: Option<u64>,
-    /// The credit-based shaper, where the class has it.
+    /// The credit-based shaper, if the class has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cbs: Option<Cbs>,
-    /// Largest service data unit that the class takes, in octets (`queueMaxSDU`): of a frame, everything but 14
-    /// octets of header, 4 of a VLAN tag and 4 of FCS. A frame with more is dropped and counted.
+    /// Maximum service data unit of the class, in octets (`queueMaxSDU`): a frame without 14 octets of header, 4 of a
+    /// VLAN tag and 4 of FCS. A larger frame is dropped and counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_sdu_octets: Option<u32>,
 }
 
 /// A credit-based shaper in the standard's units. IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6.
 ///
-/// Credit runs while the frame and everything it costs on the wire pass (preamble to inter-frame gap), which is
-/// how EnGINE counts frame sizes.
+/// Credit is spent for the whole time of a frame on the wire (preamble to inter-frame gap), as EnGINE counts frame
+/// sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cbs {
@@ -135,7 +135,7 @@ pub struct Cbs {
     pub lo_credit_bits: i64,
     /// The parameters of the shaper as `tc` takes them.
     pub linux: CbsLinux,
-    /// Credit runs on while the class's gate is closed, instead of standing still.
+    /// Whether credit keeps changing while the class's gate is closed, instead of being frozen.
     #[serde(default, skip_serializing_if = "is_false")]
     pub runs_while_closed: bool,
 }

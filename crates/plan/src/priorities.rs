@@ -1,18 +1,18 @@
-//! The priorities with which a stream's frames leave by each entry of its route.
+//! The priorities of a stream's frames when they leave by each entry of its route.
 //!
 //! IEEE 802.1Q-2022, 6.9.3 (regeneration); IEEE 802.1CB-2017, 6.6 (active stream identification).
 
 use crate::{Plan, Stream};
 
 impl Plan {
-    /// The priority that a frame has once it has come in by a port.
+    /// The priority of a frame after its reception at a port.
     #[must_use]
     pub fn regenerated(&self, port: u32, pcp: u8) -> u8 {
         let tables = self.policing.iter().flat_map(|policing| &policing.regeneration);
         tables.rev().find(|table| table.port == port).map_or(pcp, |table| table.pcp[usize::from(pcp & 7)] & 7)
     }
 
-    /// The priority with which a stream's frames leave by each entry of its route, and then by each of those that flood.
+    /// The priority of a stream's frames when they leave by each entry of its route, then by each flooding entry.
     #[must_use]
     pub fn priorities(&self, stream: &Stream) -> Vec<u8> {
         let all = || stream.route.iter().chain(&stream.flood);
@@ -38,8 +38,8 @@ impl Plan {
         port.map_or(pcp, |port| self.regenerated(port.peer, pcp))
     }
 
-    /// The priorities with which frames leave by each entry, where copies have one of their own: between where they
-    /// are made and where they meet for the last time, and there they get back the one that they had.
+    /// The priority of frames of member streams that have one of their own: from where they are made to where they
+    /// merge for the last time, where they get their original priority back.
     fn rewritten_priority(&self, stream: &Stream, entry: usize, found: &[u8]) -> Option<u8> {
         let rewritten = stream.rewritten()?;
         if stream.rewritten_on(entry).is_some() {
@@ -48,7 +48,7 @@ impl Plan {
         let mut all = stream.route.iter().chain(&stream.flood);
         let mut before = all.nth(entry)?.parent? as usize;
         stream.rewritten_on(before)?;
-        // Parents come first, so this ends.
+        // Parents come first, so this loop ends.
         while stream.rewritten_on(before).is_some() {
             match stream.route.get(before)?.parent {
                 None => return Some(stream.pcp),

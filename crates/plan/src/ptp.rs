@@ -1,4 +1,4 @@
-//! What a network's PTP has beyond gPTP with given roles: elections, IEEE 1588's clocks, servos.
+//! PTP beyond gPTP with configured roles: elections, IEEE 1588's clocks, servos.
 //!
 //! IEEE 802.1AS-2020, 8.6.2 and 10.7; IEEE 1588-2019, 7.6.2 and 7.7.3.
 
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ieee1588 {
-    /// How delays are measured.
+    /// The delay mechanism.
     pub delay: Delay,
     /// Nodes whose clocks are transparent; all others that take part are ordinary or boundary clocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transparent: Vec<u32>,
 }
 
-/// IEEE 1588-2019, 11.3 and 11.4.
+/// The delay mechanisms of IEEE 1588-2019, 11.3 and 11.4.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delay {
-    /// From slave to master.
+    /// The delay from slave to master is measured.
     EndToEnd,
-    /// Link by link.
+    /// The delay of each link is measured.
     PeerToPeer,
 }
 
@@ -31,21 +31,23 @@ pub enum Delay {
 pub struct Bmca {
     /// The ports that take part, each with its peer.
     pub ports: Vec<u32>,
-    /// For each of the Plan's nodes, in their order, how good its clock says it is.
+    /// The attributes of the clock of each of the Plan's nodes, in their order.
     pub clocks: Vec<ClockQuality>,
     /// Time between two Announce messages, ns.
     pub announce_interval_ns: u64,
-    /// After how many Announce intervals without an Announce message a master is forgotten (`announceReceiptTimeout`).
+    /// Number of Announce intervals without an Announce message after which a master is discarded
+    /// (`announceReceiptTimeout`).
     pub announce_receipt_timeout: u8,
-    /// After how many Sync intervals without a Sync message a master is forgotten, in gPTP (`syncReceiptTimeout`).
+    /// Number of Sync intervals without a Sync message after which a master is discarded, in gPTP
+    /// (`syncReceiptTimeout`).
     pub sync_receipt_timeout: u8,
 }
 
-/// What a clock says of itself; the lower one is the better, field by field.
+/// The attributes of a clock in the election; the lower one is better, field by field.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockQuality {
-    /// 255: never grandmaster.
+    /// `priority1`; 255: never grandmaster.
     pub priority1: u8,
     /// `clockClass`.
     pub class: u8,
@@ -81,22 +83,22 @@ pub struct Servo {
     pub max_frequency_ppb: i64,
 }
 
-/// What goes wrong with a clock, or with PTP at a node.
+/// A fault of a clock, or of PTP at a node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ClockFault {
-    /// A clock is set forward, or back.
+    /// A clock is set forward or back.
     ClockStep {
-        /// Whose.
+        /// The node.
         node: u32,
         /// ns.
         at_ns: u64,
-        /// How much forward, ns.
+        /// The step forward, ns.
         by_ns: i64,
     },
-    /// An oscillator runs faster, or slower, from `from_ns` on, until just before `until_ns`.
+    /// An oscillator is faster or slower, from `from_ns` on, until just before `until_ns`.
     FrequencyJump {
-        /// Whose.
+        /// The node.
         node: u32,
         /// ns.
         from_ns: u64,
@@ -105,7 +107,7 @@ pub enum ClockFault {
         /// Parts of 10^12.
         by_ppt: i64,
     },
-    /// A node neither sends nor takes PTP messages; its clock runs on.
+    /// A node neither sends nor accepts PTP messages; its clock keeps running.
     PtpDown {
         /// The node.
         node: u32,

@@ -6,31 +6,31 @@ use sha2::{Digest, Sha256};
 /// Why a Plan cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// Not JSON, or not a Plan's shape.
+    /// The text is not JSON, or not of a Plan's shape.
     #[error("the plan cannot be read: {0}")]
     Json(#[from] serde_json::Error),
     /// A Plan of another version.
     #[error("the plan has format {found:?}; this version reads {FORMAT:?}. Plan the scenario again")]
     Format {
-        /// What was found.
+        /// The format in the file.
         found: String,
     },
-    /// Edited by hand, or cut.
+    /// The Plan was edited by hand, or cut.
     #[error(
         "the plan's content hash is {found}, but its content hashes to {computed}. Plan the scenario again, or remove \"hash\" if the change is meant"
     )]
     Hash {
-        /// As written in the plan.
+        /// The hash in the Plan.
         found: String,
-        /// As computed from the content.
+        /// The hash of the content.
         computed: String,
     },
-    /// A part that contradicts another.
+    /// A part contradicts another one.
     #[error("{path}: {problem}")]
     Inconsistent {
-        /// Where: `ports[3].peer`.
+        /// The path of the part: `ports[3].peer`.
         path: String,
-        /// What is wrong.
+        /// The error.
         problem: String,
     },
 }
@@ -49,7 +49,7 @@ pub fn content_hash(json: &str) -> Result<String, PlanError> {
 }
 
 impl Plan {
-    /// Reads a Plan and proves it consistent.
+    /// Reads a Plan and checks its consistency.
     ///
     /// # Errors
     /// See [`PlanError`]: never panics, whatever the text.

@@ -1,4 +1,4 @@
-//! A stream that has more than one path: copies and their elimination, or a path that stands by.
+//! A stream with more than one path: member streams and their elimination, or a standby path.
 //!
 //! IEEE 802.1CB-2017, 6 and 7.
 
@@ -7,44 +7,45 @@ use serde::{Deserialize, Serialize};
 /// Octets that a redundancy tag adds to a frame. IEEE 802.1CB-2017, 7.8.
 pub const R_TAG_OCTETS: u32 = 6;
 
-/// What makes a stream's route more than a tree.
+/// The part of a stream's route that is not a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Redundancy {
-    /// Per route entry: 0 for the plain frame, n for the n-th copy. Copies carry an R-TAG; it is put on where a
-    /// plain entry (or the talker) leads to copies, and taken off where they meet.
+    /// Per route entry: 0 for the plain frame, n for the n-th member stream. Frames of member streams carry an R-TAG;
+    /// it is added where a plain entry (or the talker) leads to member streams, and removed where they merge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<u8>,
-    /// Where paths meet.
+    /// Merge points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merges: Vec<Merge>,
-    /// Entries that forward at some times only.
+    /// Entries that forward only at some times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub active: Vec<Active>,
-    /// What eliminates copies where paths meet; without it, whatever comes goes on.
+    /// The elimination where paths merge; without it, all frames are forwarded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
 }
 
-/// Several route entries that end at one node and go on as one.
+/// Several route entries that end at one node and continue as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Merge {
-    /// The entries. What follows the first one follows all; the others lead nowhere on their own.
+    /// The entries. The entries after the first one follow all of them; the others have no following entries of their
+    /// own.
     pub from: Vec<u32>,
 }
 
-/// When a route entry forwards.
+/// The times at which a route entry forwards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Active {
     /// The entry.
     pub route: u32,
-    /// Times, ascending and apart; each includes its first instant and not its last.
+    /// Spans, ascending and disjoint; each includes its first instant and excludes its last.
     pub spans: Vec<Span>,
 }
 
-/// From one instant until just before another.
+/// A span from one instant until just before another.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
@@ -58,24 +59,24 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recovery {
-    /// How frames are known to belong to the stream.
+    /// How frames of the stream are identified.
     pub identification: Identification,
-    /// Which sequence numbers count as seen.
+    /// The recovery algorithm.
     pub algorithm: Algorithm,
-    /// Without a frame accepted for so long, any sequence number is taken next (`frerSeqRcvyResetMSec`), ns.
+    /// Time without an accepted frame after which any sequence number is accepted (`frerSeqRcvyResetMSec`), ns.
     pub reset_ns: u64,
     /// Whether each member stream has a recovery function of its own before they meet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub individual: bool,
-    /// Latent error detection, where it is on.
+    /// Latent error detection, if it is enabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latent: Option<LatentErrors>,
 }
 
 /// A stream identification function. IEEE 802.1CB-2017, 6.4 to 6.7.
 ///
-/// A simulated frame knows its stream, so all identify alike; a Plan names the function for backends with real frames.
-/// Active identification changes what frames show and how they are queued.
+/// A simulated frame contains its stream, so all functions have the same effect; a Plan names the function for
+/// backends with real frames. Active identification changes frames' fields and queues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Identification {
@@ -85,11 +86,12 @@ pub enum Identification {
     SourceMac,
     /// Destination address, VLAN, addresses and ports of IP.
     Ip,
-    /// Destination address and VLAN, which are others while frames carry an R-TAG. IEEE 802.1CB-2017, 6.6.
+    /// Destination address and VLAN, which differ while frames carry an R-TAG. IEEE 802.1CB-2017, 6.6.
     Active(Rewritten),
 }
 
-/// What copies show in place of their stream's own, from where they are made to where they meet for the last time.
+/// The fields of member streams that replace the stream's own, from where they are made to where they merge for the
+/// last time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rewritten {
@@ -101,7 +103,7 @@ pub struct Rewritten {
     pub pcp: u8,
 }
 
-/// Which sequence numbers count as seen.
+/// The algorithm that decides whether a sequence number was received before.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Algorithm {
@@ -118,9 +120,9 @@ pub enum Algorithm {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LatentErrors {
-    /// Between tests (`frerSeqRcvyLatentErrorPeriod`), ns.
+    /// Interval of tests (`frerSeqRcvyLatentErrorPeriod`), ns.
     pub period_ns: u64,
-    /// Between resets (`frerSeqRcvyLatentResetPeriod`), ns.
+    /// Interval of resets (`frerSeqRcvyLatentResetPeriod`), ns.
     pub reset_ns: u64,
     /// Frames that may be missing without an alarm (`frerSeqRcvyLatentErrorDifference`).
     pub difference: u64,

@@ -1,11 +1,11 @@
-//! What a stream's frames show on each entry of its route: active stream identification.
+//! The fields of a stream's frames on each entry of its route: active stream identification.
 //!
 //! IEEE 802.1CB-2017, 6.6.
 
 use crate::{Identification, Rewritten, Stream};
 
 impl Stream {
-    /// What its copies show in place of its own address, VLAN and priority.
+    /// The fields of its member streams that replace its own address, VLAN and priority.
     #[must_use]
     pub fn rewritten(&self) -> Option<&Rewritten> {
         match &self.redundancy.as_ref()?.recovery.as_ref()?.identification {
@@ -14,14 +14,15 @@ impl Stream {
         }
     }
 
-    /// What its frames show on an entry of its route (those that flood are behind), where that is not their own.
+    /// The replaced fields of its frames on an entry of its route (flooding entries come last); none if the fields
+    /// are its own.
     #[must_use]
     pub fn rewritten_on(&self, entry: usize) -> Option<&Rewritten> {
         let copy = self.redundancy.as_ref()?.copies.get(entry)?;
         self.rewritten().filter(|_| *copy > 0)
     }
 
-    /// The VLAN identifier of its frames on an entry of its route; none where they are untagged.
+    /// The VLAN identifier of its frames on an entry of its route; none if they are untagged.
     #[must_use]
     pub fn vid_on(&self, entry: usize) -> Option<u16> {
         self.rewritten_on(entry).map_or(self.vid, |rewritten| Some(rewritten.vid))

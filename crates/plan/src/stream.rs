@@ -1,4 +1,4 @@
-//! Streams: who sends what to whom, when, by which path, and what is required of it.
+//! Streams: talker, listeners, pattern, sizes, path and requirements.
 
 use crate::gates::is_false;
 use serde::{Deserialize, Serialize};
@@ -30,32 +30,32 @@ pub struct Stream {
     /// The TRDP telegram that each frame carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trdp: Option<Box<Trdp>>,
-    /// When frames are released.
+    /// The times of releases.
     pub pattern: Pattern,
-    /// How long each is.
+    /// The sizes of data units.
     pub size: Size,
-    /// First release not before this, in ns.
+    /// There is no release before this, in ns.
     pub start_ns: u64,
-    /// No release at or after this, in ns.
+    /// There is no release at or after this, in ns.
     pub stop_ns: u64,
     /// The path, as a tree of egress ports.
     pub route: Vec<Route>,
-    /// What makes the route more than a tree: copies, or a path that stands by.
+    /// The part of the route that is not a tree: member streams, or a standby path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<Box<crate::Redundancy>>,
-    /// Where bridges send its frames, too, while they do not know where its listener is: more entries behind those
-    /// of `route`, which parents count first.
+    /// Where bridges flood its frames until they have learned the listener's port: more entries after those of
+    /// `route`, which parents count first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flood: Vec<Route>,
-    /// Its talker's thread and socket, where the talker is a host.
+    /// The talker's thread and socket, if the talker is a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<Box<crate::Socket>>,
-    /// Who listens.
+    /// The listeners.
     pub listeners: Vec<Destination>,
-    /// What is required.
+    /// The requirements.
     #[serde(default)]
     pub requirements: Requirements,
-    /// When its frames are to be where, for a stream that is scheduled.
+    /// The planned times of its frames, if the stream is scheduled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduled: Option<Box<Scheduled>>,
 }
@@ -111,14 +111,14 @@ impl Trdp {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduled {
-    /// By entry of the route: the first frame's first bit out, counted from its release, in ps. More than one behind
-    /// a place where copies meet: a frame comes by whichever is first.
+    /// By entry of the route: the first frame's first bit out, counted from its release, in ps. There is more than
+    /// one after a merge point, as a frame may come by any of the paths.
     pub starts_ps: Vec<Vec<u64>>,
-    /// Every frame may be so much earlier or later, because clocks differ; ps.
+    /// Greatest deviation of a frame's time, earlier or later, by the difference between clocks; ps.
     #[serde(default, skip_serializing_if = "crate::gates::is_zero")]
     pub margin_ps: u64,
-    /// Entries of the route at which its frames wait, gate open, for those ahead of them in the queue. Where one of
-    /// these is missing, they are as much earlier.
+    /// Entries of the route at which its frames wait, with an open gate, for earlier frames in the queue. If such an
+    /// earlier frame is missing, its frames are earlier by its time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<u32>,
 }
@@ -129,12 +129,12 @@ pub struct Scheduled {
 pub struct Route {
     /// The egress port.
     pub port: u32,
-    /// The entry that leads here (index into the same list); none at the talker.
+    /// The previous entry (index into the same list); none at the talker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
 }
 
-/// A listener, and by which entry of the route its frames come.
+/// A listener, and the entry of the route by which its frames arrive.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Destination {
@@ -144,7 +144,7 @@ pub struct Destination {
     pub route: u32,
 }
 
-/// When a talker releases its data units.
+/// The times at which a talker releases its data units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Pattern {
@@ -159,26 +159,26 @@ pub enum Pattern {
     },
     /// Independent exponential gaps.
     Poisson {
-        /// Mean gap in ps (finer than ns, so that a rate is met exactly).
+        /// Mean gap in ps (finer than ns, so that a rate is exact).
         mean_interval_ps: u64,
     },
-    /// Always a frame ready: as fast as the port takes them (iperf3 without `-b`).
+    /// There is always a frame ready: as fast as the port sends (iperf3 without `-b`).
     Saturating {
         /// Frames that the talker keeps in its port's queue.
         backlog: u32,
     },
-    /// As somebody recorded it: `passes` times the same releases, a new pass every `cycle_ns` from `start_ns` on.
+    /// A recording: `passes` times the same releases, a new pass every `cycle_ns` from `start_ns` on.
     Trace {
-        /// From the beginning of a pass to its first release, then from each release to the next, in ns.
+        /// Gaps from the begin of a pass to its first release, then from each release to the next, in ns.
         gaps_ns: Vec<u64>,
-        /// From the beginning of one pass to that of the next, in ns; not less than the gaps together.
+        /// Time from the begin of one pass to that of the next, in ns; not less than the sum of the gaps.
         cycle_ns: u64,
-        /// How many passes.
+        /// Number of passes.
         passes: u32,
     },
 }
 
-/// How many octets a data unit has.
+/// The sizes of data units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Size {
@@ -196,31 +196,31 @@ pub enum Size {
         /// Octets that each frame adds to its application octets (Ethernet, tag, IPv4, UDP, FCS).
         overhead: u32,
     },
-    /// Every data unit is one frame, and the n-th has the n-th of these sizes; after the last comes the first again.
+    /// Every data unit is one frame, and the n-th has the n-th of these sizes; after the last one the list repeats.
     List {
         /// Octets from destination address to FCS, tag included.
         octets: Vec<u32>,
     },
 }
 
-/// What a stream requires, of each of its listeners.
+/// The requirements of a stream at each of its listeners.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirements {
     /// Highest delay, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ns: Option<u64>,
-    /// Highest delay from the release, when the application hands a frame over, to its last bit at the listener, ns: the wait
-    /// in the talker's own port is part of it.
+    /// Highest delay from the release, when the application hands a frame over, to its last bit at the listener, ns;
+    /// it includes the wait in the talker's own port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_delay_ns: Option<u64>,
-    /// Delay that a share of the frames must keep.
+    /// Delays that a share of the frames must not exceed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delay_percentiles: Vec<Percentile>,
     /// Limits of jitter, each by its named kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jitter: Vec<Jitter>,
-    /// Most frames lost on the way, in parts per million of those sent.
+    /// Most frames lost on the path, in parts per million of those sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_ppm: Option<u64>,
     /// Least rate received, in bit/s of frames (destination address to FCS).
@@ -229,12 +229,12 @@ pub struct Requirements {
     /// Longest time from one arrival to the next, ns: a subscriber's time-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_out_ns: Option<u64>,
-    /// The worst case has to keep these limits, too: what happened in one run is not enough.
+    /// Whether the worst case must also keep these limits: one run is not enough.
     #[serde(default, skip_serializing_if = "is_false")]
     pub worst_case: bool,
 }
 
-/// A delay that a share of the frames must keep.
+/// A delay that a share of the frames must not exceed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Percentile {

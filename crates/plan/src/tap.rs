@@ -1,28 +1,29 @@
-//! Where frames are sighted: taps, their stages, and the point of a frame that a timestamp means.
+//! Taps, where frames are observed: their stages, and the point of a frame that a timestamp refers to.
 
 use serde::{Deserialize, Serialize};
 
-/// A place where frames are sighted.
+/// A place where frames are observed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tap {
-    /// How observations call it: `zgw1 -> zgw2 tx`.
+    /// The name in observations: `zgw1 -> zgw2 tx`.
     pub name: String,
     /// The port: index into [`crate::Plan::ports`].
     pub port: u32,
-    /// What is sighted there.
+    /// The stage that is observed.
     pub stage: Stage,
-    /// Which point of the frame the timestamp means.
+    /// The point of the frame that the timestamp refers to.
     pub point: Point,
     /// Ticks of the timestamp, in ns: 1, or 8 for an I210.
     pub granularity_ns: u32,
 }
 
-/// A stage on a frame's way (OCORA Fig. 9).
+/// A stage on a frame's path (OCORA Fig. 9).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// The instant for which the talker's timer is set. This and what else is not `send`, `tx` or `rx`: hosts only.
+    /// The instant for which the talker's timer is set. This stage and all others except `send`, `tx` and `rx` exist
+    /// only at hosts.
     IntervalStart,
     /// The talker's thread runs.
     Wakeup,
@@ -30,7 +31,7 @@ pub enum Stage {
     Send,
     /// The frame is handed to the queueing discipline (`SOF_TIMESTAMPING_TX_SCHED`).
     Qdisc,
-    /// The frame is handed to the driver (`SOF_TIMESTAMPING_TX_SOFTWARE`): where a capture on the sender sees it.
+    /// The frame is handed to the driver (`SOF_TIMESTAMPING_TX_SOFTWARE`), where a capture on the sender observes it.
     Driver,
     /// The frame leaves the port.
     Tx,
@@ -56,7 +57,7 @@ impl Stage {
         Self::AppRx,
     ];
 
-    /// As the Plan spells it.
+    /// The name in the Plan's JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,20 +73,20 @@ impl Stage {
         }
     }
 
-    /// Whether it is on the way into a port, not out of it.
+    /// Whether the stage is on the path into a port, not out of it.
     #[must_use]
     pub const fn is_inbound(self) -> bool {
         matches!(self, Self::Rx | Self::KernelRx | Self::AppRx)
     }
 }
 
-/// Which point of the frame a `tx` or `rx` timestamp means.
+/// The point of the frame that a `tx` or `rx` timestamp refers to.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Point {
-    /// The message timestamp point: the first bit after the start frame delimiter. What hardware stamps.
+    /// The message timestamp point: the first bit after the start frame delimiter. Hardware timestamps refer to it.
     /// IEEE 802.3-2022, 90.7.
     Start,
-    /// The last bit of the FCS: when a listener can use the frame.
+    /// The last bit of the FCS, after which a listener can use the frame.
     End,
 }

@@ -1,14 +1,15 @@
-//! A Plan's times, which are nanoseconds, as spans of the machines that obey it, which count picoseconds.
+//! Times of a Plan, which are nanoseconds, as spans of the machines, which count picoseconds.
 
 use tsn_units::Duration;
 
-/// The longest span that a Plan's nanoseconds become: 26 days, a quarter of what picoseconds in 64 bits can hold.
+/// The longest span of a Plan's nanoseconds: 26 days, a quarter of the range of picoseconds in 64 bits.
 const LONGEST: Duration = Duration::from_ps(i64::MAX / 4);
 
 /// The span of `ns` nanoseconds of a Plan; every crate converts a Plan's times with it.
 ///
-/// A consistent Plan names no time beyond ten days (see [`crate::Plan::check`]), and all of these are exact. Longer ones,
-/// as of products, count as 26 days: longer than any run, while the sum of three and an instant of a run still fits.
+/// A consistent Plan has no time beyond ten days (see [`crate::Plan::check`]), and all of these are exact. Longer
+/// times, as products may be, count as 26 days: longer than any run, while the sum of three and an instant of a run
+/// still fits.
 #[must_use]
 pub const fn duration(ns: u64) -> Duration {
     if ns < (LONGEST.ps() / 1_000).cast_unsigned() { Duration::from_ns(ns.cast_signed()) } else { LONGEST }

@@ -1,19 +1,19 @@
-//! Why a simulation cannot begin or go on.
+//! Errors that keep a simulation from starting or continuing.
 
-/// Why a simulation cannot begin or go on.
+/// Why a simulation cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     /// The plan cannot be used.
     #[error(transparent)]
     Plan(#[from] tsn_plan::PlanError),
-    /// More than the kernel's event order has room for.
+    /// The Plan has more of something than the kernel's event order has room for.
     #[error("the plan has {found} {what}; the simulator takes at most {most}")]
     TooMany {
-        /// Of what.
+        /// The things that are too many.
         what: &'static str,
-        /// How many there are.
+        /// Number of things in the Plan.
         found: usize,
-        /// How many there may be.
+        /// Greatest possible number.
         most: usize,
     },
     /// Observations or counters cannot be written.
@@ -25,7 +25,7 @@ pub enum SimError {
 }
 
 impl SimError {
-    /// What the system said of a file, where that is why.
+    /// The system's error of a file, if that is the cause.
     #[must_use]
     pub fn disk(&self) -> Option<&std::io::Error> {
         match self {

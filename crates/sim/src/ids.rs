@@ -1,6 +1,7 @@
-//! Numbers of things as types: a port's number finds no node, and two of them in the wrong order do not compile.
+//! Indices as types: the index of a port cannot select a node, and two indices in the wrong order do not compile.
 //!
-//! Each one is an index into the Plan's list of such things, or, of hops, into [`crate::network::tables::Network::hops`].
+//! Each one is an index into the Plan's list of such things; a [`HopId`] is one into
+//! [`crate::network::tables::Network::hops`].
 
 use std::ops::{Index, IndexMut};
 
@@ -11,13 +12,13 @@ macro_rules! ids {
         pub(crate) struct $name(pub u32);
 
         impl $name {
-            /// The thing at this place of its list.
+            /// The thing at this index of its list.
             #[inline]
             pub const fn at(place: usize) -> Self {
                 Self(place as u32)
             }
 
-            /// The place in its list.
+            /// The index in the list.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -47,7 +48,7 @@ ids! {
     NodeId;
     /// A port of the Plan: its egress, and the link behind it.
     PortId;
-    /// A stream of the Plan; the number behind the last one is that of PTP messages.
+    /// A stream of the Plan; the index after the last one stands for PTP messages.
     StreamId;
     /// One entry of one stream's route: a link that its frames take.
     HopId;

@@ -1,35 +1,35 @@
-//! The event kernel: builds nodes from a Plan, runs them, hands over what taps sight.
+//! The event kernel: builds nodes from a Plan, runs them, and records sightings at taps.
 //!
 //! # The order of events
 //!
-//! Events are handled in one total order, whatever the machine: by
+//! Events are handled in one total order that does not depend on the machine:
 //! 1. time, in integer picoseconds;
-//! 2. phase: at one instant, first everything that reaches a queue (a talker's release, a frame that comes out of
-//!    a bridge's forwarding process), then everything that chooses among queues (a port free again, a gate that
-//!    opens, credit that is back), then everything that happens to clocks and PTP messages;
+//! 2. phase: at one instant, first all events at which a frame reaches a queue (a talker's release, a frame that
+//!   leaves a bridge's forwarding process), then all events at which a port chooses among queues (the port is free
+//!   again, a gate opens, credit is back), then all events of clocks and PTP messages;
 //! 3. node, in the Plan's order;
 //! 4. a counter per node, in the order in which events for this node were scheduled.
 //!
-//! So frames that arrive at the same instant are all chosen among, and of two in the same class the one that was
-//! on its way first goes first.
+//! So a port chooses among all frames that arrive at the same instant, and of two frames in one class the frame that
+//! was under way first is sent first.
 //!
 //! # Randomness
 //!
-//! A draw is addressed by the Plan's seed and a name such as `stream/camera/jitter` (see the module `random`). Adding a node
-//! or a stream changes nobody else's draws.
+//! A draw is addressed by the Plan's seed and a name such as `stream/camera/jitter` (see the module `random`). A new
+//! node or stream changes no draw of another one.
 //!
 //! # What an event costs
 //!
-//! A frame-hop is one frame sent over one link. It takes one event (its arrival at the queue) and, where it had to
-//! wait, one more (the choice). Delivery at a listener is computed when the last link's transmission begins, so it
-//! is handed over ahead of time; what would arrive after the end of the run is not sighted and counts as still in
-//! the network. Within one tap, sightings come in order of time.
+//! A frame-hop is one frame sent over one link. A frame-hop takes one event (the arrival at the queue) and, if the
+//! frame had to wait, a second one (the choice). Delivery at a listener is computed when the last link's transmission
+//! begins, so it is reported ahead of time; a frame that would arrive after the end of the run is not reported and
+//! counts as still in the network. Sightings of one tap are in order of time.
 //!
-//! Where copies of a stream meet (FRER), where a filter matches, a bridge learns or software receives, each arrival is
-//! an event of its own: what becomes of a frame depends on the order in which they arrive. These come before everything
-//! else of their instant (a phase 0), and the frame is sighted there, so that at such a port stamps of other streams may
-//! be handed over before an earlier frame's. Stages of a host's software are handed over as soon as they are known, in
-//! order for each stream.
+//! Where member streams merge (FRER), a filter matches, a bridge learns or software receives, each arrival is an
+//! event of its own, as the result depends on the order of arrivals. These events come before all others of their
+//! instant (phase 0), and the frame is observed there, so that at such a port sightings of other streams may be
+//! reported before the sighting of an earlier frame. Stages of a host's software are reported as soon as they are
+//! known, in order for each stream.
 //!
 //! ```
 //! # fn main() -> Result<(), tsn_sim::SimError> {

@@ -1,17 +1,17 @@
 //! The natural logarithm by table and polynomial: the same bits on every machine, in a third of libm's time.
 //!
-//! Plain IEEE 754 multiplications and additions only (no fused ones, no division), so nothing depends on the
-//! platform. The error is below 1e-15 absolutely, which is what exponential gaps of whole ps need: a gap of a
-//! second is then off by less than a femtosecond.
+//! Only plain IEEE 754 multiplications and additions are used (no fused ones, no division), so no result depends on
+//! the platform. The absolute error is below 1e-15, as exponential gaps in whole ps require: a gap of a second is
+//! then off by less than a femtosecond.
 
 use std::sync::LazyLock;
 
-/// Bits of the mantissa that choose the table's entry.
+/// Number of bits of the mantissa that choose the table's entry.
 const BITS: u32 = 7;
 const MANTISSA_BITS: u32 = 52;
 const ONE: u64 = 1023 << MANTISSA_BITS;
 
-/// Per entry: the reciprocal of the middle of its interval of [1, 2), and minus that reciprocal's logarithm.
+/// Entries: the reciprocal of the middle of an interval of [1, 2), and the negative logarithm of that reciprocal.
 static TABLE: LazyLock<[(f64, f64); 1 << BITS]> = LazyLock::new(|| {
     std::array::from_fn(|entry| {
         let reciprocal = 1.0 / (1.0 + (entry as f64 + 0.5) / (1 << BITS) as f64);
@@ -27,7 +27,7 @@ pub(crate) fn ln(x: f64) -> f64 {
     let mantissa = f64::from_bits(bits & ((1 << MANTISSA_BITS) - 1) | ONE);
     let entry = (bits >> (MANTISSA_BITS - BITS)) as usize & ((1 << BITS) - 1);
     let (reciprocal, log) = TABLE[entry];
-    // Within 1/256: six terms leave less than 2e-18.
+    // Within 1/256 six terms leave an error below 2e-18.
     let r = mantissa * reciprocal - 1.0;
     let tail = r * r * (-0.5 + r * (1.0 / 3.0 + r * (-0.25 + r * (0.2 + r * (-1.0 / 6.0)))));
     exponent as f64 * std::f64::consts::LN_2 + (log + (r + tail))

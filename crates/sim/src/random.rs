@@ -1,7 +1,7 @@
 //! Addressed randomness: a seed and a name make a random stream of their own.
 //!
 //! ChaCha8 with the seed (8 octets, little endian, then zeros) as its key and the 64-bit FNV-1a hash of the name as
-//! its stream number. Both are fixed for good: a Plan's draws are part of what its results mean.
+//! its stream number. Both are fixed for ever: a Plan's draws are part of the meaning of its results.
 
 use crate::logarithm::ln;
 use rand_chacha::ChaCha8Rng;
@@ -12,7 +12,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 pub struct Draws(ChaCha8Rng);
 
 impl Draws {
-    /// The stream called `name` of this seed.
+    /// The random stream `name` of this seed.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         let mut key = [0; 32];
@@ -22,14 +22,15 @@ impl Draws {
         Self(generator)
     }
 
-    /// Uniform in `0..bound`; 0 for an empty range. The product's upper half: its bias is below `bound` / 2^64.
+    /// Uniform in `0..bound`; 0 for an empty range. The result is the product's upper half: its bias is below `bound`
+    /// / 2^64.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Exponential with the given mean, in whole units.
+    /// Exponentially distributed with the given mean, in whole units.
     ///
-    /// The logarithm is our own, not the platform's, so that every machine draws the same.
+    /// The logarithm is this crate's, not the platform's, so that every machine draws the same numbers.
     pub fn exponential(&mut self, mean: u64) -> u64 {
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
         let uniform = ((self.0.next_u64() >> 11) + 1) as f64 * UNIT;

@@ -5,7 +5,7 @@
 pub(crate) struct Slab<T> {
     things: Vec<Option<T>>,
     free: Vec<u32>,
-    /// Numbers that are still in use, and whose thing was withdrawn.
+    /// Numbers in use whose thing was withdrawn.
     withdrawn: usize,
 }
 
@@ -16,7 +16,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Keeps a thing; gives its number.
+    /// Keeps a thing; returns its number.
     pub fn put(&mut self, thing: T) -> u32 {
         match self.free.pop() {
             Some(number) => {
@@ -30,7 +30,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The event of a number has come, once: gives the thing, unless it was withdrawn.
+    /// The event of a number has come: returns the thing, unless it was withdrawn.
     pub fn take(&mut self, number: u32) -> Option<T> {
         let thing = self.things.get_mut(number as usize)?.take();
         self.withdrawn -= usize::from(thing.is_none());
@@ -43,7 +43,7 @@ impl<T> Slab<T> {
         self.things.get_mut(number as usize)?.as_mut()
     }
 
-    /// Takes out what `goes` names. The numbers stay in use: their events still come.
+    /// Takes out the things for which `goes` is true. The numbers stay in use, as their events stay scheduled.
     pub fn withdraw(&mut self, goes: impl Fn(&T) -> bool) -> Vec<T> {
         let gone: Vec<T> =
             self.things.iter_mut().filter_map(|place| place.take_if(|thing| goes(thing))).collect();
@@ -56,7 +56,7 @@ impl<T> Slab<T> {
         self.things.iter().flatten()
     }
 
-    /// How many things wait.
+    /// Number of things that wait.
     pub fn len(&self) -> usize {
         self.things.len() - self.free.len() - self.withdrawn
     }

@@ -11,16 +11,17 @@ use crate::model::sizes::wire;
 
 /// Limits on the arrivals of several flows together, from the port that they passed before.
 pub(crate) trait Upstream {
-    /// Frames that arrive from the previous port of `hop` and had the class of `hop` there.
+    /// The limit of a shaper on frames that arrive from the previous port of `hop` and had the class of `hop` there.
     fn shaper(&self, hop: &FlowHop) -> Option<Curve>;
-    /// Frames of at most `largest` that arrive from that port, where their classes were those of the bits of `classes`.
+    /// The limit of the link on frames of at most `largest` that arrive from the previous port in one of `classes` (a
+    /// bit per class).
     fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve>;
     /// The previous hop, if there is exactly one.
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)>;
     fn stream_name(&self, stream: usize) -> String;
 }
 
-/// Largest and smallest frame and common divisor of some hops' frames; none where there are none.
+/// Largest and smallest frame and the common divisor of all frames of some hops; none for no frames.
 pub(crate) fn frames(hops: &[&FlowHop]) -> Option<(u32, u32, u32)> {
     let sizes = hops.iter().filter_map(|hop| hop.sizes);
     sizes

@@ -1,5 +1,5 @@
-//! ATS schedulers: frames behind them keep the schedulers' rates, and the wait for a scheduler is no longer than the
-//! longest wait in the queue before.
+//! ATS schedulers: frames that pass them keep the schedulers' rates, and the wait for a scheduler is no longer than
+//! the longest wait in the previous queue.
 //!
 //! Le Boudec 2018 (arXiv 1801.08477); Mohammadpour et al., arXiv 1804.10608; Specht & Samii 2016. Derived in
 //! `docs/concepts/bounds.md`.
@@ -34,8 +34,8 @@ fn never_waits(shaper: &Shaped, before: &FlowHop) -> bool {
     rate <= shaper.rate && burst <= shaper.burst
 }
 
-/// Why there is no bound, where copies of a stream meet in front of schedulers, or are another size behind them: buckets would
-/// count what they do not see.
+/// Why there is no bound if member streams merge at an ATS scheduler, or have another size after it: its bucket would
+/// count other frames than the analysis.
 pub(crate) fn shaped_copies(plan: &Plan) -> Option<Reason> {
     let shapes = plan.policing.iter().any(|policing| !policing.schedulers.is_empty());
     let copied = plan.streams.iter().enumerate().filter(|(_, stream)| shapes && stream.redundancy.is_some());
@@ -54,8 +54,8 @@ pub(crate) fn shaped_copies(plan: &Plan) -> Option<Reason> {
     found.then_some(Reason::ShapedCopies)
 }
 
-/// The delays at one port, each with the wait behind it for an ATS scheduler: no longer than the longest of those that the
-/// scheduler's group has frames of, where all of them come in one queue and keep their rates before it.
+/// The delays at one port, each with the wait for the next ATS scheduler: no longer than the longest delay of the
+/// scheduler group's frames, if all of them arrive in one queue and keep their rates before it.
 pub(crate) fn with_schedulers(
     delays: &mut [(usize, Result<Ps, Reason>)],
     hops: &[FlowHop],
@@ -91,7 +91,7 @@ pub(crate) fn with_schedulers(
 mod tests {
     use super::*;
 
-    /// 1,000 units at 100 per ps are 10 ps; a bucket of 3,000 is 30 ps, the first frame's own among them where all are
+    /// 1,000 units at 100 per ps are 10 ps; a bucket of 3,000 is 30 ps, which includes the first frame if all are
     /// equal.
     #[test]
     fn what_passes_a_scheduler_is_a_staircase() {

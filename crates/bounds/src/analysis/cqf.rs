@@ -1,7 +1,7 @@
-//! Frames whose queues stream gates select in turn (cyclic queuing): each window follows from the one before.
+//! Frames whose queues stream gates select in turn (cyclic queuing): each window determines the next one.
 //!
-//! IEEE 802.1Q-2022, annex T. Derived in `docs/concepts/bounds.md`. Nothing here asks whether the lists were planned as cyclic
-//! queuing: any lists will do in which what is queued within one entry is sent within one window.
+//! IEEE 802.1Q-2022, annex T. Derived in `docs/concepts/bounds.md`. The lists need not be planned as cyclic queuing:
+//! any lists are accepted in which the frames queued within one entry are sent within one window.
 
 use crate::curve::arrival::Stair;
 use crate::curve::{BIT, Data, Ps, ps};
@@ -21,7 +21,7 @@ struct Span {
 /// The path of one flow to one listener.
 struct FlowPath {
     stream: usize,
-    /// Ports from the talker's on, and the priority with which frames leave each.
+    /// Ports from the talker's on, and the priority of the frames that leave each.
     ports: Vec<(usize, u8)>,
     /// The flow's arrivals at the first bridge, if they are known.
     stair: Option<Stair>,
@@ -30,7 +30,8 @@ struct FlowPath {
 /// Gives upper bounds (between stamps) to the flows of a plan that the general analysis does not cover. `plain`: the bounds
 /// of the same plan without policing, whose first ports are the same.
 ///
-/// All of them or none: a queue that keeps some frames for its next turn brings more than one turn to the next port.
+/// The result is for all flows or none: a queue that keeps some frames for its next turn sends more than one turn to
+/// the next port.
 pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
     let exact = |port: &Port| {
         8_000_000_000_000 % port.rate_bps.max(1) == 0
@@ -65,7 +66,7 @@ pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
     }
 }
 
-/// Between the stamps, what the lower bound counts of the first link and of the stamps themselves.
+/// The delay between timestamps that the lower bound includes for the first link and for the timestamps themselves.
 fn first_part(plan: &Plan, path: &FlowPath, flow: &FlowBounds) -> Ps {
     let processing: Ps = path.ports[1..].iter().map(|(port, _)| processing(plan, *port)).sum();
     let rest: Ps = flow.hops[1..].iter().map(|hop| hop.lower_ps).sum();
@@ -80,7 +81,8 @@ fn propagation(port: &Port) -> Ps {
     Ps::try_from(port.propagation_ps).unwrap_or(0)
 }
 
-/// The cycle of all lists, in ps, where they have one, and stream gates have equal entries, each with another queue.
+/// The common cycle of all lists, in ps, if there is one, and if stream gates have equal entries, each with another
+/// queue.
 fn common_cycle(plan: &Plan) -> Option<Ps> {
     let gates = || plan.policing.iter().flat_map(|policing| &policing.gates);
     let turn = gates().next()?.entries.first()?.interval_ns;
@@ -144,7 +146,7 @@ fn gate<'a>(plan: &'a Plan, path: &FlowPath, place: usize) -> Option<&'a StreamG
     chooses.then_some(gate)
 }
 
-/// The entry of a stream gate that a moment is in: its priority, and when it begins and ends.
+/// The entry of a stream gate at a moment: its priority, its begin and its end.
 fn entry(gate: &StreamGate, at: Ps, cycle: Ps) -> Option<(u8, Span)> {
     let phase = (at - gate.base_time_ns.checked_mul(1_000)?).rem_euclid(cycle);
     let mut from = at - phase;
@@ -170,7 +172,7 @@ fn window(port: &Port, class: u8, from: Ps, cycle: Ps) -> Option<(Span, u8)> {
             let opens =
                 entry.open >> class & 1 == 1 && (before.open >> class & 1 == 0 || gates.entries.len() == 1);
             if opens && at >= from {
-                // Entries that follow and are open, too, only lengthen it.
+                // Following entries with an open gate would only lengthen it.
                 return Some((Span { from: at, to }, entry.open));
             }
             at = to;
@@ -179,17 +181,18 @@ fn window(port: &Port, class: u8, from: Ps, cycle: Ps) -> Option<(Span, u8)> {
     None
 }
 
-/// From a frame's last bit at the first bridge to its last bit at the listener, at most.
+/// Greatest delay from a frame's last bit at the first bridge to its last bit at the listener.
 fn after_first(plan: &Plan, paths: &[FlowPath], path: &FlowPath, cycle: Ps) -> Option<Ps> {
     let first = gate(plan, path, 1)?;
     let mut longest = 0;
     let mut begins = first.base_time_ns.checked_mul(1_000)?;
-    // By port: how long after its turn's begin a window opens; the same for all turns, so that they keep apart.
+    // By port: the time from a turn's begin to the opening of its window; equal for all turns, so that they stay
+    // apart.
     let mut shifts: Vec<Option<Ps>> = vec![None; path.ports.len()];
     for start in &first.entries {
         let begin = Span { from: begins, to: begins + ps(start.interval_ns) };
         begins = begin.to;
-        // When the last frame of the turn has come in.
+        // When the last frame of the turn has arrived.
         let (mut ipv, mut filled) = (start.ipv?, begin.to);
         for (place, known) in shifts.iter_mut().enumerate().skip(1) {
             let port = &plan.ports[path.ports[place].0];
@@ -218,13 +221,14 @@ fn after_first(plan: &Plan, paths: &[FlowPath], path: &FlowPath, cycle: Ps) -> O
     Some(longest)
 }
 
-/// Whether a window sends all that one turn may put into a class's queue, behind whatever is in the way when it opens.
+/// Whether a window sends all frames that one turn may put into a class's queue, after any frame that occupies the
+/// link when it opens.
 fn fits(plan: &Plan, paths: &[FlowPath], port: usize, class: u8, sent: Span, open: u8) -> bool {
     let model = &plan.ports[port];
     if model.classes.get(usize::from(class)).is_none_or(|class| class.cbs.is_some()) {
         return false;
     }
-    // A gap may reach into the window.
+    // An inter-frame gap may extend into the window.
     let (mut data, mut lower): (Data, Data) = (Data::from(INTER_FRAME_GAP.0) * 8 * BIT, 0);
     for (number, stream) in plan.streams.iter().enumerate() {
         let Some(entry) = stream.route.iter().position(|hop| hop.port as usize == port) else { continue };
@@ -247,7 +251,7 @@ fn fits(plan: &Plan, paths: &[FlowPath], port: usize, class: u8, sent: Span, ope
         if !classes.contains(&class) || others.into_iter().any(|other| open >> other & 1 == 1) {
             return false;
         }
-        // What one turn brings keeps together on its way.
+        // The frames of one turn stay together on their path.
         let turn = first.entries.first().map_or(0, |entry| entry.interval_ns);
         let turn = ps(turn);
         data += stair.unit * Data::from((turn + stair.jitter) / stair.period + 1);

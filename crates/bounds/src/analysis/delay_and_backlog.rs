@@ -1,34 +1,34 @@
-//! A class's arrivals facing its service: each lower bound on the service holds, so the best one counts.
+//! The arrivals of a class against its service: each lower bound on the service holds, so the best one counts.
 
 use crate::curve::deviation::{Rises, busy_until, longest_wait, most_waiting};
 use crate::curve::{Curve, Data, Ps, Rate};
 use crate::reason::Reason;
 use crate::service::Service;
 
-/// Arrivals, and every lower bound on the service that they get.
+/// Arrivals, and all lower bounds on their service.
 pub(crate) struct Facing<'a> {
     arrivals: &'a Curve,
     rate: Rate,
     services: Vec<Vec<Moment<'a>>>,
 }
 
-/// Service from one moment on at which waiting may begin.
+/// Service from a moment on at which waiting may begin.
 struct Moment<'a> {
     service: &'a Curve,
     rises: Rises,
     /// The instant at which a backlogged period has ended for certain.
     until: Option<Ps>,
-    /// Whether no more arrives than is served, in the long run.
+    /// Whether the long-run arrivals do not exceed the service.
     steady: bool,
 }
 
 impl<'a> Facing<'a> {
-    /// `rate`: the long-run rate of `arrivals`; `longest`: how long the longest frame of the class is on the link.
+    /// `rate`: the long-run rate of `arrivals`; `longest`: the time of the class's longest frame on the link.
     pub fn new(arrivals: &'a Curve, rate: Rate, services: &'a [Service], longest: Ps) -> Self {
         let moment = |service: &'a Curve| Moment {
             service,
             rises: Rises::of(service),
-            // A frame that is still being sent belongs to what came before.
+            // A frame that is still being sent belongs to the earlier arrivals.
             until: busy_until(arrivals, service).map(|until| until.saturating_add(longest)),
             steady: rate <= service.tail().slope,
         };
@@ -36,7 +36,7 @@ impl<'a> Facing<'a> {
         Self { arrivals, rate, services }
     }
 
-    /// The longest period in which the class always has something to send.
+    /// The longest period in which the class always has frames to send.
     pub fn longest_busy(&self) -> Option<Ps> {
         let longest =
             |moments: &Vec<Moment<'_>>| moments.iter().try_fold(0, |most, at| Some(at.until?.max(most)));

@@ -9,7 +9,7 @@ use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
 use tsn_plan::{Fault, Pattern, Plan, Port};
 
-/// Every flow at every port of its path, parents before children; per stream, where its hops begin.
+/// Every flow at every port of its path, parents before children; per stream, the index of its first hop.
 pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec<FlowHop>, Vec<usize>) {
     let mut hops: Vec<FlowHop> = Vec::new();
     let mut first = Vec::with_capacity(plan.streams.len());
@@ -70,7 +70,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
 
 /// The earliest arrival of frames of one stream at each of its hops, from `begin` on.
 fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec<Option<Openings>>]) {
-    // Once is enough where parents come first; where paths meet, those that do may come later.
+    // One pass suffices if parents come first; where paths merge, parents may come later.
     for _ in begin..hops.len() {
         let mut rests = true;
         for number in begin..hops.len() {
@@ -86,7 +86,8 @@ fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec
     }
 }
 
-/// How early a frame from one hop can be in the queue of the next one: after its nominal release, and after its release.
+/// The earliest arrival of a frame from one hop in the queue of the next one: after its nominal release, and after
+/// its release.
 fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
     let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
     let processing = ps(plan.nodes[egress.node as usize].processing_ns);
@@ -131,7 +132,8 @@ fn largest_fitting(sizes: &Sizes, fits: impl Fn(u32) -> bool) -> u32 {
     yes
 }
 
-/// Between the two stamps of a lone frame on its first link: from the `tx` stamp to the last bit at the other end.
+/// Time between the two timestamps of a lone frame on its first link: from the `tx` timestamp to the last bit at the
+/// other end.
 pub(crate) fn first_link(octets: u32, port: &tsn_plan::Port, stamped_at_start: bool) -> Ps {
     let before = if stamped_at_start { until_timestamp_point(port) } else { until_last_bit(octets, port) };
     let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);

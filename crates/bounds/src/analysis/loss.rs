@@ -1,4 +1,4 @@
-//! Whether a frame of a flow may be lost on its way: in a full queue, a filter or by a fault.
+//! Whether a frame of a flow may be lost on its path: in a full queue, a filter or by a fault.
 //!
 //! IEEE 802.1Q-2022, 8.6.7 (queues), 8.6.5 (filters and meters), 8.6.8.4 (a frame that fits no window).
 
@@ -57,7 +57,7 @@ pub(crate) fn at(
     if let Some(reason) = &queue.reason {
         return Some(reason.clone());
     }
-    // A bound that is the queue's own limit may be cut off there.
+    // A bound that equals the queue's own limit may be cut off there.
     let most = [queue.backlog_frames, queue.backlog_octets];
     let full = most
         .iter()

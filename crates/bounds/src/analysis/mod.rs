@@ -1,4 +1,4 @@
-//! The analysis: ports one by one, the network until nothing changes, and what holds besides.
+//! The analysis: ports one by one, the network until nothing changes, and additional proofs.
 
 pub(crate) mod aggregate;
 pub(crate) mod ats;

@@ -20,7 +20,7 @@ use crate::service::preemption::is_express;
 use std::collections::HashMap;
 use tsn_plan::{Fault, Plan};
 
-/// How many times ports in a cycle are analysed before the result is that they have no bound.
+/// Number of rounds over ports in a cycle after which they count as without a bound.
 const MOST_ROUNDS: usize = 400;
 
 /// The state of the analysis.
@@ -39,7 +39,7 @@ struct Network<'a> {
     unconverged: Vec<bool>,
 }
 
-/// The bounds of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
+/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]).
 #[must_use]
 pub fn bounds(plan: &Plan) -> Bounds {
     let openings = |port: &tsn_plan::Port| -> Vec<Option<Openings>> {
@@ -83,7 +83,8 @@ pub fn bounds(plan: &Plan) -> Bounds {
     }
 }
 
-/// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them do not matter.
+/// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them need no bound
+/// of their own.
 fn not_covered(plan: &Plan) -> Option<Reason> {
     if plan.nodes.iter().any(|node| node.host.is_some()) {
         return Some(Reason::Hosts);
@@ -104,7 +105,7 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
 }
 
 impl Network<'_> {
-    /// The order of analysis: ports before the ports that they feed; then ports in cycles, and the ports behind these.
+    /// The order of analysis: ports before the ports that they feed; then ports in cycles, and the ports after these.
     fn order(&self) -> (Vec<usize>, Vec<usize>) {
         let mut feeds = vec![Vec::new(); self.models.len()];
         for hop in &self.hops {
@@ -163,7 +164,7 @@ impl Network<'_> {
                 return;
             }
         }
-        // No convergence: the arrivals from a port in a cycle are limited by its link alone.
+        // Without convergence, the arrivals from a port in a cycle are limited by its link alone.
         for port in &circle {
             self.unconverged[*port] = true;
         }
@@ -185,7 +186,7 @@ impl Network<'_> {
         }
     }
 
-    /// Analyses one port and hands on what follows; whether that changed anything.
+    /// Analyses one port and passes the results on; returns whether they changed anything.
     fn analyse(&mut self, port: usize) -> bool {
         let mut result = match self.not_covered(port) {
             Some(reason) => self.without_bound(port, &reason),
@@ -196,14 +197,15 @@ impl Network<'_> {
         let mut changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
-            // Also where the result stays, as behind a link that shapes: who came later is later at the next port.
+            // The result may be unchanged, as after a link that shapes, and frames that arrived later still arrive
+            // later at the next port.
             changed |= self.pass_on(*hop);
         }
         self.results[port] = result;
         changed
     }
 
-    /// Queues where frames wait that are not eligible have no bound.
+    /// Marks queues with frames that are not eligible: they have no bound.
     fn mark_held(&self, port: usize, result: &mut PortResult) {
         for (flows, class) in self.models[port].flows.iter().zip(&mut result.classes) {
             if let Some(class) =
@@ -252,8 +254,7 @@ impl Network<'_> {
         }
     }
 
-    /// From one hop to the next ones: how late its frames can be there, by whichever path they come. Whether that
-    /// changed.
+    /// Passes the latest arrival of a hop's frames on to the next hops, over all paths. Returns whether it changed.
     fn pass_on(&mut self, hop: usize) -> bool {
         let mut changed = false;
         for number in self.next[hop].clone() {
@@ -278,13 +279,13 @@ impl Network<'_> {
         self.hops[hop].parents.iter().map(by).try_fold(0, |most, late| Some(most.max(late?)))
     }
 
-    /// How often the same frame may come to a hop, where frames come until `latest`.
+    /// How often the same frame may arrive at a hop, if frames arrive until `latest`.
     fn times(&self, hop: usize, latest: Option<Ps>) -> u32 {
         let parents = &self.hops[hop].parents;
         let times = || parents.iter().map(|parent| self.hops[*parent].times);
         let spread = latest.map(|latest| latest - self.hops[hop].earliest);
         match self.hops[hop].once {
-            // As long as sequence recovery remembers a number, it lets no frame pass twice.
+            // As long as sequence recovery remembers a number, no frame passes twice.
             Once::Recovery(memory) if spread.is_some_and(|spread| spread < memory) => 1,
             Once::OneWay => times().max().unwrap_or(1),
             _ => times().fold(0, u32::saturating_add).max(1),
@@ -306,8 +307,8 @@ impl Upstream for Network<'_> {
         let before = &self.models[self.hops[hop.only_parent()?].port];
         let rate = Rate::try_from(before.port.rate_bps).ok()?;
         let slack = if before.rounded() { Data::from(rate) } else { 0 };
-        // An interrupted frame and the one that interrupts it both end within less time than either takes. Express
-        // frames among themselves, and preemptable ones, come one after another.
+        // An interrupted frame and the interrupting one both end within less time than either takes. Express frames
+        // follow each other, and so do preemptable ones.
         let express = before.port.preemption.as_ref().map_or(u8::MAX, |own| own.express);
         let mixed = classes & express != 0 && classes & !express != 0;
         let ending = if mixed { 2 * largest } else { largest };
@@ -315,12 +316,12 @@ impl Upstream for Network<'_> {
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {
-        // A frame behind an ATS scheduler counts from its eligibility time, not from its arrival.
+        // A frame after an ATS scheduler counts from its eligibility time, not from its arrival.
         if hop.shaped.is_some() {
             return None;
         }
         let before = &self.hops[hop.only_parent()?];
-        // Frames that get a tag here are longer than they were on the link.
+        // Frames that get a tag here are longer than on the previous link.
         let grows = hop.sizes.zip(before.sizes).is_some_and(|(own, before)| own.smallest > before.smallest);
         (!grows).then_some((before.port, before.class))
     }

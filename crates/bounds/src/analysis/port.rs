@@ -25,16 +25,16 @@ pub(crate) struct ClassResult {
     pub backlog: Result<Data, Reason>,
     /// The arrivals at the other end within any span of time, if a shaper limits them.
     pub shape: Option<Curve>,
-    /// The highest credit that the shaper gathers if nothing cuts it off.
+    /// The highest credit that the shaper gathers without a limit.
     pub gathered: Option<Data>,
 }
 
-/// The results of a port.
+/// The results of one port.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PortResult {
     /// The delay of every flow, from its queue until its last bit has left.
     pub delays: Vec<(usize, Result<Ps, Reason>)>,
-    /// For flows whose frames can be interrupted here: from the first bit until the last one has left.
+    /// For flows whose frames can be interrupted here: the time from the first bit to the departure of the last one.
     pub passing: Vec<(usize, Result<Ps, Reason>)>,
     /// The results by class; none for a class without flows.
     pub classes: Vec<Option<ClassResult>>,
@@ -93,7 +93,7 @@ pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstre
     result
 }
 
-/// Analyses one class: adds its delays to `result`, and returns what the lower classes need to know of it.
+/// Analyses one class: adds its delays to `result`, and returns the results that the lower classes need.
 fn analyse_class(
     class: &Class<'_>,
     hops: &[FlowHop],
@@ -164,9 +164,9 @@ fn analyse_class(
 
 /// How frames of a class pass the link after their start.
 enum Passing {
-    /// Without interruption.
+    /// Frames pass without interruption.
     Whole,
-    /// With interruptions: these are the arrivals of express frames meanwhile.
+    /// Express frames interrupt them: the arrivals of express frames meanwhile.
     Interrupted(Result<Curve, Reason>),
 }
 
@@ -175,8 +175,8 @@ impl Passing {
         if class.interrupted { Self::Interrupted(crate::service::express(class)) } else { Self::Whole }
     }
 
-    /// From the queue until the last bit has left, for frames from `smallest` to `largest`; `wait` is the time until a
-    /// frame starts that ends so much data.
+    /// Delay from the queue to the departure of the last bit, for frames from `smallest` to `largest`; `wait` is the
+    /// time until a frame starts that ends so much data.
     fn delay(
         &self,
         class: &Class<'_>,
@@ -200,13 +200,13 @@ impl Passing {
     }
 }
 
-/// From a frame's first bit to its last one, where express frames take `express` of the link meanwhile.
+/// Time from a frame's first bit to its last one if express frames use at most `express` of the link meanwhile.
 fn passing_time(class: &Class<'_>, express: &Result<Curve, Reason>, octets: u32) -> Result<Ps, Reason> {
     let express = express.as_ref().map_err(Clone::clone)?;
     preemption::until_last_bit(octets, class.model.rate, express).ok_or(Reason::TooLarge)
 }
 
-/// Arrivals of all higher classes without a shaper, with what they cost this one; the error names the first class
+/// Arrivals of all higher classes without a shaper, with their cost for this class; the error names the first class
 /// without a limit.
 fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstream) -> Result<Curve, Reason> {
     let arrivals = |cut: bool| -> Result<Curve, Reason> {
@@ -227,7 +227,7 @@ fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstrea
     Ok(arrivals(false)?.add(&arrivals(true)?))
 }
 
-/// How far ahead staircases are worth keeping: as long as a backlogged period may last, as token buckets say.
+/// How long staircases are kept: for the longest backlogged period of the token buckets.
 fn horizon(model: &Model<'_>, hops: &[FlowHop]) -> Ps {
     let here = || model.flows.iter().flatten().map(|hop| &hops[*hop]);
     let stairs: Vec<Stair> = here().filter_map(FlowHop::stairs).flatten().collect();

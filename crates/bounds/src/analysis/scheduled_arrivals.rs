@@ -10,12 +10,12 @@ use crate::model::openings::Openings;
 use crate::service::class::Class;
 use crate::service::slots::Slots;
 
-/// Most arrivals of one class that are followed one by one, and most pairs of them that are looked at.
+/// Most arrivals of one class that are followed one by one, and most pairs of them that are examined.
 const MOST_ARRIVALS: usize = 1_000;
 const MOST_PAIRS: usize = 20_000;
-/// In how many parts a window of arrival is looked at, at least.
+/// Least number of parts in which a window of arrival is examined.
 const PARTS: Ps = 16;
-/// One data unit's window of arrival, in one lap of the timetable; the same comes lap after lap.
+/// The window of arrival of one data unit, in one lap of the timetable; it repeats in every lap.
 #[derive(Copy, Clone, Debug)]
 struct Arrival {
     first: Ps,
@@ -28,18 +28,18 @@ struct Arrival {
 /// All arrivals of one class.
 pub(crate) struct Timetable {
     arrivals: Vec<Arrival>,
-    /// Sorted remainders of first (last) instants, with the data of all up to each of them.
+    /// Sorted remainders of first (last) instants, with the cumulative data up to each of them.
     firsts: Steps,
     lasts: Steps,
 }
 
-/// Data that has come by an instant, where the same instants come lap after lap.
+/// Data that has arrived by an instant, with instants that repeat in every lap.
 struct Steps {
     lap: Ps,
     at: Vec<Ps>,
     /// Data of all instants before the n-th one.
     before: Vec<Data>,
-    /// Data of one lap, and what belongs to laps before the first.
+    /// Data of one lap, and data of laps before the first.
     total: Data,
     shift: Data,
 }
@@ -66,8 +66,8 @@ impl Steps {
         Self { lap, at: all.iter().map(|one| one.0).collect(), before, total, shift }
     }
 
-    /// All that comes before `t`, counted from an arbitrary lap on, so that only differences mean something: these are
-    /// right even if what is counted from there does not fit.
+    /// All data before `t`, counted from an arbitrary lap, so that only differences have a meaning: they are correct
+    /// even if the count itself overflows.
     fn before(&self, t: Ps) -> Data {
         let (laps, rest) = (t.div_euclid(self.lap), t.rem_euclid(self.lap));
         let count = self.at.partition_point(|at| *at < rest);
@@ -88,7 +88,7 @@ impl Steps {
 }
 
 impl Timetable {
-    /// Of a class whose flows all keep to known times; `cycle` is that of its port's gates.
+    /// The timetable of a class with known arrival times; `cycle` is that of its port's gates.
     pub fn of(flows: &[&FlowHop], cycle: Ps) -> Option<Self> {
         let flows: Vec<&FlowHop> = flows.iter().copied().filter(|flow| flow.sizes.is_some()).collect();
         let mut lap = cycle;
@@ -119,17 +119,17 @@ impl Timetable {
         })
     }
 
-    /// At most what arrives in `[from, to]`: all whose windows meet it.
+    /// Greatest data in `[from, to]`: of all windows that overlap it.
     fn within(&self, from: Ps, to: Ps) -> Data {
         self.firsts.before(to.saturating_add(1)).wrapping_sub(self.lasts.before(from))
     }
 
-    /// A window of arrival in parts, within each of which nobody else's begins.
+    /// A window of arrival in parts, within which no other window begins.
     fn parts(&self, one: &Arrival) -> impl Iterator<Item = (Ps, Ps)> {
         let step = (one.last - one.first) / PARTS + 1;
         let mut begins: Vec<Ps> =
             (0..PARTS).map(|n| one.first + n * step).filter(|at| *at <= one.last).collect();
-        // If that is cut off, there are too many to look at.
+        // If the list is cut off, there are too many pairs to examine.
         begins.extend(self.firsts.within(one.first + 1, one.last).take(MOST_PAIRS + 1));
         begins.sort_unstable();
         begins.dedup();
@@ -137,7 +137,8 @@ impl Timetable {
         begins.into_iter().zip(ends)
     }
 
-    /// By flow with frames, the longest wait until a frame starts; `busy` is how long the class waits at most in one go.
+    /// By flow with frames, the longest wait until a frame starts; `busy` is the longest period in which the class
+    /// waits.
     pub fn waits(
         &self,
         flows: &[&FlowHop],
@@ -155,7 +156,7 @@ impl Timetable {
         let mut pairs = 0;
         for one in &self.arrivals {
             for (from, to) in self.parts(one) {
-                // The class has waited since an instant at which the latest of some unit came, or at which this one did.
+                // The class has waited since the latest arrival of some unit, or since this one's arrival.
                 for s in std::iter::once(to).chain(self.lasts.within(from.saturating_sub(busy), to)) {
                     pairs += 1;
                     if pairs > MOST_PAIRS {
@@ -171,7 +172,7 @@ impl Timetable {
     }
 }
 
-/// The waits of a gated class that nothing above it disturbs, by flow with frames.
+/// The waits of a gated class without interference from above, by flow with frames.
 pub(crate) fn waits(class: &Class<'_>, facing: &Facing<'_>) -> Option<Vec<Ps>> {
     let cycle = match class.openings().ok()? {
         Openings::Always => return None,
@@ -182,7 +183,7 @@ pub(crate) fn waits(class: &Class<'_>, facing: &Facing<'_>) -> Option<Vec<Ps>> {
     Timetable::of(&class.hops, cycle)?.waits(&class.hops, &slots, class.model.rate, class.grain, busy)
 }
 
-/// How long at least a frame of a flow waits for its gate, that is in the queue `earliest` after each release.
+/// The least wait for its gate of a frame that is in the queue `earliest` after its release.
 pub(crate) fn least_wait(
     openings: Option<&Openings>,
     base: Ps,
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(within(205, 260), [250, 230, 210]);
         assert_eq!(within(120, 212), [210, 150, 130]);
         assert_eq!(within(-70, -48), [-50, -70]);
-        // 7 in every lap; 250 belongs to the third one, so that 8 of them are to come at 0.
+        // 7 in every lap; 250 belongs to the third one, so that 8 of them are still to arrive at 0.
         assert_eq!([110, 111, 131, 250, 251].map(|t| steps.before(t)), [-1, 0, 2, 9, 13]);
         assert_eq!(steps.before(251) - steps.before(150), 11);
     }

@@ -1,15 +1,15 @@
-//! Arrival curves: how much of some flows can come within any span of time, both ends included.
+//! Arrival curves: how much data of some flows can arrive within any span of time, both ends included.
 //!
-//! A periodic flow whose frames reach a queue within a window of `jitter` after their nominal times brings at most
-//! `unit * (floor((t + jitter) / period) + 1)`. That staircase is kept up to a horizon; from there on its tangent,
-//! the token bucket, holds. Thiele & Ernst 2016, equation 1; Le Boudec & Thiran, section 1.2.
+//! A periodic flow whose frames reach a queue within a window of `jitter` after their nominal times has at most `unit
+//! * (floor((t + jitter) / period) + 1)`. The staircase is kept up to a horizon; after it the curve is its tangent,
+//! the token bucket. Thiele & Ernst 2016, equation 1; Le Boudec & Thiran, section 1.2.
 
 use crate::curve::common_divisor;
 use crate::curve::{BIT, Curve, Data, Ps, Rate, Segment};
 
-/// No flow may bring more at one instant (1e9 Gbit); beyond, numbers would overflow.
+/// Most data of a flow at one instant (1e9 Gbit); beyond it, numbers would overflow.
 const MOST_AT_ONCE: Data = BIT << 60;
-/// How many steps of staircases are kept for one curve; from there on token buckets are exact enough.
+/// Number of steps of staircases that are kept for one curve; beyond them token buckets are exact enough.
 const MOST_STEPS: i128 = 256;
 
 /// The arrivals of one periodic flow at a queue.
@@ -19,12 +19,12 @@ pub(crate) struct Stair {
     pub unit: Data,
     /// At least 1.
     pub period: Ps,
-    /// How far a unit's arrival can be behind its earliest.
+    /// Greatest delay of a unit's arrival after its earliest.
     pub jitter: Ps,
 }
 
 impl Stair {
-    /// How much can come at one instant.
+    /// Most data that can arrive at one instant.
     fn burst(&self) -> Option<Data> {
         let burst = self.unit.checked_mul(Data::from(self.jitter / self.period + 1))?;
         (burst <= MOST_AT_ONCE).then_some(burst)
@@ -37,7 +37,7 @@ impl Stair {
     }
 }
 
-/// A sum of rates as an exact fraction, where it has one that fits.
+/// A sum of rates as an exact fraction, if one fits.
 #[derive(Copy, Clone, Debug, Default)]
 struct Sum {
     whole: Data,
@@ -80,7 +80,7 @@ fn divisor(a: Data, b: Data) -> Data {
     }
 }
 
-/// How far to keep steps, so that there are not too many: at most `wanted`.
+/// How long to keep steps, so that there are not too many: at most `wanted`.
 pub(crate) fn horizon(stairs: &[Stair], wanted: Ps) -> Ps {
     // Steps within t: t times the sum of all 1 / period, here in 1e-18 / ps.
     let pace: i128 =
@@ -89,7 +89,7 @@ pub(crate) fn horizon(stairs: &[Stair], wanted: Ps) -> Ps {
     wanted.min(Ps::try_from(affordable).unwrap_or(Ps::MAX)).max(1)
 }
 
-/// The arrivals of some flows together, step by step until `horizon`; none where they are too much to count.
+/// The arrivals of some flows together, step by step until `horizon`; none if they are too much to count.
 pub(crate) fn sum(stairs: &[Stair], horizon: Ps) -> Option<Curve> {
     let mut steps: Vec<(Ps, Data)> = Vec::new();
     let (mut value, mut tail) = (0, 0);
@@ -171,7 +171,8 @@ mod tests {
         ] {
             assert_eq!(all(parts), sum, "{parts:?}");
         }
-        // Thirds of numbers beyond 32 bits; and what has no common denominator that fits is rounded up by itself.
+        // Thirds of numbers beyond 32 bits; a fraction without a common denominator that fits is rounded up by
+        // itself.
         let third = (1 << 40, 3 << 40);
         assert_eq!(all(&[third, third, third]), 1);
         assert_eq!(all(&[(1, 1 << 40), (1, (1 << 40) - 1)]), 2);

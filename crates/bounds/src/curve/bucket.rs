@@ -3,7 +3,7 @@
 use crate::curve::{Curve, Data, Ps, Rate};
 
 impl Curve {
-    /// The token bucket around it: burst and rate.
+    /// The token bucket around the curve: burst and rate.
     pub fn bucket(&self) -> (Data, Rate) {
         let slope = self.tail().slope;
         let above = |at: Ps, value: Data| value - Data::from(slope) * Data::from(at);
@@ -27,7 +27,7 @@ mod tests {
         let segment = |at, value, slope| Segment { at, value, slope };
         let curve = Curve::of(vec![segment(0, 1, 0), segment(10, 30, 0), segment(20, 32, 1)]);
         assert_eq!(curve.bucket(), (20, 1));
-        // Within a segment that rises faster, the end is.
+        // In a segment that rises faster, the end touches the bucket.
         let steep = Curve::of(vec![segment(0, 0, 5), segment(10, 40, 1)]);
         assert_eq!(steep.bucket(), (40, 1));
     }

@@ -15,7 +15,7 @@ struct Rise {
     top: Option<Data>,
 }
 
-/// The heights that a service curve reaches for the first time, and when.
+/// The values that a service curve reaches for the first time, and when.
 #[derive(Clone, Debug)]
 pub(crate) struct Rises(Vec<Rise>);
 
@@ -49,7 +49,7 @@ impl Rises {
         Self(rises)
     }
 
-    /// From when on more than `data` is served; none for never.
+    /// When more than `data` is served; none for never.
     pub fn after(&self, data: Data) -> Option<Ps> {
         let rise = self.0.get(self.0.partition_point(|rise| rise.top.is_some_and(|top| top <= data)))?;
         if rise.slope == 0 {
@@ -58,20 +58,20 @@ impl Rises {
         rise.from.checked_add(time_of(data - rise.value, rise.slope)?)
     }
 
-    /// Heights at which service pauses: the time at which a little more is served jumps there.
+    /// Values at which service pauses: the time at which a little more is served jumps there.
     fn pauses_between(&self, low: Data, high: Data) -> impl Iterator<Item = Data> + '_ {
         let first = self.0.partition_point(|rise| rise.value <= low);
         self.0[first..].iter().map(|rise| rise.value).take_while(move |value| *value < high)
     }
 }
 
-/// When a backlogged period that begins at 0 has ended for sure; none when it may go on for ever.
+/// When a backlogged period that begins at 0 has certainly ended; none if it may last for ever.
 pub(crate) fn busy_until(arrivals: &Curve, service: &Curve) -> Option<Ps> {
     for (at, end, coming, going) in pieces(arrivals, service) {
         if going.value > coming.value {
             return Some(at);
         }
-        // One ps and one unit more than needed, so that it is strictly more whatever was rounded.
+        // One ps and one unit are added, so that the result is strictly greater, whatever was rounded.
         if let Some(span) = time_of(coming.value - going.value + 1, going.slope.saturating_sub(coming.slope))
         {
             let when = at.checked_add(span)?;
@@ -85,8 +85,8 @@ pub(crate) fn busy_until(arrivals: &Curve, service: &Curve) -> Option<Ps> {
 
 /// The longest time from a frame's arrival until it starts, where `frame` is the frame's own data.
 ///
-/// `arrivals` counts the frame itself; `until` ends the backlogged period. Without it, `steady` says that in the long
-/// run no more comes than is served, so that after the last change of either curve delays grow no further.
+/// `arrivals` counts the frame itself; `until` ends the backlogged period. Without it, `steady` means that the
+/// long-run arrivals do not exceed the service, so that delays do not grow after the last change of either curve.
 pub(crate) fn longest_wait(
     arrivals: &Curve,
     rises: &Rises,
@@ -127,7 +127,7 @@ pub(crate) fn longest_wait(
     Some(longest)
 }
 
-/// The most data that waits at any time within `until`.
+/// The greatest backlog at any time within `until`.
 pub(crate) fn most_waiting(
     arrivals: &Curve,
     service: &Curve,
@@ -138,7 +138,7 @@ pub(crate) fn most_waiting(
         return None;
     }
     let mut most = 0;
-    // What has been served stays served: the highest value so far counts.
+    // Served data stays served: the highest value so far counts.
     let mut served: Data = 0;
     for (at, end, coming, going) in pieces(arrivals, service) {
         if until.is_some_and(|until| at > until) {
@@ -149,7 +149,7 @@ pub(crate) fn most_waiting(
         if let Some(end) = end {
             let top = going.value_at(end);
             if top > served {
-                // Service passes what counted before somewhere in here: look at that point, too.
+                // Service passes its earlier maximum within this piece: examine that point, too.
                 if let Some(span) = time_of(served - going.value, going.slope) {
                     most = most.max(coming.value_at(at.saturating_add(span)) - served);
                 }
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(rises.after(40), Some(4));
         assert_eq!(rises.after(50), Some(8));
         assert_eq!(rises.after(60), Some(9));
-        // Arrivals on a slope: the worst is just where the pause begins.
+        // Arrivals with a slope: the worst case is just before the pause.
         let arrivals = Curve::affine(10, 5);
         assert_eq!(longest_wait(&arrivals, &rises, 0, Some(100), false), Some(1));
     }
@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(busy_until(&Curve::affine(10, 0), &curve(&[(0, 0, 2), (6, 0, 2)])), Some(12));
     }
 
-    /// Service of 10 per ps falls from 50 to 20 at 5 and has 15 per ps then: 50 again at 7. What has 50 in front of it
-    /// comes at 2 (40 + 5 t) and waits for 5; the first one, with 40 in front of it, waits for 4.
+    /// Service of 10 per ps falls from 50 to 20 at 5 and has 15 per ps then: 50 again at 7. A frame with 50 before it
+    /// arrives at 2 (40 + 5 t) and waits for 5; the first one, with 40 before it, waits for 4.
     #[test]
     fn a_pause_of_service_delays_most_just_before_it() {
         let rises = Rises::of(&curve(&[(0, 0, 10), (5, 20, 15)]));
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(longest_wait(&Curve::affine(50, 0), &rises, 10, Some(10), false), Some(4));
     }
 
-    /// 90 more at the moment at which the busy period ends still meet what it has left.
+    /// 90 more at the end of the busy period still find its remaining backlog.
     #[test]
     fn the_end_of_a_busy_period_belongs_to_it() {
         let (arrivals, service) = (curve(&[(0, 10, 0), (5, 100, 0)]), Curve::affine(0, 10));
@@ -252,13 +252,13 @@ mod tests {
         assert_eq!(most_waiting(&arrivals, &service, Some(4), false), Some(10));
     }
 
-    /// Most waits where service gets beyond what it had served: 10 + 5 t less that.
+    /// The greatest backlog is where service exceeds its earlier maximum: 10 + 5 t less that.
     #[test]
     fn most_waits_where_service_has_been_in_vain() {
         // Nothing until 2 (20 have come); 20 at 4, forgotten, and again at 6 (40 have come).
         let service = curve(&[(0, -20, 10), (4, 0, 10), (8, 40, 10)]);
         assert_eq!(most_waiting(&Curve::affine(10, 5), &service, Some(100), false), Some(20));
-        // The same without falling back: 20 at 2.
+        // The same curve without a fall: 20 at 2.
         let kept = curve(&[(0, -20, 10), (4, 20, 10)]);
         assert_eq!(most_waiting(&Curve::affine(10, 5), &kept, Some(100), false), Some(20));
         // Nothing until 6, where 40 have come; 35 at 5.

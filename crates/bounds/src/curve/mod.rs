@@ -18,7 +18,7 @@ pub(crate) type Rate = i64;
 
 /// Data units in one bit.
 pub(crate) const BIT: Data = 1_000_000_000_000;
-/// More than any curve may hold: ten thousand times what all ports of a Plan can send in ten days.
+/// More than any curve may contain: ten thousand times the data that all ports of a Plan can send in ten days.
 const MOST: Data = 1 << 112;
 
 /// From `at` on, until the next segment: `value + slope * (t - at)`.
@@ -113,7 +113,7 @@ impl Curve {
             if low.slope > high.slope {
                 let crossing = time_of(high.value - low.value, low.slope - high.slope);
                 let Some(crossing) = crossing.and_then(|span| at.checked_add(span)) else { continue };
-                // Behind `at`: of two equal values, the one that grows less is the lower one.
+                // After `at`: of two equal values, the one that grows less is the lower one.
                 if end.is_none_or(|end| crossing < end) {
                     push(Segment { at: crossing, value: high.value_at(crossing), slope: high.slope });
                 }
@@ -122,7 +122,7 @@ impl Curve {
         Self::of(least)
     }
 
-    /// `t` to `self(t + by)`: what is seen when looking `by` further.
+    /// The curve shifted: `t` to `self(t + by)`.
     pub fn ahead(&self, by: Ps) -> Self {
         let first = self.0.partition_point(|segment| segment.at <= by).saturating_sub(1);
         let moved = self.0[first..].iter().map(|segment| match segment.at.checked_sub(by) {
@@ -161,7 +161,7 @@ pub(crate) fn pieces<'a>(
     })
 }
 
-/// How long `data` takes at `rate`, rounded up; none where it never ends.
+/// Time of `data` at `rate`, rounded up; none if it never ends.
 pub(crate) fn time_of(data: Data, rate: Rate) -> Option<Ps> {
     if data <= 0 {
         return Some(0);
@@ -172,13 +172,13 @@ pub(crate) fn time_of(data: Data, rate: Rate) -> Option<Ps> {
     Ps::try_from((data - 1) / Data::from(rate) + 1).ok()
 }
 
-/// `a * b / c` rounded up, for positive numbers; none where it is too large.
+/// `a * b / c` rounded up, for positive numbers; none if it is too large.
 pub(crate) fn ratio_up(a: Data, b: Data, c: Data) -> Option<Data> {
     let product = a.checked_mul(b)?;
     if c <= 0 { None } else { Some(-(-product).div_euclid(c)) }
 }
 
-/// The lesser of two limits, where there are any.
+/// The lesser of two limits, each of which may be missing.
 pub(crate) fn lesser(a: Option<Curve>, b: Option<Curve>) -> Option<Curve> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(&b)),
@@ -186,7 +186,7 @@ pub(crate) fn lesser(a: Option<Curve>, b: Option<Curve>) -> Option<Curve> {
     }
 }
 
-/// Longest of any time that is still counted: about three hours.
+/// Longest time that is computed: about three hours.
 pub(crate) const LONGEST: Ps = 10_000_000_000_000_000;
 
 /// Nanoseconds of a Plan as picoseconds.
@@ -216,7 +216,7 @@ mod tests {
             let found = least.value(t as Ps);
             assert_eq!(found, exact, "at whole ps nothing is lost, {t}");
         }
-        // They cross at 3.75: until 4 the steep one holds on.
+        // They cross at 3.75: until 4 the steep one applies.
         assert_eq!(least.segments()[1], Segment { at: 4, value: 37, slope: 3 });
         assert_eq!(least.segments()[0], Segment { at: 0, value: 10, slope: 7 });
     }
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(ratio_up(10, 10, 3), Some(34));
     }
 
-    /// Where one curve jumps before the two meet, the crossing is none; and where it falls just there.
+    /// There is no crossing where one curve jumps before the two meet, nor where it falls at that instant.
     #[test]
     fn curves_cross_only_before_they_change() {
         let segment = |at, value, slope| Segment { at, value, slope };

@@ -12,9 +12,9 @@ pub(crate) struct FlowHop {
     pub stream: usize,
     pub port: usize,
     pub class: u8,
-    /// The priority with which its frames leave here.
+    /// The priority of its frames when they leave here.
     pub pcp: u8,
-    /// Indices of the previous hops: several where paths meet, none at the talker.
+    /// Indices of the previous hops: several where paths merge, none at the talker.
     pub parents: Vec<usize>,
     /// Whether a frame that arrives from several of them is forwarded once.
     pub once: Once,
@@ -25,22 +25,22 @@ pub(crate) struct FlowHop {
     /// The ATS scheduler in front of this port's queue.
     pub shaped: Option<Shaped>,
     pub period: Option<Ps>,
-    /// When the first release is due, where there are periods.
+    /// The nominal time of the first release, if there is a period.
     pub begin: Option<Ps>,
-    /// How often the talker releases one more data unit, fault by fault.
+    /// The intervals at which the talker releases one more data unit, fault by fault.
     pub babbles: Vec<Ps>,
-    /// After the release's nominal time, how long at least until a frame is in this port's queue.
+    /// Least time from the nominal release until a frame is in this port's queue.
     pub earliest: Ps,
-    /// After the release itself, which may be late, how long at least until a frame is in this port's queue.
+    /// Least time from the actual release, which may be late, until a frame is in this port's queue.
     pub fastest: Ps,
-    /// After the release's nominal time, how long at most; none without a bound.
+    /// Greatest time from the nominal release until a frame is in this port's queue; none without a bound.
     pub latest: Option<Ps>,
-    /// From its place in the queue to its last bit at the other end, at least.
+    /// Least time from the queue to the last bit at the other end.
     pub shortest: Ps,
 }
 
 impl FlowHop {
-    /// Its arrivals here, where they have a bound of their own.
+    /// The flow's arrivals here, if they have a bound of their own.
     pub fn stairs(&self) -> Option<impl Iterator<Item = Stair> + '_> {
         let (shaped, own) = match &self.shaped {
             Some(shaped) => {

@@ -1,36 +1,36 @@
-//! Streams with more than one path: which entries of a route lead where, and how often the same frame may come.
+//! Streams with more than one path: the destinations of a route's entries, and how often the same frame may arrive.
 //!
 //! IEEE 802.1CB-2017, 7.4.3.
 
 use crate::curve::{Ps, ps};
 use tsn_plan::{Algorithm, R_TAG_OCTETS, Redundancy, Stream};
 
-/// Why the same frame does not arrive twice where paths meet.
+/// Why the same frame does not arrive twice where paths merge.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Once {
     /// The same frame may arrive twice.
     No,
     /// Only one of the paths forwards at any time.
     OneWay,
-    /// Sequence recovery remembers the numbers it has seen for this long.
+    /// Sequence recovery remembers received numbers for this long.
     Recovery(Ps),
 }
 
-/// The entries of a stream's route by which frames come to what follows one of them: itself, or all that it meets.
+/// The entries of a stream's route that merge with `entry`, itself included.
 pub(crate) fn entries_with(stream: &Stream, entry: u32) -> Vec<u32> {
     let merges = stream.redundancy.iter().flat_map(|redundancy| &redundancy.merges);
     let meets = merges.filter(|merge| merge.from.first() == Some(&entry)).map(|merge| merge.from.clone());
     meets.reduce(|a, b| [a, b].concat()).unwrap_or_else(|| vec![entry])
 }
 
-/// Octets that a stream's frames are longer by in one entry of its route.
+/// Octets that a tag adds to a stream's frames in one entry of its route.
 pub(crate) fn tag(stream: &Stream, entry: usize) -> u32 {
     let copies = stream.redundancy.as_ref().map(|redundancy| &redundancy.copies);
     let copy = copies.and_then(|copies| copies.get(entry)).copied().unwrap_or(0);
     if copy > 0 { R_TAG_OCTETS } else { 0 }
 }
 
-/// Whether a frame that comes by several entries goes on more than once.
+/// Whether a frame that arrives by several entries is forwarded more than once.
 pub(crate) fn once(stream: &Stream, entries: &[u32]) -> Once {
     let Some(redundancy) = stream.redundancy.as_deref().filter(|_| entries.len() > 1) else {
         return Once::No;
@@ -47,7 +47,7 @@ pub(crate) fn once(stream: &Stream, entries: &[u32]) -> Once {
     if all { Once::OneWay } else { Once::No }
 }
 
-/// Whether two entries lie behind ones that a frame reaches at the same instant, of which at most one forwards then.
+/// Whether two entries follow ones that a frame reaches at the same instant, of which at most one then forwards.
 fn never_both(stream: &Stream, redundancy: &Redundancy, a: u32, b: u32) -> bool {
     let path = |mut entry: u32| {
         let mut path = vec![entry];

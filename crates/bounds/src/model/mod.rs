@@ -1,4 +1,4 @@
-//! The Plan as the analysis sees it: flows at ports, their frames, windows, member streams.
+//! The analysis's model of the Plan: flows at ports, their frames, windows, member streams.
 
 pub(crate) mod flow_hop;
 pub(crate) mod member_streams;

@@ -1,11 +1,11 @@
-//! When a class may start frames, with gates, seen from the worst moment to begin waiting.
+//! When a class with gates may start frames, from the worst moment to begin waiting.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4: a frame starts only if its last bit leaves before its gate closes.
 
 use crate::curve::{Curve, Data, Ps, Rate, Segment, ps};
 use tsn_plan::{Gates, Port};
 
-/// How many windows a curve follows one by one; from there on their average holds.
+/// Number of windows that a curve follows one by one; after them their average holds.
 const MOST_WINDOWS: usize = 512;
 
 /// A span of a cycle; `to` may lie in the next one.
@@ -33,10 +33,10 @@ pub(crate) enum Openings {
 }
 
 impl Openings {
-    /// None where times are too long to count.
+    /// The openings of a class; none if times are too long to count.
     pub fn of(gates: Option<&Gates>, class: u8) -> Option<Self> {
         let Some(gates) = gates else { return Some(Self::Always) };
-        // Room for a few cycles in 64 bits.
+        // A few cycles must fit into 64 bits.
         let cycle = Some(ps(gates.cycle_ns)).filter(|cycle| *cycle < Ps::MAX / 8)?;
         let mut windows: Vec<Window> = Vec::new();
         let mut at = 0;
@@ -53,7 +53,7 @@ impl Openings {
         if windows.len() == 1 && windows[0].length() == cycle {
             return Some(Self::Always);
         }
-        // The last one may go on in the first of the next cycle.
+        // The last window may continue in the first one of the next cycle.
         if windows.len() > 1 && windows[0].from == 0 && windows[windows.len() - 1].to == cycle {
             let first = windows.remove(0);
             if let Some(last) = windows.last_mut() {
@@ -92,7 +92,7 @@ impl Openings {
 }
 
 impl Openings {
-    /// Whether it is open at some time from `from` on, before `to`.
+    /// Whether the gate is open at some time from `from` on, before `to`.
     pub fn open_within(&self, from: Ps, to: Ps) -> bool {
         match self {
             Self::Always => true,
@@ -112,13 +112,13 @@ impl Openings {
     }
 }
 
-/// How much of some windows lies in others, per cycle and as a bound for any span of time.
+/// The share of some windows that others cover, per cycle and as a bound for any span of time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
-    /// ps in every cycle.
+    /// Covered time of every cycle, ps.
     pub per_cycle: Ps,
     pub cycle: Ps,
-    /// ps that a span can have beyond its part of the cycle.
+    /// Greatest covered time of a span beyond its average, ps.
     pub excess: Ps,
 }
 
@@ -172,37 +172,38 @@ impl Share {
     }
 }
 
-/// Windows in which starts are possible, one after another from the end of one of them on.
+/// Windows in which starts are possible, in sequence from the end of one of them on.
 #[derive(Clone, Debug)]
 pub(crate) struct Starts {
     pub cycle: Ps,
-    /// From when the class may start its largest frame, to the last such moment; some have a length of 0.
+    /// Each from the first to the last moment at which the class may start its largest frame; some have a length of
+    /// 0.
     pub windows: Vec<Window>,
-    /// By window, how long who comes within it may wait for a lower class's frame that began within it, and then
-    /// miss it.
+    /// By window, the greatest wait of a frame that arrives within it, finds a lower class's frame that began within
+    /// it, and then misses it.
     pub before: Vec<Ps>,
-    /// By window, how long after the gate opened a lower class's frame may still be there.
+    /// By window, how long after its opening a lower class's frame may still occupy the link.
     pub late: Vec<Ps>,
-    /// By window, how long a lower class's frame is there that began while the gate was open.
+    /// By window, how long a lower class's frame that began while the gate was open occupies the link.
     pub blocked: Vec<Ps>,
 }
 
-/// What is served in one window, for [`Starts::service`].
+/// The unit of service in one window, for [`Starts::service`].
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Serving {
-    /// As long as it lasts.
+    /// The duration of the window.
     Time,
     /// Whole frames, whose wire data are multiples of this: the last one may start at the window's end.
     Frames(Data),
 }
 
 impl Starts {
-    /// The windows as spans: their last moment counts, so that also a window of one moment can be taken by others.
+    /// The windows as spans: their last moment counts, so that others can also cover a window of one moment.
     pub fn windows_in_time(&self) -> Vec<Window> {
         self.windows.iter().map(|window| Window { to: window.to + 1, ..*window }).collect()
     }
 
-    /// Service on a link of `rate` for who just misses window `place`, having waited for what is `before` it.
+    /// Service on a link of `rate` for a frame that just misses window `place`, after waiting for `before` it.
     pub fn service(&self, place: usize, rate: Rate, serving: Serving) -> Curve {
         let count = self.windows.len();
         let (missed, before) = (self.windows[place].to, self.before[place]);
@@ -232,7 +233,7 @@ impl Starts {
             total += served(&window);
             segments.push(Segment { at: end, value: total, slope: 0 });
         }
-        // From here on the average, from so far below that no window undercuts it: by at most one cycle's worth.
+        // The average begins here, low enough that no window is below it: by at most one cycle's worth.
         let slope = Rate::try_from(per_cycle / Data::from(self.cycle.max(1))).unwrap_or(0);
         let at = end.saturating_add(1);
         segments.push(Segment { at, value: total - per_cycle, slope });
@@ -240,8 +241,8 @@ impl Starts {
     }
 }
 
-/// The gates of a port, where they are of the kind that bounds cover: one list for ever, that frames respect to their
-/// ends. Others are not counted on to hold anything back, or to be too short for anything.
+/// The gates of a port, if the bounds cover them: one list for ever, that frames respect to their ends. Other gates
+/// are not assumed to delay any frame, or to be too short for one.
 pub(crate) fn covered(port: &Port) -> Option<&Gates> {
     port.gates.as_ref().filter(|gates| {
         gates.changes.is_empty() && gates.initial.is_none() && !gates.unguarded && !gates.holds()
@@ -317,9 +318,9 @@ mod tests {
         // Missed at 30, after having waited for 7: 60, then 110, 120, 130, 160, 210.
         assert_eq!(nth(&frames(0)), [60, 110, 120, 130, 160, 210].map(|at| at - 30 + 7));
         assert_eq!(nth(&frames(1)), [110, 120, 130, 160, 210, 220].map(|at| at - 60 + 7));
-        // Counted as time, what starts at a window's last moment is not sure, and the short window gives nothing.
+        // Counted as time, a start at a window's last moment is not guaranteed, and the short window gives nothing.
         assert_eq!(nth(&time(0)), [110, 120, 210, 220, 310, 320].map(|at| at - 30 + 7));
-        // In the long run, too: exact as long as windows are followed, then only never before its time.
+        // The long run: exact as long as windows are followed, later only never too early.
         let exact = |n: Data| (110 - 60 + 7) + (n / 4 * 100) as Ps;
         assert_eq!(frames(1).after(30 * 200), Some(exact(200)));
         assert!(frames(1).after(30 * 100_000).is_some_and(|found| found >= exact(100_000)));
@@ -356,7 +357,7 @@ mod tests {
         // From 10 to 50 there are 30, 12 of them its part.
         let all = [window(0, 100)];
         assert_eq!(share(&all, &[window(10, 20), window(30, 50)], 0), (30, 18));
-        // What two have at once counts once.
+        // Overlapping spans count once.
         assert_eq!(share(&all, &[window(10, 30), window(20, 50)], 0), (40, 24));
         assert_eq!(share(&all, &[window(10, 20), window(15, 18)], 0), (10, 9));
         let all_of_it = Share { per_cycle: 25, cycle: 100, excess: 12 };

@@ -1,4 +1,4 @@
-//! The ATS scheduler in front of a flow's queue, and what it lets pass.
+//! The ATS scheduler in front of a flow's queue, and the arrivals after it.
 //!
 //! IEEE 802.1Q-2022, 8.6.5.6 and 8.6.11.
 
@@ -16,7 +16,7 @@ pub(crate) struct Shaped {
 }
 
 impl Shaped {
-    /// The scheduler that frames of a stream meet which come in by `ingress`, if any.
+    /// The scheduler of a stream's frames that arrive at `ingress`, if any.
     pub fn of(plan: &Plan, ingress: u32, stream: usize, pcp: u8) -> Option<Self> {
         let node = plan.ports[ingress as usize].node;
         let table = plan.policing.iter().position(|policing| policing.node == node)?;
@@ -30,11 +30,11 @@ impl Shaped {
         })
     }
 
-    /// A staircase that is never below what passes, in frames of `unit` at most; `equal`: all are as long as that.
+    /// A staircase that is never below the frames that pass, of `unit` at most; `equal`: all have that size.
     pub fn stair(&self, unit: Data, equal: bool) -> Option<Stair> {
         let period = Ps::try_from((unit / Data::from(self.rate.max(1))).max(1)).ok()?;
         let burst = Ps::try_from(ratio_up(self.burst, Data::from(period), unit.max(1))?).ok()?;
-        // Of equal frames, the first one is there before a period has passed.
+        // Of equal frames, the first one arrives before a period has passed.
         let jitter = if equal { (burst - period).max(0) } else { burst };
         (jitter <= LONGEST).then_some(Stair { unit, period, jitter })
     }

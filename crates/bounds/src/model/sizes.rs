@@ -1,4 +1,4 @@
-//! What a stream's data units cost on the wire.
+//! Sizes of a stream's data units on the wire.
 //!
 //! IEEE 802.3-2022, 3.2.7 and 4.4.2: preamble, delimiter, frame and inter-frame gap.
 
@@ -14,24 +14,24 @@ const SMALLEST_FRAME: u32 = 64;
 pub(crate) struct Sizes {
     pub smallest: u32,
     pub largest: u32,
-    /// The most that one data unit costs on the wire.
+    /// Greatest size of a data unit on the wire.
     pub unit: Data,
     /// Every frame's wire octets are a multiple of this.
     pub grain: u32,
 }
 
-/// What a frame costs on any wire: everything from preamble to inter-frame gap.
+/// The size of a frame on any wire, from preamble to inter-frame gap.
 pub(crate) fn wire(octets: u32) -> Data {
     Data::from(u64::from(octets) + u64::from(PHY_OVERHEAD.0)) * 8 * BIT
 }
 
-/// From the first bit of the preamble to the last bit of the FCS.
+/// Time from the first bit of the preamble to the last bit of the FCS.
 pub(crate) fn until_last_bit(octets: u32, port: &Port) -> Ps {
     let octets = Octets(octets.saturating_add(PREAMBLE.0 + START_FRAME_DELIMITER.0));
     BitRate(port.rate_bps).time(octets).ps()
 }
 
-/// From the first bit of the preamble to the message timestamp point.
+/// Time from the first bit of the preamble to the message timestamp point.
 pub(crate) fn until_timestamp_point(port: &Port) -> Ps {
     until_last_bit(0, port)
 }
@@ -73,7 +73,7 @@ impl Sizes {
             sizes.grain = common_divisor(sizes.grain, octets.saturating_add(PHY_OVERHEAD.0));
         };
         for unit in octets {
-            // An empty unit still is one frame.
+            // An empty unit is still one frame.
             let full = unit.saturating_sub(1) / most;
             let last = unit - full * most;
             if full > 0 {

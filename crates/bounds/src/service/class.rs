@@ -1,4 +1,4 @@
-//! One class of a port under analysis, and what the analysis asks of the port.
+//! One class of a port under analysis, and the port's properties that the analysis needs.
 
 use crate::curve::{Curve, Data, Ps, Rate};
 use crate::model::flow_hop::FlowHop;
@@ -10,12 +10,12 @@ use crate::service::preemption;
 use tsn_plan::Port;
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, wire_time};
 
-/// What a port is, as far as its analysis asks.
+/// The properties of a port that its analysis needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Model<'a> {
     pub port: &'a Port,
-    /// bit/s at which time on the wire never is less than data: below the nominal one where an octet is not a whole
-    /// number of ps, because every frame's time is rounded up.
+    /// A rate in bit/s at which data never exceeds its time on the wire: below the nominal one if an octet is not a
+    /// whole number of ps, as every frame's time is rounded up.
     pub rate: Rate,
     pub openings: Vec<Option<Openings>>,
     /// The flows here, by class.
@@ -28,7 +28,7 @@ impl<'a> Model<'a> {
         Self { port, rate: sure_rate(port.rate_bps), openings, flows }
     }
 
-    /// Whether an octet takes no whole number of ps.
+    /// Whether an octet is not a whole number of ps.
     pub fn rounded(&self) -> bool {
         8_000_000_000_000 % self.port.rate_bps.max(1) != 0
     }
@@ -60,26 +60,26 @@ pub(crate) struct Class<'a> {
     pub smallest: u32,
     pub largest: u32,
     pub grain: Data,
-    /// The longest that a class which goes behind this one keeps the link when this one could start.
+    /// The longest time that a class of lower precedence occupies the link when this one could start.
     pub lower: u32,
-    /// Classes with flows that go behind this one.
+    /// Classes with flows of lower precedence.
     pub behind: Vec<Behind>,
-    /// Classes that go before this one: higher ones; with pre-emption all express ones, if this one is not.
+    /// Classes of higher precedence: higher ones; with pre-emption all express ones, if this one is not.
     pub above: &'a [Higher],
-    /// At a port with pre-emption, not express.
+    /// Whether the port has pre-emption, and the class is not express.
     pub preemptable: bool,
-    /// Whether express frames cut frames of this class, or of those behind it.
+    /// Whether express frames cut frames of this class, or of those of lower precedence.
     pub interrupted: bool,
     pub horizon: Ps,
 }
 
-/// A class that goes behind another one.
+/// A class of lower precedence than another one.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Behind {
     pub class: u8,
-    /// The longest that it keeps the link.
+    /// The longest frame that occupies the link.
     pub octets: u32,
-    /// It may be on the link while its gate is closed: interrupted frames go on when they can.
+    /// Whether it may be on the link while its gate is closed: interrupted frames continue when they can.
     pub runs_on: bool,
 }
 
@@ -88,22 +88,22 @@ impl Class<'_> {
         self.model.openings[usize::from(self.number)].as_ref().ok_or(Reason::TooLarge)
     }
 
-    /// The largest lower frame as data; none counts as nothing.
+    /// The largest lower frame as data; 0 without one.
     pub fn lower_data(&self) -> Data {
         if self.lower == 0 { 0 } else { wire(self.lower) }
     }
 
-    /// Whether frames of a class that goes before this one interrupt frames of this class or behind it.
+    /// Whether frames of a class of higher precedence interrupt frames of this class or of lower ones.
     pub fn cut_by(&self, higher: &Higher) -> bool {
         self.interrupted && higher.express
     }
 
-    /// What `sent` of a class that goes before this one costs this one.
+    /// The cost of `sent`, of a class of higher precedence, for this class.
     pub fn cost(&self, higher: &Higher, sent: Curve) -> Curve {
         if self.cut_by(higher) { preemption::with_continuations(&sent, higher.smallest) } else { sent }
     }
 
-    /// Whether gates can hold back this class or a higher one.
+    /// Whether gates can delay this class or a higher one.
     pub fn gated(&self) -> bool {
         let own = &self.model.openings[usize::from(self.number)];
         own.as_ref().is_none_or(|own| !own.always())
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// What the rate is for: no frame's time, as ports count it, carries more at it than the frame has.
+    /// The purpose of the rate: no frame's time, as ports count it, carries more at it than the frame has.
     #[test]
     fn no_time_on_the_wire_carries_more_than_the_frame() {
         for rate_bps in [3_000_000_000, 9_294_196_000, 7_000_000, 1_234_567_891] {

@@ -1,4 +1,4 @@
-//! Credit-based shapers: what they are sure to let through, and what they let through at most.
+//! Credit-based shapers: the service that they guarantee, and the most that they send.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.2; De Azua & Boyer 2014. The derivations are in `docs/concepts/bounds.md`.
 
@@ -6,10 +6,10 @@ use crate::curve::{BIT, Curve, Data, Ps, Rate, ratio_up};
 use crate::model::openings::Window;
 use tsn_plan::Cbs;
 
-/// How many cycles are followed until a class has caught up with what others took at once.
+/// Number of cycles that are followed until a class has compensated a burst of other classes.
 const MOST_LAPS: Data = 64;
 
-/// A moment at which a window opens or closes, and what has come together since the first one.
+/// A moment at which a window opens or closes, and the sums since the first one.
 #[derive(Copy, Clone, Debug, Default)]
 struct Moment {
     at: Ps,
@@ -17,12 +17,12 @@ struct Moment {
     open: Ps,
     /// Time in which the class could start its largest frame.
     starts: Ps,
-    /// Credit, if the class has something to send all the time and the link is its own in `starts`.
+    /// Credit, if the class always has frames to send and has the link alone in `starts`.
     level: Data,
 }
 
 impl Moment {
-    /// The moment, within the stretch before this one, at which `starts` was this much.
+    /// The moment, within the period before this one, at which `starts` was this much.
     fn back(self, starts: Ps) -> Self {
         let span = (self.starts - starts).max(0);
         Self { at: self.at - span, open: self.open - span, ..self }
@@ -32,12 +32,12 @@ impl Moment {
 /// A shaper in data units, and the port it works at.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Credit {
-    /// bit/s gained.
+    /// Idle slope, bit/s.
     pub idle: Rate,
-    /// bit/s lost while sending.
+    /// Send slope, bit/s.
     pub send: Rate,
     pub highest: Data,
-    /// Whether no frame is so long that the lowest credit cuts off its debt: otherwise it does not shape.
+    /// Whether the lowest credit never cuts off the debt of a frame: otherwise it does not shape.
     pub shapes: bool,
     /// Debt of the longest frame.
     debt: Data,
@@ -56,12 +56,12 @@ impl Credit {
         }
     }
 
-    /// What credit falls per ps of sending against what it gains per ps: idle slope minus send slope.
+    /// Decrease of credit per ps of sending, relative to its gain per ps: idle slope minus send slope.
     pub fn drain(&self) -> Data {
         Data::from(self.idle) + Data::from(self.send)
     }
 
-    /// At most what is sent within any span of time on a link of `rate`, that begins with at most `credit`.
+    /// The most data sent within any span of time on a link of `rate` that begins with at most `credit`.
     pub fn sent(&self, rate: Rate, credit: Data) -> Option<Curve> {
         if !self.shapes {
             return None;
@@ -72,7 +72,7 @@ impl Credit {
         Some(Curve::affine(burst, Rate::try_from(slope).ok()?))
     }
 
-    /// At most what arrives at the other end within any span of time; `largest` is the largest frame's data.
+    /// The most data that arrives at the other end within any span of time; `largest` is the largest frame's data.
     pub fn arriving(&self, rate: Rate, credit: Data, largest: Data, rounded: bool) -> Option<Curve> {
         if !self.shapes {
             return None;
@@ -84,13 +84,13 @@ impl Credit {
         Some(Curve::affine(burst + slack, Rate::try_from(slope).ok()?))
     }
 
-    /// The highest credit that the class can gather, however high it may be, with gates that never close:
-    /// `lower` is the largest frame of a lower class, `higher` what higher classes send from an idle moment on.
+    /// The highest credit that the class can gather without a limit, with gates that never close: `lower` is the
+    /// largest frame of a lower class, `higher` the data that higher classes send from an idle moment on.
     pub fn gathered(&self, rate: Rate, lower: Data, higher: &Curve) -> Option<Data> {
         let (line, idle) = (Data::from(rate), Data::from(self.idle));
         let drain = self.drain();
-        // Two bounds, both as functions of how long the link has been busy: what was gained at all, and what is
-        // left of it when all that was not sent by others was sent by this class.
+        // Two bounds as functions of the time for which the link has been busy: all gained credit, and the rest after
+        // this class sent all that others did not.
         let gained = |t: Ps| idle * Data::from(t);
         let left = |t: Ps, taken: Data| {
             let all = drain.checked_mul(lower.checked_add(taken)?)?;
@@ -122,8 +122,8 @@ impl Credit {
         Some(most)
     }
 
-    /// The highest credit that the class can gather with gates: credit rises in `open` windows, and the class is sure
-    /// of the link in `starts` except for what higher classes take there (at most `burst + slope * t`).
+    /// The highest credit that the class can gather with gates: credit rises in `open` windows, and the class is
+    /// guaranteed the link in `starts` except for the part of higher classes (at most `burst + slope * t`).
     pub fn gathered_with_gates(
         &self,
         rate: Rate,
@@ -134,7 +134,7 @@ impl Credit {
     ) -> Option<Data> {
         let (line, idle, drain) = (Data::from(rate), Data::from(self.idle), self.drain());
         let (burst, slope) = others;
-        // In `starts`, the link is others' for as long as this, and for `taken` of any further time.
+        // In `starts`, other classes have the link for this long, and for `taken` of any further time.
         let blocked = Ps::try_from((burst + line - 1).div_euclid(line)).ok()?;
         let taken = ratio_up(drain, Data::from(slope), line)?;
         let per_cycle: Ps = starts.iter().map(Window::length).sum();
@@ -177,8 +177,8 @@ impl Credit {
             };
             return Some(moments.iter().scan(0, rise).max()? + ratio_up(drain, burst, line)?);
         }
-        // As long as the link has not been the class's for certain for longer than `blocked`, it gains while it is
-        // open and sends nothing for certain. From there on every moment of `starts` costs more than it gains.
+        // Until the class was guaranteed the link for longer than `blocked`, it gains while it is open and is not
+        // guaranteed to send. After that every moment of `starts` costs more than it gains.
         let gained = |from: Moment, to: Moment| {
             idle * Data::from(to.open - from.open) + taken * Data::from(to.at - from.at)
         };
@@ -198,11 +198,11 @@ impl Credit {
         Some(most)
     }
 
-    /// What the class is sure of, where it can gather at most `gathered`; `open` gives what a rate yields while its
-    /// gate is open.
+    /// The guaranteed service of the class, if it can gather at most `gathered`; `open` is the yield of a rate while
+    /// its gate is open.
     ///
-    /// Where that is more than the highest credit, what is lost each time counts: at most once per frame of
-    /// `smallest`, and not before the highest credit has been spent.
+    /// If that exceeds the highest credit, each loss counts: at most once per frame of `smallest`, and not before the
+    /// highest credit has been spent.
     pub fn service(
         &self,
         rate: Rate,
@@ -221,8 +221,8 @@ impl Credit {
         Some(open(slope).add(&Curve::affine(-ratio_up(gathered, line, cost)?, 0)))
     }
 
-    /// What the class is sure of when nothing is said of credit but that every frame pays its debt before the next
-    /// one, and that a lower class (at most `lower`) comes in between each time: a part of `service`.
+    /// The guaranteed service without any knowledge of credit, if every frame pays its debt before the next one and a
+    /// frame of a lower class (at most `lower`) comes between each two: a part of `service`.
     pub fn service_without_memory(&self, service: &Curve, lower: Data, smallest: Data) -> Option<Curve> {
         let (idle, drain) = (Data::from(self.idle), self.drain());
         let (lower, smallest) = ((lower + BIT - 1) / BIT, (smallest / BIT).max(1));
@@ -272,8 +272,8 @@ mod tests {
         assert_eq!((high_b + BIT - 1) / BIT, 4_742);
     }
 
-    /// One lower frame and the rest of a window that the class's own frame does not fit are what it waits for with its
-    /// gate open; the time in which it sends afterwards takes more than it gives.
+    /// With its gate open, the class waits for one lower frame and the rest of a window that its own frame does not
+    /// fit; sending afterwards costs more than it gains.
     #[test]
     fn beside_gates_the_end_of_a_window_and_one_lower_frame_are_gathered() {
         const GBIT: i64 = 1_000_000_000;
@@ -287,7 +287,7 @@ mod tests {
         // What others send all the time: the worst begins as the lower frame does, just before nothing fits.
         let most = gathered(100_000_000).unwrap();
         assert!(most > Data::from(idle) * (12_240_000 + 12_336_000), "{most}");
-        // A lower frame longer than a whole window: the next window's end counts, too.
+        // No service is guaranteed if the gain exceeds the windows.
         let long = Data::from(60_000 * 8) * BIT;
         let long = own.gathered_with_gates(GBIT, cycle, &open, &starts, (long, 0)).unwrap();
         assert_eq!(long, Data::from(idle) * (480_000_000 + 2 * 12_240_000));
@@ -309,7 +309,7 @@ mod tests {
         assert!(!shaper(10_000_000_001).shapes);
         assert_eq!(shaper(10_000_000_001).sent(1_000, 0), None);
         assert_eq!(shaper(10_000_000_001).arriving(1_000, 0, 0, false), None);
-        // The debt, what credit was there before, and the largest frame where whole frames count.
+        // The sum is the debt, the earlier credit, and the largest frame if whole frames count.
         let sent = shaper(10_000_000_000).sent(1_000, 5 * BIT);
         assert_eq!(sent, Some(Curve::affine(14 * BIT, 100)));
         let arriving = |rounded| shaper(10_000_000_000).arriving(1_000, 5 * BIT, 12 * BIT, rounded);
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(arriving(true), Some(Curve::affine(17 * BIT + 1_000, 100)));
     }
 
-    /// The credit is the lesser of 4 t and of what others keep from the link, 20 + taken - 6 t.
+    /// The credit is the lesser of 4 t and the part of the link that others use, 20 + taken - 6 t.
     #[test]
     fn credit_grows_while_others_have_the_link() {
         let segment = |at, value, slope| crate::curve::Segment { at, value, slope };
@@ -367,12 +367,12 @@ mod tests {
         // and what a window's end gains.
         assert_eq!(gated(&small(), 0, (61 * 400, 0)), Some(4 * (61 * 50 + 10)));
         assert_eq!(gated(&small(), 0, (62 * 400, 0)), Some(62 * 400 + 40));
-        // Windows that nothing fits.
+        // No frame fits these windows.
         let open = [Window { from: 0, to: 50 }];
         assert_eq!(small().gathered_with_gates(10, 100, &open, &[Window { from: 9, to: 9 }], (0, 0)), None);
     }
 
-    /// Where 20 of 50 are all that is kept, 30 are lost: once per frame, or once per 20.
+    /// If 20 of 50 are kept, 30 are lost: once per frame, or once per 20.
     #[test]
     fn credit_that_is_cut_off_costs_service() {
         let service = |highest, gathered, smallest| {
@@ -381,14 +381,14 @@ mod tests {
         };
         // Nothing lost.
         assert_eq!(service(50, 50, 100), Some(Curve::affine(-50, 4_000)));
-        // 30 with every 100: 4,000 * 10 / 13, and 50 * 10 / 13.
+        // 30 lost with every 100: 4,000 * 10 / 13, and 50 * 10 / 13.
         assert_eq!(service(20, 50, 100), Some(Curve::affine(-39, 3_076)));
         assert_eq!(service(0, 30, 100), Some(Curve::affine(-24, 3_076)));
-        // 30 with every 200 of credit rather than with every 30 sent: 4,000 * 10 / 11.5, and 230 * 10 / 11.5.
+        // 30 lost with every 200 of credit rather than with every 30 sent: 4,000 * 10 / 11.5, and 230 * 10 / 11.5.
         assert_eq!(service(200, 230, 30), Some(Curve::affine(-200, 3_478)));
     }
 
-    /// Frames of 100 bit gain what they cost in 4,000 of 10,000, and wait for 150 bit each time: a quarter.
+    /// Frames of 100 bit regain their cost in 4,000 of 10,000, and wait for 150 bit each time: a quarter.
     #[test]
     fn without_memory_every_frame_pays_for_itself() {
         let own = Credit { idle: 4_000, send: 6_000, highest: 0, shapes: true, debt: 0 };

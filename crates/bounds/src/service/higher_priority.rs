@@ -1,20 +1,20 @@
-//! What classes above one take from a port.
+//! The use of a port by classes above one.
 
 use crate::curve::{Curve, Data, Ps, Rate, lesser};
 use crate::model::openings::Openings;
 use crate::service::credit::Credit;
 
-/// A class that has been analysed, as those below it see it.
+/// A class that has been analysed, with the results that lower classes need.
 #[derive(Clone, Debug)]
 pub(crate) struct Higher {
     pub class: u8,
-    /// Its smallest frame.
+    /// The smallest frame of the class.
     pub smallest: u32,
-    /// Nothing interrupts it.
+    /// Whether no class interrupts its frames.
     pub express: bool,
-    /// Arrivals at its queue, where they are bounded.
+    /// Arrivals at its queue, if they are bounded.
     pub arrivals: Option<Curve>,
-    /// From arrival until the link is free of the frame again.
+    /// Time from a frame's arrival until it has left the link.
     pub until_free: Option<Ps>,
     /// The shaper, and the highest credit that it gathers.
     pub shaper: Option<(Credit, Data)>,
@@ -22,17 +22,17 @@ pub(crate) struct Higher {
 }
 
 impl Higher {
-    /// What it sends within any span of time, but for gates.
+    /// The most data of the class within any span of time, without its gates.
     pub fn any_time(&self, rate: Rate) -> Option<Curve> {
         lesser(self.queued(), self.shaper.as_ref().and_then(|(credit, most)| credit.sent(rate, *most)))
     }
 
-    /// What a shaped class sends from a moment on at which it could not start.
+    /// The most data of a shaped class from a moment on at which it could not start.
     pub fn when_idle(&self, rate: Rate) -> Option<Curve> {
         lesser(self.queued(), self.shaper.as_ref().and_then(|(credit, _)| credit.sent(rate, 0)))
     }
 
-    /// What is on the link within a span came to the queue within it or at most `until_free` before.
+    /// Data on the link within a span arrived in the queue within it or at most `until_free` before.
     fn queued(&self) -> Option<Curve> {
         Some(self.arrivals.as_ref()?.ahead(self.until_free?))
     }

@@ -1,4 +1,4 @@
-//! What a class is sure to be served: priority, shapers and gates together.
+//! The guaranteed service of a class: priority, shapers and gates together.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.1 to 8.6.8.4.
 
@@ -17,10 +17,10 @@ use crate::service::credit::Credit;
 use crate::service::higher_priority::Higher;
 use crate::service::slots::Slots;
 
-/// One way to count service: a curve for every moment at which waiting may begin.
+/// One bound on service: a curve for every moment at which waiting may begin.
 pub(crate) type Service = Vec<Curve>;
 
-/// All the ways to count the service of a class, each of which holds; and the highest credit that its shaper gathers.
+/// All bounds on the service of a class; and the highest credit that its shaper gathers.
 pub(crate) fn services(
     class: &Class<'_>,
     credit: Option<&Credit>,
@@ -39,7 +39,7 @@ pub(crate) fn services(
     }
 }
 
-/// What higher classes send from a moment on at which none of them could start.
+/// The most data of higher classes from a moment on at which none of them could start.
 fn when_idle(class: &Class<'_>, unshaped_above: &dyn Fn() -> Result<Curve, Reason>) -> Result<Curve, Reason> {
     let mut sum = unshaped_above()?;
     for higher in class.above.iter().filter(|higher| higher.shaper.is_some()) {
@@ -49,7 +49,7 @@ fn when_idle(class: &Class<'_>, unshaped_above: &dyn Fn() -> Result<Curve, Reaso
     Ok(sum)
 }
 
-/// What express classes take of the link while a frame of this class, once begun, is on it.
+/// The most data of express classes while a frame of this class, once begun, is on the link.
 pub(crate) fn express(class: &Class<'_>) -> Result<Curve, Reason> {
     if class.gated() {
         return any_time_of(class, None, |higher| higher.express);
@@ -66,7 +66,7 @@ pub(crate) fn express(class: &Class<'_>) -> Result<Curve, Reason> {
     Ok(sum)
 }
 
-/// What higher classes send within any span of time, as far as it falls into `windows`.
+/// The most data of higher classes within any span of time, as far as it falls into `windows`.
 fn any_time(class: &Class<'_>, windows: Option<(Ps, &[Window])>) -> Result<Curve, Reason> {
     any_time_of(class, windows, |_| true)
 }
@@ -90,10 +90,10 @@ fn any_time_of(
     Ok(sum)
 }
 
-/// The share of `windows` (of all time, without any) in which a higher class's gate lets it be on the link.
+/// The share of `windows` (of all time, without any) in which a higher class's gate lets it use the link.
 fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -> Option<Share> {
     let Openings::Windows { cycle, windows: others } = &higher.openings else { return None };
-    // Interrupted frames go on when they can, so they may be on the link, and pushed into any window, at any time.
+    // Interrupted frames continue when they can, so they may be on the link, and moved into any window, at any time.
     if !higher.express || (class.preemptable && windows.is_some()) {
         return None;
     }
@@ -102,7 +102,7 @@ fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -
     Some(Share::of(windows, others, class.model.gap(), *cycle))
 }
 
-/// The link minus one lower frame minus what higher classes send.
+/// The service of the link minus one lower frame minus the data of higher classes.
 fn by_priority(
     class: &Class<'_>,
     unshaped_above: &dyn Fn() -> Result<Curve, Reason>,
@@ -138,7 +138,7 @@ fn shaped(
     }
 }
 
-/// Where the class may start its largest frame, whatever lower classes have left on the link.
+/// When the class may start its largest frame, whatever frames of lower classes are still on the link.
 fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
     let Openings::Windows { cycle, windows } = class.openings()? else { return Ok(None) };
     let model = class.model;
@@ -160,13 +160,13 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
                 if behind.runs_on { occupied } else { openings.overhang(window.from, occupied, gap) };
             late = late.max(at_opening);
             if class.preemptable {
-                // Express frames may keep it there for longer than it takes.
+                // Express frames may keep it there for longer than its own time.
                 before = Ps::MAX;
             } else if behind.runs_on || openings.open_within(window.from, last) {
                 before = before.max(occupied);
             }
         }
-        // The inter-frame gap of whatever ended just before, of any class.
+        // The inter-frame gap of any frame that ended just before, of any class.
         for openings in model.openings.iter().flatten() {
             late = late.max(openings.gap_after(window.from, gap));
         }
@@ -183,7 +183,7 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
     if starts.windows.is_empty() { Err(Reason::NoWindow) } else { Ok(Some(starts)) }
 }
 
-/// The slots of a class that no shaper holds back and nothing above it disturbs.
+/// The slots of a class without a shaper and without interference from above.
 pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
     let port = class.model.port;
     if class.preemptable || port.classes[usize::from(class.number)].cbs.is_some() {
@@ -253,7 +253,7 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
         };
         services.extend((0..starts.windows.len()).map(from).collect::<Option<Service>>());
     } else {
-        // This class's gate never closes; those above have one.
+        // This class's gate never closes; higher classes have a gate.
         if credit.shapes {
             gathered = credit.gathered(rate, class.lower_data(), &taken);
         }

@@ -10,7 +10,7 @@ use tsn_units::INTER_FRAME_GAP;
 
 /// The longest frame, or rest of one, that cannot be cut in two mPackets of 64 octets. OCORA 3.2.2.
 const UNCUT: u32 = 123;
-/// What a frame costs more for being interrupted once: preamble and delimiter, mCRC, inter-frame gap.
+/// Additional octets of a frame for each interruption: preamble and delimiter, mCRC, inter-frame gap.
 const CONTINUATION: Data = 24 * 8 * BIT;
 
 /// Whether frames of a class are never interrupted.
@@ -18,7 +18,7 @@ pub(crate) fn is_express(preemption: Option<&Preemption>, class: u8) -> bool {
     preemption.is_none_or(|own| own.express >> class & 1 == 1)
 }
 
-/// Of a preemptable frame, what an express one waits for at most.
+/// The longest part of a preemptable frame that an express one waits for.
 pub(crate) fn uncut(octets: u32) -> u32 {
     octets.min(UNCUT)
 }
@@ -27,7 +27,7 @@ pub(crate) fn can_be_cut(octets: u32) -> bool {
     octets > UNCUT
 }
 
-/// What express frames cost those whom they interrupt: every frame, of at least `smallest` octets, cuts another one.
+/// The cost of express frames for interrupted ones: every frame, of at least `smallest` octets, cuts another one.
 pub(crate) fn with_continuations(express: &Curve, smallest: u32) -> Curve {
     let (before, after) = (wire(smallest) / BIT, (wire(smallest) + CONTINUATION) / BIT);
     let up = |value: Data| ratio_up(value, after, before).unwrap_or(Data::MAX / 2);
@@ -39,8 +39,8 @@ pub(crate) fn with_continuations(express: &Curve, smallest: u32) -> Curve {
     Curve::of(segments.collect())
 }
 
-/// From the start of a preemptable frame until its last bit has left, on a link of `rate` of which express frames take
-/// `express` at most; none where they may take all of it.
+/// Time from the start of a preemptable frame to the departure of its last bit, on a link of `rate` of which express
+/// frames use at most `express`; none if they may use all of it.
 pub(crate) fn until_last_bit(octets: u32, rate: Rate, express: &Curve) -> Option<Ps> {
     let own = wire(octets) - gap();
     if !can_be_cut(octets) {

@@ -5,10 +5,10 @@
 use crate::curve::{Data, Ps, time_of};
 use crate::model::openings::Starts;
 
-/// How many windows a frame may wait for.
+/// Number of windows that a frame may wait for.
 const MOST_WINDOWS: usize = 4_096;
 
-/// Windows in which a class is alone on the link but for lower frames, where they are in time.
+/// Windows in which a class has the link alone, except for earlier lower frames.
 pub(crate) struct Slots {
     pub base: Ps,
     pub cycle: Ps,
@@ -16,20 +16,20 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// When a frame starts that has waited since `since` behind `ahead`, all in whole frames of multiples of `grain`.
+    /// When a frame starts that has waited since `since` for `ahead`, all in whole frames of multiples of `grain`.
     pub fn start(&self, since: Ps, ahead: Data, rate: i64, grain: Data) -> Option<Ps> {
         let mut ahead = ahead;
         let phase = (since - self.base).rem_euclid(self.cycle);
         let cycle = since - phase;
         let count = self.starts.windows.len();
-        // A window of the cycle before may reach into this one.
+        // A window of the previous cycle may extend into this one.
         let first = self.starts.windows.partition_point(|window| window.to - self.cycle < phase);
         for step in first..first + MOST_WINDOWS {
             let lap = Ps::try_from(step / count).ok()? - 1;
             let window = self.starts.windows[step % count];
             let by = cycle.checked_add(lap.checked_mul(self.cycle)?)?;
             let (from, last) = (window.from.checked_add(by)?, window.to.checked_add(by)?);
-            // Whoever comes when the gate is open may find a lower frame that began just before.
+            // A frame that arrives while the gate is open may find a lower frame that began just before.
             let opened = from - self.starts.late[step % count];
             let begin = if since > opened {
                 from.max(since.saturating_add(self.starts.blocked[step % count]))
@@ -74,11 +74,11 @@ mod tests {
         // Two ahead, and three: then the next window; in all windows of two cycles there is room for twelve.
         assert_eq!([0, 60, 90, 150, 180].map(|ahead| start(0, ahead)), [10, 30, 60, 80, 110].map(Some));
         assert_eq!(start(-200, 360), Some(10));
-        // In an open window, behind a lower frame that takes 7; too late for that window.
+        // In an open window, after a lower frame that takes 7; too late for that window.
         assert_eq!([10, 15, 23, 24].map(|since| start(since, 0)), [10, 22, 30, 60].map(Some));
-        // Of the rest of the window, 22 to 30, one frame's start and no second one's.
+        // In the rest of the window, 22 to 30, one frame can start and no second one.
         assert_eq!(start(15, 30), Some(60));
-        // Open for 5 before it may start.
+        // The gate is open for 5 before the frame may start.
         let late = |since| slots(&[(10, 30)], 5, 7).start(since, 0, 3, 30);
         assert_eq!([5, 6, 2].map(late), [10, 13, 10].map(Some));
     }

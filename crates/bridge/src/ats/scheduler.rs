@@ -11,9 +11,9 @@ const SECOND: i128 = 1_000_000_000_000;
 /// When a frame becomes eligible for transmission.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Eligibility {
-    /// Then, and not before its arrival.
+    /// At this instant, and not before the frame's arrival.
     At(Instant<Free>),
-    /// Never: it would stay longer than `MaximumResidenceTime`, and is dropped.
+    /// Never: the frame would stay longer than `MaximumResidenceTime`, and is dropped.
     Never,
 }
 
@@ -45,7 +45,7 @@ pub struct Schedulers {
 }
 
 impl Schedulers {
-    /// The schedulers of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
+    /// The schedulers of a checked Plan (see [`tsn_plan::Plan::check`]).
     #[must_use]
     pub fn new(policing: &Policing) -> Self {
         let schedulers = policing.schedulers.iter().map(|own| {
@@ -61,7 +61,7 @@ impl Schedulers {
         Self { schedulers: schedulers.collect(), groups: groups.collect() }
     }
 
-    /// A frame arrives; its length counts with what it takes on the wire, inter-frame gap included.
+    /// Processes an arriving frame; its length includes the overhead on the wire, inter-frame gap included.
     pub fn process(&mut self, arrival: Instant<Free>, scheduler: usize, octets: u32) -> Eligibility {
         let Some(own) = self.schedulers.get_mut(scheduler) else { return Eligibility::At(arrival) };
         let Some(group) = self.groups.get_mut(own.group) else { return Eligibility::At(arrival) };
@@ -135,7 +135,7 @@ mod tests {
         let at = |ns: i64| Instant::from_ns(ns);
         assert_eq!(own.process(at(0), 0, FRAME), until(0));
         assert_eq!(own.process(at(1_000), 0, FRAME), until(1_000_000));
-        // Its own bucket is full; it waits behind the other stream, and its bucket fills no further.
+        // The frame's own bucket is full; the frame waits behind the other stream, and its bucket fills no further.
         assert_eq!(own.process(at(2_000), 1, FRAME), until(1_000_000));
         assert_eq!(own.process(at(3_000), 1, FRAME), until(2_000_000));
     }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn eligibility_is_rounded_up() {
         let mut own = schedulers(&[(3_000_000_000, 2_000)], 1_000_000_000);
-        // 1,000 bit take 333,333.3 ps. What is rounded is not lost: two times that are 666,666.7 ps.
+        // 1,000 bit take 333,333.3 ps. No rounding is lost: two of these times are 666,666.7 ps.
         for eligible in [0, 0, 333_334, 666_667, 1_000_000] {
             assert_eq!(own.process(Instant::EPOCH, 0, FRAME), Eligibility::At(Instant::from_ps(eligible)));
         }
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Groups do not wait for each other, and a number that no scheduler has delays nothing.
+    /// Groups do not wait for each other, and a scheduler index out of range delays nothing.
     #[test]
     fn each_group_has_its_own_order() {
         let scheduler = |group| AtsScheduler { cir_bps: 1_000_000, cbs_bits: 1_000, group };
@@ -210,7 +210,8 @@ mod tests {
                 let stream = stream.index(rates.len());
                 let (rate, burst) = (i128::from(rates[stream].0), i128::from(rates[stream].1) * SECOND);
                 let bits = i128::from(octets + 20) * 8 * SECOND;
-                // Head of the queue once the one before it has left; out once its bucket holds its bits.
+                // The frame is at the head of the queue once the previous one has left; it leaves once its bucket
+                // contains its bits.
                 let head = now.max(last);
                 let full = (level[stream] + i128::from(head - seen[stream]) * rate).min(burst);
                 let out = head + i64::try_from((bits - full).max(0) / rate + i128::from((bits - full).max(0) % rate > 0)).unwrap();

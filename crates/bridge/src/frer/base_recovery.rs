@@ -13,15 +13,15 @@ pub struct RecoveryCounters {
     pub passed: u64,
     /// Frames that were discarded, rogue ones included (`frerCpsSeqRcvyDiscardedPackets`).
     pub discarded: u64,
-    /// Of the discarded, those that were too far from what was expected.
+    /// Discarded frames whose number was too far from the expected ones.
     pub rogue: u64,
-    /// Of the discarded, those that the individual recovery of their member stream discarded.
+    /// Frames discarded by the individual recovery function of their member stream.
     pub individual: u64,
-    /// Of the passed, those that did not follow the highest number.
+    /// Passed frames whose number did not follow the highest one.
     pub out_of_order: u64,
-    /// Numbers that fell out of the history unseen.
+    /// Numbers that left the history without being received.
     pub lost: u64,
-    /// How often the reset timer ran out.
+    /// How often the reset timer expired.
     pub resets: u64,
     /// How often latent error detection raised an alarm.
     pub latent_errors: u64,
@@ -51,7 +51,7 @@ impl BaseRecovery {
         }
     }
 
-    /// A copy arrives by the member stream with this index; whether it passes.
+    /// Handles a frame of the member stream with this index; returns whether it passes.
     pub fn receive(&mut self, now: Instant<Local>, path: usize, number: Sequence) -> bool {
         self.advance(now);
         let counters = &mut self.counters;
@@ -76,13 +76,13 @@ impl BaseRecovery {
         false
     }
 
-    /// Any number is accepted next, as after the node was switched on; the counters stay.
+    /// Accepts any number next, as after a restart of the node; the counters stay.
     pub fn restart(&mut self) {
         self.members.iter_mut().for_each(SequenceRecovery::restart);
         self.stream.restart();
     }
 
-    /// What passed until `now`.
+    /// The counters up to `now`.
     pub fn counters(&mut self, now: Instant<Local>) -> RecoveryCounters {
         self.advance(now);
         let resets = self.stream.resets(now);
@@ -140,8 +140,8 @@ mod tests {
         };
         let mut recovery = BaseRecovery::new(&parameters, 2);
         let ms = |ms: i64| Instant::from_ns(ms * 1_000_000);
-        // 5 begins; 7 skips 6, which comes late; 5 comes again; 20 and 30 are too far; 8 follows; 12 and what is behind
-        // it are too far, too. Of the others, 11 skips 10, which 14 pushes out of the history.
+        // 5 begins; 7 skips 6, which arrives late; 5 is repeated; 20 and 30 are too far; 8 follows; 12 and later
+        // numbers are also too far. In the other function, 11 skips 10, which 14 removes from the history.
         let numbers = [5, 7, 6, 5, 20, 30, 8, 12, 13, 14, 15, 16];
         let passed = numbers.map(|number| recovery.receive(ms(1), 0, number));
         assert_eq!(passed, [true, true, true, false, false, false, true, false, false, false, false, false]);
@@ -156,7 +156,7 @@ mod tests {
             ..RecoveryCounters::default()
         };
         assert_eq!(recovery.counters(ms(3)), counted);
-        // The timer runs out 10 ms behind the last that was accepted, and any number is taken. The test at 20 ms finds
+        // The timer expires 10 ms after the last accepted frame, and any number is accepted. The test at 20 ms finds
         // one copy missing, that at 40 ms 13.
         assert_eq!(recovery.counters(ms(12)), RecoveryCounters { resets: 1, ..counted });
         assert!((0..12).all(|number| recovery.receive(ms(30), 0, 700 + number)));
@@ -175,7 +175,8 @@ mod tests {
         }
     }
 
-    /// A relay that repeats a frame: its own function tells, so the others' counts are not spoilt.
+    /// A relay repeats a frame: its individual function discards the repetitions, so the counters of the others stay
+    /// correct.
     #[test]
     fn a_stuck_member_is_held_back_by_its_own_function() {
         for (individual, held) in [(true, 3), (false, 0)] {

@@ -5,7 +5,7 @@
 use tsn_plan::{LatentErrors, duration};
 use tsn_units::{Duration, Instant, Local};
 
-/// The variables of 7.4.4.2. Copies that fail are noticed only by what is missing: the listener loses nothing.
+/// The variables of 7.4.4.2. Only the missing copies show that a path has failed: the listener loses nothing.
 #[derive(Clone, Debug)]
 pub struct LatentErrorDetection {
     period: Duration,
@@ -21,7 +21,7 @@ pub struct LatentErrorDetection {
 }
 
 impl LatentErrorDetection {
-    /// Begins at the epoch; `paths` copies of every frame are expected (`frerSeqRcvyLatentErrorPaths`).
+    /// Begins at the epoch and expects `paths` copies of every frame (`frerSeqRcvyLatentErrorPaths`).
     #[must_use]
     pub fn new(parameters: &LatentErrors, paths: usize) -> Self {
         let (period, reset) = (duration(parameters.period_ns.max(1)), duration(parameters.reset_ns.max(1)));
@@ -37,8 +37,8 @@ impl LatentErrorDetection {
         }
     }
 
-    /// Tests and resets that are due before `now`, with the counts that have held since the last call. At one
-    /// instant the test comes before the reset.
+    /// Executes the tests and resets that are due before `now`, with the counts since the last call. At one instant
+    /// the test comes before the reset.
     pub fn advance(&mut self, now: Instant<Local>, passed: u64, discarded: u64) {
         let missing = i128::from(passed) * self.other_paths - i128::from(discarded);
         while self.next_test.min(self.next_reset) < now {
@@ -64,8 +64,8 @@ impl LatentErrorDetection {
 mod tests {
     use super::*;
 
-    /// Three paths: two copies of each frame have to be discarded. The difference itself is allowed, and a test comes with
-    /// the first moment behind its time.
+    /// Three paths: two copies of each frame have to be discarded. A difference equal to the allowed one is no error,
+    /// and a test is executed at the first moment after its time.
     #[test]
     fn a_test_counts_the_copies_of_all_other_paths() {
         let ms = |ms: i64| Instant::from_ns(ms * 1_000_000);
@@ -84,15 +84,16 @@ mod tests {
         let ms = |ms: i64| Instant::from_ns(ms * 1_000_000);
         let parameters = LatentErrors { period_ns: 10_000_000, reset_ns: 35_000_000, difference: 3 };
         let mut detection = LatentErrorDetection::new(&parameters, 2);
-        // One frame per ms on both ways until 15 ms, then on one path only.
+        // One frame per ms on both paths until 15 ms, then on one path only.
         let mut alarms = Vec::new();
         for t in 0..60_u64 {
             detection.advance(ms(t as i64), t, t.min(15));
             alarms.push(detection.alarms());
         }
-        // Tests at 10, 20, 30, 40, 50 ms; the reset at 35 ms takes the 20 missing ones for granted.
+        // Tests at 10, 20, 30, 40, 50 ms; the reset at 35 ms accepts the 20 missing frames as the new base.
         assert_eq!([alarms[19], alarms[21], alarms[31], alarms[41], alarms[51]], [0, 1, 2, 3, 4]);
-        // A path that failed for 10 ms: the reset takes what was missing for granted, and the tests after it find nothing.
+        // A path failed for 10 ms: the reset accepts the missing frames as the new base, and later tests find no
+        // error.
         let mut detection = LatentErrorDetection::new(&parameters, 2);
         for t in 0..60_u64 {
             detection.advance(ms(t as i64), t, t.min(15).max(t.saturating_sub(10)));

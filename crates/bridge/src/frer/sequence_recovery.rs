@@ -6,17 +6,17 @@ use std::collections::VecDeque;
 use tsn_plan::Algorithm;
 use tsn_units::{Duration, Instant, Local};
 
-/// The number in an R-TAG; it counts around. IEEE 802.1CB-2017, 7.8.
+/// The sequence number in an R-TAG, which wraps around. IEEE 802.1CB-2017, 7.8.
 pub type Sequence = u16;
 
-/// What becomes of a frame.
+/// The decision about a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on.
+    /// The frame passes.
     Accepted {
-        /// Its number is not the one after the highest accepted.
+        /// Whether its number is not the successor of the highest accepted one.
         out_of_order: bool,
-        /// How many numbers it pushes out of the history that were never seen.
+        /// Number of entries that leave the history without having been received.
         lost: u32,
     },
     /// Its number was accepted before.
@@ -31,21 +31,22 @@ pub struct SequenceRecovery {
     algorithm: Algorithm,
     reset: Duration,
     individual: bool,
-    /// When the reset timer runs out; none while any number is taken (`TakeAny`).
+    /// When the reset timer expires; none while any number is accepted (`TakeAny`).
     expires: Option<Instant<Local>>,
     /// `RecovSeqNum`.
     highest: Sequence,
     /// `SequenceHistory`: whether `highest - n` was accepted.
     history: VecDeque<bool>,
-    /// How many entries at the end of the history are from before the last reset: unseen, but not lost.
+    /// Number of entries at the end of the history that are from before the last reset: they are not received, but
+    /// not lost.
     unknown: usize,
-    /// How often the timer ran out.
+    /// How often the timer expired.
     resets: u64,
 }
 
 impl SequenceRecovery {
-    /// In its reset state: any number is taken first. `individual`: one member stream's own, which a frame that
-    /// is not accepted keeps from being reset, too.
+    /// Begins in the reset state: any number is accepted first. `individual`: the function of one member stream,
+    /// whose timer is restarted also by frames that are not accepted.
     #[must_use]
     pub fn new(algorithm: Algorithm, reset: Duration, individual: bool) -> Self {
         let length = match algorithm {
@@ -56,7 +57,7 @@ impl SequenceRecovery {
         Self { algorithm, reset, individual, expires: None, highest: 0, history, unknown: 0, resets: 0 }
     }
 
-    /// A frame with this number arrives.
+    /// Handles a frame with this number.
     pub fn receive(&mut self, now: Instant<Local>, number: Sequence) -> Verdict {
         self.advance(now);
         let verdict = match self.algorithm {
@@ -69,18 +70,18 @@ impl SequenceRecovery {
         verdict
     }
 
-    /// `SequenceRecoveryReset`: any number is taken next.
+    /// `SequenceRecoveryReset`: accepts any number next.
     pub fn restart(&mut self) {
         self.expires = None;
     }
 
-    /// How often the function was reset until `now`, for want of frames.
+    /// How often the function was reset until `now`, because no frame arrived.
     pub fn resets(&mut self, now: Instant<Local>) -> u64 {
         self.advance(now);
         self.resets
     }
 
-    /// Runs the timer. A frame at the very instant at which it runs out comes after the reset.
+    /// Runs the timer. A frame at the very instant of the expiry comes after the reset.
     fn advance(&mut self, now: Instant<Local>) {
         if self.expires.is_some_and(|expires| expires <= now) {
             self.expires = None;
@@ -141,7 +142,7 @@ impl SequenceRecovery {
         }
     }
 
-    /// How far `number` is ahead of the highest accepted one, the shorter way around.
+    /// Distance of `number` from the highest accepted one, the shorter way around.
     fn distance(&self, number: Sequence) -> i16 {
         number.wrapping_sub(self.highest).cast_signed()
     }
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn a_late_copy_from_before_the_first_frame_is_taken() {
         run(&mut vector(4), &[(9, accepted(false, 0)), (7, accepted(true, 0)), (10, accepted(false, 0))]);
-        // 8 was before the first frame, so it is not lost when it falls out of the history.
+        // 8 was before the first frame, so it is not lost when it leaves the history.
         let mut recovery = vector(2);
         run(&mut recovery, &[(9, accepted(false, 0)), (10, accepted(false, 0)), (11, accepted(false, 0))]);
     }
@@ -213,7 +214,8 @@ mod tests {
         run(&mut recovery, &steps);
     }
 
-    /// A talker that restarts from 0 is rogue until the reset timer has run out; so is a stuck one, individually.
+    /// A talker that restarts from 0 is rogue until the reset timer has expired; in an individual function, so is a
+    /// stuck one.
     #[test]
     fn the_reset_timer_lets_a_restarted_talker_in_again() {
         let at = |ms: i64| Instant::from_ns(ms * MS);
@@ -222,7 +224,8 @@ mod tests {
         assert_eq!(recovery.receive(at(9), 0), Rogue);
         assert_eq!(recovery.receive(at(10), 1), accepted(false, 0));
         assert_eq!((recovery.resets(at(19)), recovery.resets(at(20))), (1, 2));
-        // An individual function's timer runs anew with every frame: a sender that repeats itself stays out.
+        // The timer of an individual function restarts with every frame: a sender that repeats its frames stays
+        // excluded.
         let mut own =
             SequenceRecovery::new(Algorithm::Vector { history: 4 }, Duration::from_ns(10 * MS), true);
         let verdicts: Vec<Verdict> = (0..5).map(|place| own.receive(at(place * 9), 3)).collect();

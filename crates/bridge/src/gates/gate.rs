@@ -16,11 +16,11 @@ pub struct Window {
 }
 
 impl Window {
-    /// No opening: nothing fits into it.
+    /// No opening: no frame fits into it.
     pub const NONE: Self = Self { opens: Instant::MAX, closes: Instant::MAX };
 }
 
-/// The gate of one class: open for ever, or as its gate control list says.
+/// The gate of one class: open for ever, or controlled by a gate control list.
 #[derive(Copy, Clone, Debug)]
 pub struct Gate<'a>(pub(super) Option<(&'a GateControlList, &'a OpenIntervals)>);
 
@@ -28,14 +28,14 @@ impl Gate<'_> {
     /// A gate without a list.
     pub const ALWAYS_OPEN: Self = Self(None);
 
-    /// Whether it never closes.
+    /// Whether the gate never closes.
     #[inline]
     #[must_use]
     pub fn is_always_open(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether any window, from `now` on, has room for something that takes this long.
+    /// Whether any window, from `now` on, is long enough for `needs`.
     #[inline]
     #[must_use]
     pub fn ever_fits(&self, now: Instant, needs: Duration) -> bool {
@@ -45,13 +45,13 @@ impl Gate<'_> {
         })
     }
 
-    /// Whether it is open.
+    /// Whether the gate is open at `now`.
     #[must_use]
     pub fn is_open(&self, now: Instant) -> bool {
         self.next_window(now, Duration::from_ps(1)).is_some_and(|window| window.opens <= now)
     }
 
-    /// How many windows may have to be looked at before one is known to be long enough, or none to be.
+    /// The greatest number of windows to examine before a long enough one is found, or none exists.
     #[must_use]
     pub fn windows(&self) -> usize {
         self.0.map_or(1, |(list, openings)| match &list.sequence {
@@ -60,14 +60,14 @@ impl Gate<'_> {
         })
     }
 
-    /// Whether slopes of shapers change with the list.
+    /// Whether idle slopes change with the list.
     #[inline]
     #[must_use]
     pub fn has_slopes(&self) -> bool {
         self.0.is_some_and(|(list, _)| list.sequence.as_ref().is_some_and(|sequence| sequence.slopes()))
     }
 
-    /// The slope in force at `now`, for a class whose own slope is this.
+    /// The slope in force at `now` for a class whose own slope is `own`.
     #[cold]
     #[must_use]
     pub fn slope(&self, own: i64, now: Instant) -> i64 {
@@ -79,7 +79,7 @@ impl Gate<'_> {
         }
     }
 
-    /// The credit that an idle slope gains between two instants, which it does while the gate is open; in 1e-12 bit.
+    /// The credit that an idle slope gains between two instants, while the gate is open; in 1e-12 bit.
     #[inline]
     #[must_use]
     pub fn credit_gain(&self, slope: i64, from: Instant, to: Instant) -> i128 {
@@ -97,7 +97,7 @@ impl Gate<'_> {
         }
     }
 
-    /// When a class whose idle slope changes with the list will have gained `needed` credit, which is more than zero.
+    /// When a class whose idle slope changes with the list will have gained `needed` credit, which must be positive.
     #[cold]
     #[must_use]
     pub fn when_gained(&self, slope: i64, from: Instant, needed: i128) -> Instant {
@@ -111,10 +111,10 @@ impl Gate<'_> {
         }
     }
 
-    /// The first window that has room for `needs` at or after `now`; the whole of it, so it may have begun before.
+    /// The first window with room for `needs` at or after `now`; the whole window, so it may have begun before.
     ///
-    /// None where no window ever has. The work is at most one pass over the list, however long until then; where the
-    /// list goes by a clock, a pass for every window that is too short by the picosecond that clocks round to.
+    /// None if no window ever has room. The search takes at most one pass over the list; if the list follows a clock,
+    /// one pass for every window that is too short by the picosecond to which clocks round.
     #[must_use]
     pub fn next_window(&self, now: Instant, needs: Duration) -> Option<Window> {
         let Some((list, openings)) = self.0 else {
@@ -129,7 +129,7 @@ impl Gate<'_> {
         }
     }
 
-    /// How long it is open between two instants; by the list's clock.
+    /// How long the gate is open between two instants, on the list's clock.
     #[must_use]
     pub fn open_between(&self, from: Instant, to: Instant) -> Duration {
         match self.0 {
@@ -141,7 +141,7 @@ impl Gate<'_> {
         }
     }
 
-    /// When it will have been open for `needed` since `from`; [`Instant::MAX`] for never.
+    /// When the gate will have been open for `needed` since `from`; [`Instant::MAX`] for never.
     #[must_use]
     pub fn when_open_for(&self, from: Instant, needed: Duration) -> Instant {
         let Some((list, openings)) = self.0 else {
@@ -158,7 +158,7 @@ impl Gate<'_> {
     }
 }
 
-/// What the list's clock shows at a true time, ps.
+/// The time of the list's clock at a true instant, ps.
 fn list_time(clock: Option<&ClockMap<True, Local>>, at: Instant) -> i64 {
     clock.map_or(at.ps(), |clock| clock.forward(at).ps())
 }

@@ -1,11 +1,12 @@
-//! Which gate control list is in force when: the list configuration and cycle timer machines, run ahead.
+//! The gate control list in force at each time: the list configuration and cycle timer state machines, computed
+//! ahead.
 //!
-//! IEEE 802.1Q-2022, 8.6.9.1 and 8.6.9.3. Everything is on the clock of the port's node, so that all of it follows
-//! from the Plan.
+//! IEEE 802.1Q-2022, 8.6.9.1 and 8.6.9.3. All times are on the clock of the port's node, so that the Plan determines
+//! all of them.
 
 use tsn_plan::{GateList, Gates};
 
-/// What the states of the gates follow.
+/// The source of the gate states.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Schedule {
     /// The states before any list (`AdminGateStates`).
@@ -16,12 +17,12 @@ pub enum Schedule {
     Extended(usize),
 }
 
-/// What is in force from an instant on, until the next one.
+/// The schedule that is in force from an instant on, until the next one.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct InForce {
     /// From when on, ns; `i64::MIN` for the first.
     pub from_ns: i64,
-    /// What the gates follow from then on.
+    /// The source of the gate states from then on.
     pub schedule: Schedule,
 }
 
@@ -33,8 +34,8 @@ struct Pending {
     requested_ns: i64,
 }
 
-/// Everything that is ever in force, and how often a list was configured too late (`ConfigChangeError`): one that
-/// runs had to be replaced, and the base time was past.
+/// All schedules that are ever in force, and how often a list was configured too late (`ConfigChangeError`), with a
+/// base time in the past while another list ran.
 #[must_use]
 pub fn in_force(gates: &Gates) -> (Vec<InForce>, u64) {
     let lists: Vec<GateList<'_>> = gates.lists().collect();
@@ -73,28 +74,28 @@ struct History<'a> {
     lists: &'a [GateList<'a>],
     schedules: Vec<InForce>,
     running: Option<usize>,
-    /// When the one that runs came into force.
+    /// When the running list came into force.
     since: i64,
 }
 
 impl History<'_> {
     fn put(&mut self, from_ns: i64, schedule: Schedule) {
-        // What would begin when the next begins, too, never is in force.
+        // A schedule whose successor begins at the same time is never in force.
         while self.schedules.last().is_some_and(|last| last.from_ns >= from_ns) {
             self.schedules.pop();
         }
         self.schedules.push(InForce { from_ns, schedule });
     }
 
-    /// The start of a cycle of the list that runs, not before `from_ns`.
+    /// The start of a cycle of the running list, not before `from_ns`.
     fn next_cycle(&self, number: usize, from_ns: i64) -> i64 {
         let list = &self.lists[number];
         let cycle = i64::try_from(list.cycle_ns).unwrap_or(i64::MAX).max(1);
         from_ns.saturating_add(list.base_time_ns.saturating_sub(from_ns).rem_euclid(cycle))
     }
 
-    /// When the cycle that is extended should have ended: cycles that would begin no longer than the extension before
-    /// the change do not begin, if the change was known then and there is a cycle to extend.
+    /// When the extended cycle should have ended: cycles that would begin within the extension before the change do
+    /// not begin, if the change was known by then and there is a cycle to extend.
     fn extended(&self, due: &Pending) -> Option<(usize, i64)> {
         let number = self.running?;
         let most = i64::try_from(self.lists[number].cycle_extension_ns).unwrap_or(i64::MAX);
@@ -104,8 +105,8 @@ impl History<'_> {
         (from < due.change_ns).then_some((number, from))
     }
 
-    /// A change that is pending is replaced by another one at `now`: a cycle that was being extended for it ends with
-    /// the next regular one.
+    /// A pending change is replaced by another one at `now`: a cycle that was being extended for it ends with the
+    /// next regular one.
     fn resume(&mut self, replaced: &Pending, now: i64) {
         if let Some((number, from)) = self.extended(replaced).filter(|(_, from)| *from <= now) {
             self.put(from, Schedule::Extended(number));
@@ -135,7 +136,8 @@ mod tests {
         vec![GateEntry { open: 1, interval_ns: cycle_ns, mac: None }]
     }
 
-    /// A list with a cycle of 100 ns from 0 on, whose last cycle may be `extension` ns longer, and these changes of it.
+    /// The schedules of a list with a cycle of 100 ns from 0 on, whose last cycle may be `extension` ns longer, and
+    /// these changes of it.
     fn found(extension: u64, changes: &[GateChange]) -> (Vec<(i64, Schedule)>, u64) {
         let gates = Gates {
             cycle_ns: 100,
@@ -152,7 +154,7 @@ mod tests {
         (found.iter().map(|one| (one.from_ns, one.schedule)).collect(), errors)
     }
 
-    /// Asked for at `at`: a list with a cycle of 70 ns from `base` on.
+    /// A change requested at `at_ns`: a list with a cycle of 70 ns from `base_time_ns` on.
     fn change(at_ns: i64, base_time_ns: i64) -> GateChange {
         GateChange { at_ns, base_time_ns, cycle_ns: 70, entries: entries(70), ..GateChange::default() }
     }
@@ -176,7 +178,8 @@ mod tests {
         assert_eq!(found(0, &[change(250, 250)]), (vec![(BEGINNING, List(0)), (250, List(1))], 0));
     }
 
-    /// A base time that is past: the next cycle of the new list, counted from it, and an error is counted.
+    /// The base time is past: the new list begins with its next cycle, counted from the base time, and an error is
+    /// counted.
     #[test]
     fn a_change_that_comes_too_late_begins_with_a_cycle_of_its_own() {
         assert_eq!(found(0, &[change(251, 250)]), (vec![(BEGINNING, List(0)), (320, List(1))], 1));
@@ -209,7 +212,7 @@ mod tests {
         assert_eq!(found(150, &[change(100, 250)]).0, earlier);
         assert_eq!(found(150, &[change(101, 250)]).0, extended);
         assert_eq!(found(150, &[change(201, 250)]).0, whole);
-        // A change with a cycle's end has nothing to extend.
+        // A change at a cycle's end extends no cycle.
         assert_eq!(found(99, &[change(10, 300)]).0, [(BEGINNING, List(0)), (300, List(1))]);
         assert_eq!(
             found(100, &[change(10, 300)]).0,
@@ -217,7 +220,7 @@ mod tests {
         );
     }
 
-    /// The second list comes into force at 250 ns with cycles of 70 ns; what it may be extended by is its own.
+    /// The second list comes into force at 250 ns with cycles of 70 ns; its own extension applies to it.
     #[test]
     fn every_list_is_extended_by_its_own() {
         let second = |extension| GateChange { cycle_extension_ns: extension, ..change(10, 250) };
@@ -234,7 +237,7 @@ mod tests {
         );
     }
 
-    /// What is pending is replaced; a cycle that was being extended for it ends with the next regular one.
+    /// A pending change is replaced; a cycle that was being extended for it ends with the next regular one.
     #[test]
     fn a_change_that_is_replaced_never_comes() {
         let changes = [change(10, 250), change(90, 500)];
@@ -244,10 +247,10 @@ mod tests {
         let expected =
             [(BEGINNING, List(0)), (200, Extended(0)), (300, List(0)), (500, Extended(0)), (550, List(2))];
         assert_eq!(found(50, &changes).0, expected);
-        // At the very instant of the change, it is made.
+        // A change is made at the very instant at which another one is requested.
         let changes = [change(10, 250), change(250, 600)];
         assert_eq!(found(0, &changes).0, [(BEGINNING, List(0)), (250, List(1)), (600, List(2))]);
-        // Two at one instant: the first never is in force.
+        // Two changes at one instant: the first is never in force.
         let changes = [change(10, 250), change(250, 250)];
         assert_eq!(found(0, &changes).0, [(BEGINNING, List(0)), (250, List(2))]);
     }

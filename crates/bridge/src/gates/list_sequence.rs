@@ -1,6 +1,6 @@
 //! A gate control list that other lists replace: one list after the other, each for its time.
 //!
-//! IEEE 802.1Q-2022, 8.6.9. Windows that meet where one list replaces another are one window.
+//! IEEE 802.1Q-2022, 8.6.9. Windows that touch where one list replaces another are one window.
 
 use super::GateControlList;
 use super::list_change::{InForce, Schedule, in_force};
@@ -8,10 +8,10 @@ use super::open_intervals::OpenIntervals;
 use tsn_plan::{GateEntry, Gates, MacOperation};
 use tsn_units::{Duration, Instant, True};
 
-/// One list, and when it is in force.
+/// One list, and the period in which it is in force.
 #[derive(Clone, Debug)]
 pub(super) struct ListPeriod {
-    /// On the list's clock, ps.
+    /// The begin on the list's clock, ps.
     from: i64,
     list: GateControlList,
     /// Idle slopes that the list sets; 0 for classes that keep their own.
@@ -60,7 +60,7 @@ impl ListSequence {
         self.0.iter().all(|period| period.list.classes[class].always && !sloping(period))
     }
 
-    /// More than the windows of one cycle of every list.
+    /// An upper bound for the windows of one cycle of every list.
     pub fn windows(&self, class: u8) -> usize {
         self.0.iter().map(|period| period.openings(class).intervals.len() + 1).sum()
     }
@@ -70,7 +70,7 @@ impl ListSequence {
         self.0.iter().any(|period| period.slopes != [0; 8])
     }
 
-    /// The slope of a class at `at`.
+    /// The idle slope of a class at `at`.
     pub fn slope(&self, class: u8, own: i64, at: i64) -> i64 {
         self.0[self.index(at)].slope(class, Some(own))
     }
@@ -79,7 +79,7 @@ impl ListSequence {
         self.0.partition_point(|period| period.from <= at).saturating_sub(1)
     }
 
-    /// When a period ends.
+    /// The end of a period.
     fn end(&self, index: usize) -> i64 {
         self.0.get(index + 1).map_or(i64::MAX, |next| next.from)
     }
@@ -101,7 +101,7 @@ impl ListSequence {
             if let Some(found) = window(period.window(class, at, needs)) {
                 return Some(found);
             }
-            // One that is too short by itself may go on in the next list.
+            // A window that is too short by itself may continue in the next list.
             if end < i64::MAX
                 && let Some(found) = window(period.window(class, at.max(end - 1), 0))
             {
@@ -111,7 +111,7 @@ impl ListSequence {
         None
     }
 
-    /// When a window closes that is open to the end of a period.
+    /// The closing of a window that is open at the end of a period.
     fn open_beyond(&self, class: u8, mut index: usize, mut closes: i64) -> i64 {
         while closes >= self.end(index) && index + 1 < self.0.len() {
             index += 1;
@@ -124,7 +124,7 @@ impl ListSequence {
         closes
     }
 
-    /// The credit that a class gains between two instants, at its own idle slope where the list has no other one;
+    /// The credit that a class gains between two instants, at its own idle slope unless the list sets another one;
     /// without a slope, how long its gate is open.
     pub fn credit_gain(&self, class: u8, own: Option<i64>, from: i64, to: i64) -> i128 {
         let mut credit_gain = 0;
@@ -173,7 +173,7 @@ impl ListPeriod {
         }
     }
 
-    /// The first window with room, as if the period had neither beginning nor end.
+    /// The first window with room, as if the period had neither begin nor end.
     fn window(&self, class: u8, now: i64, needs: i64) -> Option<(i64, i64)> {
         let openings = self.openings(class);
         if openings.always {

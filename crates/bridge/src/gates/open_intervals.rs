@@ -16,15 +16,15 @@ pub(super) struct Interval {
 pub(super) struct OpenIntervals {
     /// The traffic class, or `HOLD_RELEASE`.
     pub class: u8,
-    /// Open for ever: no window has an end.
+    /// Whether the gate is open for ever.
     pub always: bool,
     /// The intervals in order, none touching the next; cut at the end of the cycle.
     pub intervals: Vec<Interval>,
-    /// The last span goes on in the first one of the next cycle.
+    /// Whether the last interval continues in the first one of the next cycle.
     pub wraps: bool,
     /// Open time in every cycle.
     pub per_cycle: i64,
-    /// The longest window, across the end of the cycle, too.
+    /// The longest window, also across the end of the cycle.
     pub longest: i64,
 }
 

@@ -1,4 +1,4 @@
-//! What faults do to a port: its queues are lost, or it follows a gate control list that is not its own.
+//! Effects of faults on a port: its queues are lost, or it follows a gate control list that is not its own.
 
 use super::{Actions, EgressPort, Window};
 use crate::{Frame, Gate, GateControlList};
@@ -13,7 +13,7 @@ pub(super) struct OwnGates {
 }
 
 impl OwnGates {
-    /// From now on the list goes by this clock.
+    /// From now on the list follows this clock.
     pub fn set_clock(&mut self, clock: ClockMap<True, Local>) {
         if let Some(list) = &mut self.gates {
             list.set_clock(clock);
@@ -22,7 +22,7 @@ impl OwnGates {
 }
 
 impl<F: Frame> EgressPort<F> {
-    /// The node is switched off, or on again: nothing waits and nothing is under way any more. Gives what did.
+    /// The node goes down or comes up: no frame waits or is under way any more. Returns the frames that did.
     #[cold]
     pub fn flush(&mut self, now: Instant) -> Vec<F> {
         let mut lost = Vec::new();
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Tells the port of everything that it asks for until `end`; gives when frames start.
+    /// Sends the port the wakes that it requests until `end`; returns when frames start.
     fn starts(port: &mut EgressPort<Sized>, mut actions: Actions<Sized>, end: i64) -> Vec<i64> {
         let (mut wakes, mut found) = (Vec::new(), Vec::new());
         loop {
@@ -172,7 +172,7 @@ mod tests {
             port.handle(Instant::from_ns(ns), frame, &mut actions);
             assert!(actions.start.is_none() && actions.dropped.is_none(), "they wait");
         }
-        // Its own gate is closed at 60 us.
+        // The port's own gate is closed at 60 us.
         port.restore_gates(Instant::from_ns(60_000), &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [100_000, 100_000 + 1_020 * 8]);
     }
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(starts(&mut port, actions, 1_000_000), [70_000]);
     }
 
-    /// Class 0 may send for 50 us of its own list, class 1 always.
+    /// Class 0 may send for 50 us of the port's own list, class 1 always.
     #[test]
     fn frames_are_taken_by_the_ports_own_list_and_go_by_the_other() {
         let mut plan =
@@ -198,7 +198,7 @@ mod tests {
         let arrive = |class, octets| Event::Arrive { class, frame: Sized(octets), more: false };
         port.override_gates(Instant::from_ns(0), Some(&list(&[(1, 100_000)])), &mut actions);
         port.handle(Instant::from_ns(0), Event::Wake, &mut actions);
-        // 8,000 octets take 64 us: more than any window of its own, while the other list never closes.
+        // 8,000 octets take 64 us: more than any window of the port's own list, while the other list never closes.
         port.handle(Instant::from_ns(0), arrive(0, 8_000), &mut actions);
         assert!(actions.dropped.is_some());
         // The other list never opens the gate of class 1.
@@ -208,7 +208,7 @@ mod tests {
         assert!(actions.start.is_some(), "its own list would be closed");
         port.restore_gates(Instant::from_ns(70_000), &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [70_000]);
-        // A list that is gone takes no gate from a class that has none of its own.
+        // A restored list takes no gate from a class that has none of its own.
         plan.gates = None;
         let mut port = EgressPort::new(&plan);
         port.override_gates(Instant::from_ns(0), None, &mut actions);
@@ -216,7 +216,7 @@ mod tests {
         assert!(actions.dropped.is_none());
     }
 
-    /// The clock is set while the port obeys another list: its own list goes by it afterwards.
+    /// The clock is set while the port follows another list: its own list follows the clock afterwards.
     #[test]
     fn a_ports_own_list_keeps_its_clock() {
         let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(starts(&mut port, actions, 1_000_000), [93_000]);
     }
 
-    /// Credit is by the list that was in force: 250 bit/us stand still from 8 us on, where the wrong list closes.
+    /// Credit follows the list that was in force: 250 bit/us are frozen from 8 us on, when the wrong list closes.
     #[test]
     fn credit_is_by_the_list_in_force() {
         let cbs = tsn_plan::Cbs {
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(bits(&port, 20_000), Some(-5_000));
         port.restore_gates(Instant::from_ns(20_000), &mut actions);
         assert_eq!(bits(&port, 24_000), Some(-4_000));
-        // While a frame waits it rises above zero; where nothing waits, it does not.
+        // While a frame waits, credit rises above zero; otherwise it does not.
         for (waits, credit) in [(true, 1_000), (false, 0)] {
             let mut port = EgressPort::new(&plan);
             port.handle(Instant::from_ns(0), arrive(980), &mut actions);

@@ -1,4 +1,5 @@
-//! Pre-emption with gates and shapers: when preemptable frames are held and released, and what their parts cost.
+//! Pre-emption with gates and shapers: when preemptable frames are held and released, and the credit that their
+//! fragments cost.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.2, 8.6.8.4 and 12.30; IEEE 802.3-2022, clause 99.
 
@@ -11,8 +12,8 @@ use tsn_units::{Duration, Instant, Octets};
 const LARGEST_UNCUT: u32 = 123;
 
 impl<F: Frame> EgressPort<F> {
-    /// The first window from `now` on in which preemptable frames are not held: from the request for a release until
-    /// that for a hold.
+    /// The first window from `now` on in which preemptable frames are not held: from a release request to a hold
+    /// request.
     fn release_window(&self, now: Instant) -> Option<Window> {
         let always = Window { opens: Instant::from_ps(i64::MIN), closes: Instant::MAX };
         let Some(list) = &self.gates else { return Some(always) };
@@ -34,7 +35,7 @@ impl<F: Frame> EgressPort<F> {
         None
     }
 
-    /// From when on preemptable frames are held: `now`, or later.
+    /// When preemptable frames are held: `now`, or later.
     pub(super) fn hold_begins(&self, now: Instant) -> Instant {
         match self.release_window(now) {
             Some(window) if window.opens <= now => window.closes,
@@ -42,15 +43,15 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// From when on preemptable frames are released: `now`, or later; [`Instant::MAX`] for never.
+    /// When preemptable frames are released: `now`, or later; [`Instant::MAX`] for never.
     pub(super) fn release_begins(&self, now: Instant) -> Instant {
         self.release_window(now).map_or(Instant::MAX, |window| window.opens.max(now))
     }
 
-    /// When a preemptable frame may start that a hold can cut, not before `from`.
+    /// The earliest start, not before `from`, of a preemptable frame that a hold can cut.
     ///
-    /// The guard: all of it fits its window, or the window ends in a hold and what cannot be cut then is off the wire
-    /// when it does.
+    /// The guard: the whole frame fits its window, or the window ends in a hold, and the part that cannot be cut is
+    /// off the wire by then.
     #[cold]
     #[inline(never)]
     pub(super) fn preemptable_start(&self, class: u8, from: Instant, frame: Octets) -> Instant {
@@ -84,7 +85,7 @@ impl<F: Frame> EgressPort<F> {
         Instant::MAX
     }
 
-    /// Whether anything of an mPacket is on the wire while the gate of its class is closed.
+    /// Whether any part of an mPacket is on the wire while the gate of its class is closed.
     pub(super) fn overruns(&self, class: u8, started: Instant, ends: Instant) -> bool {
         let gate = self.gate(class);
         !gate.is_always_open()
@@ -93,7 +94,7 @@ impl<F: Frame> EgressPort<F> {
                 .is_none_or(|window| window.opens > started || window.closes < ends)
     }
 
-    /// An mPacket begins: charges its class. Gives the credit before.
+    /// Charges the class of an mPacket that begins. Returns the credit before.
     pub(super) fn charge(&mut self, now: Instant, class: u8, wire: Duration) -> i128 {
         let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
         let Some(shaper) = &mut self.classes[usize::from(class)].shaper else { return 0 };
@@ -103,7 +104,7 @@ impl<F: Frame> EgressPort<F> {
         saved
     }
 
-    /// An mPacket is cut, and the medium free from `free` on: charges its class less.
+    /// Refunds a part of the charge of an mPacket that is cut and leaves the medium free from `free` on.
     pub(super) fn refund(&mut self, partial: &PartialFrame<F>, free: Instant) {
         let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(partial.class));
         if let Some(shaper) = &mut self.classes[usize::from(partial.class)].shaper {
@@ -111,7 +112,7 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// The rest of an interrupted frame waits: its class gains credit as with a frame in its queue.
+    /// The rest of an interrupted frame waits: its class gains credit as if a frame were in its queue.
     pub(super) fn gain_while_interrupted(&mut self, merge: &MacMerge<F>, now: Instant) {
         let Some(partial) = merge.partial.as_ref().filter(|partial| !partial.running) else { return };
         let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(partial.class));

@@ -1,4 +1,4 @@
-//! Frame pre-emption: how express frames interrupt preemptable ones, and how those go on.
+//! Frame pre-emption: how express frames interrupt preemptable ones, and how interrupted frames continue.
 //!
 //! IEEE 802.3-2022, clause 99; IEEE 802.1Q-2022, 6.7.2; OCORA 3.2.2.
 
@@ -17,31 +17,31 @@ const CHECK: u32 = 4;
 pub struct MergeCounters {
     /// How often an express frame cut a preemptable one.
     pub preemptions: u64,
-    /// mPackets that went on with a frame (`aMACMergeFragCountTx`).
+    /// mPackets that continued a frame (`aMACMergeFragCountTx`).
     pub continuations: u64,
-    /// Frames that were sent in more than one part (`aMACMergeFrameAssOkCount` at the other end).
+    /// Frames that were sent in more than one fragment (`aMACMergeFrameAssOkCount` at the other end).
     pub fragmented_frames: u64,
-    /// How often a preemptable frame was cut because a gate entry held it back (`aMACMergeHoldCount`).
+    /// How often a preemptable frame was cut because a gate entry held it (`aMACMergeHoldCount`).
     pub holds: u64,
 }
 
-/// A preemptable frame that is not sent whole yet.
+/// A preemptable frame that is not yet sent completely.
 #[derive(Clone, Debug)]
 pub(super) struct PartialFrame<F> {
     frame: F,
     pub class: u8,
-    /// Of its first mPacket.
+    /// The first bit of its first mPacket.
     first_bit: Instant,
-    /// Of the mPacket that is on the wire or was last.
+    /// The start of the current or last mPacket.
     pub started: Instant,
     /// Octets, FCS included, that no earlier mPacket carried.
     rest: u32,
-    /// An mPacket with all of the rest is on the wire, and may still be cut.
+    /// Whether an mPacket with the whole rest is on the wire, and may still be cut.
     pub running: bool,
     fragmented: bool,
-    /// The class's credit before the mPacket that is on the wire or was last.
+    /// The class's credit before the current or last mPacket.
     pub credit: i128,
-    /// Part of it was on the wire while its gate was closed.
+    /// Whether a part of it was on the wire while its gate was closed.
     overran: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct PartialFrame<F> {
 pub(super) struct MacMerge<F> {
     /// Bit n: class n is express.
     express: u8,
-    /// Gate entries hold preemptable frames (`Set-And-Hold-MAC`).
+    /// Whether gate entries hold preemptable frames (`Set-And-Hold-MAC`).
     holding: bool,
     pub partial: Option<PartialFrame<F>>,
     counters: MergeCounters,
@@ -65,7 +65,7 @@ impl<F> MacMerge<F> {
         usize::from(self.partial.is_some())
     }
 
-    /// Discards the frame that is not sent whole yet.
+    /// Discards the frame that is not yet sent completely.
     pub fn clear(&mut self) -> Option<F> {
         self.partial.take().map(|partial| partial.frame)
     }
@@ -76,8 +76,8 @@ impl<F> MacMerge<F> {
 }
 
 impl<F> PartialFrame<F> {
-    /// How many octets of the rest are sent when it is cut as early as possible, if it can be cut at all: what is
-    /// sent and what remains both fill an mPacket.
+    /// The number of octets of the rest that are sent if it is cut as early as possible; none if it cannot be cut, as
+    /// both the sent and the remaining part must fill an mPacket.
     fn cut(&self, now: Instant, line: &Line) -> Option<u32> {
         let elapsed = i128::from((now - self.started).ps()) * i128::from(line.rate().0);
         let started = u32::try_from((elapsed + 7_999_999_999_999) / 8_000_000_000_000).ok()?;
@@ -124,7 +124,7 @@ impl<F: Frame> EgressPort<F> {
                 actions.start = Some(Transmission { frame, class, first_bit, last_bit: ends });
                 merge.partial = None;
             } else {
-                // The answer can only become no.
+                // Later the frame cannot be cut either.
                 let Some(sent) = partial.cut(now, &self.line) else {
                     return self.request_wake(ends, actions);
                 };
@@ -135,7 +135,7 @@ impl<F: Frame> EgressPort<F> {
                 }
                 let free = partial.started + self.line.until_free(Octets(sent + CHECK));
                 if hold > now {
-                    // By when the cut mPacket is off the wire, the window that the express frame waits for may be over.
+                    // When the cut mPacket is off the wire, the window of the express frame may be over.
                     let express = self.earliest_of(merge.express, free).1;
                     if express > free {
                         return self.request_wake(ends.min(express).min(hold), actions);
@@ -168,7 +168,7 @@ impl<F: Frame> EgressPort<F> {
         }
         let goes_on = if merge.holding { self.release_begins(now) } else { now };
         if goes_on > now {
-            // Whatever waits for its window waits in `earliest_of`, the rest of a frame only for its release.
+            // Frames wait for their windows in `earliest_of`; the rest of a frame waits only for its release.
             let partial = if merge.partial.is_some() { goes_on } else { Instant::MAX };
             let next = self.earliest_of(u8::MAX, now).1.max(now + super::SHORTEST_WINDOW);
             return self.request_wake(next.min(partial), actions);
@@ -218,7 +218,7 @@ impl<F: Frame> EgressPort<F> {
         })
     }
 
-    /// Of the classes in `mask` with waiting frames, the one that may start first, the highest among equals.
+    /// The class in `mask` whose waiting frame may start first, the highest among equals.
     fn earliest_of(&mut self, mask: u8, from: Instant) -> (u8, Instant) {
         let mut earliest = (0, Instant::MAX);
         let mut rest = self.waiting & mask;

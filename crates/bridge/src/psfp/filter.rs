@@ -1,28 +1,28 @@
-//! A stream filter: the size of service data units, and what frames have to pass next.
+//! A stream filter: the maximum size of service data units, then the stream gate, meter and scheduler of its frames.
 //!
 //! IEEE 802.1Q-2022, 8.6.5.3.
 
 use tsn_plan::StreamFilter;
 
-/// What a stream filter counted.
+/// The counters of a stream filter.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct FilterCounters {
     pub matching_frames: u64,
-    /// That found the stream gate open, or none in their way.
+    /// Frames that passed the stream gate, or have none.
     pub passing_frames: u64,
-    /// That a stream gate stopped.
+    /// Frames that the stream gate dropped.
     pub not_passing_frames: u64,
     pub passing_sdu: u64,
-    /// That were too long, or came after one that was.
+    /// Frames that were too long, or came after a too long one.
     pub not_passing_sdu: u64,
-    /// That the flow meter dropped.
+    /// Frames that the flow meter dropped.
     pub red_frames: u64,
-    /// That it let pass marked.
+    /// Frames that the flow meter marked yellow.
     pub yellow_frames: u64,
 }
 
-/// One filter at work.
+/// One filter with its state.
 #[derive(Clone, Debug)]
 pub(super) struct Filter {
     max_sdu: Option<u32>,
@@ -48,7 +48,7 @@ impl Filter {
         }
     }
 
-    /// Whether a service data unit is short enough, and none before it was too long.
+    /// Whether a service data unit is short enough, and no earlier one has blocked the stream.
     pub fn takes(&mut self, sdu_octets: u32) -> bool {
         let short = self.max_sdu.is_none_or(|most| sdu_octets <= most);
         self.blocked |= self.block_oversize && !short;

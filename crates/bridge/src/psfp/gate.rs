@@ -1,32 +1,32 @@
-//! A stream gate: passes frames or not, and chooses their queue, as its list says.
+//! A stream gate: passes frames or drops them, and chooses their queue, by its control list.
 //!
 //! IEEE 802.1Q-2022, 8.6.5.4 and 8.6.10.
 
 use tsn_plan::duration;
 use tsn_units::{Instant, Local};
 
-/// Whether a frame passes.
+/// The decision of a stream gate.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Passing {
-    /// It does.
+    /// The frame passes.
     Open {
-        /// What chooses its queue, in place of its priority.
+        /// The internal priority value that chooses the queue instead of the frame's priority.
         ipv: Option<u8>,
     },
-    /// It does not.
+    /// The frame is dropped.
     Closed,
 }
 
 #[derive(Copy, Clone, Debug)]
 struct Entry {
-    /// When it ends, in ps from the start of the cycle.
+    /// The end of the entry, in ps from the start of the cycle.
     until: i64,
     open: bool,
     ipv: Option<u8>,
     octets_max: Option<u64>,
 }
 
-/// One gate and its list; cycles reach back before the base time.
+/// One gate and its list; cycles extend to before the base time.
 #[derive(Clone, Debug)]
 pub struct StreamGate {
     base: i64,
@@ -34,14 +34,14 @@ pub struct StreamGate {
     entries: Vec<Entry>,
     close_on_invalid_rx: bool,
     close_on_octets_exceeded: bool,
-    /// Closed for good.
+    /// Whether the gate is closed for ever.
     closed: bool,
-    /// The interval that the last frame came in: when it began, and how many octets have passed in it.
+    /// The interval of the last frame: when it began, and how many octets have passed in it.
     interval: Option<(i64, u64)>,
 }
 
 impl StreamGate {
-    /// The gate of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
+    /// The gate of a checked Plan (see [`tsn_plan::Plan::check`]).
     #[must_use]
     pub fn new(gate: &tsn_plan::StreamGate) -> Self {
         let mut until = 0_i64;
@@ -60,7 +60,7 @@ impl StreamGate {
         }
     }
 
-    /// A frame comes when the node's clock shows `now`.
+    /// Handles a frame that arrives when the node's clock shows `now`.
     pub fn pass(&mut self, now: Instant<Local>, sdu_octets: u32) -> Passing {
         let phase = (now.ps() - self.base).rem_euclid(self.cycle);
         let place = self.entries.partition_point(|entry| entry.until <= phase);

@@ -7,18 +7,18 @@ use tsn_units::{Free, Instant};
 /// Tokens of one bit, in the unit in which a rate in bit/s times a time in ps is exact.
 const BIT: i128 = 1_000_000_000_000;
 
-/// What a meter says of a frame.
+/// The colour that a meter gives a frame.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Color {
-    /// Within the committed rate.
+    /// The frame is within the committed rate.
     Green,
-    /// Beyond it, within the excess rate.
+    /// The frame is beyond the committed rate and within the excess rate.
     Yellow,
-    /// Beyond both, or dropped because it is yellow.
+    /// The frame is beyond both rates, or is dropped because it is yellow.
     Red,
 }
 
-/// One meter at work. Buckets are full at the beginning of the run; tokens are exact.
+/// One meter with its state. Buckets are full at the beginning of the run; tokens are exact.
 #[derive(Clone, Debug)]
 pub struct FlowMeter {
     cir: i128,
@@ -37,7 +37,7 @@ pub struct FlowMeter {
 }
 
 impl FlowMeter {
-    /// The meter of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
+    /// The meter of a checked Plan (see [`tsn_plan::Plan::check`]).
     #[must_use]
     pub fn new(meter: &tsn_plan::FlowMeter) -> Self {
         let (cbs, ebs) = (tokens(meter.cbs_octets), tokens(meter.ebs_octets));
@@ -57,7 +57,7 @@ impl FlowMeter {
         }
     }
 
-    /// A frame of `octets` from destination address to FCS comes.
+    /// Meters a frame of `octets` from destination address to FCS.
     pub fn color(&mut self, now: Instant<Free>, octets: u32, yellow: bool) -> Color {
         let passed = i128::from((now - self.last).ps().max(0));
         self.last = self.last.max(now);
@@ -125,7 +125,7 @@ mod tests {
     fn a_burst_takes_both_buckets_and_they_fill_at_their_rates() {
         let frames = [(0, 1_000, false), (0, 500, false), (0, 1, false), (99, 100, false), (100, 100, false)];
         assert_eq!(colors(meter(0, |_| ()), &frames), "gyrrg");
-        // At half the committed rate, 50 octets have gathered in the other one after 100 us.
+        // At half the committed rate, the other bucket has 50 octets after 100 us.
         let frames =
             [(0, 1_000, false), (0, 500, false), (100, 101, false), (100, 100, false), (100, 50, false)];
         assert_eq!(colors(meter(4_000_000, |_| ()), &frames), "gyrgy");

@@ -1,4 +1,4 @@
-//! Per-stream filtering and policing: what a node does with frames as they come in.
+//! Per-stream filtering and policing: the treatment of received frames in a node.
 //!
 //! IEEE 802.1Q-2022, 8.6.5.2 to 8.6.5.6.
 
@@ -15,34 +15,34 @@ use filter::Filter;
 use tsn_plan::Policing;
 use tsn_units::{Free, Instant, Local};
 
-/// A frame as a filter sees it.
+/// The properties of a frame that a filter needs.
 #[derive(Copy, Clone, Debug)]
 pub struct Received {
-    /// From destination address to FCS.
+    /// Octets from destination address to FCS.
     pub octets: u32,
-    /// Of its service data unit: between its type and its FCS.
+    /// Octets of the service data unit: between type and FCS.
     pub sdu_octets: u32,
-    /// Whether a meter before has marked it yellow.
+    /// Whether an earlier meter has marked the frame yellow.
     pub yellow: bool,
 }
 
-/// What becomes of a frame.
+/// The decision about a frame.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It goes on.
+    /// The frame passes.
     Pass {
-        /// What chooses its queue, in place of its priority.
+        /// The internal priority value that chooses the queue instead of the frame's priority.
         ipv: Option<u8>,
-        /// Whether it is yellow from here on.
+        /// Whether the frame is yellow from here on.
         yellow: bool,
-        /// When it may be selected for transmission, where an ATS scheduler has a say.
+        /// When the frame may be selected for transmission, if an ATS scheduler decides that.
         eligible: Option<Instant<Free>>,
     },
-    /// It is dropped and counted.
+    /// The frame is dropped and counted.
     Drop,
 }
 
-/// One node's tables at work.
+/// The tables of one node with their state.
 #[derive(Clone, Debug)]
 pub struct Psfp {
     filters: Vec<Filter>,
@@ -52,7 +52,7 @@ pub struct Psfp {
 }
 
 impl Psfp {
-    /// The tables of a Plan whose consistency is proved (see [`tsn_plan::Plan::check`]).
+    /// The tables of a checked Plan (see [`tsn_plan::Plan::check`]).
     #[must_use]
     pub fn new(policing: &Policing) -> Self {
         Self {
@@ -63,8 +63,8 @@ impl Psfp {
         }
     }
 
-    /// A frame has come in that matches a filter. Stream gates go by the node's clock, which shows `local`; meters and
-    /// schedulers by `now`, which the node's oscillator counts.
+    /// Handles a received frame that matches a filter. Stream gates use `local`, the time of the node's clock; meters
+    /// and schedulers use `now`, the time of the node's oscillator.
     pub fn receive(
         &mut self,
         now: Instant<Free>,
@@ -111,7 +111,7 @@ impl Psfp {
         Verdict::Pass { ipv, yellow, eligible }
     }
 
-    /// What each filter counted, in the order of the filters.
+    /// The counters of each filter, in the order of the filters.
     pub fn counters(&self) -> impl Iterator<Item = &FilterCounters> {
         self.filters.iter().map(|filter| &filter.counters)
     }
@@ -128,8 +128,8 @@ mod tests {
     use super::*;
     use tsn_plan::{AtsGroup, AtsScheduler, StreamFilter, StreamGateEntry};
 
-    /// A gate that is closed for the second half of every 2 us, a meter of 100 octets and 50 more that are yellow, and a
-    /// scheduler of 1,000 bit at 1 Mbit/s where nothing may wait for more than 1 ms.
+    /// A gate that is closed for the second half of every 2 us, a meter of 100 octets and 50 more that are yellow,
+    /// and a scheduler of 1,000 bit at 1 Mbit/s with a maximum residence time of 1 ms.
     fn tables(filters: Vec<StreamFilter>) -> Psfp {
         let entry = |open, ipv| StreamGateEntry { open, ipv, interval_ns: 1_000, octets_max: None };
         Psfp::new(&Policing {
@@ -165,7 +165,7 @@ mod tests {
         Verdict::Pass { ipv, yellow, eligible: None }
     }
 
-    /// Stream gates go by the node's clock, which may show something else than what is counted.
+    /// Stream gates use the node's clock, which may differ from the counted time.
     #[test]
     fn a_frame_passes_the_size_then_the_gate_then_the_meter() {
         let all = StreamFilter { max_sdu_octets: Some(82), gate: Some(0), meter: Some(0), ..plain() };

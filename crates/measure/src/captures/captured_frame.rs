@@ -5,11 +5,11 @@
 pub(super) struct CapturedFrame {
     /// The stamp.
     pub(super) t_ns: Option<i64>,
-    /// The stamp, or where it is missing the last one before: to read the sides in step.
+    /// The timestamp, or, if it is missing, the previous one: both sides are read in step by it.
     pub(super) at: i64,
-    /// Which stream.
+    /// The number of the stream.
     pub(super) stream: u32,
-    /// Which frame: its number, or its hash.
+    /// The sequence number or the hash of the frame.
     pub(super) number: Option<u64>,
     /// Octets from destination address to FCS.
     pub(super) octets: u32,

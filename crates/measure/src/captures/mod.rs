@@ -1,4 +1,4 @@
-//! Two sides of captures to measures: reads both in step, so that only what is under way is in memory.
+//! Captures of both sides to measures: both are read in step, so that only frames under way are in memory.
 
 mod captured_frame;
 mod probe;
@@ -17,11 +17,11 @@ use side::Side;
 use std::path::PathBuf;
 use streams::Streams;
 
-/// What the caller may choose.
+/// The options of the caller.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The receiving clock minus the sending clock, in whole seconds; taken off every delay.
+    /// The receiving clock minus the sending clock, in whole seconds; it is subtracted from every delay.
     pub offset_s: Option<i64>,
     /// Delay above which a frame is late, ns.
     pub deadline_ns: Option<u64>,
@@ -64,7 +64,7 @@ pub fn measure(
     finish(&sides, streams, table, options)
 }
 
-/// Both sides, and by how much the receiving one's stamps are ahead of the sending one's.
+/// Both sides, and the offset of the receiving side's timestamps from the sending side's.
 struct Sides {
     tx: Side,
     rx: Side,
@@ -72,8 +72,8 @@ struct Sides {
 }
 
 impl Sides {
-    /// Reads both sides to their ends, always the one that lags: stamps are compared as the last whole frame's
-    /// delay suggests, so that neither a clock offset nor a late start fills the window.
+    /// Reads both sides to their ends, always the one that lags: the delay of the last complete frame shows how to
+    /// compare timestamps, so that neither a clock offset nor a late start fills the window.
     fn read_in_step(&mut self, streams: &mut Streams, out: &mut impl FrameSink) -> Result<(), Error> {
         let mut sent = self.tx.next(streams)?;
         let mut arrived = self.rx.next(streams)?;
@@ -98,7 +98,7 @@ impl Sides {
     }
 }
 
-/// Everything is read: what does it say?
+/// Makes the report after all frames are read.
 fn finish(
     sides: &Sides,
     streams: Streams,

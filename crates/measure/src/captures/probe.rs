@@ -1,5 +1,5 @@
-//! Reads the beginning of both sides: which formats the frames have, which fields both sides show, and how far their
-//! clocks are apart.
+//! Reads the begin of both sides to find the frames' formats, the fields that both sides contain, and the offset
+//! between their clocks.
 
 use super::captured_frame::CapturedFrame;
 use super::streams::{Numbering, Streams};
@@ -16,20 +16,20 @@ use tsn_wire::recognise::{Evidence, Format, marked};
 
 /// Frames per file that are probed.
 const PROBE_FRAMES: usize = 20_000;
-/// Clocks whose first stamps are further apart than this, in ns, are taken to have other epochs.
+/// Clocks whose first timestamps differ by more than this, in ns, are assumed to have different epochs.
 const SAME_EPOCH_NS: u64 = 3_600_000_000_000;
 
-/// What the beginning of both sides says.
+/// The findings at the begin of both sides.
 pub(super) struct Probed {
     pub(super) visible: VisibleFields,
     pub(super) formats: FxHashMap<FlowKey, Numbering>,
-    /// How many octets of a packet both sides have captured.
+    /// Number of octets of a packet that both sides have captured.
     pub(super) hash_octets: usize,
-    /// The receiving side's stamp minus the sending side's, for the same frame.
+    /// The receiving side's timestamp minus the sending side's, for the same frame.
     pub(super) ahead_ns: i64,
 }
 
-/// What tells the format of one stream's frames.
+/// The evidence for the format of one stream's frames.
 #[derive(Default)]
 struct StreamEvidence {
     marked: Option<Format>,
@@ -37,7 +37,7 @@ struct StreamEvidence {
     highest_in_cycle: u32,
 }
 
-/// The fields that every frame of one side shows.
+/// The fields that every frame of one side contains.
 #[derive(Copy, Clone)]
 struct SideFields {
     source: bool,
@@ -113,7 +113,7 @@ fn read_beginning(
     Ok(())
 }
 
-/// By how much the receiving stamps are ahead: the median over frames that both beginnings hold.
+/// The offset of the receiving timestamps: the median over frames at both begins.
 fn clocks(
     tx: &[PathBuf],
     rx: &[PathBuf],
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn clocks_are_apart_by_the_median_delay_of_the_frames_that_both_sides_show() {
         let sent = [(1, 1_000), (2, 2_000), (3, 3_000), (4, 4_000), (5, 5_000), (6, 6_000)];
-        // Delays of 50, 40, 90, 20 and 10 ns; frame 6 was lost, and frame 7 not seen at the sender.
+        // Delays of 50, 40, 90, 20 and 10 ns; frame 6 was lost, and frame 7 was not observed at the sender.
         let arrived = [(1, 1_050), (2, 2_040), (3, 3_090), (4, 4_020), (5, 5_010), (7, 7_000)];
         assert_eq!(ahead_ns(&sent, &arrived), 40);
         assert_eq!(ahead_ns(&sent, &arrived[..1]), 50);
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(arrived(7_000), 0);
         assert_eq!(arrived(HOUR), 0);
         assert_eq!(arrived(HOUR + 1), HOUR + 1);
-        // A capture without frames says nothing.
+        // A capture without frames gives no evidence.
         assert_eq!(ahead_ns(&[(1, HOUR + 5_000)], &[]), 0);
     }
 }

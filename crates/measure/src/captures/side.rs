@@ -19,7 +19,7 @@ struct Capture {
 }
 
 impl Capture {
-    /// The file's next frame that can be told apart.
+    /// The file's next frame that can be identified.
     #[inline]
     fn next(&mut self, end: End, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
         loop {
@@ -90,7 +90,7 @@ impl Side {
         self.captures.iter().map(|capture| capture.unreadable).sum()
     }
 
-    /// Whose clock stamps here: as the files say, or else the files themselves.
+    /// The name of the clock of these timestamps: as the files name it, or else the files themselves.
     pub(super) fn clock(&self) -> String {
         let named = self.captures.iter().find_map(|capture| capture.reader.clock());
         named.map_or_else(

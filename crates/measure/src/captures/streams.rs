@@ -1,4 +1,4 @@
-//! The streams that captures hold: tells a frame's stream and number, and pairs its sightings.
+//! The streams in captures: identifies a frame's stream and number, and pairs its sightings.
 
 use super::End;
 use super::captured_frame::CapturedFrame;
@@ -15,7 +15,7 @@ use tsn_wire::telegram;
 /// Streams of our own payload with numbers below this are looked up in a table.
 const SMALL_STREAMS: usize = 1 << 16;
 
-/// The format of a stream's frames, and what is needed to number them.
+/// The format of a stream's frames, and the state that is needed to number them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Numbering {
     pub(super) format: Format,
@@ -29,20 +29,21 @@ struct Stream {
     /// The last whole number of each side, for numbers of few bits.
     last: [Option<u64>; 2],
     hashed: Hashed,
-    /// Whether the sending side saw it.
+    /// Whether the sending side observed the stream.
     sent: bool,
-    /// Frames that arrived before that.
+    /// Frames that arrived before the sending side observed the stream.
     rx_only: u64,
 }
 
-/// Sightings of frames that only their hash tells apart: the n-th of equal frames here is the n-th there.
+/// Sightings of frames that only their hash identifies: the n-th of equal frames at one side is the n-th at the
+/// other.
 #[derive(Default)]
 struct Hashed {
     next: u64,
-    /// Sent and waiting: numbers by hash, and all of them by age.
+    /// Sent frames that wait: numbers by hash.
     sent: FxHashMap<u64, VecDeque<u64>>,
     sent_by_age: VecDeque<(u64, u64)>,
-    /// Arrived and waiting for the sending side to be read that far.
+    /// Arrived frames that wait until the sending side is read up to them.
     arrived: FxHashMap<u64, VecDeque<(Option<i64>, u32)>>,
     arrived_by_age: VecDeque<u64>,
 }
@@ -57,9 +58,9 @@ pub(super) struct Streams {
     /// Streams of our own payload by their numbers, where those are small.
     own: Vec<Option<u32>>,
     all: Vec<Stream>,
-    /// The last frame's stream of each side: the next is often of the same.
+    /// The last frame's stream of each side: the next frame is often of the same stream.
     last: [Option<(FlowKey, u32)>; 2],
-    /// How many streams were sent.
+    /// Number of sent streams.
     paths: u32,
 }
 
@@ -84,7 +85,7 @@ impl Streams {
         }
     }
 
-    /// Which stream a frame is of, and its number there (or its hash).
+    /// The stream of a frame, and its number in the stream (or its hash).
     #[inline]
     pub(super) fn identify(&mut self, frame: &Dissected<'_>, end: End) -> (u32, Option<u64>) {
         if frame.ports.is_some()
@@ -108,7 +109,7 @@ impl Streams {
         (place, number.and_then(|number| stream.whole(number, format.number_bits(), end)))
     }
 
-    /// A stream of our own payload that is not in the table of small numbers, or not yet.
+    /// The index of a stream of our own payload that is not, or not yet, in the table of small numbers.
     #[cold]
     fn look_up_own(&mut self, stream: u32, frame: &Dissected<'_>, end: End) -> u32 {
         let place = self.look_up(FlowKey::Tsnbench(stream), frame, end);
@@ -162,7 +163,7 @@ impl Streams {
     pub(super) fn tx(&mut self, event: &CapturedFrame, out: &mut impl FrameSink) {
         let stream = &mut self.all[event.stream as usize];
         if !stream.sent {
-            // Only streams that were sent have a place in the report.
+            // Only streams that were sent are in the report.
             stream.sent = true;
             stream.path.options.path = self.paths;
             self.paths += 1;
@@ -189,7 +190,7 @@ impl Streams {
         }
     }
 
-    /// Nothing more comes.
+    /// Ends the pairing after the last frame.
     pub(super) fn finish(&mut self, out: &mut impl FrameSink) {
         for stream in &mut self.all {
             stream.path.statistics.unmatched_rx += stream.hashed.arrived_by_age.len() as u64;
@@ -197,7 +198,7 @@ impl Streams {
         }
     }
 
-    /// Whose frames there are, each once.
+    /// The formats of the frames, each once.
     pub(super) fn formats(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for stream in &self.all {
@@ -226,7 +227,8 @@ impl Streams {
 }
 
 impl Stream {
-    /// A number of few bits as the whole number nearest to the last one of its side (or else of the other side).
+    /// The whole number of a number of few bits: the nearest one to the last number of its side (or else of the other
+    /// side).
     #[inline]
     fn whole(&mut self, number: u64, bits: u32, end: End) -> Option<u64> {
         if bits == 64 {
@@ -251,7 +253,7 @@ impl Stream {
         hashed.next += 1;
         self.path.tx(number, event.t_ns, event.octets, out);
         if let Some((t_ns, octets)) = take(&mut hashed.arrived, hash) {
-            // It came lately, so it is near the end.
+            // The frame arrived lately, so it is near the end.
             if let Some(place) = hashed.arrived_by_age.iter().rposition(|waiting| *waiting == hash) {
                 hashed.arrived_by_age.remove(place);
             }
@@ -261,7 +263,7 @@ impl Stream {
         hashed.sent.entry(hash).or_default().push_back(number);
         hashed.sent_by_age.push_back((number, hash));
         while let Some((oldest, hash)) = hashed.sent_by_age.front().copied() {
-            // Gone already, or beyond what the window holds.
+            // The frame has been paired already, or the window has no room for it any more.
             let waits = hashed.sent.get(&hash).is_some_and(|queue| queue.front() == Some(&oldest));
             if waits && number - oldest < WINDOW {
                 break;
@@ -290,7 +292,7 @@ impl Stream {
     }
 }
 
-/// The oldest of what waits under this hash.
+/// The oldest waiting frame with this hash.
 fn take<T>(waiting: &mut FxHashMap<u64, VecDeque<T>>, hash: u64) -> Option<T> {
     let queue = waiting.get_mut(&hash)?;
     let oldest = queue.pop_front();
@@ -306,7 +308,7 @@ mod tests {
     use tsn_wire::dissect::dissect;
     use tsn_wire::link::Link;
 
-    /// Streams of which the first is one whose frames only their hash tells apart.
+    /// Streams; the first has frames that only their hash identifies.
     fn hashed() -> Streams {
         let visible = VisibleFields { source: true, destination: true, tag: true };
         let mut streams = Streams::new(
@@ -325,7 +327,7 @@ mod tests {
         CapturedFrame { t_ns: Some(t_ns), at: t_ns, stream: 0, number: Some(hash), octets: 64 }
     }
 
-    /// Sends so many frames of which no two are equal.
+    /// Sends this many frames, all different.
     fn send_others(streams: &mut Streams, count: u64) {
         (0..count).for_each(|n| streams.tx(&sighting(1_000 + n, 500), &mut ()));
     }
@@ -337,7 +339,7 @@ mod tests {
         send_others(&mut streams, WINDOW - 1);
         assert_eq!(streams.rx(&sighting(7, 1_000), &mut ()), Some(900));
 
-        // The second of them is one number more than the window holds: the first is given up.
+        // The second frame is one number more than the window holds: the first is given up.
         let mut streams = hashed();
         streams.tx(&sighting(7, 100), &mut ());
         send_others(&mut streams, WINDOW - 1);
@@ -350,7 +352,7 @@ mod tests {
         let mut streams = hashed();
         (0..WINDOW).for_each(|hash| assert_eq!(streams.rx(&sighting(hash, 1_000), &mut ()), None));
         assert_eq!(streams.all[0].path.statistics.unmatched_rx, 0);
-        // One more, and the oldest is given up.
+        // One more frame, and the oldest is given up.
         streams.rx(&sighting(WINDOW, 1_000), &mut ());
         assert_eq!(streams.all[0].path.statistics.unmatched_rx, 1);
         [0, 1, WINDOW].into_iter().for_each(|hash| streams.tx(&sighting(hash, 100), &mut ()));

@@ -1,8 +1,8 @@
-//! Captures at a Plan's taps to observations: what a real kernel saw, in the Plan's time.
+//! Captures at a Plan's taps to observations in the Plan's time.
 //!
-//! IEEE 802.3-2022, 90.7, says which point of a frame a stamp means. A kernel stamps when it hands a frame to the
-//! wire, or gets it from there whole; a network card stamps the first octet behind the start frame delimiter. The
-//! Plan's taps may mean another point, which is so many octets away.
+//! IEEE 802.3-2022, 90.7, defines the point of a frame that a timestamp refers to. A kernel makes a timestamp when it
+//! hands a frame to the wire, or gets the whole frame from there; a network card makes one at the first octet after
+//! the start frame delimiter. The Plan's taps may refer to another point, which is a known number of octets away.
 
 use crate::Error;
 use crate::observe::{Captures, FrameCounts, from_first_octet, logs, rate_bps};
@@ -29,7 +29,7 @@ pub fn observe(plan: &Plan, legend: &Legend, captures: &Captures, into: &Path) -
     }
     let mut legend = legend.clone();
     logs::read_live(plan, captures, &mut legend, &mut all, &mut found)?;
-    // A tap's own order is kept where moments are equal, and taps are numbered as frames pass them.
+    // The order within a tap is kept for equal times, and taps are numbered in the order in which frames pass them.
     all.sort_by_key(|sighting| (sighting.t_ns, sighting.tap));
     let failed = |error| Error::Observations { path: into.to_owned(), error };
     let mut writer = Writer::create(into, &legend).map_err(failed)?;
@@ -77,7 +77,7 @@ fn read(
             (Stage::Tx, Point::Start) => BEFORE_FRAME,
             (Stage::Tx, Point::End) => BEFORE_FRAME + i128::from(octets),
             (Stage::Rx, Point::Start) => -i128::from(octets),
-            // The last bit in; and inside a host there is no wire to reckon with.
+            // The point is the last bit; and inside a host there is no wire to account for.
             _ => 0,
         };
         let moved_ns = (moved * 8_000_000_000).div_euclid(rate_bps);

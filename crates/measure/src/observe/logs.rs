@@ -1,4 +1,4 @@
-//! Logs of live talkers and listeners to observations: beside a run's captures, or alone.
+//! Logs of live talkers and listeners to observations, in addition to a run's captures or without them.
 
 use crate::Error;
 use crate::observe::{Captures, FrameCounts, from_first_octet, rate_bps};
@@ -9,10 +9,10 @@ use tsn_observation::parquet::Writer;
 use tsn_observation::{Legend, Sighting, Sink, StreamLegend, log};
 use tsn_plan::{Plan, Stage};
 
-/// How many streams a log may have by number alone: as many as a listener tells apart.
+/// Most streams in a log that have only a number: as many as a listener distinguishes.
 const MAX_UNNAMED_STREAMS: u32 = 1 << 16;
 
-/// Adds what logs sighted at the Plan's taps, and says in the legend why taps have nothing.
+/// Adds the sightings of logs at the Plan's taps, and writes into the legend why taps have none.
 pub(crate) fn read_live(
     plan: &Plan,
     captures: &Captures,
@@ -51,7 +51,8 @@ pub(crate) fn read_live(
     Ok(())
 }
 
-/// How much later a tap's own point of a frame is: talkers have stamps of their network cards, of the first octet.
+/// Delay from the timestamp to the tap's own point of a frame: talkers have timestamps of network cards, at the first
+/// octet.
 fn moved_ns(plan: &Plan, sighting: &Sighting) -> i128 {
     match plan.taps.get(usize::from(sighting.tap)) {
         Some(tap) if tap.stage == Stage::Tx => {
@@ -61,7 +62,7 @@ fn moved_ns(plan: &Plan, sighting: &Sighting) -> i128 {
     }
 }
 
-/// Puts logs into one file of observations, in order of time; stamps stay on the clocks that the logs name.
+/// Merges logs into one file of observations, in order of time; timestamps stay on the clocks that the logs name.
 ///
 /// # Errors
 /// When a log or the file cannot be read or written.
@@ -93,7 +94,7 @@ pub fn merge(logs: &[PathBuf], into: &Path) -> Result<(), Error> {
             }
             tap
         }));
-        // What a Plan calls its streams is better than the numbers that a listener alone has.
+        // A Plan's names of streams are better than the numbers that a listener alone has.
         let named = own.plan.is_some() && legend.plan.is_none();
         for (number, stream) in own.streams.into_iter().enumerate() {
             match legend.streams.get_mut(number) {
@@ -205,7 +206,7 @@ mod tests {
         let mut legend =
             Legend { plan: None, taps: vec![tap("rx", None), tap("send", None)], streams: Vec::new() };
         let logs = vec![written(folder.path(), "log", &legend, &[ONE, Sighting { tap: 1, seq: 4, ..ONE }])];
-        // The capture itself is read elsewhere.
+        // The captures are read elsewhere.
         let captures =
             Captures { dilate: 1, files: vec![(0, "rx.pcapng".into())], logs, ..Captures::default() };
         let mut found = FrameCounts { frames: vec![vec![0], vec![0]], foreign: 0 };
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!(found, FrameCounts { frames: vec![vec![0], vec![1]], foreign: 0 });
     }
 
-    /// A number without a name would need as many names below it.
+    /// A number without a name would require as many names below it.
     #[test]
     fn a_stream_that_no_listener_can_have_is_an_error() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a simulator counted explains what taps cannot see: frames that never left, frames still under way.
+//! The counters of a simulation, for frames that taps cannot observe: frames that never left, frames still under way.
 
 use crate::Error;
 use crate::pair::Path;
@@ -43,9 +43,9 @@ impl Counters {
         }
     }
 
-    /// Numbers behind the last frame that left show no gap, but a drop at the talker is counted. And what was sent
-    /// to one listener, did not arrive and was not dropped was still under way at the end.
-    /// `left`: whether the first tap sees frames only once the talker's queues have let them go.
+    /// Numbers after the last frame that left show no gap, but a drop at the talker is counted. A frame that was sent
+    /// to one listener, did not arrive and was not dropped was still under way at the end. `left`: whether the first
+    /// tap observes frames only after they have left the talker's queues.
     pub(super) fn explain(
         &self,
         paths: &mut [(PathInfo, Path)],
@@ -73,7 +73,8 @@ impl Counters {
                 let early = if left { 0 } else { counted.dropped_at_talker };
                 let gone =
                     counted.dropped_in_network.saturating_add(counted.lost_to_faults).saturating_add(early);
-                // Of a stream with member streams, a lost copy is not yet a lost frame: the simulator has counted what is under way.
+                // A lost frame of a member stream is not yet a lost frame of its stream: the simulator counts those
+                // under way.
                 info.in_network_at_end = if redundant.contains(info.stream.as_str()) {
                     path.statistics.lost.min(counted.in_network_at_end)
                 } else {

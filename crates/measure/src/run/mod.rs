@@ -1,4 +1,4 @@
-//! A run folder to measures: the Plan says what was intended, the observations say what was sighted.
+//! A run folder to measures: the Plan contains the intended times, the observations contain the observed ones.
 
 mod counters;
 mod tap_path;
@@ -23,35 +23,35 @@ use tsn_observation::{ELIMINATED, Legend, Sighting};
 use tsn_plan::{Pattern, Plan, Size, Stage, Stream};
 use uncertain::Uncertain;
 
-/// The run folder's files.
+/// The file names of the run folder.
 const PLAN: &str = "plan.json";
 const OBSERVATIONS: &str = "observations.parquet";
 const FRAMES: &str = "frames";
 const COUNTERS: &str = "counters.json";
-/// Octets of a Plan or of counters.
+/// Most octets of a Plan or of counters.
 const MAX_TEXT_OCTETS: u64 = 1 << 30;
 
-/// What the caller may choose.
+/// The options of the caller.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The receiving clocks minus the sending clocks, in whole seconds; taken off every delay.
+    /// The receiving clocks minus the sending clocks, in whole seconds; it is subtracted from every delay.
     pub offset_s: Option<i64>,
-    /// From which stage on: where frames leave the talker unless given.
+    /// The first stage; by default the one at which frames leave the talker.
     pub from: Option<Stage>,
-    /// Up to which stage: where they arrive at the listener's port unless given.
+    /// The last stage; by default the arrival at the listener's port.
     pub to: Option<Stage>,
-    /// What the run knows of the clocks that stamped; without it no time gets an uncertainty.
+    /// The readings of the clocks that made the timestamps; without them no time gets an uncertainty.
     pub stamps: Option<Stamps>,
 }
 
 impl Options {
-    /// The stages between which is measured.
+    /// The first and the last stage.
     fn between(&self) -> (Stage, Stage) {
         (self.from.unwrap_or(Stage::Tx), self.to.unwrap_or(Stage::Rx))
     }
 
-    /// What the table of frames is called; that between other stages has a name of its own.
+    /// The name of the table of frames; a table between other stages has a name of its own.
     fn frames(&self) -> String {
         match self.between() {
             (Stage::Tx, Stage::Rx) => format!("{FRAMES}.parquet"),
@@ -63,7 +63,7 @@ impl Options {
 /// Measures the run in `folder` and writes its table of frames there.
 ///
 /// # Errors
-/// When the folder is none of a run, or half-written.
+/// When the folder contains no run, or an incomplete one.
 pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> {
     let plan_file = folder.join(PLAN);
     let text = read_regular(&plan_file, MAX_TEXT_OCTETS)
@@ -101,12 +101,12 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
     Ok(Measures { format: FORMAT, source, offset, paths: single, groups })
 }
 
-/// The path of every stream to every listener, and what each tap is to each path.
+/// The path of every stream to every listener, and the role of each tap in each path.
 struct Paths {
     all: Vec<(PathInfo, Path)>,
     /// By path, the node of its talker.
     talkers: Vec<u32>,
-    /// By the observations' stream number: at which tap a sighting is what to which path.
+    /// By the observations' stream number: tap, path, and the tap's role in the path.
     roles: Vec<Vec<(u16, u32, Role)>>,
 }
 
@@ -182,11 +182,11 @@ impl Paths {
             let path = &mut self.all[*path as usize].1;
             match role {
                 Role::Send => path.send(sighting.seq, sighting.t_ns, out),
-                // Member streams leave by several ports; the frame has left when its first copy has.
+                // Member streams leave by several ports; a frame has left when its first copy has left.
                 Role::First if sighting.copy > 0 && path.has_left(sighting.seq) => {}
                 Role::First => path.tx(sighting.seq, sighting.t_ns, sighting.octets, out),
                 Role::Between(place) => path.between(sighting.seq, *place, out),
-                // What is eliminated on arrival is no delivery, and so no duplicate.
+                // A copy that is eliminated on arrival is no delivery, and so no duplicate.
                 Role::Last if sighting.copy & ELIMINATED != 0 => {}
                 Role::Last => {
                     path.rx(sighting.seq, sighting.t_ns, sighting.octets, out);
@@ -203,7 +203,7 @@ impl Paths {
     }
 }
 
-/// The gap between a stream's frames, where every data unit is one frame and comes at a fixed pace.
+/// The gap between a stream's frames, if every data unit is one frame and the period is fixed.
 fn period(stream: &Stream) -> Option<u64> {
     match (&stream.pattern, &stream.size) {
         (Pattern::Periodic { period_ns, .. }, Size::Frame { .. }) => Some(*period_ns),

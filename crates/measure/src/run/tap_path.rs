@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use tsn_plan::{Plan, Stage, Stream};
 
-/// What a sighting at a tap is to a path.
+/// The role of a tap in a path.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Handed over to the talker's queue.
+    /// The frame is handed over to the talker's queue.
     Send,
-    /// Left the talker.
+    /// The frame leaves the talker.
     First,
-    /// Passed the tap at this position of the path (the first tap has position 0).
+    /// The frame passes the tap at this position of the path (the first tap has position 0).
     Between(u8),
-    /// Arrived at the listener.
+    /// The frame arrives at the listener.
     Last,
 }
 
@@ -28,11 +28,10 @@ pub(super) struct TapPath {
 
 /// Finds the taps between the talker and the end of route entry `last`.
 ///
-/// The first tap is the first one that sees the frame leave a port; the last one that sees it arrive at the listener's
-/// port. Without either there is nothing to measure between.
+/// The first tap is the first one that observes the frame leaving a port; the last tap observes its arrival at the
+/// listener's port. There is no path without both of them.
 ///
-/// `between`: the first and the last stage instead; stages of sending are the talker's, stages of receiving the
-/// listener's.
+/// `between`: other first and last stages; stages of sending are the talker's, stages of receiving the listener's.
 pub(super) fn tap_path(
     plan: &Plan,
     stream: &Stream,
@@ -117,8 +116,8 @@ fn entries(stream: &Stream, last: u32) -> Vec<usize> {
             waiting.extend(hop.parent.iter().flat_map(|parent| merged_entries(stream, *parent)));
         }
     }
-    // A checked Plan's parents come before their children. The later paths into a merge point may come after
-    // what follows it in the list; where a frame is lost is told by the furthest tap on it all the same.
+    // A checked Plan's parents come before their children. The later paths into a merge point may be listed after the
+    // entries that follow it; the furthest tap still shows where a frame is lost.
     (0..found.len()).filter(|entry| found[*entry]).collect()
 }
 
@@ -131,13 +130,13 @@ mod tests {
     type Entries = [(u32, Option<u32>); 4];
     /// Two member streams from the talker to the listener, each over a bridge of its own.
     const APART: Entries = [(0, None), (2, None), (4, Some(0)), (6, Some(1))];
-    /// The same, with each member stream's entries one after the other.
+    /// Two member streams, with each one's entries in sequence.
     const ONE_BY_ONE: Entries = [(0, None), (4, Some(0)), (2, None), (6, Some(2))];
-    /// One link, two member streams behind it, and one link again.
+    /// One link, two member streams after it, and one link again.
     const SPLIT: Entries = [(0, None), (2, Some(0)), (4, Some(0)), (6, Some(1))];
 
-    /// A Plan of links alone: ports 0 and 1 are at the ends of one, 2 and 3 of the next, and so on; frames go from
-    /// the even port to the odd one. A tap is called by its stage and port.
+    /// A Plan of links alone: ports 0 and 1 are the ends of one, 2 and 3 of the next, and so on; frames pass from the
+    /// even port to the odd one. A tap is named by its stage and port.
     fn plan(route: &Entries, merge: &[u32], taps: &[&str]) -> Plan {
         let mut plan = Plan::read(include_str!("../../../sim/tests/plans/one-hop.json")).unwrap();
         let port = plan.ports[0].clone();
@@ -161,7 +160,7 @@ mod tests {
         plan
     }
 
-    /// What each tap is to the path to the end of entry `last`, in the order of the path.
+    /// The role of each tap in the path to the end of entry `last`, in the order of the path.
     fn roles(plan: &Plan, last: u32, between: (Stage, Stage)) -> String {
         let numbers = plan.taps.iter().zip(0..).map(|(tap, number)| (tap.name.as_str(), number)).collect();
         let path = tap_path(plan, &plan.streams[0], last, &numbers, between);

@@ -1,4 +1,4 @@
-//! The uncertainty of delays, frame by frame on their way to the table, and the greatest of each path.
+//! The uncertainty of delays: of each frame for the table, and the greatest of each path.
 
 use crate::frame::Frame;
 use crate::frame_table::FrameTable;
@@ -9,7 +9,7 @@ use crate::stamps::{Ends, NodeStamps, Range, Stamps};
 use crate::summarise::PathInfo;
 use tsn_plan::Plan;
 
-/// What the ends of one path know of their stamps, and what that meant for its frames so far.
+/// The clock readings at the ends of one path, and the uncertainty of its frames so far.
 #[derive(Debug)]
 struct PathStamps {
     tx: NodeStamps,
@@ -23,12 +23,12 @@ struct PathStamps {
 /// The table of frames, and the paths whose clocks were read.
 pub(super) struct Uncertain {
     pub(super) table: FrameTable,
-    /// By the path's number; none where a node's stamps are not known.
+    /// By the path's number; none if the readings of a node are missing.
     paths: Vec<Option<PathStamps>>,
 }
 
 impl Uncertain {
-    /// For these paths, in their order, each with the node of its talker.
+    /// A table for these paths, in their order, each with the node of its talker.
     pub(super) fn new<'a>(
         table: FrameTable,
         plan: &Plan,
@@ -49,7 +49,7 @@ impl Uncertain {
         Self { table, paths: paths.map(known).collect() }
     }
 
-    /// By path, what its frames' delays are unsure of.
+    /// By path, the uncertainty of its frames' delays.
     pub(super) fn found(&self) -> Vec<Option<Uncertainty>> {
         let of = |path: &Option<PathStamps>| {
             let path = path.as_ref()?;

@@ -1,4 +1,4 @@
-//! What nodes do between their ports, and what of it is not modelled beside other things.
+//! Checks of processing and shared memory, and of combinations that are not modelled.
 
 use crate::check::{Check, ensure, time};
 use crate::{Buffer, Further, Node, Pattern, Plan};

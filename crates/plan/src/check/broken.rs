@@ -1,4 +1,4 @@
-//! For tests of refusals: a small Plan that holds, and what is said of it once one value is another.
+//! For tests of errors: a small valid Plan, and the errors after one value is changed.
 
 use crate::Plan;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(crate) fn plan() -> Value {
     })
 }
 
-/// A Plan whose stream takes both paths, and whose listener eliminates.
+/// A Plan whose stream uses both paths, and whose listener eliminates duplicates.
 pub(crate) fn redundant() -> Value {
     with(&[
         ("/streams/0/route/2", json!({"port": 2})),
@@ -51,14 +51,14 @@ pub(crate) fn redundant() -> Value {
     ])
 }
 
-/// The small Plan with other values; a place behind the last one of a list is added.
+/// The small Plan with other values; an index after the last one of a list adds an entry.
 pub(crate) fn with(changes: &[(&str, Value)]) -> Value {
     let mut plan = plan();
     changes.iter().for_each(|(place, value)| set(&mut plan, place, value.clone()));
     plan
 }
 
-/// Asserts that a Plan holds, and which error follows from each change alone: place, value, error.
+/// Asserts that a Plan is valid, and which error each change alone causes: place, value, error.
 pub(crate) fn refuses(holds: &Value, rows: &[(&str, Value, &str)]) {
     assert_eq!(problem(holds), "");
     for (place, value, expected) in rows {

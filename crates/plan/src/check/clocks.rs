@@ -1,4 +1,4 @@
-//! What must hold of clocks and of the tree that gPTP spans.
+//! Checks of clocks and of gPTP's tree.
 
 use crate::check::{Check, ensure, index, time};
 use crate::{Clocks, Gptp, Plan};
@@ -75,7 +75,7 @@ impl Plan {
     }
 }
 
-/// A pace: between a tenth of a millisecond, below which a run would do nothing else, and an hour.
+/// Checks an interval: between a tenth of a millisecond, below which a run would do nothing else, and an hour.
 pub(crate) fn interval(ns: u64, path: impl FnOnce() -> String) -> Check {
     ensure((100_000..=3_600_000_000_000).contains(&ns), path, || {
         format!("{ns} ns is not between 100 us and 1 h")

@@ -1,10 +1,10 @@
-//! What is modelled, but not together with everything else yet.
+//! Checks of combinations that are not modelled yet.
 
 use crate::Plan;
 use crate::check::Check;
 
 impl Plan {
-    /// Refuses what would be simulated wrongly, rather than simulating it.
+    /// Rejects combinations that would be simulated wrongly.
     pub(crate) fn check_combinations(&self) -> Check {
         self.check_identification()
     }

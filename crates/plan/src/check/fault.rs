@@ -1,4 +1,4 @@
-//! What must hold of faults.
+//! Checks of faults.
 
 use crate::check::{Check, ensure, index, time};
 use crate::{Fault, LossModel, Pattern, Plan, PlanError, Port};
@@ -64,7 +64,7 @@ impl Plan {
                 let problem =
                     "a wrong schedule where a list holds preemptable frames back is not modelled yet";
                 ensure(!holds, || path("gates"), || problem.into())?;
-                // Whatever must hold of the port's own list must hold of this one.
+                // The checks of a port's own list also apply to this one.
                 let wrong = Port { gates: gates.as_deref().cloned(), ..self.ports[*port as usize].clone() };
                 self.check_port(*port as usize, &wrong).map_err(|error| match error {
                     PlanError::Inconsistent { problem, .. } => {

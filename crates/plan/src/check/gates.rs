@@ -1,9 +1,9 @@
-//! What must hold of gate control lists, of their changes, and of what they hold back.
+//! Checks of gate control lists, of their changes, and of the frames that they hold.
 
 use crate::check::{Check, ensure, time};
 use crate::{GateChange, GateList, MacOperation, Plan, Port};
 
-/// Most lists of one port, most entries of one list: more is a slip of the pen.
+/// Most lists of one port, and most entries of one list: a greater number is most likely a mistake.
 const MOST_LISTS: usize = 4_096;
 const MOST_ENTRIES: usize = 65_536;
 /// Largest idle slope, bit/s.

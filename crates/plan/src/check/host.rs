@@ -1,4 +1,4 @@
-//! What must hold for hosts, sockets and queueing disciplines.
+//! Checks of hosts, sockets and queueing disciplines.
 
 use crate::check::{Check, ensure, time};
 use crate::{ChildQdisc, Distribution, Fault, Host, NodeKind, Pattern, Plan, Qdisc, TaprioMode};
@@ -52,7 +52,7 @@ impl Plan {
         self.check_sockets()
     }
 
-    /// A wrong list is the hardware's, which has none where the kernel keeps the gates.
+    /// A wrong list belongs to the hardware, which has none if the kernel controls the gates.
     fn check_wrong_lists(&self) -> Check {
         for (number, fault) in self.faults.iter().enumerate() {
             let Fault::Schedule { port, .. } = fault else { continue };
@@ -76,7 +76,8 @@ impl Plan {
                 ensure(!saturating, || path("socket"), || "a saturating talker has no timer".into())?;
                 time(socket.advance_ns, || path("socket.advance_ns"))?;
             }
-            // A saturating talker keeps frames in the hardware's queue: what holds frames back before has no say.
+            // A saturating talker keeps frames in the hardware's queue: functions that delay frames before it have no
+            // effect.
             let priorities = if saturating { self.priorities(stream) } else { Vec::new() };
             for (hop, pcp) in stream.route.iter().zip(priorities).filter(|(hop, _)| hop.parent.is_none()) {
                 let port = &self.ports[hop.port as usize];
@@ -185,7 +186,7 @@ fn check_taprio(qdisc: &Qdisc, path: impl Fn(&str) -> String) -> Check {
     )?;
     let assists = taprio.mode == TaprioMode::TxtimeAssist;
     for (class, child) in qdisc.children.iter().enumerate() {
-        // In software a window is as good as its child: only what is handed over within it goes.
+        // A window in software depends on its child: only frames that are handed over within it are sent.
         ensure(
             assists || matches!(child, ChildQdisc::Pfifo { .. }),
             || path(&format!("qdisc.children[{class}]")),

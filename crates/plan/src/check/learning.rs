@@ -1,4 +1,4 @@
-//! Flooded branches begin at bridges that learn, and lead away from the stream's own path.
+//! Checks that flooded branches begin at learning bridges, and lead away from the stream's own path.
 
 use crate::check::{Check, ensure, index, time};
 use crate::{NodeKind, Plan, Stream};

@@ -1,4 +1,4 @@
-//! What must hold between the parts of a Plan, so that no backend has to ask again.
+//! Checks between the parts of a Plan, so that no backend has to repeat them.
 
 mod bridging;
 #[cfg(test)]
@@ -24,10 +24,10 @@ use crate::{Plan, PlanError};
 const LONGEST_NS: u64 = 10 * 86_400 * 1_000_000_000;
 /// Largest frame that a Plan may name (jumbo).
 pub(crate) const LARGEST_FRAME: u32 = 65_535;
-/// What a bridge has to see of a frame before it can choose port and queue: addresses, VLAN tag and type.
+/// Octets of a frame that a bridge needs to choose port and queue: addresses, VLAN tag and type.
 const SMALLEST_CUT: u32 = 18;
 
-/// The problem of one part, or none.
+/// The error of one part, or none.
 pub(crate) type Check = Result<(), PlanError>;
 
 pub(crate) fn ensure(holds: bool, path: impl FnOnce() -> String, problem: impl FnOnce() -> String) -> Check {
@@ -43,7 +43,7 @@ pub(crate) fn time(value: u64, path: impl FnOnce() -> String) -> Check {
 }
 
 impl Plan {
-    /// Proves that every reference points somewhere and every number makes sense.
+    /// Checks that every reference is valid and every number is in its range.
     ///
     /// # Errors
     /// [`PlanError::Inconsistent`] with the path of the first contradiction.

@@ -1,4 +1,4 @@
-//! What must hold of a node's filters, stream gates, meters and schedulers.
+//! Checks of a node's filters, stream gates, meters and schedulers.
 
 use crate::check::{Check, ensure, index, time};
 use crate::{Plan, Policing, StreamGate};
@@ -86,7 +86,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What follows a place where paths meet has one priority, whichever path a frame came.
+    /// Frames after a merge point must have one priority, on whichever path they came.
     fn check_merged_priorities(&self) -> Check {
         if self.policing.iter().all(|policing| policing.regeneration.is_empty()) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What must hold of ports, their classes and their shapers.
+//! Checks of ports, their classes and their shapers.
 
 use crate::check::{Check, ensure, index, time};
 use crate::{Cbs, Plan, Port};

@@ -1,10 +1,10 @@
-//! What must hold of PTP beyond gPTP's tree, and of what goes wrong with clocks.
+//! Checks of PTP beyond gPTP's tree, and of clock faults.
 
 use crate::check::clocks::{MOST_OFFSET_NS, MOST_PPT, interval};
 use crate::check::{Check, ensure, index, time};
 use crate::{Bmca, ClockFault, Gptp, Plan, Servo};
 
-/// All steps of clocks together: a day, so that sums of times stay within what they can hold.
+/// All steps of clocks together: a day, so that sums of times do not overflow.
 const MOST_STEPS_NS: i64 = 86_400 * 1_000_000_000;
 
 impl Plan {
@@ -50,7 +50,8 @@ impl Plan {
             ensure(!*part, path, || "is there twice".into())?;
             *part = true;
         }
-        // Sets of transparent clocks that are joined by links: a link within one would let messages go round.
+        // Sets of transparent clocks that are joined by links: an additional link within a set would let messages
+        // circulate.
         let mut set: Vec<usize> = (0..nodes).collect();
         for (place, port) in bmca.ports.iter().enumerate() {
             let path = || path(&format!("ports[{place}]"));
@@ -112,7 +113,7 @@ impl Plan {
 
 fn check_servo(servo: &Servo) -> Check {
     let path = |field: &str| format!("clocks.gptp.servo.{field}");
-    // Beyond these, gains leave what fixed point can hold.
+    // Beyond these limits, gains exceed fixed point.
     let within = |value: i64, most: i64, least: i64, field: &str| {
         ensure(
             (least..=most).contains(&value),

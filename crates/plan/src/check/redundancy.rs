@@ -1,9 +1,9 @@
-//! What must hold of streams with more than one path.
+//! Checks of streams with more than one path.
 
 use crate::check::{Check, ensure, index, time};
 use crate::{Algorithm, Identification, Pattern, Plan, Redundancy, Stream};
 
-/// Most paths that may meet.
+/// Most paths that may merge.
 const MOST_WAYS: usize = 16;
 /// Shortest period of a timer: the standard's are in ms.
 const SHORTEST_TIMER_NS: u64 = 1_000_000;
@@ -89,7 +89,8 @@ impl Plan {
 }
 
 impl Plan {
-    /// A stream whose copies are made or eliminated has to be told apart from every other one there.
+    /// A stream with member streams must be distinguishable from every other stream where they are made or
+    /// eliminated.
     pub(crate) fn check_identification(&self) -> Check {
         let nodes = |stream: &Stream| -> Vec<u32> {
             let ends = stream.route.iter().map(|hop| {
@@ -103,7 +104,7 @@ impl Plan {
                 continue;
             };
             let (made, meets) = self.acting(stream);
-            // Others may show other VLANs on parts of their path.
+            // Other streams may have other VLANs on parts of their path.
             let shows = |other: &Stream, vid: Option<u16>| other.pairs().any(|pair| pair.1 == vid);
             let own = (stream.destination_mac.as_str(), stream.vid);
             let by_address = |other: &Stream| other.pairs().any(|pair| pair == own);
@@ -116,7 +117,8 @@ impl Plan {
                 |other: &Stream, acting: &[u32]| nodes(other).iter().any(|node| acting.contains(node));
             let alike = |other: &Stream| match &recovery.identification {
                 Identification::Null => by_address(other),
-                // Where copies are made any other function may tell; where they meet, what they show has to.
+                // Where member streams are made, any other function may identify them; where they merge, their own
+                // fields must.
                 Identification::Active(own) => {
                     let shown = (own.destination_mac.as_str(), Some(own.vid));
                     (passes(other, &made) && by_address(other) && by_ip(other))
@@ -144,7 +146,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The nodes where a stream's copies are made, and where they meet.
+    /// The nodes where member streams are made, and where they merge.
     fn acting(&self, stream: &Stream) -> (Vec<u32>, Vec<u32>) {
         let Some(redundancy) = &stream.redundancy else { return <_>::default() };
         let peer = |entry: u32| {
@@ -173,8 +175,7 @@ impl Identification {
     }
 }
 
-/// Whether a frame can come back to where it was: behind an entry there are those that follow the first one of its
-/// meeting.
+/// Whether a frame can return to a node where it was: the entries after a merge point follow its first entry.
 fn goes_around(stream: &Stream, redundancy: &Redundancy) -> bool {
     let entries = stream.route.len();
     let mut leader: Vec<usize> = (0..entries).collect();
@@ -182,12 +183,12 @@ fn goes_around(stream: &Stream, redundancy: &Redundancy) -> bool {
         let Some(first) = merge.from.first() else { continue };
         merge.from.iter().for_each(|entry| leader[*entry as usize] = *first as usize);
     }
-    // Entries are taken away once all that lead to them are: what is left goes in circles, or behind one.
+    // Entries are removed once all entries that lead to them are: the rest is in a cycle, or after one.
     let mut before = vec![0_usize; entries];
     let mut after = vec![Vec::new(); entries];
     for (place, hop) in stream.route.iter().enumerate() {
         if let Some(parent) = hop.parent {
-            // A later entry of a meeting leads to what follows its first one, which is the parent's.
+            // A later entry of a merge point leads to the entries after its first one, whose parent that is.
             after[leader[parent as usize]].push(place);
             before[leader[place]] += 1;
         }

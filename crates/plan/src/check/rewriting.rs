@@ -1,4 +1,4 @@
-//! What must hold of active stream identification.
+//! Checks of active stream identification.
 
 use crate::check::{Check, ensure};
 use crate::{Identification, Plan, Redundancy, Rewritten, Stream};

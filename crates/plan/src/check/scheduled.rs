@@ -1,4 +1,4 @@
-//! What must hold of the times that were planned for a stream.
+//! Checks of the times that were planned for a stream.
 
 use crate::check::{Check, ensure, time};
 use crate::{Pattern, Plan, Stream};

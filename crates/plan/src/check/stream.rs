@@ -1,11 +1,11 @@
-//! What must hold of streams: patterns, sizes, routes, listeners.
+//! Checks of streams: patterns, sizes, routes, listeners.
 
 use crate::check::{Check, LARGEST_FRAME, ensure, index, time};
 use crate::{Pattern, Plan, Size, Stream};
 
 /// Smallest frame: 64 octets untagged. IEEE 802.3-2022, 4.2.3.3.
 const SMALLEST_FRAME: u32 = 64;
-/// Octets around a UDP payload: of Ethernet, IPv4, UDP and the FCS; and of a tag.
+/// Octets around a UDP payload: Ethernet, IPv4, UDP, FCS and a tag.
 const HEADERS: u32 = 14 + 20 + 8 + 4;
 const TAG: u32 = 4;
 /// Largest data unit that a Plan may name.
@@ -72,7 +72,7 @@ impl Plan {
         self.check_route(stream, path)
     }
 
-    /// A telegram has a header that exists, and frames that it fits.
+    /// A telegram must have a valid header size, and frames that it fits.
     fn check_trdp(stream: &Stream, path: impl Fn(&str) -> String) -> Check {
         let Some(trdp) = stream.trdp.as_deref() else { return Ok(()) };
         ensure(

@@ -1,4 +1,4 @@
-//! Talkers that repeat what was recorded.
+//! Checks of talkers that repeat a recording.
 
 use crate::Plan;
 use crate::check::{Check, ensure, time};
@@ -7,7 +7,7 @@ use crate::check::{Check, ensure, time};
 const MOST_LISTED: usize = 1 << 20;
 
 impl Plan {
-    /// The gaps are a pass that fits into its cycle.
+    /// The gaps must form a pass that fits into its cycle.
     pub(crate) fn check_trace(
         gaps_ns: &[u64],
         cycle_ns: u64,
@@ -23,7 +23,7 @@ impl Plan {
         )?;
         time(cycle_ns, || path("pattern.cycle_ns"))?;
         ensure(passes > 0, || path("pattern.passes"), || "must be more than 0".into())?;
-        // A trace of one instant would release for ever at it.
+        // A trace of one instant would release at it for ever.
         ensure(
             cycle_ns > 0 || passes == 1,
             || path("pattern.cycle_ns"),

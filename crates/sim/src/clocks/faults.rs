@@ -1,4 +1,4 @@
-//! What goes wrong with clocks, and with PTP at a node.
+//! Faults of clocks, and of PTP at a node.
 
 use crate::clocks::role::PtpRole;
 use crate::clocks::state::{Command, Pending, Timing};
@@ -8,7 +8,7 @@ use tsn_plan::ClockFault;
 use tsn_units::{Duration, Frequency, Instant};
 
 impl Timing {
-    /// Every fault's begin, and its end.
+    /// Schedules the begin and the end of every fault.
     pub(crate) fn expect_faults(&mut self, commands: &mut Vec<Command>) {
         for (number, fault) in self.faults.clone().into_iter().enumerate() {
             let number = FaultId::at(number);
@@ -34,7 +34,7 @@ impl Timing {
         }
     }
 
-    /// A fault begins, or ends.
+    /// Begins or ends a fault.
     pub(crate) fn fault(&mut self, number: FaultId, begins: bool, now: Instant, commands: &mut Vec<Command>) {
         let Some(fault) = self.faults.get(number.index()).copied() else { return };
         match fault {
@@ -51,7 +51,7 @@ impl Timing {
             ClockFault::PtpDown { node, .. } => {
                 let own = &mut self.nodes[node as usize];
                 own.restarts += 1;
-                // One of several that overlap ends: the others go on.
+                // Faults may overlap: when one of them ends, the others continue.
                 let down = self.faults.iter().any(|fault| match fault {
                     ClockFault::PtpDown { node: other, from_ns, until_ns } => {
                         *other == node && instant(*from_ns) <= now && now < instant(*until_ns)

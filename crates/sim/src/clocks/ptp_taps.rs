@@ -1,4 +1,4 @@
-//! PTP messages as taps see them: whose stream, which number, which octets.
+//! PTP messages as taps observe them: stream, number and octets.
 
 use crate::ids::{NodeId, PortId};
 use tsn_clock::{KINDS, Message, PortIdentity, Profile};
@@ -7,19 +7,19 @@ use tsn_plan::Plan;
 use tsn_wire::Mac;
 use tsn_wire::ptp::{Body, Repr, clock_identity};
 
-/// What taps are to know of PTP messages, where the Plan has them sighted.
+/// The data that sightings of PTP messages need, if the Plan has taps for them.
 #[derive(Debug)]
 pub(crate) struct PtpTaps {
-    /// Of every port.
+    /// The MAC address of every port.
     macs: Vec<Mac>,
-    /// Of every node.
+    /// The clock identity of every node.
     identities: Vec<[u8; 8]>,
     /// Messages of each kind so far.
     counts: [u64; KINDS.len()],
     bytes: Vec<u8>,
 }
 
-/// The streams behind a Plan's own that taps sight PTP messages as.
+/// The streams of PTP messages in the legend, after the Plan's own streams.
 pub(crate) fn legend(plan: &Plan) -> impl Iterator<Item = StreamLegend> {
     let gptp = plan.clocks.as_ref().and_then(|clocks| clocks.gptp.as_ref());
     let kinds: &[&str] = if gptp.is_some_and(|gptp| gptp.visible) { &KINDS } else { &[] };
@@ -52,8 +52,8 @@ impl PtpTaps {
 }
 
 impl PtpTaps {
-    /// A message that leaves by a port: its kind, its number among those of its kind, its octets. `ports` has, of every
-    /// port, its node, its place there and its peer.
+    /// Observes a message that leaves by a port: returns its kind, its number among those of its kind, and its
+    /// octets. `ports` contains, for every port, its node, its index there and its peer.
     pub(crate) fn see(
         &mut self,
         ports: &[(NodeId, u32, PortId)],
@@ -116,7 +116,7 @@ impl PtpTaps {
         Some((kind, number, bytes))
     }
 
-    /// Keeps the memory of what [`Self::see`] gave.
+    /// Keeps the memory of octets that [`Self::see`] returned.
     pub(crate) fn keep(&mut self, bytes: Vec<u8>) {
         self.bytes = bytes;
     }

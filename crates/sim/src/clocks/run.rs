@@ -1,4 +1,4 @@
-//! What the loop does with clocks and PTP messages: it carries out the commands of [`crate::clocks::state`].
+//! Clocks and PTP messages in the event loop: it executes the commands of [`crate::clocks::state`].
 
 use crate::clocks::state::{Command, InTransit, Timing};
 use crate::ids::{NodeId, PortId};
@@ -11,12 +11,12 @@ use tsn_plan::{Clocks, Point};
 use tsn_units::{Instant, Local};
 
 impl Simulation<'_> {
-    /// Builds the clocks and lets every gate go by its node's.
+    /// Builds the clocks and gives every gate the clock of its node.
     pub(crate) fn set_clocks(&mut self, clocks: &Clocks) {
         let mut commands = Vec::new();
         let timing = Timing::new(self.plan, clocks, &self.network, &mut commands);
         for (port, machine) in self.plan.ports.iter().zip(&mut self.ports) {
-            // Nothing waits yet, so nothing follows.
+            // No frame waits yet, so there are no actions.
             let mut actions = bridge::Actions::default();
             machine.set_gate_clock(Instant::EPOCH, *timing.clock(NodeId(port.node)), &mut actions);
         }
@@ -28,7 +28,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What the clock of a node shows at a true instant. Without clocks in the Plan, it shows true time.
+    /// The time that the clock of a node shows at a true instant. Without clocks in the Plan, it shows true time.
     #[inline]
     pub(crate) fn clock_of(&self, node: NodeId, at: Instant) -> Instant<Local> {
         match &self.timing {
@@ -37,7 +37,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A PTP message goes over a link.
+    /// Transmits a PTP message over a link.
     #[cold]
     #[inline(never)]
     pub(crate) fn transmit_timing<S: Sink>(
@@ -68,7 +68,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Taps at both ends of a link see a PTP message.
+    /// Records a PTP message at the taps of both ends of a link.
     fn sight_message<S: Sink>(
         &self,
         port: PortId,
@@ -105,7 +105,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Something happens to clocks or PTP messages.
+    /// Handles an event of clocks or PTP messages.
     #[cold]
     #[inline(never)]
     pub(crate) fn tell_timing<S: Sink>(&mut self, number: u32, sink: &mut S) -> io::Result<()> {
@@ -126,7 +126,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Gates and talkers of a node go by its clock as it is now.
+    /// Informs gates and talkers of a node that its clock has changed.
     #[cold]
     #[inline(never)]
     fn clock_changed(&mut self, node: NodeId) {

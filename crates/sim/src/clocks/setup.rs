@@ -27,10 +27,10 @@ fn servo(gptp: &Gptp) -> PiParameters {
     })
 }
 
-/// First requests for a link's delay go out within this, so that time can be passed on soon.
+/// The first Pdelay requests are sent within this time, so that time can soon be distributed.
 const FIRST_PDELAY_WITHIN_PS: u64 = 10_000_000_000;
 
-/// One node's roles as the Plan gives them, and which of its ports take part.
+/// The configured roles of one node, and which of its ports take part.
 #[derive(Clone, Debug, Default)]
 struct Given {
     slave: Option<usize>,
@@ -56,7 +56,7 @@ fn elected(bmca: &Bmca, node: usize, ports: Vec<usize>, gptp: &Gptp) -> Roles {
 }
 
 impl Timing {
-    /// The clocks of a Plan whose consistency is proved, and what is due first.
+    /// The clocks of a checked Plan; schedules their first events.
     pub fn new(plan: &Plan, clocks: &Clocks, network: &Network, commands: &mut Vec<Command>) -> Self {
         let mut nodes: Vec<Node> = clocks
             .nodes
@@ -98,7 +98,7 @@ impl Timing {
         timing
     }
 
-    /// Roles as the Plan says, and first messages.
+    /// Sets the configured roles and schedules the first messages.
     pub(crate) fn begin(&mut self, plan: &Plan, gptp: &Gptp, commands: &mut Vec<Command>) {
         let interval = duration(gptp.sync_interval_ns);
         let mut given: Vec<Given> = vec![Given::default(); self.nodes.len()];
@@ -134,7 +134,7 @@ impl Timing {
             if ieee_1588.is_some_and(|it| it.transparent.contains(&(number as u32))) {
                 node.role = Some(PtpRole::Transparent { delay: delay(gptp), ports, enabled: given.ports });
             } else {
-                // In gPTP with given roles all Sync messages begin at the grandmaster.
+                // In gPTP with configured roles all Sync messages begin at the grandmaster.
                 if gptp.bmca.is_some() || ieee_1588.is_some() || number as u32 == gptp.grandmaster {
                     syncing.push(NodeId::at(number));
                 }
@@ -165,7 +165,7 @@ impl Timing {
         }
         if let Some(bmca) = &gptp.bmca {
             for node in syncing {
-                // Not all at one instant: the first within an interval, each node's own draw.
+                // The nodes do not begin at one instant: each draws its first time within an interval.
                 let name = format!("gptp/{}/announce", plan.nodes[node].name);
                 let within = bmca.announce_interval_ns.saturating_mul(1_000).min(FIRST_PDELAY_WITHIN_PS);
                 let first = Draws::new(plan.seed, &name).below(within.max(1));

@@ -1,7 +1,7 @@
 //! The nodes' clocks in a run, and gPTP among them.
 //!
-//! Exists only where the Plan has clocks. The kernel asks it for maps between true and local time and hands it the
-//! PTP messages that ports have sent; what follows comes back as [`Command`]s for the kernel.
+//! It exists only if the Plan has clocks. The kernel asks it for maps between true and local time and reports the PTP
+//! messages that ports have sent; it answers with [`Command`]s for the kernel.
 
 use crate::clocks::ptp_taps::PtpTaps;
 use crate::clocks::role::PtpRole;
@@ -14,22 +14,22 @@ use tsn_observation::ClockError;
 use tsn_plan::{ClockFault, Gptp, duration};
 use tsn_units::{ClockMap, Duration, Free, Frequency, Instant, Local, True};
 
-/// Something that will happen to clocks or messages.
+/// A future event of clocks or messages.
 #[derive(Clone, Debug)]
 pub(crate) enum Pending {
     /// A node's oscillator changes its frequency.
     Oscillator { node: NodeId },
     /// The errors of all clocks are recorded.
     Record,
-    /// A node's next Sync.
+    /// A node sends its next Sync.
     Sync { node: NodeId },
-    /// A node's next Announce.
+    /// A node sends its next Announce.
     Announce { node: NodeId },
-    /// A timer of a PTP clock that has not been restarted since expires.
+    /// A timer of a PTP clock expires, unless it has been restarted since.
     TimerExpired { node: NodeId, timer: Timer, restarts: u32 },
     /// A fault begins or ends.
     Fault { number: FaultId, begins: bool },
-    /// A port's next request.
+    /// A port sends its next Pdelay request.
     Pdelay { port: PortId },
     /// Software hands a message to a port.
     Send { port: PortId, message: Message },
@@ -39,27 +39,27 @@ pub(crate) enum Pending {
     Received { port: PortId, message: Message, at: Instant },
 }
 
-/// What the kernel is to do.
+/// A command to the kernel.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Command {
     /// Schedule [`crate::kernel::event::EventKind::Timing`] with this number.
     Schedule { at: Instant, node: NodeId, number: u32 },
     /// Put a frame into its port's queue.
     Arrive(Frame),
-    /// A node's clock has changed: its gates and talkers have to know.
+    /// A node's clock has changed: the kernel informs its gates and talkers.
     Changed { node: NodeId },
     /// Record the error of a clock.
     Record(ClockError),
 }
 
-/// When a stream's talker releases next: on its node's clock, and in true time.
+/// The next release of a stream's talker: on its node's clock, and in true time.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct PlannedRelease {
     local: Instant<Local>,
     at: Instant,
 }
 
-/// One node.
+/// The clock, the oscillator and the PTP role of one node.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) clock: NodeClock,
@@ -71,21 +71,21 @@ pub(crate) struct Node {
     pub(crate) stamp: Draws,
     pub(crate) jitter_ps: u64,
     pub(crate) wakeup: Draws,
-    /// The role in PTP, and the clock that plays it; none while PTP is down.
+    /// The role in PTP, and the clock that has it; none while PTP is down.
     pub(crate) role: Option<PtpRole>,
     pub(crate) machine: Option<PtpClock>,
-    /// Whose time it follows, or followed last.
+    /// The grandmaster that the node follows, or followed last.
     pub(crate) root: Option<NodeId>,
     pub(crate) restarts: u32,
-    /// Its ports, in the Plan's order: an instance counts them from 0.
+    /// The node's ports, in the Plan's order: a PTP instance counts them from 0.
     pub(crate) ports: Vec<PortId>,
     pub(crate) streams: Vec<StreamId>,
 }
 
-/// How a message passes a link.
+/// The timestamps of a message on a link.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct InTransit {
-    /// When it passes the timestamp point on its way out.
+    /// When the message passes the timestamp point at the sending port.
     pub stamped: Instant,
     pub last_bit: Instant,
     pub propagation: Duration,
@@ -96,7 +96,7 @@ pub(crate) struct InTransit {
 #[derive(Debug)]
 pub(crate) struct Timing {
     pub(crate) nodes: Vec<Node>,
-    /// Of every port: its node, its place there, its peer.
+    /// For every port: its node, its index there, its peer.
     pub(crate) ports: Vec<(NodeId, u32, PortId)>,
     pub(crate) gptp: Option<Gptp>,
     pub(crate) profile: Profile,
@@ -109,18 +109,18 @@ pub(crate) struct Timing {
     /// For every port, the hop of its messages.
     pub(crate) hops: Vec<Option<HopId>>,
     pub(crate) outputs: Vec<Output>,
-    /// Where taps sight PTP messages.
+    /// The taps of PTP messages, if there are any.
     pub(crate) taps: Option<Box<PtpTaps>>,
 }
 
 impl Timing {
-    /// A node's clock until the next change.
+    /// The clock of a node until its next change.
     #[inline]
     pub fn clock(&self, node: NodeId) -> &ClockMap<True, Local> {
         self.nodes[node].clock.local()
     }
 
-    /// What a node's oscillator counts, however its clock is steered.
+    /// The time that a node's oscillator counts, without the adjustments of its clock.
     pub fn oscillator(&self, node: NodeId) -> &ClockMap<True, Free> {
         self.nodes[node].clock.free()
     }
@@ -130,7 +130,7 @@ impl Timing {
         &self.nodes[node].ports
     }
 
-    /// Plans a talker's next release, on its node's clock; gives it in true time.
+    /// Plans a talker's next release on its node's clock; returns it in true time.
     #[cold]
     #[inline(never)]
     pub fn plan_release(
@@ -145,7 +145,7 @@ impl Timing {
         at
     }
 
-    /// Whether the release event that comes now is still the planned one, or has been moved since.
+    /// Whether this release event is still the planned one; if not, the release has been moved.
     #[cold]
     #[inline(never)]
     pub fn is_due(&mut self, stream: StreamId, now: Instant) -> bool {
@@ -157,7 +157,7 @@ impl Timing {
         due
     }
 
-    /// After a change of a node's clock: the releases that now come at other true times.
+    /// Collects the releases whose true time has changed with a node's clock.
     pub fn replan_releases(&mut self, node: NodeId, now: Instant, changed: &mut Vec<(StreamId, Instant)>) {
         let node = &self.nodes[node];
         for stream in &node.streams {
@@ -171,8 +171,8 @@ impl Timing {
         }
     }
 
-    /// A port begins to send one of our messages; its peer will have it at `arrival`, if the link does not lose it.
-    /// Gives its kind, number and octets where taps sight it.
+    /// A port begins to send a PTP message; its peer receives it at `arrival`, if the link does not lose it. Returns
+    /// its kind, number and octets if taps observe it.
     pub fn sent(
         &mut self,
         port: PortId,
@@ -207,26 +207,26 @@ impl Timing {
         seen
     }
 
-    /// Keeps the memory of the octets that [`Self::sent`] gave.
+    /// Keeps the memory of octets that [`Self::sent`] returned.
     pub fn seen(&mut self, octets: Vec<u8>) {
         if let Some(taps) = &mut self.taps {
             taps.keep(octets);
         }
     }
 
-    /// A port refused one of our messages.
+    /// A port dropped a PTP message.
     #[cold]
     #[inline(never)]
     pub fn dropped(&mut self, frame: Frame) {
         self.messages.take(frame.seq as u32);
     }
 
-    /// How many of our messages wait in queues.
+    /// Number of PTP messages in queues.
     pub fn queued(&self) -> usize {
         self.messages.len()
     }
 
-    /// What was scheduled under this number happens.
+    /// Handles the event with this number.
     pub fn handle(&mut self, number: u32, now: Instant, commands: &mut Vec<Command>) {
         let Some(pending) = self.pending.take(number) else { return };
         match pending {
@@ -328,7 +328,7 @@ impl Timing {
         self.outputs = outputs;
     }
 
-    /// A node's oscillator runs on at its next frequency.
+    /// Draws the next frequency of a node's oscillator.
     pub(crate) fn frequency(&mut self, number: NodeId, now: Instant, commands: &mut Vec<Command>) {
         let node = &mut self.nodes[number];
         let draws = &mut node.wander;
@@ -351,7 +351,7 @@ impl Timing {
         node.clock.stamp(at, Duration::from_ps(jitter as i64))
     }
 
-    /// Schedules what is pending once more, an interval later on the node's clock.
+    /// Schedules a pending event again, one interval later on the node's clock.
     fn schedule_again(
         &mut self,
         node: NodeId,

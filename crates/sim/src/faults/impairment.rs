@@ -7,7 +7,7 @@ use tsn_units::{Duration, Instant, PREAMBLE, START_FRAME_DELIMITER};
 
 /// Shares are in parts per million.
 const WHOLE: u64 = 1_000_000;
-/// No frame is held back for longer, however many faults do so: ten days.
+/// Greatest delay by faults, all of them together: ten days.
 const MAX_DELAY: Duration = Duration::from_ns(10 * 86_400 * 1_000_000_000);
 /// Bit errors are counted per 10^15 bits.
 const PETABIT: f64 = 1e15;
@@ -23,7 +23,7 @@ pub(crate) struct Impairment {
     latest: Option<Instant>,
 }
 
-/// A frame on a link.
+/// The times of a frame on a link.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct LinkTransit {
     /// When the first bit of its preamble leaves.
@@ -32,22 +32,22 @@ pub(crate) struct LinkTransit {
     pub first_in: Instant,
     /// When the last bit of its FCS arrives.
     pub last_in: Instant,
-    /// From destination address to FCS.
+    /// Octets from destination address to FCS.
     pub octets: u32,
-    /// Of the link, bit/s.
+    /// Rate of the link, bit/s.
     pub rate: u64,
-    /// How long it keeps the receiver busy, gap included.
+    /// How long the frame occupies the receiver, gap included.
     pub occupies: Duration,
 }
 
 /// The damage that a link does to a frame.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Damage {
-    /// Nothing.
+    /// The frame is whole.
     None,
-    /// Its first so many octets arrive; the check sequence tells that it is not whole.
+    /// The first octets of the frame arrive, so many; the check sequence shows the damage.
     Damaged(u32),
-    /// Nothing of it arrives.
+    /// No part of the frame arrives.
     Lost,
 }
 
@@ -55,13 +55,13 @@ pub(crate) enum Damage {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Outcome {
     pub damage: Damage,
-    /// How much later the frame arrives than its link takes.
+    /// Delay of the frame beyond that of its link.
     pub extra_delay: Duration,
-    /// How much later a duplicate arrives.
+    /// Delay of a duplicate after the frame, if there is a duplicate.
     pub duplicate_after: Option<Duration>,
 }
 
-/// When a fault lasts, and which fault it is.
+/// The period of a fault, and its index.
 #[derive(Copy, Clone, Debug)]
 struct FaultPeriod {
     from: Instant,
@@ -73,7 +73,7 @@ struct FaultPeriod {
 struct Loss {
     period: FaultPeriod,
     model: LossModel,
-    /// Gilbert and Elliott's state.
+    /// Whether the Gilbert-Elliott model is in its bad state.
     bad: bool,
     draws: Draws,
 }
@@ -82,7 +82,7 @@ struct Loss {
 struct Delay {
     period: FaultPeriod,
     least: u64,
-    /// How many ns more at most.
+    /// Greatest additional delay in ns.
     more: u64,
     share_ppm: u32,
     keeps_order: bool,
@@ -97,7 +97,7 @@ struct Duplication {
     draws: Draws,
 }
 
-/// Of a Plan's faults, those of links: by port, none where there is none.
+/// The impairments of a Plan's links by port; none for a port without.
 pub(crate) fn impairments(plan: &Plan) -> Vec<Option<Box<Impairment>>> {
     if plan.faults.is_empty() {
         return Vec::new();
@@ -112,7 +112,7 @@ pub(crate) fn impairments(plan: &Plan) -> Vec<Option<Box<Impairment>>> {
         let (from_ns, until_ns) = fault.span_ns();
         let period =
             FaultPeriod { from: instant(from_ns), until: instant(until_ns), fault: FaultId::at(number) };
-        // The name is the port's and the fault's own: another fault elsewhere changes no draw here.
+        // The name contains the port and the fault's number there: a fault elsewhere changes no draw here.
         let draws = |port: PortId, what: &str, place: usize| {
             let name = plan.ports.get(port.index()).map_or("", |port| &port.name);
             Draws::new(plan.seed, &format!("fault/{name}/{what}{place}"))
@@ -148,27 +148,27 @@ pub(crate) fn impairments(plan: &Plan) -> Vec<Option<Box<Impairment>>> {
                 impairment.duplications.push(Duplication { period, after, share_ppm: *share_ppm, draws });
             }),
             Fault::Babble { .. } => {}
-            // Its hops only have to be known as special, so that what leaves by it is counted.
+            // The hops only have to be marked as special, so that frames that leave by them are counted.
             Fault::Schedule { port, .. } => at(PortId(*port), &mut |_| {}),
         }
     }
     found
 }
 
-/// A Plan's time as the simulator's.
+/// An instant of the Plan as one of the simulator.
 pub(crate) fn instant(ns: u64) -> Instant {
     i64::try_from(ns).ok().filter(|ns| *ns <= i64::MAX / 1_000).map_or(Instant::MAX, Instant::from_ns)
 }
 
 impl Impairment {
-    /// What happens to a frame. Counts it in `affected` for each fault that had an effect on it.
+    /// The outcome of a frame's transmission. Counts the frame in `affected` for each fault that had an effect on it.
     pub fn apply(&mut self, frame: &LinkTransit, affected: &mut [u64]) -> Outcome {
         let mut count = |period: &FaultPeriod| {
             if let Some(count) = affected.get_mut(period.fault.index()) {
                 *count += 1;
             }
         };
-        // Every model draws for every frame of its time, so that a cut changes no later draw.
+        // Every model draws once for every frame of its period, so that an outage changes no later draw.
         let mut damage = Damage::None;
         for cut in self.cuts.iter().filter(|cut| frame.first < cut.until && frame.last_in >= cut.from) {
             count(cut);
@@ -204,7 +204,8 @@ impl Impairment {
         }
         if self.delays.iter().any(|delay| delay.keeps_order) && damage != Damage::Lost {
             let arrival = frame.last_in + outcome.extra_delay;
-            // Also once it is over, and where it holds back a part of the frames: nothing overtakes.
+            // The order also holds after the delay has ended, and if it delays only a part of the frames: frames
+            // never overtake.
             let arrival = self.latest.map_or(arrival, |latest| arrival.max(latest + frame.occupies));
             self.latest = Some(arrival);
             outcome.extra_delay = arrival - frame.last_in;
@@ -227,7 +228,7 @@ impl LinkTransit {
 }
 
 impl Damage {
-    /// The worse of two.
+    /// The worse one of two damages.
     fn max(self, other: Self) -> Self {
         match (self, other) {
             (Self::None, damage) | (damage, Self::None) => damage,
@@ -311,7 +312,7 @@ mod tests {
         outcomes.iter().filter(|lost| **lost).count() as f64 / outcomes.len() as f64
     }
 
-    /// Four standard errors around the closed forms.
+    /// The tolerance is four standard errors around the closed forms.
     #[test]
     fn shares_are_as_asked() {
         let lost = outcomes(LossModel::Bernoulli { loss_ppm: 100_000 }, 64);

@@ -1,4 +1,4 @@
-//! Faults of a run: links that impair frames, nodes that are down, ports that obey a wrong gate control list.
+//! Faults of a run: links that impair frames, nodes that are down, ports that use a wrong gate control list.
 
 pub(crate) mod impairment;
 pub(crate) mod outages;

@@ -1,21 +1,21 @@
-//! Faults that begin and end: when nodes are down, and which ports obey a wrong list.
+//! Faults with a begin and an end: periods in which nodes are down, and ports that use a wrong list.
 
 use crate::faults::impairment::instant;
 use crate::ids::{FaultId, NodeId};
 use tsn_plan::{Fault, Plan};
 use tsn_units::Instant;
 
-/// What is down, and when; which ports obey a wrong list.
+/// The nodes that are down, and when; the ports that use a wrong list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outages {
-    /// By node: from when, until when.
+    /// By node: begins and ends of its outages.
     down: Vec<Vec<(Instant, Instant)>>,
-    /// By port: the fault that holds there now.
+    /// By port: the fault that is active there now.
     pub disobeys: Vec<Option<FaultId>>,
 }
 
 impl Outages {
-    /// Those of a Plan, if it has any.
+    /// The outages of a Plan, if it has any.
     pub fn new(plan: &Plan) -> Option<Box<Self>> {
         let mut found = Self::default();
         for fault in &plan.faults {

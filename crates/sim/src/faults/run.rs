@@ -1,4 +1,4 @@
-//! Faults that begin and end: nodes that are down, ports that obey a wrong list.
+//! Faults with a begin and an end in the event loop: nodes that are down, ports that use a wrong list.
 
 use crate::faults::impairment::{Damage, LinkTransit, instant};
 use crate::ids::{FaultId, NodeId, PortId, StreamId};
@@ -11,7 +11,7 @@ use tsn_plan::{Fault, Pattern, duration};
 use tsn_units::{Duration, Instant, Octets};
 
 impl Simulation<'_> {
-    /// Lets faults begin and end.
+    /// Schedules begins and ends of faults.
     pub(crate) fn schedule_faults(&mut self) {
         for (number, fault) in self.plan.faults.iter().enumerate() {
             let (from, until) = fault.span_ns();
@@ -45,7 +45,7 @@ impl Simulation<'_> {
         self.outages.is_some() && self.is_down(node, self.now, self.now)
     }
 
-    /// A frame leaves a port: whether a wrong list let it.
+    /// Counts a frame that leaves a port because of a wrong list.
     pub(crate) fn count_disobeying(&mut self, port: PortId) {
         let outages = self.outages.as_ref();
         if let Some(Some(fault)) = outages.and_then(|outages| outages.disobeys.get(port.index())) {
@@ -61,7 +61,7 @@ impl Simulation<'_> {
         match plan.faults.get(fault.index()) {
             Some(Fault::NodeDown { node, .. }) => {
                 self.flush(NodeId(*node), fault);
-                // Where two outages overlap, the end of one is not the end.
+                // If two outages overlap, the node stays down until both have ended.
                 if !begins && !self.is_silent(NodeId(*node)) {
                     self.hop_extras.restart(NodeId(*node));
                     return self.start_again(NodeId(*node), sink);
@@ -88,7 +88,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// What waits in a node is lost.
+    /// Drops all frames that wait in a node.
     fn flush(&mut self, node: NodeId, fault: FaultId) {
         if let Some(hosts) = &mut self.hosts {
             hosts.restart(self.plan, node);
@@ -114,7 +114,7 @@ impl Simulation<'_> {
         self.flush_held(node, fault);
     }
 
-    /// Talkers that wait for room to send have to be told that there is some.
+    /// Refills the queues of talkers that wait for room.
     fn start_again<S: Sink>(&mut self, node: NodeId, sink: &mut S) -> io::Result<()> {
         for (number, stream) in self.plan.streams.iter().enumerate() {
             let saturates = matches!(stream.pattern, Pattern::Saturating { .. });
@@ -126,7 +126,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// A babbling talker releases one data unit more, and will again.
+    /// A babbling talker releases one more data unit, and schedules the next one.
     #[cold]
     #[inline(never)]
     pub(crate) fn babble<S: Sink>(&mut self, fault: FaultId, event: &Event, sink: &mut S) -> io::Result<()> {
@@ -148,8 +148,8 @@ impl Simulation<'_> {
         self.send_unit(StreamId(stream), event, sink)
     }
 
-    /// What becomes of a PTP message on its link: whether it is lost, and how much later it comes. One that comes
-    /// twice is taken once, and one that is not whole not at all.
+    /// The effect of impairments on a PTP message: whether it is lost, and its additional delay. A duplicate is
+    /// ignored, and a damaged message is lost.
     pub(crate) fn impair_message(
         &mut self,
         port: PortId,

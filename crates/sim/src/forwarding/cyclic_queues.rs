@@ -10,19 +10,19 @@ use tsn_units::{Instant, Local};
 /// Frames in queues that a stream gate has chosen, and how many of them left too late.
 #[derive(Debug, Default)]
 pub(crate) struct CyclicQueues {
-    /// By hop and number: when it came to its queue, in its node's time.
+    /// By hop and sequence number: when the frame reached its queue, in its node's time.
     queued: HashMap<(HopId, u64), Instant<Local>>,
-    /// By port and class.
+    /// Number of late frames by port and class.
     late: HashMap<(PortId, u8), u64>,
 }
 
 impl CyclicQueues {
-    /// A frame reaches the queue that a stream gate has chosen for it.
+    /// Records a frame that reaches the queue that a stream gate has chosen for it.
     pub fn queue(&mut self, hop: HopId, seq: u64, at: Instant<Local>) {
         self.queued.insert((hop, seq), at);
     }
 
-    /// A frame leaves; nothing happens if no stream gate has chosen its queue.
+    /// Counts a frame that leaves too late; frames without a queue chosen by a stream gate are ignored.
     pub fn leave(
         &mut self,
         plan: &Plan,
@@ -40,13 +40,14 @@ impl CyclicQueues {
         }
     }
 
-    /// How many of a class of a port left late.
+    /// Number of late frames of a class of a port.
     pub fn late(&self, port: PortId, class: u8) -> u64 {
         self.late.get(&(port, class)).copied().unwrap_or(0)
     }
 }
 
-/// Whether a class's gate, open at one moment or the next time after it, was closed again before another one.
+/// Whether the gate of a class closed and another one opened between the first opening at or after `queued` and
+/// `sent`.
 fn leaves_late(gates: &Gates, class: u8, queued: i64, sent: i64) -> bool {
     let ps = |ns: u64| duration(ns).ps();
     let cycle = ps(gates.cycle_ns);
@@ -56,7 +57,7 @@ fn leaves_late(gates: &Gates, class: u8, queued: i64, sent: i64) -> bool {
     }
     let phase = queued.saturating_sub(gates.base_time_ns.saturating_mul(1_000)).rem_euclid(cycle);
     let (mut from, mut was_open) = (0_i64, false);
-    // Two cycles and the beginning of a third: wherever it came, a whole turn is in them.
+    // Two cycles and the begin of a third one contain a whole turn, wherever the frame arrived.
     for entry in gates.entries.iter().cycle().take(3 * gates.entries.len()) {
         let is_open = opens(entry);
         if was_open && !is_open && from > phase {

@@ -1,4 +1,4 @@
-//! Bridges that learn: which frames teach them what, and which branches wait for a bridge that does not know.
+//! Learning bridges: the frames that teach them addresses, and the branches that depend on what a bridge has learned.
 //!
 //! IEEE 802.1Q-2022, 8.7.
 
@@ -8,24 +8,24 @@ use std::collections::HashMap;
 use tsn_plan::{Plan, duration};
 use tsn_units::{Duration, Instant};
 
-/// A bridge, and the station whose address it may know.
+/// A bridge, and a station whose address it may learn.
 type Entry = (NodeId, NodeId);
 
-/// What the bridges of a run know.
+/// The forwarding databases of a run's learning bridges.
 #[derive(Debug)]
 pub(crate) struct Learning {
-    /// By hop: what its frames teach the node at its end.
+    /// By hop: the entry that its frames teach the node at its end.
     learned_from: Vec<Option<Entry>>,
-    /// By hop: flooded, unless this is known.
+    /// By hop: the entry without which its frames are flooded.
     floods: Vec<Option<Entry>>,
-    /// When each was heard last.
+    /// By entry: when the bridge received the last frame of the station.
     last_heard: HashMap<Entry, Instant>,
-    /// By node.
+    /// Ageing times by node.
     ageing: Vec<Duration>,
 }
 
 impl Learning {
-    /// Reads it off a Plan and marks the hops in the network's table; none where no bridge learns.
+    /// Reads the learning bridges of a Plan and marks their hops in the network's table; none if no bridge learns.
     pub fn new(plan: &Plan, network: &mut Network) -> Option<Box<Self>> {
         if plan.nodes.iter().all(|node| node.learning.is_none()) {
             return None;
@@ -41,7 +41,7 @@ impl Learning {
             ageing: ageing.collect(),
         };
         for (number, hop) in network.hops.iter_mut().enumerate() {
-            // PTP messages end where they arrive, and their addresses are not stations'.
+            // PTP messages end at the next node, and their source addresses are not those of stations.
             let Some(stream) = plan.streams.get(hop.stream.index()).filter(|_| !hop.timing) else {
                 continue;
             };
@@ -64,14 +64,14 @@ impl Learning {
         self.learned_from.get(hop.index()).is_some_and(Option::is_some)
     }
 
-    /// A frame has arrived over a hop.
+    /// Learns from a frame that has arrived over a hop.
     pub fn learn(&mut self, hop: HopId, now: Instant) {
         if let Some(Some(entry)) = self.learned_from.get(hop.index()) {
             self.last_heard.insert(*entry, now);
         }
     }
 
-    /// Whether a frame does not take a branch, because the bridge knows that its listener is elsewhere.
+    /// Whether a frame does not take a branch, because the bridge has learned that the listener is elsewhere.
     pub fn filters(&self, hop: HopId, now: Instant) -> bool {
         let Some(Some(entry)) = self.floods.get(hop.index()) else { return false };
         let ageing = self.ageing.get(entry.0.index()).copied().unwrap_or(Duration::ZERO);

@@ -5,12 +5,12 @@ use crate::random::Draws;
 use tsn_plan::{Further, Plan};
 use tsn_units::{Duration, Instant};
 
-/// What the node behind one port's link takes beyond its least time, for frames that come over this link.
+/// The additional processing time of a node for frames that arrive over one port's link.
 #[derive(Debug)]
 pub(crate) struct Spread {
     draws: Draws,
     kind: Kind,
-    /// By port that frames went on to: when the last one got into its queue.
+    /// By egress port: when the last frame of this ingress reached its queue.
     last: Vec<(PortId, Instant)>,
 }
 
@@ -19,14 +19,14 @@ enum Kind {
     Uniform {
         up_to_ps: u64,
     },
-    /// Values in ns, and for each how many draws are at most it.
+    /// Values in ns, each with the number of draws at or below it.
     List {
         values_ns: Vec<u64>,
         below: Vec<u64>,
     },
 }
 
-/// By port, for what comes over its link; empty where no node has any.
+/// Additional processing times by ingress port; empty if no node has any.
 pub(crate) fn spreads(plan: &Plan) -> Vec<Option<Box<Spread>>> {
     if plan.nodes.iter().all(|node| node.further.is_none()) {
         return Vec::new();
@@ -58,8 +58,8 @@ impl Kind {
 }
 
 impl Spread {
-    /// When a frame that could be in the queue of `egress` at `earliest` gets there: later by a draw, and not before
-    /// those that came the same way before it.
+    /// When a frame that could be in the queue of `egress` at `earliest` gets there: later by a drawn time, and not
+    /// before earlier frames of the same path.
     pub fn pass(&mut self, egress: PortId, earliest: Instant) -> Instant {
         let ps = match &self.kind {
             Kind::Uniform { up_to_ps } => self.draws.below(up_to_ps.saturating_add(1)),

@@ -1,4 +1,4 @@
-//! How frames get from one port of a node to the queue of another, and the memory where they wait.
+//! How frames get from one port of a node to the queue of another, and the memory of the queues.
 
 use crate::ids::{HopId, PortId};
 use crate::kernel::event::Frame;
@@ -8,8 +8,8 @@ use tsn_bridge::SharedBuffer;
 use tsn_units::{Duration, Instant, Octets};
 
 impl Simulation<'_> {
-    /// When a frame that came over `port` is in the queue of its next hop, where a frame that is stored whole and takes
-    /// the least time would be there at `stored`.
+    /// When a frame that arrived over `port` reaches the queue of its next hop; `stored` is that time for a frame
+    /// that is stored whole and takes the least processing time.
     #[cold]
     #[inline(never)]
     pub(crate) fn reach(&mut self, port: PortId, frame: Frame, next: HopId, stored: Instant) -> Instant {
@@ -17,7 +17,8 @@ impl Simulation<'_> {
         self.spread(port, next, earliest)
     }
 
-    /// When a frame whose last bit is in at `arrival` is in the queue of its next hop; `stored`: it had to be whole.
+    /// When a frame with its last bit in at `arrival` reaches the queue of its next hop; `stored` means that the
+    /// frame had to be whole.
     pub(crate) fn queued(
         &mut self,
         port: PortId,
@@ -31,7 +32,7 @@ impl Simulation<'_> {
         self.spread(port, next, earliest)
     }
 
-    /// How much earlier than its last bit a frame goes to its next queue.
+    /// How much earlier than its last bit a frame reaches its next queue.
     pub(crate) fn early(&self, port: PortId, frame: Frame, next: HopId) -> Duration {
         if frame.octets > self.network.links[port].cut_through {
             self.cut_short(port, frame, next)
@@ -40,7 +41,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Puts off by what the node takes beyond its least time.
+    /// Adds the additional processing time of the node.
     fn spread(&mut self, port: PortId, next: HopId, earliest: Instant) -> Instant {
         let egress = self.network.hops[next].port;
         match self.spreads.get_mut(port.index()) {
@@ -49,22 +50,22 @@ impl Simulation<'_> {
         }
     }
 
-    /// How much earlier than its last bit a frame that came over `port` may go to the queue of its next hop.
+    /// How much earlier than its last bit a frame that arrived over `port` may reach the queue of its next hop.
     ///
-    /// From there it is like any other frame: what makes it wait only lets more of it come in, and a link that
-    /// is not faster than the one it comes over never runs dry.
+    /// From then on it is treated as any other frame: while it waits, more of it comes in, and a link that is not
+    /// faster than the ingress link never runs out of its octets.
     fn cut_short(&self, port: PortId, frame: Frame, next: HopId) -> Duration {
         let ingress = &self.plan.ports[port];
         let egress = &self.plan.ports[self.network.hops[next].port];
-        // Whether it may be interrupted on its way in, its priority there says.
+        // The priority on the ingress link decides whether the frame may be pre-empted there.
         let pcp = self.network.hops[frame.hop].pcp;
         let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
         let line = self.ports[port].line();
-        // Both counted from the first bit, so that what is in is rounded as every other time is.
+        // Both times are counted from the first bit, so that they are rounded as every other time is.
         line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
     }
 
-    /// Gives the ports of a node their common memory.
+    /// Gives the ports of a node their shared memory.
     pub(crate) fn share_buffers(&mut self) {
         if self.plan.nodes.iter().all(|node| node.buffer.is_none()) {
             return;

@@ -22,12 +22,12 @@ struct Arrival {
     begun: Instant,
     /// When the last bit of its FCS arrives, or would.
     arrival: Instant,
-    /// How many of its octets arrive.
+    /// Number of octets that arrive.
     octets_in: u32,
 }
 
 impl Simulation<'_> {
-    /// A frame goes over an impaired link, or over one of a member stream.
+    /// Transmits a frame over an impaired link, or over the link of a member stream.
     #[cold]
     #[inline(never)]
     pub(crate) fn transmit_with_extras<S: Sink>(
@@ -42,7 +42,7 @@ impl Simulation<'_> {
         let link = self.network.links[port];
         if !frame.is_damaged() {
             let copy = self.hop_extras.copy(frame.hop);
-            // A node that goes down meanwhile stamps nothing after that.
+            // A node makes no timestamps after it went down.
             let stamped =
                 |at: Instant| if self.is_down(link.node, first_bit, at) { Instant::MAX } else { at };
             let (start, end) = (stamped(first_bit + link.until_timestamp_point), stamped(last_bit));
@@ -91,7 +91,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// A frame arrives at the other end of a link, or will.
+    /// Handles the arrival of a frame at the other end of a link, now or later.
     fn arrive_at_peer<S: Sink>(
         &mut self,
         port: PortId,
@@ -102,7 +102,8 @@ impl Simulation<'_> {
         let Arrival { frame, begun, arrival, .. } = landing;
         let link = self.network.links[port];
         let merge_point = self.hop_extras.merge_point(frame.hop);
-        // What was on the wire then was cut; what a delay held back comes to a node that is not there, too.
+        // Frames on the wire at the outage are cut; a frame that a delay fault held back also arrives at a node that
+        // is down.
         if self.is_down(link.peer, arrival, arrival) {
             self.lose(hop.stream, port);
             return Ok(());
@@ -115,8 +116,7 @@ impl Simulation<'_> {
         let filtered = self.hop_extras.filtered(frame.hop).is_some();
         let copies = merge_point.is_some_and(|meeting| meeting.recovery.is_some());
         if filtered || learns || copies || self.is_received(port) {
-            // Which copy passes, what a bridge or a filter knows, or what software does first depends on the order
-            // in which frames arrive.
+            // Elimination, learning, filters and software depend on the order in which frames arrive.
             if begun + self.ports[port].line().until_last_bit(Octets(frame.octets)) != arrival {
                 self.hop_extras.remember_first_bit(frame, arrival, begun);
             }
@@ -131,7 +131,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// A frame arrives at filters, or a copy at a merge point: the first copy passes, the others are eliminated.
+    /// Handles a frame that arrives at a filter or a merge point: there the first copy passes, the others are
+    /// eliminated.
     #[cold]
     #[inline(never)]
     pub(crate) fn ingress<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> io::Result<()> {
@@ -139,7 +140,7 @@ impl Simulation<'_> {
         let merge_point = self.hop_extras.merge_point(frame.hop);
         let number = (frame.seq & 0xffff) as u16;
         let policed = self.police(frame);
-        // Its timers go by its node's clock.
+        // The timers of a recovery function run on its node's clock.
         let now = self.clock_of(self.network.links[hop.port].peer, self.now);
         let recovery = merge_point.and_then(|meeting| Some((meeting.recovery?, meeting.path)));
         let recovery = recovery.filter(|_| policed.is_some());
@@ -153,13 +154,13 @@ impl Simulation<'_> {
         let begun = self.hop_extras.take_first_bit(frame, self.now);
         let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets)));
         self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
-        // Learning comes before filters of streams (8.7): what they drop has taught, too.
+        // Bridges learn before stream filters apply (8.7), so they also learn from dropped frames.
         if let Some(learning) = &mut self.learning {
             learning.learn(frame.hop, self.now);
         }
         match policed {
             None => {}
-            // Filters, meters and elimination need all of a frame.
+            // Filters, meters and elimination need the whole frame.
             Some(passed) if passes => {
                 let ready = self.receive(&hop, merge_point, (frame, copy), sink)?;
                 self.forward_received(merge_point, frame, (self.now, ready), true, passed);
@@ -169,8 +170,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// A frame has arrived at the end of its hop: to listeners, and to the queues of the next hops.
-    /// From `ready` on it can be forwarded.
+    /// Forwards a frame that has arrived at the end of its hop: to listeners, and to the queues of the next hops. The
+    /// frame can be forwarded from `ready` on.
     fn forward_received(
         &mut self,
         merge_point: Option<MergePoint>,
@@ -219,13 +220,13 @@ impl Simulation<'_> {
         }
         match (copies, blocked) {
             (0, Some(port)) => self.lose(hop.stream, port),
-            // Flooded to a station that is no listener, or to a bridge that has learned another port.
+            // The frame was flooded to a station that is no listener, or to a bridge that has learned another port.
             (0, None) => self.stream_totals[hop.stream].filtered += 1,
             _ => self.stream_totals[hop.stream].replicated += copies - 1,
         }
     }
 
-    /// A damaged frame: a node that stores it drops it. A cut-through node that has forwarded a part of it by then
+    /// Handles a damaged frame: a node that stores it drops it. A cut-through node that has begun to forward it also
     /// forwards the rest that arrives, and the receiver finds the damage by the check sequence.
     fn forward_damaged(&mut self, merge_point: Option<MergePoint>, landing: &Arrival) {
         let Arrival { frame, arrival, octets_in, .. } = *landing;
@@ -242,7 +243,7 @@ impl Simulation<'_> {
                     continue;
                 }
                 let queued = self.queued(own.port, frame, next, arrival, false);
-                // What its next queue decides by has to be in.
+                // The octets that the forwarding decision needs must have arrived.
                 let decides = self.octets_before(own.port, frame, next);
                 if decides.is_some_and(|octets| octets <= octets_in)
                     && !self.is_down(link.peer, arrival.min(queued), queued)
@@ -261,14 +262,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// After how many octets a frame is forwarded to its next queue; none where it is stored whole.
+    /// The number of octets after which a frame is forwarded to its next queue; none if it is stored whole.
     fn octets_before(&self, ingress: PortId, frame: Frame, next: HopId) -> Option<u32> {
         let node = self.network.links[ingress].peer;
         let after = self.plan.nodes[node].cut_through_octets;
         after.filter(|_| self.early(ingress, frame, next) > Duration::ZERO)
     }
 
-    /// Hands one frame to those of the talker's ports that forward, each with its copy.
+    /// Hands one frame to those of the talker's ports that forward, each with its member stream.
     #[cold]
     #[inline(never)]
     pub(crate) fn emit_with_extras<S: Sink>(

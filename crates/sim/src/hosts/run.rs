@@ -1,4 +1,5 @@
-//! How frames pass the software of hosts: threads, queueing disciplines, drivers; and the way up on the other side.
+//! How frames pass the software of hosts: threads, queueing disciplines and drivers when they are sent, the kernel
+//! and programs when they are received.
 //!
 //! OCORA Fig. 9.
 
@@ -24,7 +25,7 @@ impl Simulation<'_> {
         self.clock_of(node, self.now)
     }
 
-    /// A true instant of a point on a node's clock, not before now.
+    /// The true instant of a point on a node's clock, not before now.
     fn true_time(&self, node: NodeId, at: HostTime) -> Instant {
         let at = match &self.timing {
             None => at.of_perfect_clock(),
@@ -33,7 +34,7 @@ impl Simulation<'_> {
         at.max(self.now)
     }
 
-    /// The timer of a talker's thread was set for now.
+    /// The timer of a talker's thread expires now.
     #[cold]
     #[inline(never)]
     pub(crate) fn talk<S: Sink>(
@@ -74,14 +75,14 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Over which port a stream's frames leave their talker, or one of those.
+    /// The port over which a stream's frames leave their talker, or the first of several.
     fn first_port(&self, stream: StreamId) -> PortId {
         let root = self.network.roots[stream].indices().next();
         root.and_then(|root| self.network.branches.get(root as usize))
             .map_or(PortId(0), |hop| self.network.hops[*hop].port)
     }
 
-    /// Hands a sighting over that software makes at `at`, unless its node goes down before.
+    /// Records a sighting in software at `at`, unless the node goes down before.
     fn sight_up<S: Sink>(
         &self,
         node: NodeId,
@@ -94,7 +95,7 @@ impl Simulation<'_> {
         if self.is_down(node, self.now, at) { Ok(()) } else { self.sight(taps, hop, frame, at, at, sink) }
     }
 
-    /// Something happens in a host's software.
+    /// Handles an event in a host's software.
     #[cold]
     #[inline(never)]
     pub(crate) fn tell_host<S: Sink>(&mut self, number: u32, sink: &mut S) -> io::Result<()> {
@@ -112,7 +113,7 @@ impl Simulation<'_> {
                 let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
                     return Ok(());
                 };
-                // One that was set anew since counts no longer.
+                // A timer that was set anew since then is not valid any more.
                 if own.armed.take_if(|(_, armed)| *armed == number).is_none() {
                     return Ok(());
                 }
@@ -127,7 +128,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A talker's frame, with its copies, reaches the queueing disciplines.
+    /// Puts a talker's frame, with its member streams, into the queueing disciplines.
     fn enter<S: Sink>(
         &mut self,
         stream: StreamId,
@@ -174,7 +175,7 @@ impl Simulation<'_> {
         self.follow(hop.port, actions, sink)
     }
 
-    /// Does what a port's queueing disciplines want done, and sets their timer.
+    /// Executes the actions of a port's queueing disciplines, and sets their timer.
     fn follow<S: Sink>(&mut self, port: PortId, mut actions: Actions<Frame>, sink: &mut S) -> io::Result<()> {
         let node = self.network.links[port].node;
         for (frame, _) in actions.dropped.drain(..) {
@@ -214,7 +215,7 @@ impl Simulation<'_> {
         Some(Driving { port, now_plus_driver })
     }
 
-    /// Sets the timer of a port's queueing disciplines for when something may go next.
+    /// Sets the timer of a port's queueing disciplines to the next instant at which a frame may leave.
     fn set_timer(&mut self, port: PortId) {
         let node = self.network.links[port].node;
         let now = self.host_time(node);
@@ -224,7 +225,7 @@ impl Simulation<'_> {
         if wake == own.armed.map(|(at, _)| at) {
             return;
         }
-        // One that was set before is not met again: only the number that is armed counts.
+        // The event of an earlier timer is ignored: only the number in `armed` is valid.
         own.armed = None;
         let Some(wake) = wake else { return };
         let late = own.timer.draw();
@@ -239,14 +240,14 @@ impl Simulation<'_> {
         if at > self.now {
             own.in_vain = 0;
         } else if own.in_vain > 0 {
-            // It fired now, and nothing went. Each time in turn doubles the wait, so that nothing that a clock or a
-            // discipline does keeps time from passing.
+            // The timer expired now, and no frame left. Each time in sequence doubles the wait, so that neither a
+            // clock nor a discipline can stop the simulated time.
             at = self.now + Duration::from_ns(1 << (own.in_vain - 1).min(20));
         }
         self.schedule(at, node, EventKind::Host { number });
     }
 
-    /// A node's clock has changed: its timers are set anew.
+    /// Sets the timers of a node anew after a change of its clock.
     #[cold]
     #[inline(never)]
     pub(crate) fn set_timers(&mut self, ports: &[PortId]) {
@@ -260,13 +261,13 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether software receives what comes over a port.
+    /// Whether software receives the frames that arrive over a port.
     #[inline]
     pub(crate) fn is_received(&self, port: PortId) -> bool {
         self.hosts.as_ref().is_some_and(|hosts| hosts.has(PortId(self.plan.ports[port].peer)))
     }
 
-    /// A frame has arrived over a hop now; gives when it can go on.
+    /// Handles a frame that has just arrived over a hop; returns when it can be forwarded.
     pub(crate) fn receive<S: Sink>(
         &mut self,
         hop: &Hop,
@@ -276,7 +277,7 @@ impl Simulation<'_> {
     ) -> io::Result<Instant> {
         let here = merge_point.map_or(*hop, |meeting| self.network.hops[meeting.leading_hop]);
         if here.listeners.indices().is_empty() && here.branches.indices().is_empty() {
-            // Flooded to a station that it is not for: its port takes no other address.
+            // The frame was flooded to a station with another address, whose port does not accept it.
             return Ok(self.now);
         }
         let peer = PortId(self.plan.ports[hop.port].peer);
@@ -298,7 +299,7 @@ impl Simulation<'_> {
         Ok(kernel)
     }
 
-    /// A frame that came over `ingress` goes on to the next queue `at`: a host's software first.
+    /// Forwards a frame that came over `ingress` to the next queue at `at`: in a host, through its software.
     pub(crate) fn forward(&mut self, (ingress, at): (PortId, Instant), node: NodeId, frame: Frame) {
         let Hop { port, stream, .. } = self.network.hops[frame.hop];
         let Some(hosts) = &mut self.hosts else { return self.schedule(at, node, EventKind::Arrive(frame)) };
@@ -317,7 +318,7 @@ impl Simulation<'_> {
     }
 }
 
-/// A port, and when a frame that it hands on now is at the driver unless others are before it.
+/// A port, and when a frame that it hands on now reaches the driver unless earlier frames are still before it.
 struct Driving<'a> {
     port: &'a mut crate::hosts::state::HostPort,
     now_plus_driver: Instant,

@@ -1,6 +1,6 @@
-//! The software of hosts in a run: threads, queueing disciplines, and frames on their way between.
+//! The software of hosts in a run: threads, queueing disciplines, and frames between them.
 //!
-//! Exists only where the Plan has hosts with software. OCORA Fig. 9.
+//! It exists only if the Plan has hosts with software. OCORA Fig. 9.
 
 use crate::ids::{NodeId, PortId, StreamId};
 use crate::kernel::event::Frame;
@@ -13,7 +13,7 @@ use tsn_host::{Actions, Distribution, HostTime, Packet, Qdisc, SocketOptions, Th
 use tsn_plan::{Pattern, Plan, Socket};
 use tsn_units::{Duration, Instant};
 
-/// A latency and its draws.
+/// A latency and its random stream.
 #[derive(Debug)]
 pub(crate) struct Latency {
     distribution: Distribution,
@@ -30,14 +30,14 @@ impl Latency {
     }
 }
 
-/// Something that will happen in software.
+/// A future event in software.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Pending {
-    /// A talker's frame is at its queueing disciplines.
+    /// A talker's frame reaches its queueing disciplines.
     Enter { stream: StreamId, seq: u64, octets: u32, txtime: Option<HostTime> },
-    /// A forwarded frame is at a queueing discipline.
+    /// A forwarded frame reaches a queueing discipline.
     Forwarded { frame: Frame },
-    /// The timer of a port's queueing discipline.
+    /// The timer of a port's queueing discipline expires.
     Timer { port: PortId },
 }
 
@@ -59,31 +59,31 @@ impl Talking {
     }
 }
 
-/// A port of a host.
+/// The state of a host's port.
 #[derive(Debug)]
 pub(crate) struct HostPort {
-    /// None: what comes goes to the driver.
+    /// The queueing disciplines; without any, frames go to the driver at once.
     pub qdisc: Option<Qdisc<Frame>>,
     pub driver: Latency,
     pub tx: Latency,
     pub timer: Latency,
     pub forwarding: Latency,
     pub kernel_rx: Latency,
-    /// For when the timer is set, and the number of its event.
+    /// When the timer expires, and the number of its event.
     pub armed: Option<(HostTime, u32)>,
-    /// How often in turn the timer fired, nothing went, and it was to fire again at once.
+    /// How often in sequence the timer expired without a frame, and was set to the same instant.
     pub in_vain: u32,
-    /// When the last frame was at the driver: nothing overtakes.
+    /// When the last frame reached the driver; frames do not overtake.
     pub at_driver: Instant,
-    /// By class, when the last frame was at the hardware's queue: nothing overtakes.
+    /// By class: when the last frame reached the hardware's queue; frames do not overtake.
     pub at_hardware: [Instant; 8],
-    /// By the port over which frames came, when the last one that is forwarded here was at the queueing discipline.
+    /// By ingress port: when the last frame that is forwarded here reached the queueing discipline.
     pub at_qdisc: BTreeMap<PortId, Instant>,
-    /// When the kernel had the last frame that it received.
+    /// When the kernel received the last frame.
     pub received: Instant,
 }
 
-/// A stream at a listener: its program, and when it had the frame before.
+/// A stream at a listener: its program, and when the program received the last frame.
 #[derive(Debug)]
 pub(crate) struct Listening {
     pub app_rx: Latency,
@@ -93,21 +93,21 @@ pub(crate) struct Listening {
 /// All hosts with software.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// By stream; none where its talker is no host, or saturates.
+    /// By stream; none if its talker is no host, or saturates.
     pub talking: Vec<Option<Box<Talking>>>,
-    /// By port.
+    /// The ports of hosts, by port.
     pub ports: Vec<Option<Box<HostPort>>>,
-    /// By stream and node.
+    /// The listeners' programs by stream and node.
     pub listening: BTreeMap<(StreamId, NodeId), Listening>,
     pub pending: Slab<Pending>,
-    /// Kept for its memory.
+    /// Reused for its memory.
     pub actions: Actions<Frame>,
 }
 
 const NEVER: Instant = Instant::from_ps(i64::MIN);
 
 impl Hosts {
-    /// Reads the hosts off a Plan whose consistency is proved; marks hops that lead to hosts. None where there are none.
+    /// Reads the hosts of a checked Plan and marks the hops that lead to hosts. None if there are no hosts.
     pub fn new(plan: &Plan, network: &mut Network) -> Option<Box<Self>> {
         if plan.nodes.iter().all(|node| node.host.is_none()) {
             return None;
@@ -120,7 +120,7 @@ impl Hosts {
             let node = &plan.nodes[stream.talker as usize];
             let host = node.host.as_deref()?;
             if matches!(stream.pattern, Pattern::Saturating { .. }) {
-                // Frames always wait in the hardware's queue: how long they take to get there shows nowhere.
+                // Frames always wait in the hardware's queue, so their time in software has no effect.
                 return None;
             }
             let latency = |of: &Option<tsn_plan::Distribution>, what: &str| {
@@ -178,7 +178,7 @@ impl Hosts {
         self.talking.get(stream.index()).is_some_and(Option::is_some)
     }
 
-    /// How many frames are in software.
+    /// Number of frames in software.
     pub fn frames(&self) -> usize {
         let on_the_way =
             self.pending.iter().filter(|pending| !matches!(pending, Pending::Timer { .. })).count();
@@ -186,8 +186,7 @@ impl Hosts {
         on_the_way + self.ports.iter().flatten().map(|port| queued(port)).sum::<usize>()
     }
 
-    /// A node is down, or up again: what waits in the queueing discipline of one of its ports is lost, and nothing is
-    /// behind anything that was before.
+    /// Empties the queueing discipline of a port whose node goes down or comes up; returns its frames.
     pub fn flush(&mut self, port: PortId) -> Vec<Frame> {
         let Some(own) = self.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
             return Vec::new();
@@ -200,7 +199,7 @@ impl Hosts {
         own.qdisc.as_mut().map_or_else(Vec::new, Qdisc::flush)
     }
 
-    /// A node is down, or up again: the threads of its talkers and its listeners' programs begin anew.
+    /// Restarts the threads of talkers and the programs of listeners of a node that goes down or comes up.
     pub fn restart(&mut self, plan: &Plan, node: NodeId) {
         for (talking, stream) in self.talking.iter_mut().zip(&plan.streams) {
             if let Some(talking) = talking.as_mut().filter(|_| NodeId(stream.talker) == node) {
@@ -217,13 +216,13 @@ impl Hosts {
         self.ports.get(port.index()).is_some_and(Option::is_some)
     }
 
-    /// What a port's queueing disciplines counted.
+    /// The counters of a port's queueing disciplines.
     pub fn counters(&self, port: PortId) -> Option<QdiscCounters> {
         let port = self.ports.get(port.index())?.as_deref()?;
         port.qdisc.as_ref().map(|qdisc| QdiscCounters::new(qdisc.counters()))
     }
 
-    /// A frame at a port's queueing discipline, or past it where there is none.
+    /// Hands a frame to a port's queueing discipline, or past it if there is none.
     pub fn enqueue(&mut self, port: PortId, now: HostTime, packet: Packet<Frame>) -> Actions<Frame> {
         let mut actions = std::mem::take(&mut self.actions);
         let machine = self.ports.get_mut(port.index()).and_then(Option::as_deref_mut);

@@ -1,8 +1,8 @@
-//! What will happen, the next first: a heap of events.
+//! Future events, the next one first: a heap.
 
 use crate::kernel::event::{Event, EventKind};
 
-/// Children per parent. Wide, so that a run with thousands of pending events touches fewer cache lines.
+/// Children per parent. A wide heap touches fewer cache lines in a run with thousands of pending events.
 const ARITY: usize = 4;
 
 /// A heap in order of [`Event::key`].
@@ -27,11 +27,11 @@ impl Calendar {
         Some(event)
     }
 
-    /// Whether the event that will be taken next has the same turn as `event`, the one taken last.
+    /// Whether the next event has the same turn as `event`, the event taken last.
     #[inline]
-    pub fn goes_on(&self, event: &Event) -> bool {
-        // With a hole at the top, the next event is among its children; no other order than the total one could put
-        // an event of the same turn behind one of another turn.
+    pub fn has_same_turn_next(&self, event: &Event) -> bool {
+        // With a hole at the top, the next event is among its children; by the total order, no event of another turn
+        // comes before an event of the same turn.
         let candidates =
             if self.hole { 1..self.heap.len().min(1 + ARITY) } else { 0..self.heap.len().min(1) };
         self.heap.get(candidates).is_some_and(|events| events.iter().any(|next| next.same_turn(event)))
@@ -42,7 +42,7 @@ impl Calendar {
         self.hole = false;
     }
 
-    /// Schedules.
+    /// Schedules an event.
     #[inline]
     pub fn push(&mut self, event: Event) {
         if self.hole {
@@ -53,7 +53,7 @@ impl Calendar {
         }
     }
 
-    /// How many frames are among the events.
+    /// Number of frames among the events.
     pub fn frames(&self) -> u64 {
         let pending = self.heap.iter().skip(usize::from(self.hole));
         pending.filter(|event| matches!(event.kind(), EventKind::Arrive(_) | EventKind::Ingress(_))).count()
@@ -115,7 +115,7 @@ impl Calendar {
     }
 }
 
-/// The place and key of the least of a full set of children: a knock-out, so that few comparisons wait for others.
+/// The index and key of the least of a full set of children, by knock-out, so that few comparisons depend on others.
 #[inline]
 fn least_of(children: &[Event; ARITY]) -> (usize, u128) {
     let keys = children.each_ref().map(Event::key);
@@ -132,7 +132,7 @@ mod tests {
     use tsn_units::Instant;
 
     proptest! {
-        /// Any mix of taking and scheduling gives the events in order, as a sorted list would.
+        /// Any mix of taking and scheduling returns the events in order, as a sorted list would.
         #[test]
         fn gives_events_in_order(steps in prop::collection::vec((0..50i64, 0..4usize), 1..200)) {
             let mut calendar = Calendar::default();
@@ -151,8 +151,8 @@ mod tests {
                 if let Some(event) = calendar.next() {
                     prop_assert_eq!(event.key(), sorted.remove(0));
                     now = event.at().ps();
-                    let goes_on = sorted.first().is_some_and(|next| (next >> 64) as i64 == now);
-                    prop_assert_eq!(calendar.goes_on(&event), goes_on);
+                    let has_same_turn_next = sorted.first().is_some_and(|next| (next >> 64) as i64 == now);
+                    prop_assert_eq!(calendar.has_same_turn_next(&event), has_same_turn_next);
                 }
             }
             while let Some(event) = calendar.next() {

@@ -4,28 +4,28 @@ use crate::ids::{FaultId, HopId, NodeId, PortId, StreamId};
 use tsn_bridge as bridge;
 use tsn_units::{Instant, Octets};
 
-/// A frame in transit: which frame, and at which hop of its route.
+/// A frame in transit, and the hop of its route that it is at.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Frame {
     /// The talker's sequence number.
     pub seq: u64,
-    /// Index into [`crate::network::tables::Network::hops`], which knows the stream.
+    /// Index into [`crate::network::tables::Network::hops`], which contains the stream.
     pub hop: HopId,
-    /// From destination address to FCS.
+    /// Octets from destination address to FCS.
     pub octets: u32,
 }
 
-/// Bit of [`Frame::seq`]: the check sequence tells that the frame is not whole. Talkers do not count so far.
+/// Bit of [`Frame::seq`] that marks a damaged frame. Sequence numbers of talkers do not reach this bit.
 const DAMAGED: u64 = 1 << 63;
 
 impl Frame {
-    /// Whether the frame is damaged; cut-through nodes forward it before they can know.
+    /// Whether the frame is damaged; a cut-through node forwards it before it can check that.
     #[inline]
     pub fn is_damaged(&self) -> bool {
         self.seq & DAMAGED != 0
     }
 
-    /// This frame with a check sequence that tells of damage.
+    /// A copy of this frame with a wrong check sequence.
     pub fn damaged(self) -> Self {
         Self { seq: self.seq | DAMAGED, ..self }
     }
@@ -38,10 +38,11 @@ impl bridge::Frame for Frame {
     }
 }
 
-/// The order of what happens at one instant.
+/// The order of events at one instant.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// Frames arrive where the order of arrival decides: member streams merge, filters match, bridges learn.
+    /// Frames arrive at a place where the order of arrival matters: member streams merge, filters match, bridges
+    /// learn.
     Ingress = 0,
     /// Frames reach queues.
     Reach = 1,
@@ -51,14 +52,15 @@ pub(crate) enum Phase {
     Timing = 3,
 }
 
-/// Bits of an [`Event`]'s order that count a node's events, and above them those that name the node.
+/// Number of bits of an [`Event`]'s order that count a node's events; the bits above them are the node.
 const COUNTER_BITS: u32 = 40;
 const NODE_BITS: u32 = 22;
 
-/// How many nodes the order of events has room for.
+/// Most nodes that the order of events has room for.
 pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
 
-/// What an event of [`Phase::Reach`] or [`Phase::Ingress`] without a frame is, in the place of the frame's sequence number.
+/// The kind of an event of [`Phase::Reach`] or [`Phase::Ingress`] without a frame, stored instead of the frame's
+/// sequence number.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u64)]
 enum Frameless {
@@ -72,7 +74,7 @@ enum Frameless {
 }
 
 impl Frameless {
-    /// By their numbers.
+    /// All kinds, in the order of their numbers.
     const ALL: [Self; 7] = [
         Self::Release,
         Self::Babble,
@@ -84,16 +86,16 @@ impl Frameless {
     ];
 }
 
-/// Something that will happen: 32 octets, copied freely.
+/// A future event: 32 octets, which are copied.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Event {
     at: i64,
-    /// Phase, node, counter.
+    /// Phase, node and counter.
     order: u64,
     seq: u64,
-    /// A hop, a stream or a port.
+    /// Index of a hop, a stream or a port.
     id: u32,
-    /// Of a frame; 0 where there is none.
+    /// Octets of a frame; 0 for an event without a frame.
     octets: u32,
 }
 
@@ -102,26 +104,26 @@ pub(crate) struct Event {
 pub(crate) enum EventKind {
     /// A frame reaches the queue of its hop.
     Arrive(Frame),
-    /// A frame arrives whose order among others decides what becomes of it: see [`Phase::Ingress`].
+    /// A frame arrives at a place where the order of arrival matters: see [`Phase::Ingress`].
     Ingress(Frame),
-    /// A talker that babbles releases one more.
+    /// A babbling talker releases one more data unit.
     Babble {
         /// The fault.
         fault: FaultId,
     },
-    /// A fault begins, or ends, that is more than what links do to frames.
+    /// A fault of a node or a schedule begins or ends.
     Fault {
         /// The fault.
         fault: FaultId,
         /// Whether it begins.
         begins: bool,
     },
-    /// A talker releases.
+    /// A talker releases a data unit.
     Release {
-        /// Its stream.
+        /// The talker's stream.
         stream: StreamId,
     },
-    /// A frame reaches its queue that is not eligible yet.
+    /// A frame reaches its queue before it is eligible.
     Hold {
         /// The number of the frame among those that [`crate::policing::state`] holds.
         number: u32,
@@ -131,25 +133,25 @@ pub(crate) enum EventKind {
         /// The frame's number among those that [`crate::policing::state`] holds.
         number: u32,
     },
-    /// Something happens in a host's software.
+    /// An event in a host's software.
     Host {
-        /// The number of what happens among those that [`crate::hosts::state`] has pending.
+        /// The number of the event in [`crate::hosts::state`].
         number: u32,
     },
-    /// A port asked to be woken.
+    /// A port wakes up, as it requested.
     Wake {
         /// The port.
         port: PortId,
     },
-    /// Something happens to clocks or PTP messages.
+    /// An event of clocks or PTP messages.
     Timing {
-        /// The number of what happens among those that [`crate::clocks::state`] has pending.
+        /// The number of the event in [`crate::clocks::state`].
         number: u32,
     },
 }
 
 impl Event {
-    /// An event at a node, the `counter`-th one there.
+    /// The `counter`-th event of a node.
     #[inline]
     pub fn new(at: Instant, node: NodeId, counter: u64, kind: EventKind) -> Self {
         let frameless = |kind: Frameless, id: u32| (Phase::Reach, kind as u64, id, 0);
@@ -172,25 +174,25 @@ impl Event {
         Self { at: at.ps(), order, seq, id, octets }
     }
 
-    /// When.
+    /// The instant of the event.
     #[inline]
     pub fn at(&self) -> Instant {
         Instant::from_ps(self.at)
     }
 
-    /// The total order, as one number.
+    /// The total order as one number.
     #[inline]
     pub fn key(&self) -> u128 {
         u128::from(self.at as u64) << 64 | u128::from(self.order)
     }
 
-    /// Everything of the order but the counter: equal for events of one phase at one node and instant.
+    /// Whether both events have the same phase, node and instant, so that only the counter orders them.
     #[inline]
     pub fn same_turn(&self, other: &Self) -> bool {
         self.at == other.at && self.order >> COUNTER_BITS == other.order >> COUNTER_BITS
     }
 
-    /// Which kind of event this is.
+    /// The kind of the event.
     #[inline]
     pub fn kind(&self) -> EventKind {
         let phase = self.order >> (COUNTER_BITS + NODE_BITS);

@@ -1,4 +1,4 @@
-//! The run: takes events in order, drives the ports' machines, and does what they want done.
+//! The run: takes events in order, calls the ports' machines, and executes their actions.
 
 use crate::clocks::state::{Command, Timing};
 use crate::error::SimError;
@@ -25,10 +25,10 @@ use tsn_observation::{Sighting, Sink};
 use tsn_plan::{Plan, Point};
 use tsn_units::Instant;
 
-/// How many events and frames cut from data units pass between two reports of progress.
+/// Number of events and of frames cut from data units between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 14;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Copy, Clone, Debug)]
 pub struct Progress {
     /// Simulated time so far.
@@ -37,7 +37,7 @@ pub struct Progress {
     pub frame_hops: u64,
 }
 
-/// For [`Simulation::run`]: nobody watches, nobody interrupts.
+/// A `watch` for [`Simulation::run`] that never interrupts.
 pub fn unwatched(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -62,35 +62,35 @@ pub struct Simulation<'a> {
     pub(crate) stream_totals: Vec<StreamTotals>,
     /// Frames that reached each of [`Network::listeners`].
     pub(crate) delivered: Vec<u64>,
-    /// Frames on the last wire that arrive after the end.
+    /// Frames on the last wire that arrive after the end of the run.
     pub(crate) late: u64,
     pub(crate) hop_extras: HopExtras,
-    /// What nodes do with frames as they come in, where the Plan says something.
+    /// Policing: the filters, gates and meters of nodes, if the Plan has any.
     pub(crate) police: Option<Box<Police>>,
-    /// By port; empty where the Plan has no faults.
+    /// Impairments by port; empty if the Plan has no faults.
     pub(crate) impairments: Vec<Option<Box<Impairment>>>,
-    /// By port: what the node at the other end takes; empty where all are steady.
+    /// Additional processing times by ingress port; empty if all nodes have constant times.
     pub(crate) spreads: Vec<Option<Box<Spread>>>,
-    /// By node: the memory that its ports share; empty where none do.
+    /// The shared memory of a node's ports, by node; empty if no node has any.
     pub(crate) buffers: Vec<Option<bridge::SharedBuffer>>,
-    /// What bridges that learn know; none where none does.
+    /// The learning bridges; none if no bridge learns.
     pub(crate) learning: Option<Box<Learning>>,
-    /// By port: frames that faults took.
+    /// By port: frames lost to faults.
     pub(crate) faulted: Vec<u64>,
-    /// By fault: the frames that it affected.
+    /// By fault: frames that it affected.
     pub(crate) affected: Vec<u64>,
-    /// Faults that begin and end, where the Plan has them.
+    /// Faults with a begin and an end, if the Plan has any.
     pub(crate) outages: Option<Box<Outages>>,
-    /// The hosts' software, where the Plan has any.
+    /// The software of hosts, if the Plan has any.
     pub(crate) hosts: Option<Box<Hosts>>,
-    /// The nodes' clocks, where the Plan has them.
+    /// The clocks of nodes, if the Plan has any.
     pub(crate) timing: Option<Box<Timing>>,
-    /// Kept for its memory.
+    /// Reused for its memory.
     pub(crate) commands: Vec<Command>,
 }
 
 impl<'a> Simulation<'a> {
-    /// Builds the nodes. The plan's consistency is proved first.
+    /// Builds the nodes of a Plan, after checking the Plan.
     ///
     /// # Errors
     /// [`SimError::Plan`] and [`SimError::TooMany`].
@@ -115,7 +115,7 @@ impl<'a> Simulation<'a> {
             events: 0,
             cut: 0,
             frame_hops: 0,
-            // One more than there are streams: for PTP messages.
+            // The last entry is for PTP messages.
             stream_totals: vec![StreamTotals::default(); plan.streams.len() + 1],
             delivered: vec![0; network.listeners.len()],
             late: 0,
@@ -145,8 +145,8 @@ impl<'a> Simulation<'a> {
         Ok(simulation)
     }
 
-    /// Runs to the end of the Plan's duration and drain, or until `watch` breaks; then all that was sighted so far
-    /// is handed over and the counters are those of the part that ran.
+    /// Runs to the end of the Plan's duration and drain, or until `watch` breaks; then all observations so far are
+    /// handed over, and the counters are those of the part that ran.
     ///
     /// # Errors
     /// [`SimError::Output`] when the sink refuses a sighting.
@@ -183,8 +183,8 @@ impl<'a> Simulation<'a> {
     fn handle<S: Sink>(&mut self, event: Event, sink: &mut S) -> io::Result<()> {
         match event.kind() {
             EventKind::Arrive(frame) => {
-                // Whether the next event, too, brings a frame to a queue of this node at this instant.
-                let more = self.calendar.goes_on(&event);
+                // Whether the next event also brings a frame to a queue of this node at this instant.
+                let more = self.calendar.has_same_turn_next(&event);
                 self.arrive(frame, more, sink)
             }
             EventKind::Wake { port } => self.tell(port, bridge::Event::Wake, sink),
@@ -206,7 +206,7 @@ impl<'a> Simulation<'a> {
             return Ok(());
         }
         if self.outages.is_some() && self.is_silent(NodeId(self.plan.streams[stream].talker)) {
-            // What is not sent now is not sent later.
+            // A data unit that is not sent now is not sent later.
             self.schedule_release(stream);
             return Ok(());
         }
@@ -226,7 +226,7 @@ impl<'a> Simulation<'a> {
         event: &Event,
         sink: &mut S,
     ) -> io::Result<()> {
-        let mut more = self.calendar.goes_on(event);
+        let mut more = self.calendar.has_same_turn_next(event);
         loop {
             let talker = &mut self.talkers[stream];
             let octets = talker.next_size();
@@ -280,7 +280,7 @@ impl<'a> Simulation<'a> {
         self.tell(port, bridge::Event::Arrive { class, frame, more }, sink)
     }
 
-    /// Tells a port's machine what happens, and does what it wants done.
+    /// Passes an event to a port's machine, and executes its actions.
     #[inline]
     pub(crate) fn tell<S: Sink>(
         &mut self,
@@ -306,7 +306,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// A frame goes over a link: sightings at both ends, listeners, and the queues of its next hops.
+    /// Transmits a frame over a link: sightings at both ends, listeners, and the queues of its next hops.
     #[inline]
     fn transmit<S: Sink>(
         &mut self,
@@ -351,7 +351,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Lets saturating talkers at `port` top up their backlog.
+    /// Refills the backlog of saturating talkers at `port`.
     pub(crate) fn refill<S: Sink>(&mut self, port: PortId, sink: &mut S) -> io::Result<()> {
         let node = self.network.links[port].node;
         if self.is_silent(node) {
@@ -388,7 +388,7 @@ impl<'a> Simulation<'a> {
         *counter += 1;
     }
 
-    /// Hands sightings over, unless they would be after the end.
+    /// Records sightings, unless they are after the end of the run.
     #[inline]
     pub(crate) fn sight<S: Sink>(
         &self,

@@ -1,6 +1,6 @@
 //! Hops with more than a wire and a queue: faults, member streams, merge points, standby paths, filters.
 //!
-//! All others know that they have nothing of this (see [`crate::network::tables::Hop::special`]) and pay nothing for it.
+//! Other hops are marked as plain (see [`crate::network::tables::Hop::special`]) and cost nothing here.
 
 use crate::faults::impairment::instant;
 use crate::ids::{HopId, NodeId, StreamId};
@@ -12,33 +12,33 @@ use tsn_bridge::frer::BaseRecovery;
 use tsn_plan::{Plan, R_TAG_OCTETS, Redundancy};
 use tsn_units::Instant;
 
-/// What a hop has beyond a plain one.
+/// The extras of a hop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HopExtra {
-    /// The number of the member stream that it carries; 0 for the stream itself.
+    /// The number of the member stream on the hop; 0 for the stream itself.
     pub copy: u8,
-    /// When the hop forwards, of a standby path; always where there is none.
+    /// When a hop of a standby path forwards; none for a hop that always does.
     pub active: Option<Vec<(Instant, Instant)>>,
-    /// The merge point at its end.
+    /// The merge point at the hop's end.
     pub merge_point: Option<MergePoint>,
-    /// The stream filter at its end.
+    /// The stream filter at the hop's end.
     pub filtered: Option<Filtered>,
-    /// Whether frames go by it that a meter has marked yellow.
+    /// Whether the hop is for frames that a meter has marked yellow.
     pub yellow: bool,
 }
 
 /// One path into a merge point.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct MergePoint {
-    /// The first hop into the merge point: its table entries say where frames go from there.
+    /// The first hop into the merge point: its table entries contain the next hops.
     pub leading_hop: HopId,
-    /// The recovery there: index into [`HopExtras::recoveries`].
+    /// The recovery function there: index into [`HopExtras::recoveries`].
     pub recovery: Option<u32>,
-    /// The place of this path among those that merge.
+    /// The index of this path among those that merge.
     pub path: u32,
 }
 
-/// One sequence recovery, and where it is.
+/// One sequence recovery function, and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct RecoveryPoint {
     pub stream: StreamId,
@@ -49,10 +49,10 @@ pub(crate) struct RecoveryPoint {
 /// The extras of all hops of a network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HopExtras {
-    /// By hop; empty where the Plan has none.
+    /// By hop; empty if the Plan has no extras.
     hops: Vec<HopExtra>,
     pub recoveries: Vec<RecoveryPoint>,
-    /// When the first bit arrives of copies that take longer to a merge point than their octets do: by hop, sequence
+    /// When the first bit of a copy arrives that takes longer to a merge point than its octets do: by hop, sequence
     /// number and arrival of the last bit.
     begun: HashMap<(HopId, u64, Instant), Instant>,
 }
@@ -65,7 +65,7 @@ impl HopExtra {
 }
 
 impl HopExtras {
-    /// Reads them off a Plan and marks them in the network's table.
+    /// Reads the extras of a Plan and marks them in the network's table.
     pub fn new(plan: &Plan, network: &mut Network, impaired: &[bool]) -> (Self, Option<Box<Police>>) {
         let mut found = Self::default();
         let mut first = 0;
@@ -73,7 +73,7 @@ impl HopExtras {
             if let Some(redundancy) = &stream.redundancy {
                 found.hops.resize(network.hops.len(), HopExtra::default());
                 found.add(plan, number, first, redundancy);
-                // Whether the next hop is active is decided at the end of the one before.
+                // Whether the next hop is active is decided at the end of the previous one.
                 for hop in &mut network.hops[first..first + stream.route.len()] {
                     hop.special = true;
                 }
@@ -81,11 +81,11 @@ impl HopExtras {
             first += stream.route.len();
         }
         for hop in &mut network.hops {
-            // PTP messages see to their losses themselves.
+            // The PTP code handles losses of PTP messages itself.
             hop.special |= !hop.timing && impaired.get(hop.port.index()).copied().unwrap_or(false);
         }
         if plan.nodes.iter().any(|node| node.cut_through_octets.is_some()) {
-            // A frame that is damaged on one link is forwarded over others.
+            // A frame that is damaged on one link is forwarded over the others.
             for stream in network.hops.chunk_by_mut(|one, other| one.stream == other.stream) {
                 if stream.iter().any(|hop| hop.special) {
                     stream.iter_mut().filter(|hop| !hop.timing).for_each(|hop| hop.special = true);
@@ -109,12 +109,12 @@ impl HopExtras {
         self.begun.insert((frame.hop, frame.seq, arrival), begun);
     }
 
-    /// When the first bit of a copy that arrives `now` arrived, where that was kept.
+    /// When the first bit of a copy arrived whose last bit arrives `now`, if that was recorded.
     pub fn take_first_bit(&mut self, frame: Frame, now: Instant) -> Option<Instant> {
         if self.begun.is_empty() { None } else { self.begun.remove(&(frame.hop, frame.seq, now)) }
     }
 
-    /// The recovery functions of a node begin anew.
+    /// Restarts the recovery functions of a node.
     pub fn restart(&mut self, node: NodeId) {
         for recovery in self.recoveries.iter_mut().filter(|recovery| recovery.node == node) {
             recovery.machine.restart();

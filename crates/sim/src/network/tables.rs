@@ -1,4 +1,4 @@
-//! A Plan as tables that a frame's path can be read from without searching.
+//! The Plan as tables from which a frame's path is read without a search.
 
 use crate::error::SimError;
 use crate::ids::{HopId, NodeId, PortId, StreamId};
@@ -39,14 +39,15 @@ pub(crate) struct Hop {
     pub port: PortId,
     /// The traffic class there.
     pub class: u8,
-    /// Whether the port is the talker's.
+    /// Whether the port is one of the talker.
     pub at_talker: bool,
-    /// Whether [`crate::network::hop_extras`] has more to say of it, or its link may lose frames.
+    /// Whether [`crate::network::hop_extras`] has an entry for the hop, or its link may lose frames.
     pub special: bool,
     pub pcp: u8,
-    /// Not a stream's: of the port's PTP messages.
+    /// Whether the hop is for the port's PTP messages, not for a stream.
     pub timing: bool,
-    /// Taken only while a bridge has not learned another port (see [`crate::forwarding::learning`]).
+    /// Whether the hop is used only while a bridge has not learned another port (see
+    /// [`crate::forwarding::learning`]).
     pub floods: bool,
     pub vid: u16,
     /// The next hops: part of [`Network::branches`].
@@ -55,41 +56,41 @@ pub(crate) struct Hop {
     pub listeners: IndexRange,
 }
 
-/// What the kernel has to know of an egress port besides its machine.
+/// The data of an egress port that the kernel needs besides its machine.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Link {
-    /// The node that it belongs to.
+    /// The port's node.
     pub node: NodeId,
     /// The node at the other end.
     pub peer: NodeId,
-    /// Last bit out to last bit in.
+    /// Delay from last bit out to last bit in.
     pub propagation: Duration,
-    /// Last bit in to the next queue.
+    /// Delay from last bit in to the next queue.
     pub processing: Duration,
-    /// The node at the other end passes longer frames on before they are whole; `u32::MAX` where it stores them.
-    /// 0 where it takes a time of its own for every frame, so that all ask (see [`crate::forwarding::processing`]).
+    /// The node at the other end forwards longer frames before they are whole; `u32::MAX` if it stores them. 0 if it
+    /// has a processing time for each frame, so that every frame is checked (see [`crate::forwarding::processing`]).
     pub cut_through: u32,
-    /// First bit of the preamble out to the message timestamp point.
+    /// Delay from the first bit of the preamble out to the message timestamp point.
     pub until_timestamp_point: Duration,
-    /// Taps that sight what talkers hand over here.
+    /// Taps on frames that talkers hand over at this port.
     pub send: IndexRange,
-    /// Taps that sight what leaves here.
+    /// Taps on frames that leave this port.
     pub tx: IndexRange,
-    /// Taps that sight what arrives at the other end.
+    /// Taps on frames that arrive at the other end.
     pub rx: IndexRange,
 }
 
-/// A tap as the kernel sees it.
+/// The kernel's data of a tap.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Tap {
     pub number: u16,
-    /// Whose clock stamps.
+    /// The node whose clock makes the timestamps.
     pub node: NodeId,
     pub point: Point,
     pub granularity_ns: i64,
 }
 
-/// How many stages there are.
+/// Number of stages.
 pub(crate) const STAGES: usize = Stage::ALL.len();
 
 /// One listener of one stream.
@@ -111,12 +112,13 @@ pub(crate) struct Network {
     pub roots: Vec<IndexRange>,
     /// For every port that gPTP uses, the hop of its messages; empty without gPTP.
     pub timing: Vec<Option<HopId>>,
-    /// For every port, its taps by stage (see [`Stage::ALL`]); empty where all are of `send`, `tx` or `rx`.
+    /// For every port, its taps by stage (see [`Stage::ALL`]); empty if all taps are of `send`, `tx` or `rx`.
     pub stages: Vec<[IndexRange; STAGES]>,
     pub nodes: usize,
 }
 
-/// Most frames that one talker may hand over at one instant: more is a slip of the pen, and would fill the memory.
+/// Most frames that one talker may hand over at one instant: a greater number is most likely a mistake, and would
+/// fill the memory.
 const MOST_FRAMES_AT_ONCE: usize = 1 << 20;
 
 fn frames_at_once(stream: &Stream) -> usize {
@@ -135,7 +137,7 @@ fn limited(what: &'static str, found: usize, most: usize) -> Result<(), SimError
 }
 
 impl Network {
-    /// Reads the tables off a Plan whose consistency is proved.
+    /// Builds the tables of a checked Plan.
     pub fn new(plan: &Plan) -> Result<Self, SimError> {
         let most = u32::MAX as usize / 2;
         limited("nodes", plan.nodes.len(), MOST_NODES)?;
@@ -196,7 +198,7 @@ impl Network {
         Ok(network)
     }
 
-    /// Sorts the taps by port and stage; gives every port's taps by stage.
+    /// Sorts the taps by port and stage; returns every port's taps by stage.
     fn add_taps(&mut self, plan: &Plan) -> Vec<[IndexRange; STAGES]> {
         let mut at_ports = vec![[IndexRange::default(); STAGES]; plan.ports.len()];
         let mut order: Vec<usize> = (0..plan.taps.len()).collect();
@@ -217,7 +219,8 @@ impl Network {
         at_ports
     }
 
-    /// PTP messages cross one link and end there: a hop per port, of a stream behind the Plan's own.
+    /// Adds a hop for each port's PTP messages, which cross one link and end there; the hops belong to a stream after
+    /// the Plan's own.
     fn add_timing(&mut self, plan: &Plan, gptp: &Gptp) {
         let given = gptp.slaves.iter().flat_map(|slave| [*slave, plan.ports[*slave as usize].peer]);
         let elected = gptp.bmca.iter().flat_map(|bmca| bmca.ports.iter().copied());
@@ -239,7 +242,7 @@ impl Network {
         }
     }
 
-    /// Flooded branches, behind the hops of all streams, each hung onto its parent.
+    /// Adds flooded branches after the hops of all streams, each linked to its parent.
     fn add_floods(&mut self, plan: &Plan) {
         let mut first = 0;
         for (number, stream) in plan.streams.iter().enumerate() {
@@ -302,7 +305,8 @@ impl Network {
             self.hops.push(Hop {
                 stream: stream_number,
                 port: PortId(hop.port),
-                // The Plan says the priority, also of untagged frames: what a bridge's ports would give them is decided there.
+                // The Plan contains the priority, also of untagged frames, which the planner derives from the
+                // bridges' ports.
                 class: plan.ports[hop.port as usize].pcp_to_class[usize::from(priorities[place] & 7)],
                 at_talker: hop.parent.is_none(),
                 special: false,

@@ -1,4 +1,4 @@
-//! What taps sight, as capture files with real frames: one pcapng per tap.
+//! Captures of taps with whole frames: one pcapng per tap.
 
 use std::collections::HashSet;
 use std::io;
@@ -19,18 +19,18 @@ pub(crate) struct Captures {
     bytes: Vec<u8>,
 }
 
-/// What all frames of a stream share.
+/// The part that all frames of a stream share.
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) frame: FrameSpec,
-    /// The destination address of copies.
+    /// The destination address of member streams.
     copied_to: Mac,
     /// First intended release and period in ns, where frames have a timetable.
     timetable: Option<(i64, i64)>,
 }
 
 impl Captures {
-    /// Creates the folder and a file per tap, called like the tap.
+    /// Creates the folder and a file per tap, named after the tap.
     pub fn create(folder: &Path, plan: &Plan) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let mut files = Vec::with_capacity(plan.taps.len());
@@ -44,7 +44,7 @@ impl Captures {
         Ok(Self { files, streams: streams.collect::<io::Result<_>>()?, bytes: Vec::new() })
     }
 
-    /// Writes what waits.
+    /// Writes the rest of the buffers.
     pub fn finish(self) -> io::Result<()> {
         self.files.into_iter().try_for_each(PcapNg::finish)
     }
@@ -58,10 +58,10 @@ impl Sink for Captures {
         let intended_ns = template.timetable.map_or(0, |(first, period)| {
             i64::try_from(sighting.seq).unwrap_or(i64::MAX).saturating_mul(period).saturating_add(first)
         });
-        // A copy carries an R-TAG.
+        // A frame of a member stream has an R-TAG.
         let is_copy = sighting.copy > 0;
         let octets = sighting.octets.saturating_sub(if is_copy { R_TAG_OCTETS } else { 0 });
-        // Priorities may be regenerated on the way, and active identification changes copies.
+        // Priorities may be regenerated on the path, and active identification changes frames of member streams.
         let tag = template.frame.tag.map(|tag| Tag { pcp: sighting.pcp, vid: sighting.vid, ..tag });
         let destination = if is_copy { template.copied_to } else { template.frame.destination };
         let frame = FrameSpec { octets, destination, tag, seq: sighting.seq, intended_ns, ..template.frame };
@@ -131,13 +131,13 @@ impl Template {
     }
 }
 
-/// How the captures of a plan's taps are called, tap by tap.
+/// The file names of the captures of a plan's taps, tap by tap.
 pub(crate) fn file_names(plan: &Plan) -> Vec<String> {
     let mut taken = HashSet::new();
     plan.taps.iter().map(|tap| file_name(&tap.name, &mut taken)).collect()
 }
 
-/// A tap's name as a file's: `zgw1 -> zgw2 tx` is `zgw1-zgw2-tx.pcapng`. Names that fall together are numbered.
+/// The file name for a tap's name: `zgw1 -> zgw2 tx` becomes `zgw1-zgw2-tx.pcapng`. Equal file names get numbers.
 fn file_name(tap: &str, taken: &mut HashSet<String>) -> String {
     let words = tap.split(|letter: char| !letter.is_alphanumeric() && !"_.".contains(letter));
     let mut stem = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");

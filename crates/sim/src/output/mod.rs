@@ -1,4 +1,4 @@
-//! What a run leaves: observations, captures and counters.
+//! The output of a run: observations, captures and counters.
 
 pub(crate) mod captures;
 pub(crate) mod counters;

@@ -1,4 +1,4 @@
-//! A run on disk: observations as Parquet, counters as JSON, captures where asked for.
+//! A run on disk: observations as Parquet, counters as JSON, and captures if requested.
 
 use crate::error::SimError;
 use crate::kernel::simulation::{Progress, Simulation};
@@ -15,17 +15,16 @@ use tsn_units::{Clock, True};
 
 /// The run folder's file of observations.
 pub const OBSERVATIONS: &str = "observations.parquet";
-/// The run folder's counters.
+/// The run folder's file of clock errors, if the Plan has clocks.
 pub const COUNTERS: &str = "counters.json";
 /// The run folder's file of clocks' errors, where the Plan has clocks.
 pub const CLOCK_ERROR: &str = "clock_error.parquet";
 /// The run folder's folder of captures.
 pub const CAPTURES: &str = "captures";
 
-/// Runs a plan into an existing folder. Interrupted or not, what is written can be read.
+/// Runs a plan into an existing folder. The files can be read also after an interruption.
 ///
 /// # Errors
-/// See [`SimError`].
 pub fn record(
     plan: &Plan,
     folder: &Path,
@@ -59,13 +58,13 @@ pub fn record(
     Ok(counters)
 }
 
-/// How the captures of a plan's taps are called, tap by tap.
+/// The file names of the captures of a plan's taps, tap by tap.
 #[must_use]
 pub fn capture_names(plan: &Plan) -> Vec<String> {
     crate::output::captures::file_names(plan)
 }
 
-/// What the numbers of a plan's sightings mean.
+/// The meaning of the numbers in a plan's sightings.
 #[must_use]
 pub fn legend(plan: &Plan) -> Legend {
     let tap = |tap: &tsn_plan::Tap| {
@@ -95,7 +94,7 @@ pub fn legend(plan: &Plan) -> Legend {
     }
 }
 
-/// Sightings and errors of clocks, to wherever they go.
+/// A sink that passes sightings and clock errors to all outputs.
 struct All {
     observations: Writer,
     captures: Option<Captures>,

@@ -1,4 +1,4 @@
-//! What a run counts: by stream, by port and class, and in all.
+//! The totals of a run: by stream, by port and class, and over all.
 
 use crate::ids::{NodeId, PortId};
 use crate::kernel::event::Frame;
@@ -29,7 +29,7 @@ impl Simulation<'_> {
     pub(crate) fn count(&mut self, interrupted: bool) -> RunCounters {
         let mut queued: usize = self.ports.iter().map(EgressPort::queued).sum();
         queued += self.hosts.as_ref().map_or(0, |hosts| hosts.frames());
-        // PTP messages are no stream's.
+        // PTP messages belong to no stream.
         queued -= self.timing.as_ref().map_or(0, |timing| timing.queued());
         let mut streams: Vec<StreamCounters> =
             self.plan.streams.iter().zip(&self.stream_totals).map(named).collect();
@@ -51,7 +51,7 @@ impl Simulation<'_> {
                 .map(|(n, counters)| ClassCounters::new(n, counters))
                 .collect(),
         };
-        // Only where a frame may have several fates at once is it worth telling what is still under way.
+        // The number of frames under way is useful only if a frame may have several outcomes at once.
         for (stream, plan) in streams.iter_mut().zip(&self.plan.streams) {
             if plan.redundancy.is_some() {
                 stream.in_network_at_end = (stream.released + stream.replicated)

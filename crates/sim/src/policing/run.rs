@@ -1,4 +1,4 @@
-//! How frames pass the filters of the node that they come to, and wait until they are eligible.
+//! How frames pass the filters of the node that they arrive at, and wait until they are eligible.
 //!
 //! IEEE 802.1Q-2022, 8.6.5 and 8.6.11.
 
@@ -12,12 +12,12 @@ use tsn_bridge::psfp::{Received, Verdict};
 use tsn_observation::Sink;
 use tsn_units::{Free, Instant, Octets};
 
-/// What of a frame is no service data unit: addresses, type and FCS; and, where it has one, its VLAN tag.
+/// Octets of a frame outside of its service data unit: addresses, type and FCS; a VLAN tag is added if there is one.
 const HEADER: u32 = 18;
 const TAG: u32 = 4;
 
 impl Simulation<'_> {
-    /// What becomes of a frame at the end of its hop: none where it is dropped, which is then counted.
+    /// Applies the filters at the end of a frame's hop; none if the frame is dropped, which is then counted.
     pub(crate) fn police(&mut self, frame: Frame) -> Option<PolicingResult> {
         let yellow = self.hop_extras.yellow(frame.hop);
         let (Some(filtered), Some(police)) = (self.hop_extras.filtered(frame.hop), &mut self.police) else {
@@ -29,13 +29,13 @@ impl Simulation<'_> {
             None => self.now.on_perfect_clock(),
             Some(timing) => timing.clock(node).forward(self.now),
         };
-        // Rates are the oscillator's: no step of the clock fills or empties a bucket.
+        // Rates follow the oscillator: a step of the clock does not fill or empty a bucket.
         let oscillator = self.timing.as_ref().map(|timing| *timing.oscillator(node));
         let counted =
             oscillator.map_or_else(|| self.now.on_perfect_clock(), |oscillator| oscillator.forward(self.now));
         let at = |eligible: Instant<Free>| match oscillator {
             Some(oscillator) if eligible > counted => oscillator.inverse(eligible).max(self.now),
-            // Eligible at once: what a fast oscillator shows lies in the future of true time.
+            // The frame is eligible at once: an instant on a fast oscillator lies in the future of true time.
             Some(_) => self.now,
             None => eligible.of_perfect_clock().max(self.now),
         };
@@ -54,7 +54,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A frame will be in a queue that a stream gate has chosen.
+    /// Records a frame that will be in a queue that a stream gate has chosen.
     pub(crate) fn enter_cyclic_queue(&mut self, frame: Frame, queued: Instant) {
         let hop = self.network.hops[frame.hop];
         let at = self.clock_of(self.network.links[hop.port].node, queued);
@@ -63,7 +63,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A frame leaves by a port, from such a queue or another.
+    /// Counts a frame that leaves by a port, from a cyclic queue or another one.
     pub(crate) fn leave_cyclic_queue(&mut self, port: PortId, class: u8, frame: Frame, first_bit: Instant) {
         if self.police.is_none() {
             return;
@@ -74,7 +74,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A frame goes to its queue, where it may have to wait until it is eligible.
+    /// Schedules a frame's arrival at its queue, where it may wait until it is eligible.
     pub(crate) fn queue_at(
         &mut self,
         queued: Instant,
@@ -91,7 +91,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A frame reaches its queue, to wait there until it is eligible: it takes room from now on.
+    /// Puts a frame into its queue before it is eligible: it takes room from now on.
     #[cold]
     #[inline(never)]
     pub(crate) fn hold<S: Sink>(&mut self, number: u32, event: &Event, sink: &mut S) -> io::Result<()> {
@@ -115,7 +115,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// A node is switched off: what waits in it and is not eligible yet is lost, too.
+    /// Drops the frames of a node that goes down which are not eligible yet.
     pub(crate) fn flush_held(&mut self, node: NodeId, fault: FaultId) {
         let (network, links) = (&self.network.hops, &self.network.links);
         let port_of = |frame: &Frame| network[frame.hop].port;
@@ -128,8 +128,9 @@ impl Simulation<'_> {
         }
     }
 
-    /// A frame that waited may be selected now. Those of a class become eligible in the order of their eligibility times,
-    /// so that first in, first out is the order that ATS transmission selection asks for (8.6.8.5).
+    /// A waiting frame may be selected from now on. Frames of a class become eligible in the order of their
+    /// eligibility times, so that first in, first out is the order that ATS transmission selection requires
+    /// (8.6.8.5).
     #[cold]
     #[inline(never)]
     pub(crate) fn become_eligible<S: Sink>(
@@ -144,7 +145,7 @@ impl Simulation<'_> {
         };
         let hop = self.network.hops[frame.hop];
         self.ports[hop.port].unreserve(hop.class, Octets(frame.octets));
-        let more = self.calendar.goes_on(event);
+        let more = self.calendar.has_same_turn_next(event);
         self.arrive(frame, more, sink)
     }
 }

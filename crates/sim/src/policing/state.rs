@@ -1,7 +1,7 @@
-//! Where frames are filtered as they come in, and the hops that they go on by when a queue other than their own was chosen.
+//! Where arriving frames are filtered, and the hops that they continue on if a queue other than their own was chosen.
 //!
-//! IEEE 802.1Q-2022, 8.6.5. Which filter a frame meets follows from its stream, port and priority, so it is known before
-//! the run; so are the classes that stream gates may choose, and a hop stands ready for each.
+//! IEEE 802.1Q-2022, 8.6.5. Stream, port and priority of a frame determine its filter, so it is known before the run;
+//! the classes that stream gates may choose are also known, and there is a hop for each.
 
 use crate::forwarding::cyclic_queues::CyclicQueues;
 use crate::ids::HopId;
@@ -16,30 +16,30 @@ use tsn_units::Instant;
 /// The filter at the end of a hop.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Filtered {
-    /// Index into the Plan's and our lists of nodes' tables.
+    /// Index into the lists of nodes' tables of the Plan and of [`Police`].
     pub table: u32,
     /// Index into that table's filters.
     pub filter: u32,
 }
 
-/// What policing adds to the hops of a network.
+/// The changes that policing makes to the hops of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct PolicedHops {
-    /// Hops that end at a filter, and which.
+    /// Hops that end at a filter, with the filter.
     pub filtered: Vec<(HopId, Filtered)>,
-    /// The hops that were added behind all others, in order.
+    /// The hops that were added after all others, in order.
     pub variants: Vec<Variant>,
 }
 
-/// A hop with another class or colour than the one that it stands for.
+/// A hop with another class or colour than its original.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Variant {
     pub of: HopId,
-    /// Whether a meter has marked its frames yellow.
+    /// Whether a meter has marked the frames of the hop yellow.
     pub yellow: bool,
 }
 
-/// What a frame takes along from the filters at the end of its hop.
+/// The result of the filters at the end of a frame's hop.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct PolicingResult {
     pub ipv: Option<u8>,
@@ -47,27 +47,27 @@ pub(crate) struct PolicingResult {
     pub eligible: Option<Instant>,
 }
 
-/// A frame that an ATS scheduler lets wait.
+/// A frame that waits for its eligibility time.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Held {
     pub frame: Frame,
     pub eligible: Instant,
-    /// Whether it has reached its queue.
+    /// Whether the frame has reached its queue.
     pub queued: bool,
 }
 
-/// Everything that a Plan's policing needs in a run.
+/// The policing of a Plan in a run.
 #[derive(Debug, Default)]
 pub(crate) struct Police {
     pub tables: Vec<Psfp>,
     pub turns: CyclicQueues,
-    /// A hop with another class or colour, by the hop and what is different.
+    /// The variant of a hop, by hop and the key of the difference.
     variants: HashMap<(HopId, u8), HopId>,
-    /// Frames on their way to a queue or in it that are not eligible yet.
+    /// Frames that are not eligible yet, on their way to a queue or in it.
     pub held: Slab<Held>,
 }
 
-/// What is different, as one number; 8 is the class that the priority chooses.
+/// Class and colour as one number; 8 is the class that the priority chooses.
 fn key(ipv: Option<u8>, yellow: bool) -> u8 {
     ipv.map_or(8, |ipv| ipv & 7) | u8::from(yellow) << 4
 }
@@ -80,7 +80,7 @@ fn ipvs(policing: &Policing, filter: usize) -> BTreeSet<Option<u8>> {
 }
 
 impl Police {
-    /// The tables of a Plan whose consistency is proved; marks hops that end at a filter, and adds those that differ.
+    /// The tables of a checked Plan; marks hops that end at a filter, and adds variants of hops.
     pub fn new(plan: &Plan, network: &mut Network) -> Option<(Box<Self>, PolicedHops)> {
         if plan.policing.iter().all(|policing| policing.filters.is_empty()) {
             return None;
@@ -98,7 +98,7 @@ impl Police {
             let after = |entry: usize| paths().filter(move |(_, hop)| hop.parent == Some(entry as u32));
             let route = stream.route.len();
             let hop_of = |entry: usize| if entry < route { first + entry } else { flooded + entry - route };
-            // The hops behind a merge point are those of its first path.
+            // The hops after a merge point are those of its first path.
             let leads = |entry: usize| {
                 let merges = stream.redundancy.iter().flat_map(|redundancy| &redundancy.merges);
                 let merge = merges.into_iter().find(|merge| merge.from.contains(&(entry as u32)));
@@ -140,7 +140,7 @@ impl Police {
         Some((Box::new(police), hops))
     }
 
-    /// Adds the hop that a frame takes in place of `hop`, where it is another one.
+    /// Adds the variant of `hop` that a frame takes, if it differs.
     fn vary(
         &mut self,
         plan: &Plan,
@@ -160,19 +160,19 @@ impl Police {
         Some(Variant { of: hop, yellow })
     }
 
-    /// The hop by which a frame goes on.
+    /// The hop on which a frame continues.
     pub fn next(&self, hop: HopId, passed: &PolicingResult) -> HopId {
         self.variants.get(&(hop, key(passed.ipv, passed.yellow))).copied().unwrap_or(hop)
     }
 
-    /// A frame reaches its queue.
+    /// A frame reaches its queue; returns it.
     pub fn reach(&mut self, number: u32) -> Option<Held> {
         let held = self.held.get_mut(number)?;
         held.queued = true;
         Some(*held)
     }
 
-    /// Takes out the frames that wait in queues that `here` tells. Their events still come.
+    /// Takes out the frames for which `here` is true. Their events stay scheduled.
     pub fn flush(&mut self, here: impl Fn(&Frame) -> bool) -> Vec<Frame> {
         let lost = self.held.withdraw(|held| held.queued && here(&held.frame));
         lost.into_iter().map(|held| held.frame).collect()

@@ -1,4 +1,4 @@
-//! The simulator's talkers for live use: what a node sends and when, drawn exactly as the simulator draws it.
+//! The simulator's talkers for live use: the frames of a node and their times, drawn exactly as in the simulator.
 
 use crate::faults::impairment::instant;
 use crate::output::captures::Template;
@@ -13,19 +13,19 @@ use tsn_wire::build::FrameSpec;
 /// One frame to send.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Release {
-    /// When, in ns of the Plan.
+    /// The release time, in ns of the Plan.
     pub at_ns: i64,
     /// The egress port: index into the Plan's ports.
     pub port: u32,
-    /// Its priority code point, tagged or not.
+    /// The frame's priority code point, tagged or not.
     pub pcp: u8,
     /// The frame.
     pub frame: FrameSpec,
 }
 
-/// Everything that one node sends, in order of time; among streams at the same moment, in the Plan's order.
+/// All frames of one node, in order of time; streams with frames at the same moment are in the Plan's order.
 ///
-/// A saturating talker has no timetable and releases nothing here.
+/// A saturating talker has no timetable and no frames here.
 #[derive(Debug)]
 pub struct Releases {
     streams: Vec<Source>,
@@ -39,18 +39,18 @@ struct Source {
     template: Template,
     port: u32,
     pcp: u8,
-    /// How long after its timer a frame is meant to go, ns.
+    /// Time from the timer to the intended sending time, ns.
     advance_ns: i64,
 }
 
 impl Source {
-    /// The next release: the clock of who sends has no error against the Plan's time.
+    /// The next release: the sender's clock has no error against the Plan's time.
     fn next_release(&mut self, now: Instant) -> Option<Instant> {
         self.talker.next_release(now.on_perfect_clock()).map(Instant::of_perfect_clock)
     }
 }
 
-/// When a node is down, and its talkers are silent.
+/// The outages of a node, in which its talkers are silent.
 fn silences(plan: &Plan, node: u32) -> impl Iterator<Item = (Instant, Instant)> + '_ {
     plan.faults.iter().filter_map(move |fault| match fault {
         Fault::NodeDown { node: down, from_ns, until_ns } if *down == node => {
@@ -61,10 +61,10 @@ fn silences(plan: &Plan, node: u32) -> impl Iterator<Item = (Instant, Instant)> 
 }
 
 impl Releases {
-    /// What `node` sends.
+    /// The frames of `node`.
     ///
     /// # Errors
-    /// When an address in the Plan is none.
+    /// When an address in the Plan is invalid.
     pub fn new(plan: &Plan, node: u32) -> io::Result<Self> {
         let silent = silences(plan, node).collect();
         let mut releases = Self { streams: Vec::new(), silent, next: BinaryHeap::new() };
@@ -96,14 +96,14 @@ impl Iterator for Releases {
             if !self.silent.iter().any(|(from, until)| *from <= at && at < *until) {
                 break (at, source, place);
             }
-            // What is not sent now is not sent later.
+            // A data unit that is not sent now is not sent later.
             if let Some(next) = source.next_release(at) {
                 self.next.push(Reverse((next, place)));
             }
         };
         let octets = source.talker.next_size();
         let seq = source.talker.take();
-        // A data unit goes out back to back, as one write would.
+        // The frames of a data unit are sent back to back, as one write would send them.
         let next = if source.talker.in_unit() { Some(at) } else { source.next_release(at) };
         if let Some(next) = next {
             self.next.push(Reverse((next, place)));
@@ -124,19 +124,19 @@ pub struct Saturating {
     pub port: u32,
     /// Priority code point.
     pub pcp: u8,
-    /// How many frames it keeps in its port's queue.
+    /// Number of frames that it keeps in its port's queue.
     pub backlog: u32,
-    /// From when to when, in ns of the Plan.
+    /// Begin and end, in ns of the Plan.
     pub span_ns: (i64, i64),
-    /// From when to when it is silent, ns, as its node is down.
+    /// Begins and ends of its node's outages, ns, in which it is silent.
     pub silent_ns: Vec<(i64, i64)>,
 }
 
 impl Saturating {
-    /// Those of `node`.
+    /// The saturating talkers of `node`.
     ///
     /// # Errors
-    /// When an address in the Plan is none.
+    /// When an address in the Plan is invalid.
     pub fn all(plan: &Plan, node: u32) -> io::Result<Vec<Self>> {
         let mut found = Vec::new();
         for (stream, number) in plan.streams.iter().zip(0..).filter(|(stream, _)| stream.talker == node) {
@@ -160,7 +160,7 @@ impl Saturating {
         Ok(found)
     }
 
-    /// The stream that it sends.
+    /// The stream of the talker.
     #[must_use]
     pub fn stream(&self) -> u32 {
         self.template.frame.stream
@@ -172,7 +172,7 @@ impl Saturating {
         self.template.frame.udp_port
     }
 
-    /// Its next frame; when it is sent, only its queue knows.
+    /// The talker's next frame; its sending time depends on the queue.
     pub fn next_frame(&mut self) -> FrameSpec {
         let octets = self.talker.next_size();
         FrameSpec { octets, seq: self.talker.take(), ..self.template.frame }

@@ -1,4 +1,4 @@
-//! Saturating talkers: they produce on demand, when a frame leaves their port's queue, and cost no events.
+//! Saturating talkers: they release a frame when one leaves their port's queue, and cost no events.
 
 use crate::ids::{HopId, PortId, StreamId};
 use crate::kernel::event::Frame;
@@ -11,25 +11,25 @@ use tsn_units::{Instant, Local, Octets};
 #[derive(Clone, Debug)]
 struct Source {
     stream: StreamId,
-    /// Its first hop; where a talker has several ports, this one sets the pace.
+    /// The talker's first hop; if it has several ports, this one sets the pace.
     hop: HopId,
     class: u8,
     backlog: u32,
-    /// Frames in the queue. One that the port refuses for ever (it fits no window) stays counted, so that a talker
-    /// whose frames can never go comes to rest.
+    /// Number of frames in the queue. A frame that the port refuses for ever (it fits no window) stays counted, so
+    /// that a talker whose frames can never be sent stops.
     queued: u32,
     started: bool,
 }
 
 /// The saturating talkers of every port.
 ///
-/// A full queue holds them back, as a full socket buffer would, instead of dropping: where the queue's limits are
-/// tighter than their backlogs, they take turns.
+/// A full queue blocks them, as a full socket buffer would, and no frame is dropped: if the queue's limits are below
+/// their backlogs, they take turns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
-    /// By port; empty where no stream saturates.
+    /// The talkers by port; empty if no stream saturates.
     at: Vec<Vec<Source>>,
-    /// By port: whose turn it is.
+    /// By port: the talker whose turn it is.
     turn: Vec<usize>,
     /// By stream: the port of its first hop.
     first_port: Vec<PortId>,
@@ -58,7 +58,7 @@ impl Sources {
         sources
     }
 
-    /// A saturating stream starts; gives its port.
+    /// Starts a saturating stream; returns its port.
     pub fn start(&mut self, stream: StreamId) -> PortId {
         let port = self.first_port[stream];
         for source in self.at[port].iter_mut().filter(|source| source.stream == stream) {
@@ -67,7 +67,7 @@ impl Sources {
         port
     }
 
-    /// A frame has left a queue of `port`; gives whether there are talkers to refill it.
+    /// A frame has left a queue of `port`; returns whether there are talkers to refill it.
     #[inline]
     pub fn left(&mut self, port: PortId, frame: Frame) -> bool {
         match self.at.get_mut(port.index()) {
@@ -81,7 +81,7 @@ impl Sources {
         }
     }
 
-    /// The stream that produces next at `port`, if any may.
+    /// The stream whose turn it is at `port`, if any stream may release.
     pub fn next(
         &mut self,
         port: PortId,

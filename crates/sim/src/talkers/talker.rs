@@ -13,9 +13,9 @@ const SMALLEST_FRAME: u32 = 64;
 pub(crate) struct Talker {
     pattern: ReleasePattern,
     segmenter: Segmenter,
-    /// No release at or after this.
+    /// There is no release at or after this instant.
     stop: Instant<Local>,
-    /// The next frame's sequence number.
+    /// The sequence number of the next frame.
     seq: u64,
 }
 
@@ -27,7 +27,7 @@ enum ReleasePattern {
     Trace(Box<Trace>),
 }
 
-/// Makes frame sizes.
+/// The frame sizes of a data unit.
 #[derive(Debug)]
 enum Segmenter {
     Frame { octets: u32 },
@@ -74,8 +74,8 @@ impl Talker {
         }
     }
 
-    /// When it releases next, not before `now`: a talker releases in sequence, also where its jitter is longer
-    /// than its period. None when it is over. A saturating talker names its start, once.
+    /// The next release, not before `now`: a talker releases in sequence, also if its jitter is longer than its
+    /// period. None after the last release. A saturating talker returns its start, once.
     #[inline]
     pub fn next_release(&mut self, now: Instant<Local>) -> Option<Instant<Local>> {
         let next = match &mut self.pattern {
@@ -97,23 +97,23 @@ impl Talker {
         (next < self.stop).then_some(next)
     }
 
-    /// Whether it may still release at `now`.
+    /// Whether the talker may still release at `now`.
     pub fn talks(&self, now: Instant<Local>) -> bool {
         now < self.stop
     }
 
-    /// How many frames a saturating talker keeps queued; 0 for others.
+    /// Number of frames that a saturating talker keeps queued; 0 for others.
     pub fn backlog(&self) -> u32 {
         if let ReleasePattern::Saturating { backlog, .. } = self.pattern { backlog } else { 0 }
     }
 
-    /// Whether a data unit is cut and not yet sent in full.
+    /// Whether the current data unit is not yet sent in full.
     #[inline]
     pub fn in_unit(&self) -> bool {
         matches!(self.segmenter, Segmenter::Units { rest: Some(_), .. })
     }
 
-    /// The size of the next frame; draws a new data unit where the last one is sent in full.
+    /// The size of the next frame; draws a new data unit if the last one is sent in full.
     #[inline]
     pub fn next_size(&mut self) -> u32 {
         match &mut self.segmenter {
@@ -128,7 +128,7 @@ impl Talker {
         }
     }
 
-    /// The next frame, of [`Self::next_size`], is sent. Returns its sequence number.
+    /// Takes the next frame, of [`Self::next_size`]. Returns its sequence number.
     #[inline]
     pub fn take(&mut self) -> u64 {
         match &mut self.segmenter {

@@ -1,18 +1,18 @@
-//! Releases as somebody recorded them.
+//! Releases from a recording.
 
 use tsn_plan::duration;
 use tsn_units::{Duration, Instant, Local};
 
-/// A list of gaps, gone through several times.
+/// A list of gaps, which is repeated.
 #[derive(Debug)]
 pub(crate) struct Trace {
     gaps: Vec<Duration>,
     cycle: Duration,
-    /// When this pass began.
+    /// The begin of this pass.
     pass: Instant<Local>,
-    /// Passes still to come after this one.
+    /// Number of passes after this one.
     passes: u32,
-    /// The last release, or the beginning of the pass.
+    /// The last release, or the begin of the pass.
     last: Instant<Local>,
     place: usize,
 }

@@ -13,7 +13,8 @@ use tsn_plan::{Destination, Point, Stage, Stream};
 use tsn_units::PHY_OVERHEAD;
 
 impl Network<'_> {
-    /// The ports of the slowest path from the talker to a listener, as hops; `from_release`: the talker's own port counts.
+    /// The ports of the slowest path from the talker to a listener, as hops; `from_release`: including the talker's
+    /// own port.
     fn slowest_path(
         &self,
         first: usize,
@@ -82,7 +83,7 @@ impl Network<'_> {
         Bounds { format: FORMAT, plan: self.plan.hash.clone(), flows, ports }
     }
 
-    /// Why frames of a flow may be lost on their way to a listener.
+    /// Why frames of a flow may be lost on their path to a listener.
     fn loss(
         &self,
         begin: usize,
@@ -119,7 +120,7 @@ impl Network<'_> {
     ) -> FlowBounds {
         let hops_of_stream = &self.hops[begin..begin + stream.route.len()];
         let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
-        // The stamps of a talker's several ports are all its own: delays count from the release then.
+        // The timestamps of a talker's several ports are all at the talker: delays then count from the release.
         let one_root = roots().count() == 1;
         let path = &self.slowest_path(begin, stream, listener, !one_root)[..];
         let name = |port: usize| self.models[port].port.name.clone();
@@ -131,7 +132,7 @@ impl Network<'_> {
         };
         let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);
         let (rx_point, rx_tick) = tap(self.models[last].port.peer as usize, Stage::Rx, Point::End);
-        // The part of a frame that the stamps leave out: at the receiver, all octets behind its timestamp point.
+        // The part of a frame that the timestamps leave out: at the receiver, all octets after its timestamp point.
         let unstamped = |octets: u32| match rx_point {
             Point::End => 0,
             Point::Start => {
@@ -161,7 +162,7 @@ impl Network<'_> {
                 processing + after_first + self.hops[path[0]].shortest,
             )
         } else {
-            // By the fastest path.
+            // The lower bound is that of the fastest path.
             let by = |end: &u32| {
                 let hop = &self.hops[begin + *end as usize];
                 let unstamped = hop.sizes.map_or(0, |sizes| unstamped(sizes.smallest));
@@ -194,7 +195,7 @@ impl Network<'_> {
                 Some(after_stamp.saturating_add(self.propagation(first)))
             }
         };
-        // Behind a scheduler, the first link's part is the wait for it, too; that is counted from the release.
+        // After a scheduler, the first link's part includes the wait for it; that wait counts from the release.
         let shaped = hops_of_stream.iter().any(|hop| hop.shaped.is_some() && hop.parents.contains(&path[0]));
         let upper_ps = if one_root && shaped {
             let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
@@ -248,7 +249,7 @@ impl Network<'_> {
                 let sizes = || model.flows[class].iter().filter_map(|hop| self.hops[*hop].sizes);
                 let smallest = sizes().map(|sizes| sizes.smallest).min()?;
                 let largest = Data::from(sizes().map(|sizes| sizes.largest).max()?);
-                // The largest share of a frame that is no overhead.
+                // The largest share of a frame that is not overhead.
                 let octets = |data: Data| {
                     let octets = data / (8 * BIT) * largest / (largest + Data::from(PHY_OVERHEAD.0));
                     u64::try_from(octets).unwrap_or(u64::MAX)
@@ -277,7 +278,7 @@ impl Network<'_> {
     }
 }
 
-/// Of two paths, the one that takes longer; the first among equals.
+/// The slower one of two paths; the first among equals.
 fn slower(a: (Option<Ps>, Vec<usize>), b: (Option<Ps>, Vec<usize>)) -> (Option<Ps>, Vec<usize>) {
     let longer = a.0.is_some() && b.0.is_none_or(|b| a.0.is_some_and(|a| b > a));
     if longer { b } else { a }

@@ -1,4 +1,4 @@
-//! What a run counted.
+//! Counters of a run.
 
 mod policing;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use tsn_bridge::{Counters, MergeCounters, Schedule};
 use tsn_plan::Gates;
 
-/// Everything counted in one run; `counters.json` of a run folder.
+/// All counters of one run; `counters.json` of a run folder.
 ///
 /// Frames are conserved, copies of multicast frames included: over all streams, released + replicated =
 /// dropped at the talker + dropped in the network + lost to faults + eliminated + filtered + delivered + in the network at the
@@ -18,43 +18,43 @@ use tsn_plan::Gates;
 pub struct RunCounters {
     /// Simulated time, ns.
     pub simulated_ns: u64,
-    /// Events handled.
+    /// Number of handled events.
     pub events: u64,
-    /// Frames sent over one link each.
+    /// Number of frames sent over a link, summed over all links.
     pub frame_hops: u64,
-    /// Whether the run was ended before its time.
+    /// Whether the run was ended early.
     pub interrupted: bool,
     /// Frames in queues, in bridges and on wires at the end.
     pub in_network_at_end: u64,
-    /// Every port, in the Plan's order.
+    /// Counters of every port, in the Plan's order.
     pub ports: Vec<PortCounters>,
-    /// Every stream, in the Plan's order.
+    /// Counters of every stream, in the Plan's order.
     pub streams: Vec<StreamCounters>,
-    /// Every place where copies of a stream meet and are eliminated.
+    /// Counters of every place where member streams merge.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recoveries: Vec<RecoveryCounters>,
-    /// Every fault, in the Plan's order.
+    /// Counters of every fault, in the Plan's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultCounters>,
-    /// Every node whose ports share memory.
+    /// Counters of every node whose ports share memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<BufferCounters>,
-    /// Every node that filters or shapes frames as they come in, in the Plan's order.
+    /// Counters of every node that filters or shapes arriving frames, in the Plan's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policing: Vec<PolicingCounters>,
 }
 
-/// One fault.
+/// Counters of one fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FaultCounters {
-    /// As the Plan calls it.
+    /// The kind of the fault, in the Plan's words.
     pub kind: &'static str,
-    /// Frames and copies that the fault affected: taken, damaged, held back, doubled, added, or sent while
-    /// their port obeyed a wrong list. One frame may count at several faults.
+    /// Frames and copies that the fault affected: lost, damaged, delayed, duplicated, added, or sent while their port
+    /// used a wrong list. One frame may count for several faults.
     pub frames: u64,
 }
 
-/// The memory that the ports of one node share (see [`tsn_bridge::BufferCounters`]).
+/// Counters of the memory that the ports of one node share (see [`tsn_bridge::BufferCounters`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct BufferCounters {
@@ -64,7 +64,7 @@ pub struct BufferCounters {
     pub dropped_octets: u64,
 }
 
-/// One sequence recovery (see [`tsn_bridge::frer::RecoveryCounters`]).
+/// Counters of one sequence recovery function (see [`tsn_bridge::frer::RecoveryCounters`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct RecoveryCounters {
@@ -93,22 +93,22 @@ fn none(count: &u64) -> bool {
     *count == 0
 }
 
-/// One port.
+/// Counters of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortCounters {
-    /// Its name.
+    /// The name of the port.
     pub port: String,
-    /// Frames that left here and were lost to faults, or were to leave while the port did not forward.
+    /// Frames that left here and were lost to faults, or that were to leave while the port did not forward.
     pub dropped_faults: u64,
-    /// Its classes, lowest first.
+    /// Counters of the port's classes, lowest first.
     pub classes: Vec<ClassCounters>,
-    /// What pre-emption did, where the port has it.
+    /// Counters of pre-emption, if the port has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption: Option<PreemptionCounters>,
-    /// Which gate control list was in force when, where the port has several or one that begins late.
+    /// Which gate control list was in force when, if the port has several or one that begins late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<GateCounters>,
-    /// What the kernel's queueing disciplines did, where the port has them.
+    /// Counters of the kernel's queueing disciplines, if the port has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<QdiscCounters>,
 }
@@ -116,20 +116,20 @@ pub struct PortCounters {
 /// The gate control lists of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GateCounters {
-    /// How often a list was asked for with a base time in the past, while another one ran (`ConfigChangeError`).
+    /// How often a list was requested with a base time in the past, while another one ran (`ConfigChangeError`).
     pub config_change_errors: u64,
-    /// What is in force, in order of time.
+    /// The lists in force, in order of time.
     pub in_force: Vec<InForce>,
 }
 
-/// One list for its time.
+/// One list and when it came into force.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InForce {
-    /// On the clock of the port's node, ns; none from the beginning.
+    /// On the clock of the port's node, ns; none for the list at the begin.
     pub from_ns: Option<i64>,
-    /// `initial`, or `list`, or `extended`: the last states of a list, which make its last cycle longer.
+    /// `initial`, `list` or `extended`: the last states of a list, which make its last cycle longer.
     pub schedule: &'static str,
-    /// Which of the port's lists, from 0.
+    /// The index of the list among those of the port.
     pub list: Option<usize>,
 }
 
@@ -140,7 +140,7 @@ impl GateCounters {
         }
         let (schedules, _) = tsn_bridge::in_force(gates);
         let mut asked = gates.clone();
-        // What the run did not live to see is not counted.
+        // Changes after the end of the run are not counted.
         asked.changes.retain(|change| change.at_ns <= until_ns);
         let (_, config_change_errors) = tsn_bridge::in_force(&asked);
         let in_force = schedules.into_iter().filter(|one| one.from_ns <= until_ns).map(|one| {
@@ -189,11 +189,11 @@ impl QdiscCounters {
 pub struct PreemptionCounters {
     /// How often an express frame cut a preemptable one.
     pub preemptions: u64,
-    /// Parts that went on with a frame.
+    /// Number of fragments that continued a frame.
     pub continuations: u64,
-    /// Frames that were sent in more than one part.
+    /// Frames that were sent in more than one fragment.
     pub fragmented_frames: u64,
-    /// How often a preemptable frame was cut because a gate entry held it back.
+    /// How often a preemptable frame was cut because a gate entry held it.
     #[serde(skip_serializing_if = "none")]
     pub holds: u64,
 }
@@ -205,7 +205,7 @@ impl PreemptionCounters {
     }
 }
 
-/// One class of a port.
+/// Counters of one class of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct ClassCounters {
@@ -214,13 +214,14 @@ pub struct ClassCounters {
     pub enqueued_octets: u64,
     pub dropped_frames: u64,
     pub dropped_octets: u64,
-    /// Of the dropped frames, those larger than the class takes (`queueMaxSDU`).
+    /// Dropped frames that were larger than the class allows (`queueMaxSDU`).
     #[serde(skip_serializing_if = "none")]
     pub over_max_sdu_frames: u64,
-    /// Frames that were on the wire still when the class's gate closed (`TransmissionOverrun`).
+    /// Frames that were still on the wire when the class's gate closed (`TransmissionOverrun`).
     #[serde(skip_serializing_if = "none")]
     pub transmission_overruns: u64,
-    /// Frames of a cyclic queue that left after the turn that it had next when they came: they missed their cycle.
+    /// Frames of a cyclic queue that left after the first turn that followed their arrival, and so missed their
+    /// cycle.
     #[serde(skip_serializing_if = "none")]
     pub late_frames: u64,
     pub sent_frames: u64,
@@ -251,29 +252,29 @@ impl ClassCounters {
     }
 }
 
-/// One stream.
+/// Counters of one stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StreamCounters {
-    /// Its name.
+    /// The name of the stream.
     pub name: String,
     /// Frames that the talker released.
     pub released: u64,
-    /// Copies made for multicast, beyond the frame itself.
+    /// Copies made for multicast, without the frame itself.
     pub replicated: u64,
     /// Frames that the talker's own port dropped.
     pub dropped_at_talker: u64,
-    /// Frames that ports on the way dropped.
+    /// Frames that ports on the path dropped.
     pub dropped_in_network: u64,
-    /// Frames that faults took: on a link that was cut or lossy, or at a bridge where no path forwarded.
+    /// Frames lost to faults: on a link that was cut or lossy, or at a bridge where no path forwarded.
     #[serde(skip_serializing_if = "none")]
     pub lost_to_faults: u64,
-    /// Copies that sequence recovery took out (FRER).
+    /// Copies that sequence recovery eliminated (FRER).
     #[serde(skip_serializing_if = "none")]
     pub eliminated: u64,
-    /// Copies that were flooded to where they are not for: dropped by a station, or by a bridge that knows better.
+    /// Flooded copies that a station without a listener dropped, or a bridge that has learned another port.
     #[serde(skip_serializing_if = "none")]
     pub filtered: u64,
-    /// Of all these, frames and copies that were still under way at the end.
+    /// Frames and copies that were still under way at the end.
     #[serde(skip_serializing_if = "none")]
     pub in_network_at_end: u64,
     /// Frames that reached each listener.

@@ -1,4 +1,4 @@
-//! What nodes counted of the frames that came in.
+//! Counters of the frames that nodes filter.
 //!
 //! IEEE 802.1Q-2022, 8.6.5.3.1 and 8.6.11.
 
@@ -6,45 +6,45 @@ use serde::Serialize;
 use tsn_bridge::psfp::Psfp;
 use tsn_plan::{Plan, Policing};
 
-/// One node. What it drops counts as dropped in the network for the frame's stream.
+/// Counters of one node. A frame that the node drops counts as dropped in the network for its stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PolicingCounters {
-    /// Its name.
+    /// The name of the node.
     pub node: String,
-    /// Its stream filters, in their order.
+    /// Counters of its stream filters, in their order.
     pub filters: Vec<FilterCounters>,
-    /// Its ATS scheduler groups.
+    /// Counters of its ATS scheduler groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupCounters>,
 }
 
-/// One stream filter.
+/// Counters of one stream filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FilterCounters {
-    /// Its name.
+    /// The name of the filter.
     pub filter: String,
-    /// Frames that matched it.
+    /// Frames that matched the filter.
     pub matching_frames: u64,
-    /// That were short enough.
+    /// Frames within the maximum size.
     pub passing_sdu: u64,
-    /// That were too long, or came after one that was and blocked the stream.
+    /// Frames that were too long, or came after a too long one that blocked the stream.
     pub not_passing_sdu: u64,
-    /// That the stream gate let pass.
+    /// Frames that the stream gate let pass.
     pub passing_frames: u64,
-    /// That it did not.
+    /// Frames that the stream gate dropped.
     pub not_passing_frames: u64,
-    /// That the flow meter let pass marked.
+    /// Frames that the flow meter marked yellow.
     pub yellow_frames: u64,
-    /// That it dropped.
+    /// Frames that the flow meter dropped.
     pub red_frames: u64,
 }
 
-/// One ATS scheduler group.
+/// Counters of one ATS scheduler group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GroupCounters {
-    /// Its name.
+    /// The name of the group.
     pub group: String,
-    /// Frames that would have stayed longer than the maximum residence time.
+    /// Frames dropped because they would have stayed longer than the maximum residence time.
     pub discarded_frames: u64,
 }
 
