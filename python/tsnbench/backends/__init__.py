@@ -1,1 +1,1 @@
-"""Where Plans run: one protocol (prepare, run, collect, restore), one backend per file."""
+"""The backends that run Plans: one protocol (prepare, run, collect, restore), one backend per file."""

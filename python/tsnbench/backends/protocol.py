@@ -1,4 +1,4 @@
-"""What every backend does with a Plan: prepare, run, collect, restore."""
+"""The protocol of all backends: prepare, run, collect, restore."""
 
 from __future__ import annotations
 
@@ -18,40 +18,41 @@ Progress = Callable[[int, int], None]
 class Backend(Protocol):
     """A place where Plans run: the simulator, a guest's kernel, this machine's kernel.
 
-    The four steps are apart for campaigns that share one machine; ``execute`` is all of them in order.
+    The four steps are separate for campaigns that share one machine; ``execute`` calls all of them in order.
     A backend inherits from this class and implements its own steps.
     """
 
     @property
     def name(self) -> str:
-        """How the manifest calls it."""
+        """The name in the manifest."""
         ...
 
     def prepare(self, plan: Plan, folder: Path) -> None:
-        """Make the folder and everything that the run needs. Files and devices of others stay untouched."""
+        """Make the folder and everything that the run needs. Other files and devices are not touched."""
         ...
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
         """Run the Plan; raw results go into the folder.
 
         Raises:
-            BackendError: the backend could not do it; the manifest then says ``failed``.
-            KeyboardInterrupt: what there is so far can be read; the manifest then says ``interrupted``.
+            BackendError: the backend could not run the Plan; the state in the manifest is then ``failed``.
+            KeyboardInterrupt: the results so far can be read; the state in the manifest is then
+                ``interrupted``.
         """
         ...
 
     def collect(self, folder: Path) -> Run:
-        """The run as one can work with it."""
+        """The run, with its results."""
         from tsnbench.runs import Run
 
         return Run.open(folder)
 
     def restore(self) -> None:
-        """Leave the machine as it was; also after an error, and safe to repeat."""
+        """Restore the machine's state; also after an error, and safe to repeat."""
         ...
 
     def close(self) -> None:
-        """End a campaign: what was kept from run to run is undone. Most backends keep nothing."""
+        """End a campaign: undo everything that was kept from run to run. Most backends keep nothing."""
         return None  # noqa: RET501 - not abstract
 
     def execute(

@@ -1,4 +1,4 @@
-"""The simulator as a backend: integer picoseconds, and the same Plan gives the same bytes."""
+"""The simulator as a backend: it computes in integer picoseconds, and one Plan always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Simulation(Backend):
-    """The simulator. It leaves nothing behind but the run folder."""
+    """The simulator. It leaves only the run folder behind."""
 
     name = "simulation"
 
@@ -26,12 +26,12 @@ class Simulation(Backend):
         """Make the run folder, in state ``running``.
 
         Raises:
-            FolderError: something else is in the way.
+            FolderError: the folder has other content.
         """
         begin(plan, folder, backend=self.name)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
-        """Simulate; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
+        """Simulate; the folder's state is then ``complete``, ``interrupted`` or ``failed``."""
         with under_way(folder):
             try:
                 text = plan.to_json()
@@ -45,4 +45,4 @@ class Simulation(Backend):
         end(folder, State.COMPLETE)
 
     def restore(self) -> None:
-        """Nothing to put back: the simulator changes nothing outside the run folder."""
+        """There is nothing to restore: the simulator changes nothing outside the run folder."""

@@ -1,4 +1,4 @@
-"""Real hosts: the inventory of a lab, and which of its machines a Plan's nodes are."""
+"""Real hosts: the inventory of a lab, and the mapping of a Plan's nodes to its machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One attempt: programs ready, an instant that all of them have, the Plan's time, and what came of it."""
+"""One attempt of a run: programs get ready, all of them get the instant of the start, the Plan's time passes,
+results are collected."""
 
 from __future__ import annotations
 
@@ -21,21 +22,21 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 READY_S = 20.0
-"""For all programs of a host to say that they are ready."""
+"""Time limit for all programs of a host to report that they are ready."""
 LEAD_NS = 800_000_000
-"""From the choice of the instant to the instant: a message to each host, several times over."""
+"""Time from the choice of the start to the start: enough for several messages to each host."""
 LEAST_AHEAD_NS = 50_000_000
-"""A host that is told later than this before the instant may have been too late for it."""
+"""A host that gets the start later than this before it may have been too late for it."""
 LONGEST_CYCLE_NS = 10 * 10**9
 SOON_NS = 2 * 10**9
-"""From the set-up to the first instant that it names."""
+"""Time from the set-up to the first instant that it names."""
 LOOK_S = 0.05
 _UP = 'cd "$0" && for one in *; do [ ! -f "$one" ] || mv -- "$one" "$0=$one"; done'
-"""Files of a folder to the folder above, with its name before theirs."""
+"""Moves the files of a folder to the folder above, with the folder's name before theirs."""
 
 
 class Rejected(BackendError):  # noqa: N818 - what became of an attempt
-    """The attempt is no measurement; another one may be."""
+    """The attempt is no valid measurement; another attempt may be."""
 
     def __init__(self, host: str, reason: str) -> None:
         self.host, self.reason = host, reason
@@ -44,25 +45,25 @@ class Rejected(BackendError):  # noqa: N818 - what became of an attempt
 
 @dataclass
 class Attempt:
-    """What an attempt brought back."""
+    """The results of an attempt."""
 
     epoch_ns: int = 0
     """The Plan's zero, on TAI."""
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    """By host, what its programs wrote."""
+    """By host, the files that its programs wrote."""
     captures: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By tap's file: what its capture counted."""
+    """By the file of a tap's capture: its counters."""
     others: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    """By host, what programs of others said and left."""
+    """By host, the output and files of additional programs."""
     least_ahead_ns: int = 0
-    """Of all programs: how long before the instant it was known there."""
+    """The least time, over all programs, between the arrival of the start on a host and the start itself."""
 
 
 def common_cycle_ns(plan: PlanDocument) -> int:
-    """After how long all gate control lists are at the same place again; 1 where there are none.
+    """The time after which all gate control lists are at the same phase again; 1 if there are none.
 
     Raises:
-        BackendError: that takes too long for an instant to be chosen by it.
+        BackendError: the cycle is too long to choose an instant by it.
     """
     cycle = 1
     for port in plan["ports"]:
@@ -86,15 +87,15 @@ def phase(plan: PlanDocument, now_ns: int) -> int:
 
 
 def now_ns(agents: Iterable[Agent]) -> int:
-    """TAI on the host whose clock is the farthest ahead: this machine's own may be anything."""
+    """TAI on the host whose clock is the farthest ahead; this machine's own clock may be wrong."""
     return max(one.now_ns() for one in agents)
 
 
 def set_up(agents: Mapping[str, Agent], jobs: Mapping[str, HostJob]) -> list[str]:
-    """Configures all hosts at once; what a host refused and a run can do without, in words.
+    """Configures all hosts at once; returns, in words, the steps that failed and that a run does not need.
 
     Raises:
-        BackendError: a host refuses; which command, and what that means.
+        BackendError: a step failed on a host; with the command and the meaning of the error.
     """
 
     def one_host(agent: Agent) -> list[str]:
@@ -126,16 +127,16 @@ def run(
     """Runs the Plan once on hosts that are set up.
 
     Args:
-        agents: by host.
-        jobs: by host.
-        plan: in its own time.
-        text: the Plan as it is hashed.
+        agents: the agents by host.
+        jobs: the jobs by host.
+        plan: the Plan in its own time.
+        text: the Plan's text that its hash is of.
         phase_ns: an instant that has the phase of the Plan's zero.
-        tell: called now and then with the ns that have passed.
-        watch: called now and then; it raises :class:`Rejected` where the run is not valid any more.
+        tell: called now and then with the number of ns that have passed.
+        watch: called now and then; it raises :class:`Rejected` if the run is not valid any more.
 
     Raises:
-        Rejected: the attempt is no measurement.
+        Rejected: the attempt is no valid measurement.
     """
     chosen = [agents[host] for host in jobs]
     try:
@@ -148,7 +149,7 @@ def run(
             default=LEAD_NS,
         )
         _wait(agents, jobs, plan, attempt.epoch_ns, tell, watch)
-        # A listener's host is done with its capture when the talkers of all others have ended, not before.
+        # A listener's host may end its capture only when the talkers of all other hosts have ended.
         run_all(chosen, lambda agent: _await_armed(agent, jobs[agent.name]))
         run_all(chosen, lambda agent: _end_captures(agent, jobs[agent.name]))
         after = run_all(chosen, _softnet)
@@ -181,20 +182,20 @@ def _begin(agent: Agent, job: HostJob, text: str) -> None:
                 raise
             except BackendError as error:
                 raise Rejected(agent.name, str(error).partition(": ")[2]) from error
-    # Nothing is known of their readiness: they begin before the instant is chosen.
+    # These programs do not report that they are ready: they begin before the instant is chosen.
     for one in job.others:
         agent.start(one.name, list(one.argv))
 
 
 def _choose(agents: Sequence[Agent], phase_ns: int, cycle_ns: int) -> int:
-    """An instant ahead at which all gate control lists are where they are at the Plan's zero."""
+    """An instant in the future at which all gate control lists have the phase of the Plan's zero."""
     run_all(agents, Agent.measure_clock)
     least = now_ns(agents) + LEAD_NS
     return phase_ns - (phase_ns - least) // cycle_ns * cycle_ns
 
 
 def _tell(agent: Agent, job: HostJob, epoch_ns: int) -> int:
-    """How long before the instant the last program of a host knew of it."""
+    """Sends the instant to a host; returns how long before the instant the host's last program got it."""
     for one in job.armed:
         agent.tell(one.name, str(epoch_ns))
     until = time.monotonic() + READY_S
@@ -218,7 +219,7 @@ def _wait(
     tell: Callable[[int], None],
     watch: Callable[[], None],
 ) -> None:
-    """Until the Plan's time is over; a program that ends with an error ends the wait."""
+    """Waits until the Plan's time is over; a program that ends with an error ends the wait."""
     whole_ns = plan["duration_ns"] + plan["drain_ns"]
     chosen = [agents[host] for host in jobs]
     end_ns = epoch_ns + whole_ns + DRAIN_NS
@@ -240,7 +241,8 @@ def _wait(
 
 
 def _past(agents: Sequence[Agent], at_ns: int) -> bool:
-    """Whether it is later than that on every host; an emulated one is slower than this machine thinks."""
+    """Whether it is later than ``at_ns`` on every host; the clock of an emulated host is slower than this
+    machine's."""
     if now_ns(agents) < at_ns:
         return False
     return all(
@@ -277,7 +279,7 @@ def _ended(host: str, name: str, code: int | None, said: str) -> Rejected:
 
 
 def _collect(agent: Agent, job: HostJob) -> dict[str, bytes]:
-    """What the kernel counted, then what the programs wrote."""
+    """The kernel's counters, then the files of the programs."""
     found = {}
     for (name, _), done in zip(job.read, agent.steps([Step(argv) for _, argv in job.read]), strict=False):
         if done.code:
@@ -290,7 +292,7 @@ def _collect(agent: Agent, job: HostJob) -> dict[str, bytes]:
 
 
 def _of_others(agent: Agent, job: HostJob) -> dict[str, bytes]:
-    """What programs of others have said, and the files that they left in their working folders."""
+    """The output of additional programs, and the files that they left in their working folders."""
     until = time.monotonic() + READY_S
     found = {}
     for one in job.others:
@@ -323,7 +325,7 @@ def _softnet(agent: Agent) -> bytes:
 
 
 def _stop(agent: Agent, job: HostJob) -> None:
-    """No program of this attempt goes on."""
+    """Ends all programs of this attempt."""
     if agent.lost:
         return
     running = [one for one in (*job.beside, *job.captures, *job.armed, *job.others) if agent.runs(one.name)]

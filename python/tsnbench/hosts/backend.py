@@ -1,4 +1,5 @@
-"""The same Plan on machines of one's own: reserved, checked, configured, run, collected, left as found."""
+"""Runs a Plan on real machines: they are reserved, checked, configured and used, and get their earlier state
+back."""
 
 from __future__ import annotations
 
@@ -46,14 +47,14 @@ NO_WIRE = (
     "shorter by the time of a frame and of the cable; delays are those of the machine that they share"
 )
 DEPLOYED = "deploy.json"
-"""Below that folder: what devices by NETCONF had before."""
+"""File below that folder with the earlier configuration of devices with NETCONF."""
 TAKEN = (
     "# No host was asked: words with -BEFORE are what it will say. Gates count from 0 here, and from an\n"
     "# instant of TAI in a run. Cards that keep gates get flags 0x2; Linux before 6.3 has other numbers of\n"
     "# traffic classes."
 )
 HOSTS = "hosts"
-"""In a run's folder: a folder for each host."""
+"""Folder of a run with a folder for each host."""
 
 
 class Hosts(Backend):
@@ -71,29 +72,29 @@ class Hosts(Backend):
     ) -> None:
         self.inventory = inventory
         self.given = given or {}
-        """Nodes to machines, before the inventory's own ``map``."""
+        """Nodes mapped to machines; they come before the inventory's own ``map``."""
         self.campaign = campaign
-        """Hosts stay connected and configured from run to run, until :meth:`close`."""
+        """Whether hosts stay connected and configured from run to run, until :meth:`close`."""
         self.dilate = dilate
-        """How many times slower the experiment runs there; all results are in the Plan's time. Links have to
-        be that much slower."""
+        """How many times slower the experiment runs on the hosts; all results are in the Plan's time. Links
+        must be slower by the same factor."""
         self._clocks = Synchronisation(inventory)
         self._phase_ns = 0
         self._jobs: dict[str, HostJob] = {}
-        """As hosts are configured now."""
+        """The present configuration of hosts."""
         self._agents: dict[str, Agent] = {}
         self._facts: dict[str, Facts] = {}
         self._mapped: Mapped | None = None
         self._confirmed: dict[str, str] = {}
-        """Checklists of devices by hand."""
+        """The confirmed checklists of devices."""
 
     def prepare(self, plan: Plan, folder: Path) -> None:
-        """Finds the Plan's place in the lab, and makes the run folder; no host is asked yet.
+        """Maps the Plan to the lab, and makes the run folder; no host is contacted yet.
 
         Raises:
-            InputError: the Plan has no place in the lab, has what hosts cannot run, or a device has to be
-                configured first.
-            FolderError: something else is in the way.
+            InputError: the Plan does not fit the lab, has parts that hosts do not support, or a device has to
+                be configured first.
+            FolderError: the folder has other content.
         """
         self._mapped = map_plan(self.inventory, plan.document, self.given)
         if self.dilate < 1:
@@ -108,7 +109,7 @@ class Hosts(Backend):
         begin(plan, folder, backend=self.name)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
-        """Attempts until one is valid; the folder's state then is ``complete``.
+        """Repeats attempts until one is valid; the folder's state is then ``complete``.
 
         Raises:
             BackendError: no attempt was valid, or a host cannot be used.
@@ -125,8 +126,8 @@ class Hosts(Backend):
         end(folder, State.COMPLETE)
 
     def say(self, plan: Plan) -> list[str]:
-        """Every command for every host, without asking one: hosts are taken for machines with network cards
-        whose kernels support everything. ``MAC-BEFORE`` is what a host will say."""
+        """Every command for every host, without contacting one: hosts are assumed to have network cards and
+        kernels that support everything. ``MAC-BEFORE`` stands for values that a host will report."""
         mapped = map_plan(self.inventory, plan.document, self.given)
         lines = [
             f"# not with --on hosts: {one}"
@@ -151,22 +152,22 @@ class Hosts(Backend):
         return lines
 
     def restore(self) -> None:
-        """Undo everything on all hosts, but for those that a campaign goes on with; safe to repeat."""
+        """Undo everything on all hosts, except for those that a campaign keeps; safe to repeat."""
         if not self.campaign:
             self.close()
 
     def close(self) -> None:
-        """Undo everything on all hosts, and compare what is with what was; safe to repeat.
+        """Undo everything on all hosts, and compare the state with the earlier one; safe to repeat.
 
         Raises:
-            BackendError: something is not as it was.
+            BackendError: the state differs from the earlier one.
         """
         if left := self._restore():
             listed = "\n".join(f"  {line}" for line in left)
             raise BackendError(f"not everything is as it was:\n{listed}")
 
     def _with_devices(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
-        """Devices by NETCONF have the Plan during all attempts."""
+        """Runs all attempts while devices with NETCONF have the Plan's configuration."""
         assert self._mapped is not None
         record = folder / HOSTS / DEPLOYED
         if devices.by_netconf(self.inventory, self._mapped):
@@ -212,13 +213,13 @@ class Hosts(Backend):
         )
 
     def _hosts(self, document: PlanDocument) -> list[str]:
-        """Machines of a Plan that have agents, in the order of its nodes."""
+        """The machines of a Plan that have agents, in the order of its nodes."""
         assert self._mapped is not None
         machines = (self._mapped.machines[node["name"]] for node in document["nodes"])
         return [name for name in machines if name in self.inventory.hosts]
 
     def _open(self, machines: list[str]) -> None:
-        """Connects to every host that is not connected, and looks at it.
+        """Connects to every host that is not connected, and reads its state.
 
         Raises:
             BackendError: a host cannot be used.
@@ -258,7 +259,8 @@ class Hosts(Backend):
                 )
 
     def _reopen_lost(self) -> None:
-        """A host whose connection is gone undoes everything by itself: it has to be set up anew."""
+        """Connects again to hosts with a lost connection: such a host has undone everything by itself and
+        must be set up again."""
         for name, agent in list(self._agents.items()):
             if agent.lost:
                 agent.restore()
@@ -269,13 +271,13 @@ class Hosts(Backend):
     def _once(
         self, plan: Plan, document: PlanDocument, folder: Path, pcap: bool, progress: Progress
     ) -> dict[str, Any]:
-        """``document``: the Plan in the hosts' time."""
+        """Makes one attempt; ``document`` is the Plan in the hosts' time."""
         assert self._mapped is not None
         names = self._hosts(document)
         agents = {name: self._agents[name] for name in names}
         needed = set(self._mapped.ends.values())
         wires = [wire for wire in self.inventory.wires if needed.issuperset(wire.ends)]
-        # Links of hosts are cables: nobody has to pass frames on between interfaces.
+        # Links of hosts are cables: no software forwards frames between their ends.
         lacking = [one for one in missing(document, self._least()) if not one.startswith("every link")]
         if lacking:
             listed = "\n".join(f"  {line}" for line in lacking[:12])
@@ -302,7 +304,7 @@ class Hosts(Backend):
         notes: list[str] = []
         in_phase = self._phase_ns % attempt.common_cycle_ns(document) == 0
         if _setups(jobs) != _setups(self._jobs) or not in_phase:
-            # Something is set up otherwise than this Plan needs it, or nothing yet.
+            # The set-up is missing, or differs from this Plan's.
             if self._jobs:
                 run_all([agents[name] for name in self._jobs], Agent.undo)
             self._jobs = {}
@@ -337,7 +339,7 @@ class Hosts(Backend):
             claim(folder, [f"{HOSTS}/{host}/{name}" for name in own])
             for name, octets in own.items():
                 (folder / HOSTS / host / name).write_bytes(octets)
-        # Readings of clocks are in the hosts' time, which is not that of a stretched Plan.
+        # Clock readings are in the hosts' time, which differs from that of a stretched Plan.
         unseen = self._stamps(document, folder, done, jobs) if self.dilate == 1 else []
         if self._clocks.on:
             claim(folder, ["sync.parquet"])
@@ -365,7 +367,7 @@ class Hosts(Backend):
     def _stamps(
         self, document: PlanDocument, folder: Path, done: attempt.Attempt, jobs: Mapping[str, HostJob]
     ) -> list[str]:
-        """Writes what is known of the hosts' stamps; in words, what no reading shows."""
+        """Writes the uncertainty of the hosts' timestamps; returns, in words, the clocks without a reading."""
         boots = {name: one.ready.boot for name, one in self._facts.items()}
         first = {boot: name for name, boot in reversed(boots.items())}
         stamping = {}
@@ -374,7 +376,7 @@ class Hosts(Backend):
             by = {str(done.captures[one.name].get("stamps")) for one in own.captures}
             by |= {stamps.HARDWARE for one in own.armed if "--hardware" in one.argv}
             handed = {tap["port"] for tap in document["taps"] if tap["stage"] not in ("tx", "rx")}
-            # When an application hands a frame over, the system's clock says when.
+            # The timestamp of handing over is made by the system's clock.
             by |= {stamps.SOFTWARE for port in own.names if port in handed}
             if not by:
                 continue
@@ -388,12 +390,12 @@ class Hosts(Backend):
         return not_seen
 
     def _cards(self, host: str, own: HostJob) -> dict[int, str]:
-        """Ports of the Plan that are network cards there: virtual interfaces have no rate."""
+        """Ports of the Plan that are network cards there; virtual interfaces have no rate."""
         known = self._facts[host].interfaces
         return {port: name for port, name in own.names.items() if not known[name].virtual}
 
     def _least(self) -> Capabilities:
-        """What all kernels can do."""
+        """The capabilities that all hosts' kernels have."""
         all_of = [one.can for one in self._facts.values()]
         return Capabilities(
             qdiscs=frozenset.intersection(*(one.qdiscs for one in all_of)),
@@ -419,7 +421,7 @@ class Hosts(Backend):
         }
 
     def _record(self, folder: Path, jobs: Mapping[str, HostJob]) -> None:
-        """Logs of all commands, the state before, and what was confirmed of devices."""
+        """Writes the logs of all commands, the earlier state, and the confirmations for devices."""
         names = [f"{HOSTS}/{host}/{file}" for host in jobs for file in ("commands.jsonl", "before.json")]
         names += [f"{HOSTS}/{device}/{devices.FILE}" for device in self._confirmed]
         claim(folder, names)
@@ -436,14 +438,14 @@ class Hosts(Backend):
             (folder / HOSTS / device / devices.FILE).write_text(content, encoding="utf-8")
 
     def _other_settings(self, agent: Agent, known: Facts) -> list[str]:
-        """What of cards, processors and interrupts is not as it was, in words."""
+        """The settings of cards, processors and interrupts that differ from the earlier ones, in words."""
         if known.before is None:
             return []
         host = self.inventory.hosts[agent.name]
         return tuning.differences(known.before, tuning.read(agent, host, job.tuned(host, known)))
 
     def _restore(self) -> list[str]:
-        """Undoes everything, and compares what is with what was; the differences in words."""
+        """Undoes everything, and compares the state with the earlier one; returns the differences in words."""
         agents, known = list(self._agents.values()), self._facts
         self._agents, self._facts, self._jobs = {}, {}, {}
 

@@ -1,4 +1,4 @@
-"""Devices in a run: configured by NETCONF, and restored after it, or by hand from a confirmed checklist."""
+"""Devices in a run: configured by NETCONF, and restored after the run, or by hand from a confirmed checklist."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 FIRST = "Checklist of "
-"""How every checklist begins: no other file is written over."""
+"""The begin of every checklist: no other file is overwritten."""
 FILE = "checklist.txt"
-"""In a run's folder, below the device's name: the confirmed checklist."""
+"""The confirmed checklist in a run's folder, below the device's name."""
 MOST_OCTETS = 1 << 24
 DEPLOYED = ".deployed"
 NOTED = "tsnbench-devices-have-a-plan/1"
@@ -37,16 +37,16 @@ NOTED = "tsnbench-devices-have-a-plan/1"
 
 @dataclass(frozen=True)
 class ByHand:
-    """A device that somebody configures, and how far that is."""
+    """A device that is configured by hand, with its checklist."""
 
     device: Device
     wanted: Checklist
     content: str | None
-    """Of the checklist's file; None where there is none."""
+    """The content of the checklist's file; None if there is none."""
 
     @property
     def confirmed(self) -> bool:
-        """Whether somebody has said that the device is configured as this Plan needs it."""
+        """Whether the checklist is confirmed for this Plan."""
         return self.wanted.confirmed(self.content)
 
 
@@ -72,7 +72,7 @@ def by_netconf(inventory: Inventory, mapped: Mapped) -> list[Device]:
 
 
 def user_of(device: Device) -> str:
-    """Who logs in at a device by NETCONF."""
+    """The user name at a device with NETCONF."""
     return device.netconf.rpartition("@")[0] or getpass.getuser()
 
 
@@ -80,19 +80,20 @@ def user_of(device: Device) -> str:
 def deployed(
     inventory: Inventory, document: PlanDocument, mapped: Mapped, record: Path
 ) -> Iterator[dict[str, list[str]]]:
-    """All devices by NETCONF have the Plan, or none, for as long as this lasts; then what they had before.
+    """Configures all devices with NETCONF for the Plan, or none, and restores their earlier configuration at
+    the end.
 
     Args:
         inventory: the lab.
         document: ``plan.document``.
         mapped: where the Plan's nodes and ports are.
-        record: a file for what they had before.
+        record: a file for the earlier configuration.
 
     Yields:
         In words, what was changed, by device.
 
     Raises:
-        BackendError: a device refuses, or cannot be restored.
+        BackendError: a device reports an error, or cannot be restored.
     """
     found = {str(mapped.node(one.name)): one for one in by_netconf(inventory, mapped)}
     if not found:
@@ -104,7 +105,7 @@ def deployed(
     try:
         outcome = deploy(document, where, access, record, interfaces=mapped.interfaces)
     except BaseException:
-        # All or none: what was refused is not there.
+        # Either all devices have the Plan or none: after an error, no device has it.
         note.remove()
         raise
     try:
@@ -121,20 +122,21 @@ def deployed(
 
 @dataclass(frozen=True)
 class Note:
-    """Beside the inventory while devices have a Plan: which record has what they had before.
+    """A note beside the inventory while devices have a Plan: the path of the record of the earlier
+    configuration.
 
-    It outlives a controller that is killed, or that boots.
+    The note stays after a controller is killed or restarted.
     """
 
     path: Path
     record: Path
     process: int = 0
     started: int | None = 0
-    """When that process began: numbers of processes come again."""
+    """The start time of that process, as process numbers are reused."""
 
     @classmethod
     def write(cls, inventory: Inventory, record: Path) -> Note:
-        """Before anything is changed.
+        """Writes the note before anything is changed.
 
         Raises:
             BackendError: the folder of the inventory cannot be written.
@@ -151,10 +153,10 @@ class Note:
 
     @classmethod
     def all(cls, inventory: Inventory) -> list[Note]:
-        """Those of an inventory, in the order of their names.
+        """The notes of an inventory, in the order of their names.
 
         Raises:
-            InputError: a file of that name is none.
+            InputError: a file with such a name is no note.
         """
         beside = Path(inventory.file)
         found = []
@@ -174,16 +176,16 @@ class Note:
         return self.started is not None and started(self.process) == self.started
 
     def remove(self) -> None:
-        """Devices have what they had before."""
+        """Removes the note when devices have their earlier configuration."""
         self.path.unlink(missing_ok=True)
 
 
 def restore_noted(inventory: Inventory, note: Note) -> str:
-    """Gives devices of a killed run what they had before; in words, what was done.
+    """Restores the devices of a killed run; returns, in words, what was done.
 
     Raises:
-        BackendError: a device cannot be reached, or refuses.
-        InputError: the record is none.
+        BackendError: a device cannot be reached, or reports an error.
+        InputError: the record is invalid.
     """
     if note.running:
         return f"left alone: process {note.process} still runs with them"
@@ -202,7 +204,8 @@ def restore_noted(inventory: Inventory, note: Note) -> str:
 
 
 def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dict[str, str]:
-    """The confirmed checklists of all devices. One that is missing or of another Plan is written anew.
+    """The confirmed checklists of all devices. A checklist that is missing or of another Plan is written
+    again.
 
     Args:
         inventory: the lab.
@@ -237,7 +240,7 @@ def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dic
 
 
 def _unconfirmed(one: ByHand) -> str:
-    """Writes the checklist where it is missing or of another Plan; what has to be done, in words."""
+    """Writes the checklist if it is missing or of another Plan; returns, in words, what the user has to do."""
     path = Path(one.device.checklist)
     written = ""
     if one.wanted.hash not in (one.content or ""):

@@ -1,6 +1,7 @@
-"""Questions for all hosts of a lab at once: what a Plan may need of them. Nothing is changed there.
+"""Questions to all hosts of a lab at once: the properties that a Plan may need. Nothing is changed on the
+hosts.
 
-An agent asks, and so a host is reached here exactly as it is in a run. It leaves nothing behind.
+An agent asks the questions, so a host is reached exactly as in a run. The agent leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from tsnbench.hosts.inventory import Inventory
 
 PROGRAMS = ("ptp4l", "phc2sys", "ethtool")
-"""Programs of others that a run may start."""
+"""Additional programs that a run may start."""
 STEERING = ("chronyd", "ntpd", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "timemaster")
-"""Programs that steer clocks, as the kernel names processes: by 15 characters."""
-# The first word of a line says what the line tells of, so that a login's other words do no harm.
+"""Programs that adjust clocks, by the names of processes in the kernel (15 characters)."""
+# The first word of each line names its subject, so that other output of a login is ignored.
 _ASK = r"""LC_ALL=C; PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin; export LC_ALL PATH
 tell() { sed "s/^/$1 /"; }
 for one in PROGRAMS; do command -v $one >/dev/null && echo "has $one"; done
@@ -46,44 +47,44 @@ done
 
 @dataclass(frozen=True)
 class Card:
-    """What an interface says of itself beside :class:`tsnbench.hosts.facts.Interface`."""
+    """Properties of an interface in addition to :class:`tsnbench.hosts.facts.Interface`."""
 
     queues: int
-    """For transmission, as they are now."""
+    """Number of transmission queues at present."""
     most_queues: int | None
-    """What ``ethtool -L`` could make of them; None where the driver does not say."""
+    """Greatest number for ``ethtool -L``; None if the driver does not report it."""
     stamps: reading.Stamping
     speed: str = ""
-    """In Mbit/s, as the kernel says it; empty or -1 while the link is down."""
+    """Rate in Mbit/s as the kernel reports it; empty or -1 while the link is down."""
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What one host answered."""
+    """The answers of one host."""
 
     host: str
     error: str = ""
-    """Why it did not answer; then nothing else is known."""
+    """Why the host did not answer; then all other fields are unknown."""
     facts: Facts | None = None
     lacks: str = ""
-    """What the host needs before it can be looked at, where it could be reached."""
+    """What a reachable host lacks for the examination."""
     cards: Mapping[str, Card] = field(default_factory=dict)
-    """By interface."""
+    """The cards by interface."""
     programs: frozenset[str] = frozenset()
     steering: tuple[str, ...] = ()
-    """Programs that steer clocks and run there."""
+    """Running programs that adjust clocks."""
     isolated: frozenset[int] = frozenset()
-    """Processors that the scheduler leaves alone."""
+    """Isolated processors, which the scheduler does not use by itself."""
     online: frozenset[int] = frozenset()
     free_octets: int | None = None
-    """In the folder where captures are kept until they are fetched."""
+    """Free octets of the folder that keeps captures until they are fetched."""
 
 
 def ask(inventory: Inventory, hosts: Collection[str]) -> dict[str, Examined]:
     """Examines hosts of an inventory at once, by name.
 
     Raises:
-        BackendError: there is no live program here.
+        BackendError: the live program is missing on this machine.
     """
     program = traffic.program()
 
@@ -111,7 +112,7 @@ def ask(inventory: Inventory, hosts: Collection[str]) -> dict[str, Examined]:
 
 
 def _interfaces(agent: Agent) -> list[str]:
-    """All of a host of which nobody has named any, without the loopback."""
+    """All interfaces except for the loopback, of a host without interfaces in the inventory."""
     done = agent.steps([Step(("ls", "/sys/class/net"), may_fail=True)])[0]
     return [name for name in done.out.split() if name not in ("lo", "bonding_masters")]
 
@@ -121,7 +122,7 @@ def read(host: str, seen: Facts, said: str) -> Examined:
 
     Args:
         host: its name.
-        seen: what was looked at besides.
+        seen: the facts from other sources.
         said: output of the questions' script.
     """
     told: dict[str, list[str]] = {}
@@ -159,7 +160,7 @@ def read(host: str, seen: Facts, said: str) -> Examined:
 
 
 def processors(text: str) -> list[int]:
-    """``0,2-3`` as the kernel lists processors."""
+    """Parses the kernel's lists of processors, such as ``0,2-3``."""
     found: list[int] = []
     for part in text.strip().split(","):
         if match := re.fullmatch(r"(\d+)(?:-(\d+))?", part):

@@ -1,4 +1,4 @@
-"""What a host is before anything is changed there: interfaces, addresses, queueing disciplines, kernel."""
+"""The state of a host before a change: interfaces, addresses, queueing disciplines, kernel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEFAULT_ROOTS = {"noqueue", "pfifo_fast", "mq", "fq_codel", "fq", "pfifo"}
 
 @dataclass(frozen=True)
 class Interface:
-    """One interface of a host, as it was found."""
+    """One interface of a host, as found."""
 
     name: str
     mac: str
@@ -40,37 +40,38 @@ class Interface:
     driver: str
     """Empty for interfaces without a device, such as veth."""
     ipv6: bool
-    """It sends frames of its own for IPv6."""
+    """Whether it sends frames of its own for IPv6."""
     root: str
-    """Its root queueing discipline, where somebody has chosen one; else empty."""
+    """The root queueing discipline, if it is not the default; otherwise empty."""
     clsact: bool
     addresses: tuple[str, ...]
     phc: str = ""
-    """Its PTP hardware clock: ``/dev/ptp0``."""
+    """Device of its PTP hardware clock: ``/dev/ptp0``."""
     kind: str = ""
-    """What made it, by the kernel's word: ``veth``; empty for network cards."""
+    """The kernel's kind of the interface: ``veth``; empty for network cards."""
 
     @property
     def virtual(self) -> bool:
-        """It takes frames at any pace, so a queueing discipline has to hold them back as a MAC does."""
+        """Whether it accepts frames at any rate, so that a queueing discipline must limit the rate as a MAC
+        does."""
         return self.kind == "veth"
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A host that was looked at."""
+    """The facts of one host."""
 
     ready: Ready
     interfaces: Mapping[str, Interface]
     can: Capabilities
     ssh_interface: str = ""
-    """The one that carries our own connection."""
+    """The interface of our own connection."""
     ports: tuple[str, ...] = ()
-    """Interfaces that the inventory names."""
+    """The interfaces in the inventory."""
     state: Mapping[str, Any] = field(default_factory=dict)
-    """What has to be the same at the end: see :func:`state_of`."""
+    """The state that must be restored at the end: see :func:`state_of`."""
     before: Before | None = None
-    """How its cards and processors are set."""
+    """The settings of its cards and processors."""
 
     @property
     def phcs(self) -> list[str]:
@@ -86,15 +87,15 @@ _LOOK = (
 
 
 def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
-    """Reads everything; nothing is changed but in a scratch namespace.
+    """Reads all facts; nothing is changed outside of a scratch namespace.
 
     Args:
         agent: the host.
-        ready: what it said when its agent began.
-        ports: its interfaces that the inventory names.
+        ready: the agent's first answer.
+        ports: its interfaces in the inventory.
 
     Raises:
-        BackendError: a tool is missing there, or an interface is.
+        BackendError: a tool or an interface is missing there.
     """
     found = survey(agent, ready, ports)
     if missing := [name for name in ports if name not in found.interfaces]:
@@ -104,7 +105,7 @@ def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
 
 
 def survey(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
-    """As :func:`look`, of the interfaces that are there.
+    """Reads the facts as :func:`look` does, of the interfaces that exist.
 
     Raises:
         BackendError: a tool is missing there.
@@ -156,17 +157,17 @@ def survey(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
 
 
 def state_of(agent: Agent) -> dict[str, Any]:
-    """What has to be the same before and after a run: links, addresses, queueing disciplines.
+    """The state that must be equal before and after a run: links, addresses, queueing disciplines.
 
     Raises:
-        BackendError: the host does not say.
+        BackendError: the host does not report it.
     """
     links, addresses, qdiscs = (_json(agent, one) for one in agent.steps(_LOOK))
     return _state(links, addresses, qdiscs)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """In words, what is not as it was."""
+    """The differences between two states, in words."""
     found = []
     for name in sorted({*before, *after}):
         was, now = before.get(name, "nothing"), after.get(name, "nothing")
@@ -189,11 +190,11 @@ def _state(
         kept["flags"] = sorted(set(one["flags"]) & {"UP", "PROMISC", "ALLMULTI", "NOARP"})
         state[f"link {one['ifname']}"] = kept
     for one in addresses:
-        # The kernel makes a link-local address itself, which takes it a moment.
+        # The kernel makes a link-local address itself, after a short time.
         own = [a for a in one.get("addr_info", ()) if not (a["family"] == "inet6" and a["scope"] == "link")]
         state[f"addresses {one['ifname']}"] = sorted(f"{a['local']}/{a['prefixlen']}" for a in own)
     for one in qdiscs:
-        # What the kernel chooses itself, when an interface is up for the first time.
+        # The kernel chooses this discipline itself when an interface is up for the first time.
         if one["kind"] in DEFAULT_ROOTS and one["handle"] == "0:":
             continue
         key = f"qdisc {one['dev']} {one.get('parent', 'root')}"

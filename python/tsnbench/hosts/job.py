@@ -1,4 +1,4 @@
-"""What each host is told: commands with their undo, and programs, from the Plan and its place in a lab."""
+"""The job of each host: commands with their undo, and programs, from the Plan and its mapping to a lab."""
 
 from __future__ import annotations
 
@@ -32,31 +32,32 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument, Port
 
 BRIDGE = "tsnbench0"
-"""Of a host that forwards: a name that no user's own bridge has."""
+"""The name of the bridge on a host that forwards; no bridge of a user has this name."""
 LAB_CARD = "tsnport"
-"""The driver of cards in a lab's guest."""
+"""The driver of cards in a guest of a lab."""
 GATED = frozenset(
     {"igc", "fsl_enetc", "tsnep", "am65-cpsw-nuss", "lan966x", "st_gmac", "stmmaceth", "dwmac-intel"}
     | {LAB_CARD}
 )
-"""Drivers that offload all of taprio (``flags 0x2``). igb, of the I210, does not."""
+"""Drivers with full offload of taprio (``flags 0x2``); igb, of the I210, does not have it."""
 STAMPING = frozenset({LAB_CARD})
-"""Drivers whose cards stamp all frames that arrive, and each one of a talker; others have not been tried."""
+"""Drivers whose cards make timestamps of all arriving frames and of each frame of a talker; others have not
+been tried."""
 HIGHEST_FIRST = frozenset({"st_gmac", "stmmaceth", "dwmac-intel", LAB_CARD})
-"""Drivers of hardware that serves its highest queue first."""
+"""Drivers of hardware whose highest queue is served first."""
 PROGRAM = "PROGRAM"
-"""In a command: the live program on the host, whose folder is known once it is there."""
+"""Placeholder in a command for the live program on the host, whose folder is known only once it is there."""
 OTHER = "other-"
-"""Begins the names of programs of others."""
+"""The prefix of the names of additional programs."""
 _OF_ITS_OWN = 'rm -rf "$0" && mkdir "$0" && cd "$0" && exec "$@"'
-"""Such a program has a working folder of its own: what it writes there is none of our files."""
+"""An additional program has a working folder of its own, so that its files do not mix with ours."""
 DRAIN_NS = 300_000_000
-"""How long captures and listeners go on behind the Plan's end."""
+"""How long captures and listeners continue after the Plan's end."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program that runs beside the network, and the word with which it says that it is ready."""
+    """A program that runs during the run, and the word with which it reports that it is ready."""
 
     name: str
     argv: tuple[str, ...]
@@ -65,20 +66,20 @@ class Program:
 
 @dataclass
 class HostJob:
-    """Everything for one host."""
+    """The job of one host."""
 
     host: str
     node: int
     names: dict[int, str]
-    """Ports of the Plan to interfaces."""
+    """Ports of the Plan with their interfaces."""
     setup: list[Step] = field(default_factory=list)
     beside: list[Program] = field(default_factory=list)
-    """What has to run while a run is measured, and is no part of it."""
+    """Programs that must run during a run and are no part of it."""
     captures: list[Program] = field(default_factory=list)
     armed: list[Program] = field(default_factory=list)
-    """Talkers and listeners: they wait for the instant."""
+    """Talkers and listeners, which wait for the start."""
     others: list[Program] = field(default_factory=list)
-    """Programs of others, which know of no instant."""
+    """Additional programs, which do not know the start."""
     read: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Commands whose output is kept, with the names of their files."""
 
@@ -102,19 +103,19 @@ def jobs(
     phase_ns: int,
     dilate: int = 1,
 ) -> dict[str, HostJob]:
-    """By host, in the order of the Plan's nodes.
+    """The jobs by host, in the order of the Plan's nodes.
 
     Args:
-        plan: in the hosts' time.
+        plan: the Plan in the hosts' time.
         inventory: the lab.
-        mapped: where the Plan is in it.
-        facts: by host, what was found there. A host that is missing is taken for a machine with network
-            cards whose kernel supports everything (``--say`` without asking).
-        phase_ns: an instant of TAI with the phase of the Plan's zero: gates cycle by it.
+        mapped: the mapping of the Plan.
+        facts: the facts by host. A missing host is assumed to have network cards and a kernel that supports
+            everything (``--say`` without asking).
+        phase_ns: an instant of TAI with the phase of the Plan's zero, to which gate cycles are aligned.
         dilate: how many times slower the hosts' time is than the Plan's.
 
     Raises:
-        InputError: a host's interface is in use for something else.
+        InputError: a host's interface is used for something else.
     """
     numbers = {port["name"]: number for number, port in enumerate(plan["ports"])}
     found: dict[str, HostJob] = {}
@@ -179,7 +180,8 @@ def _refuse_in_use(host: str, names: Mapping[int, str], interfaces: Mapping[str,
 def _interfaces(
     plan: PlanDocument, names: Mapping[int, str], interfaces: Mapping[str, Interface]
 ) -> list[Step]:
-    """Addresses of the Plan, no frames of the host's own, and up; with what was before as undo."""
+    """Sets the Plan's addresses, stops the host's own frames, and sets the interfaces up; the undo restores
+    the earlier values."""
     steps = []
     for port, name in names.items():
         was = interfaces.get(name)
@@ -210,7 +212,7 @@ def _forwarding(plan: PlanDocument, node: int, names: Mapping[int, str], can: Ca
 def _virtual(
     plan: PlanDocument, node: int, names: Mapping[int, str], can: Capabilities, phase_ns: int
 ) -> list[Step]:
-    """Interfaces that take frames at any pace: a discipline holds each back as a MAC does."""
+    """Virtual interfaces accept frames at any rate: a discipline limits each of them as a MAC does."""
     seen = priorities(plan, node) if can.reads_tags and node in forwarding(plan) else {}
     lines = [line for port, own in sorted(seen.items()) for line in tag_filters(names[port], own)]
     if node in forwarding(plan):
@@ -225,7 +227,7 @@ def _virtual(
 def _hardware(
     plan: PlanDocument, node: int, names: Mapping[int, str], facts: Facts | None, phase_ns: int
 ) -> list[Step]:
-    """Network cards: what ``--to tc`` writes."""
+    """Network cards get the commands of the export ``--to tc``."""
     network = Network(plan)
     own = {network.ports[port]["name"]: name for port, name in names.items()}
     lines = []
@@ -243,7 +245,7 @@ def _hardware(
 
 
 def _with_one_limit(port: Port) -> Port:
-    """A port whose queues have the limit that is reached first: a queue of the kernel has one."""
+    """A port whose queues have only the limit that is reached first, as a queue of the kernel has one limit."""
     classes = [one.copy() for one in port["classes"]]
     for one in classes:
         if octets_count(one):
@@ -253,7 +255,8 @@ def _with_one_limit(port: Port) -> Port:
 
 def queued(plan: PlanDocument) -> frozenset[int]:
     """Ports whose cards need a queue per traffic class: one with gates, a shaper, a queueing discipline, or
-    frames of several classes. All others send in the order in which they are told, as any card does."""
+    frames of several classes. All others send frames in the order in which they get them, as any card does.
+    """
     used: dict[int, set[int]] = {}
     for stream in plan["streams"]:
         for hop in stream["route"]:
@@ -270,12 +273,12 @@ def queued(plan: PlanDocument) -> frozenset[int]:
 
 
 def _mode(driver: str) -> Mode:
-    """Cards that keep gates; all others, and unknown ones, leave them to the kernel."""
+    """Hardware gates for cards that have them; for all others, and unknown ones, the kernel's gates."""
     return Mode.FULL if driver in GATED else Mode.SOFTWARE
 
 
 def _layout(driver: str, kernel: str) -> Layout:
-    """Which queue is served first, and which mappings the kernel takes."""
+    """The order in which queues are served, and the mappings that the kernel supports."""
     if driver in HIGHEST_FIRST:
         return Layout.STRAIGHT
     found = re.match(r"(\d+)\.(\d+)", kernel)
@@ -284,7 +287,7 @@ def _layout(driver: str, kernel: str) -> Layout:
 
 
 def tuned(host: Host, facts: Facts | None) -> list[str]:
-    """Network cards of a host that the inventory names; all its interfaces where it was not asked."""
+    """The network cards of a host in the inventory; all its interfaces if their kinds are unknown."""
     names = list(host.ports.values())
     if facts is None:
         return names
@@ -292,7 +295,7 @@ def tuned(host: Host, facts: Facts | None) -> list[str]:
 
 
 def _tc(lines: list[str]) -> list[Step]:
-    """The first line of each place that has to be removed is a step of its own, with its undo."""
+    """The first line of each place that has to be removed becomes a step of its own, with its undo."""
     steps: list[Step] = []
     waiting: list[str] = []
     undone: set[tuple[str, str]] = set()
@@ -315,7 +318,7 @@ def _batch(lines: list[str]) -> list[Step]:
 
 
 def _awake(found: Mapping[str, HostJob], facts: Mapping[str, Facts]) -> None:
-    """A lab's guest has no idle time while a run is measured: idle, its time is that of its emulator."""
+    """A guest of a lab must not be idle during a run: when it is idle, its time is that of its emulator."""
     guests = set()
     for machine, job in found.items():
         known = facts.get(machine)
@@ -328,7 +331,7 @@ def _awake(found: Mapping[str, HostJob], facts: Mapping[str, Facts]) -> None:
 
 
 def _stamped_at_talker(plan: PlanDocument, port: int) -> bool:
-    """Whether all frames that leave a port are those of a talker that can ask for each one's stamp."""
+    """Whether all frames of a port belong to a talker that can request a timestamp for each."""
     node = plan["ports"][port]["node"]
     own = [stream for stream in plan["streams"] if stream["talker"] == node]
     fills = any(stream["pattern"]["kind"] == "saturating" for stream in own)

@@ -1,4 +1,4 @@
-"""Hosts are given back after a controller was killed together with its agents."""
+"""Restores hosts after a controller was killed together with its agents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEVICES = "devices by NETCONF"
 
 @dataclass(frozen=True)
 class Restored:
-    """What became of one host."""
+    """The result for one host."""
 
     host: str
     done: bool
@@ -32,7 +32,7 @@ class Restored:
 
 
 def restore_hosts(inventory: Inventory) -> list[Restored]:
-    """Undoes what killed agents have left, on all hosts at once. A host that is worked with is left alone."""
+    """Undoes the steps of killed agents, on all hosts at once. A host that is in use is not touched."""
     agents = [
         Agent(name, reach(host.ssh), program=traffic.program()) for name, host in inventory.hosts.items()
     ]
@@ -49,7 +49,7 @@ def restore_hosts(inventory: Inventory) -> list[Restored]:
 
 
 def _devices(inventory: Inventory) -> Iterator[Restored]:
-    """Devices by NETCONF that a killed run left with its Plan."""
+    """Restores devices with NETCONF that a killed run left with its Plan."""
     for note in devices.Note.all(inventory):
         try:
             yield Restored(DEVICES, not note.running, devices.restore_noted(inventory, note))

@@ -1,4 +1,5 @@
-"""What all hosts brought back, as one kernel's results: interfaces have the names of the Plan's ports."""
+"""The results of all hosts, merged as if they were one kernel's: interfaces have the names of the Plan's
+ports."""
 
 from __future__ import annotations
 
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def merge(attempt: Attempt, jobs: Mapping[str, HostJob], tai_minus_utc_s: int) -> dict[str, bytes]:
-    """Files by the names that :mod:`tsnbench.backends.kernel.returned` knows.
+    """Files with the names that :mod:`tsnbench.backends.kernel.returned` expects.
 
     Raises:
-        InputError: a host's tc or ip says what is no JSON.
+        InputError: the output of a host's tc or ip is no JSON.
     """
     found: dict[str, bytes] = {"job.status": b"0\n", "job.log": b""}
-    # Captures are stamped by the system's clock, or by a card's, which goes by TAI as talkers do.
+    # The timestamps of captures are on the system's clock, or on a card's, which follows TAI as talkers do.
     found["epoch"] = f"{attempt.epoch_ns - tai_minus_utc_s * 10**9}\n".encode()
     found["tai-epoch"] = f"{attempt.epoch_ns}\n".encode()
     by_card = [name for name, counts in attempt.captures.items() if counts.get("stamps") == "hardware"]
@@ -53,7 +54,7 @@ def merge(attempt: Attempt, jobs: Mapping[str, HostJob], tai_minus_utc_s: int) -
 
 
 def late_at(files: dict[str, bytes], plan: PlanDocument, most_ns: int) -> str | None:
-    """The node of the latest talker, where it is later than that."""
+    """The node of the latest talker, if it is later than ``most_ns``."""
     talked = Returned(files).talked
     latest = max(talked, key=lambda stream: talked[stream].latest_ns, default=None)
     if latest is None or talked[latest].latest_ns <= most_ns:
@@ -62,7 +63,7 @@ def late_at(files: dict[str, bytes], plan: PlanDocument, most_ns: int) -> str | 
 
 
 def _renamed(octets: bytes, ports: Mapping[str, str]) -> bytes:
-    """The host's words, with interfaces called by their ports; those of others are left out."""
+    """The host's output, with interfaces renamed to their ports; other interfaces are left out."""
     kept = []
     for one in read_json(octets.decode(errors="replace")):
         key = "dev" if "dev" in one else "ifname"
@@ -72,7 +73,7 @@ def _renamed(octets: bytes, ports: Mapping[str, str]) -> bytes:
 
 
 class HostPorts(Ports):
-    """Interfaces of hosts in the place of a Plan's ports: virtual ones, and network cards."""
+    """Interfaces of hosts as a Plan's ports: virtual ones, and network cards."""
 
     name = "host"
     most_frame = 1518
@@ -80,15 +81,15 @@ class HostPorts(Ports):
         "plan": frozenset({"clocks"}),
         "class": frozenset({"limit_octets"}),
     }
-    """The hosts' own clocks stand for those of the Plan; its PTP is what ptp4l is told. Queues of so many
-    octets are there on network cards alone."""
+    """The hosts' own clocks replace those of the Plan; its PTP is the configuration of ptp4l. Only network
+    cards have queues with a limit in octets."""
 
     def __init__(self, virtual: frozenset[int]) -> None:
         self.virtual = virtual
-        """Nodes whose interfaces take frames at any pace."""
+        """Nodes whose interfaces accept frames at any rate."""
 
     def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
-        """Faults: nobody unplugs a cable of somebody's lab."""
+        """Faults are not supported: nobody unplugs a cable of a lab."""
         if plan.get("faults"):
             yield "faults: run them in the simulator or with --on vm"
         if plan.get("clocks") and dilation != 1:
@@ -98,10 +99,10 @@ class HostPorts(Ports):
                 yield f"port {port['name']}: limit_octets on a virtual interface"
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
-        """Every qdisc that decides when a frame leaves a virtual interface.
+        """Checks every qdisc that decides when a frame leaves a virtual interface.
 
         Raises:
-            BackendError: it does something else.
+            BackendError: a qdisc has another configuration.
         """
         reported = {name: own for name, own in returned.qdiscs().items() if int(name[1:]) in self.virtual}
         if wrong := differences(plan, reported, can):
@@ -111,16 +112,16 @@ class HostPorts(Ports):
     def gate_changes(
         self, plan: PlanDocument, returned: Returned, dilation: int
     ) -> dict[int, dict[str, Any]]:
-        """Nothing: a list is in force for ever."""
+        """None: a list is in force for ever."""
         return {}
 
     def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
-        """By the handles of the virtual interfaces' disciplines."""
+        """Finds queues by the handles of the virtual interfaces' disciplines."""
         return VETH.queues(plan, reported)
 
     def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
-        """Nothing."""
+        """There is nothing to record."""
 
     def notes(self, plan: PlanDocument) -> list[str]:
-        """Nothing."""
+        """There are no notes."""
         return []

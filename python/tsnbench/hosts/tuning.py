@@ -1,6 +1,6 @@
-"""Settings of a host for a run: its network cards (``ethtool``), and what the inventory's ``tuning`` names.
+"""Settings of a host for a run: its network cards (``ethtool``), and those in the inventory's ``tuning``.
 
-The state is read first. Only what was read is set, so that only what was really there is put back.
+The state is read first. Only settings that were read are changed, so that the earlier values can be restored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OFFLOADS = {
     "generic-receive-offload": "gro",
     "large-receive-offload": "lro",
 }
-"""Features that make one frame of many, or many of one; with the names by which ``ethtool -K`` sets them."""
+"""Features that merge or split frames, with the names for ``ethtool -K``."""
 SETTLED_S = 25
 _UNSET = frozenset({"notsupported", "notimplemented"})
 _ASK = r"""LC_ALL=C; PATH=$PATH:/usr/sbin:/sbin; export LC_ALL PATH
@@ -54,36 +54,36 @@ done
 
 @dataclass(frozen=True)
 class Card:
-    """How an interface is set; what its driver does not say is None or absent."""
+    """The settings of an interface; those that its driver does not report are None or absent."""
 
     queues: int | None = None
     eee: bool | None = None
     coalescing: Mapping[str, int] = field(default_factory=dict)
     """``rx-usecs`` and ``tx-usecs``, in us."""
     on: tuple[str, ...] = ()
-    """Those of :data:`OFFLOADS` that are on and can be changed, as ``ethtool -K`` names them."""
+    """Those of :data:`OFFLOADS` that are on and can be changed, with their names for ``ethtool -K``."""
 
 
 @dataclass(frozen=True)
 class Before:
-    """What was read."""
+    """The settings before the run."""
 
     cards: Mapping[str, Card] = field(default_factory=dict)
     settings: Mapping[int, str] = field(default_factory=dict)
-    """Output of :attr:`tsnbench.linux.tuning.Setting.read`, by the setting's place."""
+    """Output of :attr:`tsnbench.linux.tuning.Setting.read`, by the index of the setting."""
     names: tuple[str, ...] = ()
-    """Of settings, by place."""
+    """Names of settings, by index."""
     quiet: Mapping[str, str] = field(default_factory=dict)
-    """By port, whether it sends nothing of its own for IPv6 (``disable_ipv6``)."""
+    """By port, whether it sends no frames of its own for IPv6 (``disable_ipv6``)."""
 
 
 def read(agent: Agent, host: Host, interfaces: Sequence[str]) -> Before:
-    """Asks a host; nothing is changed.
+    """Reads the settings of a host; nothing is changed.
 
     Args:
         agent: the host.
-        host: what the inventory says of it.
-        interfaces: its network cards that the inventory names.
+        host: its entry in the inventory.
+        interfaces: its network cards in the inventory.
     """
     known = [one for one, _ in _chosen(host, interfaces)]
     steps = [Step(("sh", "-c", one.read), may_fail=True) for one in known]
@@ -100,7 +100,7 @@ def read(agent: Agent, host: Host, interfaces: Sequence[str]) -> Before:
 
 
 def state(before: Before | None) -> dict[str, object]:
-    """All that was read, by names for people."""
+    """All settings, with names for people."""
     if before is None:
         return {}
     found: dict[str, object] = {f"card {name}": asdict(one) for name, one in before.cards.items()}
@@ -109,7 +109,7 @@ def state(before: Before | None) -> dict[str, object]:
 
 
 def differences(before: Before, after: Before) -> list[str]:
-    """What is not as it was, in words."""
+    """The differences of the settings, in words."""
     was, now = state(before), state(after)
     return [
         f"{name}: was {was.get(name, 'nothing')}, is {now.get(name, 'nothing')}"
@@ -119,7 +119,7 @@ def differences(before: Before, after: Before) -> list[str]:
 
 
 def read_cards(said: str) -> dict[str, Card]:
-    """What the questions about network cards brought, by interface."""
+    """The settings of network cards, by interface, from the output of the questions."""
     told: dict[str, dict[str, str]] = {}
     for line in said.splitlines():
         kind, _, rest = line.partition(" ")
@@ -142,11 +142,11 @@ def read_cards(said: str) -> dict[str, Card]:
 
 
 def cards(classes: Mapping[str, int], before: Before | None) -> Iterator[Step]:
-    """Queues for all classes, no sleeping lines, no frames that wait to be told of, none that are joined.
+    """Sets queues for all classes, and switches off energy saving, delayed interrupts and merging of frames.
 
     Args:
         classes: by interface, the number of its traffic classes.
-        before: what was read; None where nobody was asked: then everything is taken to be there.
+        before: the settings before; None if the host was not asked: then all are assumed to exist.
     """
     for name, count in classes.items():
         was = before.cards.get(name, Card()) if before is not None else None
@@ -174,23 +174,23 @@ def cards(classes: Mapping[str, int], before: Before | None) -> Iterator[Step]:
 
 
 def carriers(interfaces: Sequence[str]) -> Step:
-    """Waits until links are up again: a new number of queues or EEE makes them negotiate anew."""
+    """Waits until links are up again: after another number of queues or EEE they negotiate again."""
     return Step(("sh", "-c", _CARRIER % SETTLED_S, "sh", *interfaces), limit_ms=SETTLED_S * 2000)
 
 
 def settings(host: Host, interfaces: Sequence[str], before: Before | None) -> Iterator[Step]:
-    """What ``tuning`` of the inventory names.
+    """Sets the settings of the inventory's ``tuning``.
 
     Args:
-        host: what the inventory says of it.
-        interfaces: its network cards that the inventory names, as :func:`read` had them.
-        before: what was read; None where nobody was asked.
+        host: its entry in the inventory.
+        interfaces: its network cards in the inventory, as for :func:`read`.
+        before: the settings before; None if the host was not asked.
     """
     for place, (one, value) in enumerate(_chosen(host, interfaces)):
         saved = before.settings.get(place) if before is not None else "AS-BEFORE"
         if saved is None or saved.strip() == value:
             continue
-        # What was is a part of the undo: it needs no file that could be gone.
+        # The undo contains the earlier value, so it needs no file that could be lost.
         back = one.undo.replace("{saved}", shlex.quote(saved.strip()))
         back = back.replace("< {file}", f"<<'END'\n{saved.strip()}\nEND")
         do = ("sh", "-c", f"value=$1; {one.do}", one.name, value)
@@ -198,13 +198,13 @@ def settings(host: Host, interfaces: Sequence[str], before: Before | None) -> It
 
 
 def _ethtool(word: str, name: str, after: list[str], back: list[str], may_fail: bool = True) -> Step:
-    """A driver that refuses does not end a run, but for queues, without which classes have no place."""
+    """An error of a driver does not end a run, except for queues, without which classes cannot be separated."""
     undo = (("ethtool", word, name, *back),)
     return Step(("ethtool", word, name, *after), undo=undo, may_fail=may_fail)
 
 
 def _chosen(host: Host, interfaces: Sequence[str]) -> list[tuple[tuning.Setting, str]]:
-    """Settings with their values; interrupts only where processors are named."""
+    """Settings with their values; interrupts only if processors are named."""
     asked = {name: value for name, _, value in (word.partition("=") for word in host.tuning)}
     found = []
     for one in tuning.settings(interfaces, host.talkers):

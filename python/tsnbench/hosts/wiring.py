@@ -1,4 +1,4 @@
-"""Whether cables are where the inventory says: a port's probe has to arrive at its peer, and there alone."""
+"""Checks the cables against the inventory: a port's probe must arrive at its peer, and nowhere else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 CARRIER_S = 5.0
-"""How long a link may take to come up."""
+"""Time limit for a link to come up."""
 LISTEN_S = 2.0
 LOOK_S = 0.05
 STRAY_S = 0.2
@@ -29,16 +29,16 @@ MOST_PROBES_S = 10.0
 def check(
     agents: Mapping[str, Agent], facts: Mapping[str, Facts], inventory: Inventory, wires: Sequence[Wire]
 ) -> list[str]:
-    """Probes every wire between two hosts; what could not be checked, in words.
+    """Probes every wire between two hosts; returns, in words, the wires that could not be checked.
 
     Args:
-        agents: by host.
-        facts: of the hosts before.
+        agents: the agents by host.
+        facts: the facts of the hosts before.
         inventory: the lab.
-        wires: those that the Plan needs.
+        wires: the wires that the Plan needs.
 
     Raises:
-        BackendError: a probe did not arrive, or somewhere else; all ports concerned are named.
+        BackendError: a probe did not arrive, or arrived elsewhere; all affected ports are named.
     """
     ours = [wire for wire in wires if all(end.machine in agents for end in wire.ends)]
     notes = [
@@ -58,7 +58,7 @@ def check(
     until = time.monotonic() + LISTEN_S
     while _wrong(ours, heard := _heard(chosen, by_host)) and time.monotonic() < until:
         time.sleep(LOOK_S)
-    # A probe that arrives at a second place as well may need a moment more.
+    # A probe that also arrives at a second place may need a moment more.
     time.sleep(STRAY_S)
     for agent in chosen:
         agent.signal("probe")
@@ -75,12 +75,12 @@ def check(
 
 
 def rates(agents: Mapping[str, Agent], plan: PlanDocument, ports: Mapping[str, Mapping[int, str]]) -> None:
-    """Whether links have the Plan's rates, once they are up.
+    """Checks that links have the Plan's rates, once they are up.
 
     Args:
-        agents: by host.
-        plan: what is run.
-        ports: by host, ports of the Plan to network cards.
+        agents: the agents by host.
+        plan: the Plan of the run.
+        ports: by host, ports of the Plan with network cards.
 
     Raises:
         InputError: a link has another rate; all are named.
@@ -107,7 +107,7 @@ def rates(agents: Mapping[str, Agent], plan: PlanDocument, ports: Mapping[str, M
 def other_rates(
     host: str, plan: PlanDocument, ports: Mapping[int, str], told: Mapping[int, str]
 ) -> list[str]:
-    """Of links whose rate the kernel knows (Mbit/s), those that have another one than the Plan, in words."""
+    """The links whose rate in the kernel (Mbit/s) differs from the Plan's, in words."""
     found = []
     for port, said in told.items():
         one = plan["ports"][port]
@@ -130,7 +130,7 @@ def _heard(agents: Sequence[Agent], by_host: Mapping[str, Mapping[str, End]]) ->
 
 
 def _wrong(wires: Sequence[Wire], heard: Mapping[str, set[str]]) -> list[str]:
-    """One line for each port whose probe did not arrive at its peer, and there alone."""
+    """One line for each port whose probe did not arrive at its peer, or arrived elsewhere."""
     found = []
     for wire in wires:
         for end, peer in (wire.ends, wire.ends[::-1]):

@@ -1,4 +1,4 @@
-"""What talkers, queues and listeners of a kernel counted, as the simulator's counters have it."""
+"""Counters of a kernel's talkers, queues and listeners, in the form of the simulator's counters."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def by_port(returned: Returned, plan: PlanDocument) -> dict[int, list[ReportedQd
 
 
 def by_qdisc(returned: Returned, plan: PlanDocument) -> dict[str, dict[str, dict[str, int]]]:
-    """By port and qdisc: what was dropped, held back or sent again; those that counted nothing are left out.
+    """By port and qdisc: dropped, overlimit and requeued frames; qdiscs without any are left out.
 
-    What filters drop before the queues (see :mod:`multicast`) is no port's.
+    Frames that filters drop before the queues (see :mod:`multicast`) are not counted at a port.
     """
     found: dict[str, dict[str, dict[str, int]]] = {}
     for number, listed in by_port(returned, plan).items():
         for one in listed:
-            # Those that nobody named, by parent.
+            # Qdiscs without a handle are identified by their parent.
             handle = one.handle if one.handle != "0:" else one.parent or "0:"
             counts = {name: one.counters[name] for name in COUNTERS if one.counters.get(name)}
             if counts and one.kind != "clsact":
@@ -48,9 +48,9 @@ def counters(
     device: Ports,
     gates: dict[int, dict[str, Any]],
 ) -> dict[str, Any]:
-    """All of them.
+    """All counters of a run.
 
-    ``frames``: by tap and stream, how many were captured; ``gates``: of ports whose lists change.
+    ``frames``: number of captured frames by tap and stream; ``gates``: of ports whose lists change.
     """
     ports: list[dict[str, Any]] = [
         {"port": port["name"], "dropped_faults": 0, "classes": list(map(_class, range(len(own)), own))}
@@ -89,7 +89,7 @@ def counters(
 def _class(place: int, queue: Queue) -> dict[str, int]:
     """The queue of one class."""
     packets, octets = queue.counters.get("packets", 0), queue.counters.get("bytes", 0)
-    # What the kernel counted may hold all that a frame costs on the wire; only FCS belongs to the frame.
+    # The kernel's count may include the whole overhead on the wire; only the FCS belongs to the frame.
     frame = octets + (4 - queue.overhead) * packets
     return {
         "class": place,
@@ -119,10 +119,10 @@ def _stream(
         last = plan["ports"][stream["route"][listener["route"]]["port"]]["peer"]
         if (last, "rx") in taps:
             delivered[plan["nodes"][listener["node"]]["name"]] = frames[taps[last, "rx"]][number]
-    # At the talker's port only its own streams are, so what left there is known where there is a tap.
+    # At the talker's port there are only its own streams, so a tap there shows how many frames left.
     first = taps.get((stream["route"][0]["port"], "tx"))
     gone = released - frames[first][number] if first is not None else refused
-    # Frames that did not come to every listener.
+    # Frames that did not arrive at every listener.
     lost = max(0, released - gone - min(delivered.values())) if delivered else 0
     return {
         "name": stream["name"],
@@ -135,7 +135,8 @@ def _stream(
 
 
 def _affected(count: int, reported: Mapping[int, str]) -> tuple[list[int], dict[int, int]]:
-    """How many frames each fault affected, and how many each port lost; from each port's file."""
+    """Number of frames that each fault affected, and number of frames lost by each port; from each port's
+    file."""
     faults, lost = [0] * count, {}
     for port, text in reported.items():
         first, *rest = text.splitlines() or ["0"]

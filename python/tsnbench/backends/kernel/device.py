@@ -1,7 +1,7 @@
-"""What stands for the ports of a Plan on a kernel: a protocol for all, and one for what a job configures.
+"""Interfaces of a kernel as the ports of a Plan: a protocol for all kinds, and one for the kinds that a job
+configures.
 
-All functions take the network in the kernel's time (see :mod:`slow_motion`), but for those that say
-otherwise.
+All functions take the network in the kernel's time (see :mod:`slow_motion`), unless they state otherwise.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Namespace:
     tc: list[str] = field(default_factory=list)
 
     def batches(self) -> list[tuple[str, list[str]]]:
-        """Program and lines, where there are any."""
+        """Each program with its lines, if it has any."""
         programs = (("ip", self.ip), ("bridge", self.bridge), ("tc", self.tc))
         return [(program, lines) for program, lines in programs if lines]
 
 
 @dataclass(frozen=True)
 class Step:
-    """A line for ``tc`` at a moment."""
+    """A line for ``tc``, to be executed at a moment."""
 
     at_ns: int
     line: str
@@ -42,14 +42,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Steps:
-    """What one program does to a namespace while the Plan runs, in the order of time."""
+    """The changes that one program makes to a namespace during the run, in the order of time."""
 
     name: str
     namespace: str
     steps: list[Step]
 
     def lines(self, dilation: int) -> list[str]:
-        """One line per step, with moments of the Plan: the program that runs them stretches time itself."""
+        """One line per step, with moments of the Plan: the program that runs them applies the dilation
+        itself."""
         return [f"{step.at_ns // dilation}\t{step.line}" for step in self.steps]
 
 
@@ -60,12 +61,12 @@ class Write:
     value: str
     file: str
     what: str
-    """Named where it fails."""
+    """The name of the value in error messages."""
 
 
 @dataclass
 class Setup:
-    """What a device adds to a job."""
+    """The parts that a device adds to a job."""
 
     namespaces: dict[str, Namespace]
     """By name, in the order in which they are made."""
@@ -80,64 +81,65 @@ class Setup:
     clocks: list[int] = field(default_factory=list)
     """Nodes with a clock of their own, whose errors are recorded."""
     files: dict[str, bytes] = field(default_factory=dict)
-    """Beside the script."""
+    """Files beside the script."""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """What the queue of one class counted."""
+    """The counters of the queue of one class."""
 
     counters: Mapping[str, int]
     overhead: int
-    """Octets of each frame that it counted besides those that it saw."""
+    """Octets that it counted for each frame in addition to the frame's octets."""
 
 
 class Ports(Protocol):
-    """What stands for the ports of a Plan, whoever configured it: what it supports, and what it reports."""
+    """Interfaces as the ports of a Plan, however they were configured: the parts that they support, and their
+    reports."""
 
     name: str
-    """How the manifest calls it."""
+    """The name in the manifest."""
     most_frame: int
-    """Octets of an untagged frame: what fits the interfaces."""
+    """Octets of the largest untagged frame of the interfaces."""
     more: Mapping[str, frozenset[str]]
     """Keys of a Plan's objects (plan, node, port, class, gates) that it supports beyond the usual ones."""
 
     def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
-        """What of a Plan, in its own time, such interfaces cannot do."""
+        """The parts of a Plan, in its own time, that such interfaces do not support."""
         ...
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
-        """What the kernel was told is what it does at the end.
+        """Checks that the kernel's configuration at the end is the requested one.
 
         Raises:
-            BackendError: it is not.
+            BackendError: the two differ.
         """
         ...
 
     def gate_changes(
         self, plan: PlanDocument, returned: Returned, dilation: int
     ) -> dict[int, dict[str, Any]]:
-        """By port, which gate control lists came into force when, in the time of the Plan, as it is given.
+        """By port, which gate control lists came into force when, in the Plan's own time.
 
         Raises:
-            BackendError: at other moments than the Plan has them.
+            BackendError: a list came into force at another moment than the Plan's.
         """
         ...
 
     def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
-        """By port and class; ``reported``: the qdiscs of each port at the end."""
+        """The queues by port and class; ``reported``: the qdiscs of each port at the end."""
         ...
 
     def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
-        """Writes what else is known into the run folder; the Plan is in its own time.
+        """Writes additional results into the run folder; the Plan is in its own time.
 
         Raises:
-            BackendError: some of it is missing.
+            BackendError: results are missing.
         """
         ...
 
     def notes(self, plan: PlanDocument) -> list[str]:
-        """What a reader of the results has to know."""
+        """Notes for the reader of the results."""
         ...
 
 
@@ -145,12 +147,13 @@ class Device(Ports, Protocol):
     """One kind of interfaces that a job makes and configures in one kernel."""
 
     template: str
-    """Of the job's script."""
+    """The template of the job's script."""
     zero_last: bool
-    """The Plan's zero is chosen when all is ready; else before the set-up, which has to know it."""
+    """Whether the Plan's zero is chosen when all programs are ready, or before the set-up, which then needs
+    it."""
 
     def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
-        """What the kernel is told."""
+        """The configuration of the kernel."""
         ...
 
 
@@ -160,5 +163,5 @@ def space(node: int) -> str:
 
 
 def interface(port: int) -> str:
-    """The interface that stands for a port in its node's namespace."""
+    """The interface of a port in its node's namespace."""
     return f"p{port}"

@@ -1,4 +1,4 @@
-"""Where a job runs: its folders, its tools, and what the kernel there can do."""
+"""The environment of a job: its folders, its tools, and the capabilities of the kernel."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ LINKS = ("veth", "bridge", "vlan", "ifb")
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a kernel supports, by the names of tc and ip."""
+    """The capabilities of a kernel, by the names of tc and ip."""
 
     qdiscs: frozenset[str] = frozenset(QDISCS)
     filters: frozenset[str] = frozenset(FILTERS)
     actions: frozenset[str] = frozenset(ACTIONS)
     links: frozenset[str] = frozenset(LINKS)
     bridge_vlans: bool = True
-    """Bridges tell VLANs apart. IEEE 802.1Q-2022, 8.8.2."""
+    """Whether bridges distinguish VLANs. IEEE 802.1Q-2022, 8.8.2."""
 
     @property
     def wires(self) -> bool:
-        """Whether a link takes a frame's time: netem holds it as long as its bits last."""
+        """Whether a link can have a transmission time: netem delays a frame by it."""
         return "netem" in self.qdiscs
 
     @property
@@ -33,12 +33,12 @@ class Capabilities:
 
 
 GUEST = Capabilities()
-"""The guest's kernel, whose modules are chosen."""
+"""The capabilities of the guest's kernel, whose modules are part of the image."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Where the job's files are; by default as in the guest. The script quotes paths."""
+    """The folders of the job's files; by default those of the guest. The script quotes paths."""
 
     job: str = "/job"
     results: str = "/results"
@@ -48,9 +48,9 @@ class Environment:
     talker: str = "tsnbench-traffic"
     console: str = "/dev/console"
     micros: bool = True
-    """The shell has ``usleep``; else its ``sleep`` takes fractions of a second."""
+    """Whether the shell has ``usleep``; otherwise its ``sleep`` accepts fractions of a second."""
     lead_s: int = 2
-    """From the beginning of a set-up that names moments to the Plan's zero; more for many ports."""
+    """Time from the begin of a set-up that contains moments to the Plan's zero; longer for many ports."""
     tai_s: int = 0
-    """How far TAI is ahead of the clock that stamps captures, in s."""
+    """TAI minus the clock of captures' timestamps, in s."""
     can: Capabilities = GUEST

@@ -17,7 +17,7 @@ UNTAGGED = 1
 
 
 def forwarding(plan: PlanDocument) -> list[int]:
-    """Nodes that some stream passes."""
+    """Nodes that forward streams."""
     passed = {
         plan["ports"][hop["port"]]["node"]
         for stream in plan["streams"]
@@ -34,7 +34,7 @@ def bridge(
     names: Callable[[int], str] = interface,
     own_name: str = "br0",
 ) -> tuple[list[str], list[str]]:
-    """Lines for ``ip`` and for ``bridge``; ``names``: of the interfaces that stand for ports."""
+    """Lines for ``ip`` and for ``bridge``; ``names``: the interfaces of ports."""
     members = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
     filtering = "vlan_filtering 1 " if can.bridge_vlans else ""
     links = [f"link add {own_name} type bridge {filtering}stp_state 0 mcast_snooping 0 ageing_time 0"]

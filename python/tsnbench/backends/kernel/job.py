@@ -1,4 +1,4 @@
-"""What a kernel does: set up the network, capture, talk, and say how it went."""
+"""The job of a kernel: it sets up the network, captures, runs talkers, and reports the results."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 LEAST_LEAD_S = 2
-"""From the moment when all programs are ready to the Plan's zero; a part of a second of it may be lost."""
+"""Time from the moment when all programs are ready to the Plan's zero; up to a second of it may be lost."""
 PATIENCE_S = 60
-"""So long captures may take to begin, and then talkers and listeners to be ready."""
+"""Time limit for captures to begin, and then for talkers and listeners to be ready."""
 
 
 @dataclass(frozen=True)
 class Capture:
-    """What is recorded at a tap."""
+    """The capture at a tap."""
 
     number: int
     port: int
@@ -36,7 +36,7 @@ class Capture:
 def files(
     plan: PlanDocument, text: str, dilation: int, device: Device, environment: Environment | None = None
 ) -> dict[str, bytes]:
-    """Everything in the job's folder; ``text`` is the Plan as it is hashed."""
+    """All files of the job's folder; ``text`` is the Plan that its hash is of."""
     environment = environment or Environment()
     slower = dilated(plan, dilation)
     setup = device.setup(slower, environment, dilation)
@@ -50,7 +50,7 @@ def files(
         dilation=dilation,
         batches=[batch for batch in batches if batch not in timed],
         timed=timed,
-        # Setting up takes the guest some 10 ms a port, and programs have to begin, too.
+        # The set-up takes the guest some 10 ms per port, and programs also need time to begin.
         lead_s=environment.lead_s + len(slower["ports"]) // 20,
         whole_us=(slower["duration_ns"] + slower["drain_ns"]) // 1000 + 10_000,
         nodes=[port["node"] for port in slower["ports"]],

@@ -1,7 +1,8 @@
-"""Frames for several listeners: which ports of a bridge a group address leaves by.
+"""Frames for several listeners: the ports by which a group address leaves a bridge.
 
 IEEE 802.1Q-2022, 8.8.3. A bridge of the kernel sends a group address to all ports of its VLAN, and its own
-filtering asks for IGMP, which no Plan has: so what must not leave by a port is dropped before its queues.
+filtering requires IGMP, which no Plan has: so frames that must not leave by a port are dropped before its
+queues.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def is_group(stream: Stream) -> bool:
-    """IEEE 802-2014, 8.4.2."""
+    """Whether a stream's destination is a group address (IEEE 802-2014, 8.4.2)."""
     return bool(int(stream["destination_mac"][:2], 16) & 1)
 
 
 def departures(plan: PlanDocument) -> Iterator[tuple[int, Stream, set[int]]]:
-    """Of each bridge on each stream's path: the node, the stream, and the ports by which it leaves there."""
+    """For each bridge on each stream's path: the node, the stream, and the ports by which it leaves there."""
     for stream in plan["streams"]:
         found: dict[int, set[int]] = {}
         for hop in stream["route"]:
@@ -39,7 +40,7 @@ def filters(
     has_clsact: set[int],
     names: Callable[[int], str] = interface,
 ) -> list[str]:
-    """Lines for ``tc``: at every other port of the bridge the group's frames are dropped."""
+    """Lines for ``tc`` that drop the group's frames at every other port of the bridge."""
     lines: list[str] = []
     ready = set(has_clsact)
     mine = {number for number, port in enumerate(plan["ports"]) if port["node"] == node}
@@ -59,13 +60,13 @@ def filters(
 
 def _drop(mac: str, vid: int | None, can: Capabilities) -> str:
     if "flower" in can.filters and "gact" in can.actions:
-        # Of one VLAN: the others' frames to the same address are others' business.
+        # Only frames of one VLAN: frames of other VLANs to the address are filtered separately.
         return (
             f"protocol 802.1Q flower dst_mac {mac} vlan_id {vid} action drop"
             if vid is not None
             else f"protocol ip flower dst_mac {mac} action drop"
         )
-    # Classic BPF: is the address this one? Then 2, which drops; else -1, which lets it pass.
+    # Classic BPF compares the address. The result 2 drops the frame, and -1 lets it pass.
     high, low = int(mac.replace(":", "")[:4], 16), int(mac.replace(":", "")[4:], 16)
     program = ["40 0 0 0", f"21 0 3 {high}", "32 0 0 2", f"21 0 1 {low}", "6 0 0 2", "6 0 0 4294967295"]
     return f"protocol all bpf bytecode '{len(program)},{','.join(program)}' direct-action"

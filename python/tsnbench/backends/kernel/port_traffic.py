@@ -1,4 +1,4 @@
-"""What crosses a port, as far as its queueing disciplines depend on it."""
+"""The traffic of a port, as far as its queueing disciplines depend on it."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 TAG = 4
 """Octets of a VLAN tag. IEEE 802.1Q-2022, 9.3."""
 ENDLESS = 100_000
-"""Frames: the limit of a queue that has none."""
+"""Frames: the limit of a queue without a limit in the Plan."""
 _HEADERS = 18
-"""Octets of an untagged frame that no MTU counts: addresses, type, FCS."""
+"""Octets of an untagged frame that an MTU does not include: addresses, type, FCS."""
 
 
 @dataclass
 class PortTraffic:
     """The frames that leave by one port.
 
-    The kernel takes the tag off whatever it receives and carries it beside the frame, whose length is then 4
-    less (Linux 6.12). Only a talker's own frames still have it in them, where nothing was received yet.
+    The kernel takes the tag off received frames and stores it beside the frame, whose length is then 4 less
+    (Linux 6.12). Only a talker's own frames, which have not been received yet, still contain it.
     """
 
     longest: list[int]
-    """By class: octets of the longest frame from destination address to FCS; 0: none."""
+    """By class: octets of the longest frame from destination address to FCS; 0 for a class without frames."""
     tagged: bool = False
-    """Some frames have a tag."""
+    """Whether some frames have a tag."""
     tagged_beside: bool = False
-    """Some frames that were received before have a tag."""
+    """Whether some frames that were received before have a tag."""
 
     @property
     def hidden_on_wire(self) -> int:
-        """Octets of tagged frames that are not in the frame once it has crossed a link."""
+        """Octets of tagged frames that are outside of the frame once it has crossed a link."""
         return TAG * self.tagged
 
     @property
@@ -61,7 +61,7 @@ def port_traffic(plan: PlanDocument) -> list[PortTraffic]:
 
 
 def longest_payload(plan: PlanDocument) -> int:
-    """Octets that an interface's MTU has to have room for."""
+    """The MTU that an interface needs."""
     return max(
         (
             sizes(stream["size"]).largest - _HEADERS - TAG * (stream.get("vid") is not None)
@@ -72,7 +72,7 @@ def longest_payload(plan: PlanDocument) -> int:
 
 
 def octets_count(one: Class) -> bool:
-    """Whether a limit in octets is reached before that in frames, however short these are."""
+    """Whether a limit in octets is reached before the limit in frames, however short the frames are."""
     return bool(one.get("limit_octets")) and one["limit_octets"] <= SMALLEST_FRAME * one.get(
         "limit_frames", ENDLESS
     )

@@ -1,4 +1,4 @@
-"""What a kernel brought back, as a run folder has it: observations, counters, and whether to trust them."""
+"""The results of a kernel for the run folder: observations, counters, and checks of their validity."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument, Route, Stream, Tap
 
 BUSIEST = 0.9
-"""Of the guest's one processor: above this, delays are those of the processor."""
+"""Greatest share of the guest's one processor: above it, delays are those of the processor."""
 SHORTEST_S = 0.2
-"""Of a shorter run it is not said; late talkers and lost frames are."""
+"""The load of a shorter run is not checked; late talkers and lost frames are."""
 LATEST_NS = 1_000_000
-"""A talker that is later than this in the Plan's time was kept from its work; in the kernel's: a warning."""
+"""A talker that is later than this in the Plan's time did not get the processor; in the kernel's time, it is
+a warning."""
 HOPELESS_NS = 50_000_000
-"""So late, a talker that shares the machine was not kept from its work: it had none of it."""
+"""A talker on a shared machine that is later than this cannot keep up with its work at all."""
 NO_SEND = "only a node's own talkers and listeners say when frames pass its stages, and none did here"
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """The kernel that gave the results: a guest has its own processor, a machine is shared with others."""
+    """The kernel of the results: a guest has its own processor, a machine is shared with other programs."""
 
     words: str
     source: str
-    """How native code calls its captures in errors."""
+    """The name of its captures in errors of native code."""
     latest_ns: int
     alone: bool
     can: Capabilities = GUEST_CAN
@@ -54,21 +55,21 @@ SHARED = Kernel("this machine's kernel", "host", HOPELESS_NS, False)
 
 @dataclass(frozen=True)
 class Job:
-    """What was run, and how."""
+    """The run and its settings."""
 
     plan: PlanDocument
     text: str
-    """The Plan as it is hashed."""
+    """The Plan's text that its hash is of."""
     dilation: int
     device: Ports
     kernel: Kernel = GUEST
 
 
 def collect(files: dict[str, bytes], job: Job, folder: Path, *, pcap: bool) -> dict[str, Any]:
-    """Checks what came back, and writes the run folder's files; what is known of the run.
+    """Checks the results, and writes the run folder's files; returns the facts for the manifest.
 
     Raises:
-        BackendError: it is no result.
+        BackendError: the results are invalid.
     """
     returned = Returned(files)
     gates = _obeyed(returned, job)
@@ -81,10 +82,10 @@ def collect(files: dict[str, bytes], job: Job, folder: Path, *, pcap: bool) -> d
 
 
 def _obeyed(returned: Returned, job: Job) -> dict[int, dict[str, Any]]:
-    """The kernel did what it was told; by port, which gate control lists came into force when.
+    """Checks the kernel's configuration; returns by port, which gate control lists came into force when.
 
     Raises:
-        BackendError: the set-up was refused, or is not as it was requested.
+        BackendError: the set-up failed, or differs from the requested one.
     """
     log = returned.text("job.log").strip()
     if returned.text("job.status").strip() != "0":
@@ -94,10 +95,11 @@ def _obeyed(returned: Returned, job: Job) -> dict[int, dict[str, Any]]:
 
 
 def check(returned: Returned, job: Job) -> dict[str, Any]:
-    """How busy the kernel was, how late talkers and steps were, and what its qdiscs counted.
+    """The processor's load, the delays of talkers and steps, and the counters of qdiscs.
 
     Raises:
-        BackendError: frames were lost uncounted, talkers were late, or the processor was saturated.
+        BackendError: frames were lost without being counted, talkers were late, or the processor was
+            saturated.
     """
     streams = job.plan["streams"]
     busy = _busy(returned, job)
@@ -139,10 +141,10 @@ def check(returned: Returned, job: Job) -> dict[str, Any]:
 def observe(
     returned: Returned, job: Job, folder: Path, gates: dict[int, dict[str, Any]], *, pcap: bool
 ) -> None:
-    """Writes ``observations.parquet`` and ``counters.json``; the captures stay where they are asked for.
+    """Writes ``observations.parquet`` and ``counters.json``; captures are kept if they are requested.
 
     Raises:
-        BackendError: they cannot be read.
+        BackendError: the captures cannot be read.
     """
     from tsnbench import _native
 
@@ -199,10 +201,10 @@ def observe(
 
 
 def _busy(returned: Returned, job: Job) -> float | None:
-    """The share of the time in which talkers talk that the processor worked; None for short runs.
+    """The processor's load while talkers send; None for short runs.
 
     Raises:
-        BackendError: it had no time to spare.
+        BackendError: the processor was saturated.
     """
     talking_s = job.plan["duration_ns"] * job.dilation / 1e9
     if not job.kernel.alone or talking_s < SHORTEST_S:
@@ -228,16 +230,16 @@ def _all_hops(stream: Stream) -> list[Route]:
 
 
 def _capture(capture: Capture, name: str, other_direction: bool) -> None:
-    """A capture is whole.
+    """Checks that a capture is complete.
 
     Args:
-        capture: what tcpdump, or the device, counted.
-        name: of the tap.
-        other_direction: whether frames pass in the other direction, too: tcpdump counts them as received,
-            and does not write them, so that the two numbers say nothing about lost frames.
+        capture: the counters of tcpdump, or of the device.
+        name: the name of the tap.
+        other_direction: whether frames also pass in the other direction: tcpdump counts them as received, and
+            does not write them, so that the two numbers do not show lost frames.
 
     Raises:
-        BackendError: it is not.
+        BackendError: the capture is incomplete.
     """
     if capture.frames is None:
         raise BackendError(f"the capture at {name} broke off: {capture.said[-200:]}")
@@ -248,6 +250,6 @@ def _capture(capture: Capture, name: str, other_direction: bool) -> None:
 
 
 def _meaning(log: str) -> str:
-    """What the kernel's words mean, where that is known."""
+    """The meaning of a message of the kernel, if it is known."""
     found = explain(log)
     return f"\nthat is: {found.reason}\nhint: {found.remedy}" if found else ""

@@ -1,4 +1,4 @@
-"""What a job brought back, by the names of its files."""
+"""The results of a job, by the names of its files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QDISCS = re.compile(r"qdisc-(.+)\.json")
 
 @dataclass(frozen=True)
 class Talked:
-    """What a talker said of one stream."""
+    """A talker's report on one stream."""
 
     frames: int
     refused: int
@@ -26,46 +26,46 @@ class Talked:
 
 @dataclass(frozen=True)
 class Capture:
-    """How a capture went."""
+    """The outcome of a capture."""
 
     frames: int | None
-    """None: it broke off."""
+    """Number of frames; None if the capture broke off."""
     lost: int
     received: int | None = None
-    """Frames that were there to be captured, where that is known."""
+    """Frames that could have been captured, if that is known."""
     said: str = ""
 
 
 @dataclass(frozen=True)
 class Returned:
-    """All files of a job's folder for results."""
+    """All files of a job's folder of results."""
 
     files: Mapping[str, bytes]
 
     def text(self, name: str) -> str:
-        """A file as text; empty where there is none."""
+        """A file as text; empty if there is none."""
         return self.files.get(name, b"").decode(errors="replace")
 
     @property
     def epoch_ns(self) -> int:
-        """The Plan's zero by the clock that stamps captures."""
+        """The Plan's zero on the clock of captures' timestamps."""
         return int(self.text("epoch"))
 
     @property
     def tai_epoch_ns(self) -> int:
-        """The Plan's zero by the clock that talkers and network cards stamp with."""
+        """The Plan's zero on the clock of the timestamps of talkers and network cards."""
         return int(self.text("tai-epoch") or self.epoch_ns)
 
     @property
     def stamped_by_card(self) -> list[int]:
-        """Taps whose captures have stamps of network cards."""
+        """Taps whose captures have timestamps of network cards."""
         return [int(name.removeprefix("tap-")) for name in self.text("stamped-by-card").split()]
 
     def qdiscs(self) -> dict[str, list[ReportedQdisc]]:
-        """By namespace, what its queueing disciplines were and counted at the end.
+        """By namespace, its queueing disciplines and their counters at the end.
 
         Raises:
-            InputError: tc said something else.
+            InputError: tc's output has another format.
         """
         return self._qdiscs
 
@@ -76,7 +76,7 @@ class Returned:
 
     @cached_property
     def talked(self) -> dict[int, Talked]:
-        """By stream."""
+        """The talkers' reports by stream."""
         found = {}
         for name in self.files:
             if name.startswith("talk-"):
@@ -86,7 +86,7 @@ class Returned:
         return found
 
     def capture(self, tap: int) -> Capture:
-        """Of a tap: as the device counted, or as tcpdump said."""
+        """The outcome of a tap's capture: as the device counted, or as tcpdump reported."""
         if counts := self.text(f"tap-{tap}.counts"):
             frames, lost = map(int, counts.split())
             return Capture(frames, lost)
@@ -102,7 +102,7 @@ class Returned:
         return Capture(whole, numbers.get("dropped by kernel", 0), received, said.strip())
 
     def steps(self) -> list[dict[str, int]]:
-        """What was done to the network at run time, and how late (ns)."""
+        """The changes made to the network during the run, and their delays (ns)."""
         names = (name for name in sorted(self.files) if name == "steps" or name.startswith("steps-n"))
         rows = (map(int, line.split()) for name in names for line in self.text(name).splitlines())
         return [{"at_ns": at, "late_ns": late} for at, late in rows]
@@ -116,7 +116,7 @@ class Returned:
         return counts[1] - counts[0]
 
     def worked_s(self) -> float:
-        """How long the processor worked; rather too little: the kernel counts steps of 10 ms."""
+        """How long the processor worked; a low estimate, as the kernel counts steps of 10 ms."""
         before, after = (
             [float(word) for word in self.text(f"cpu-{when}").split()] for when in ("before", "after")
         )

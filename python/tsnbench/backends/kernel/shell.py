@@ -1,4 +1,4 @@
-"""Values in the job's script: quoted in one place, but for what a shell is to work out itself."""
+"""Values in the job's script: quoted in one place, except for expressions that the shell evaluates."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _READ_BY_SHELLS = re.compile(rf"[`\\]|\$(?!{_MOMENT.pattern[2:]})")
 
 
 class Shell(str):
-    """Words that a shell reads as they are."""
+    """Text that a shell reads without quotes."""
 
     __slots__ = ()
 
 
 def after_epoch(at_ns: int) -> Shell:
-    """A moment of the Plan in TAI, which the script knows when it runs."""
+    """A moment of the Plan in TAI, which the script computes when it runs."""
     return Shell(f"$((EPOCH{at_ns:+d}))")
 
 
 def on_wall(at_ns: int) -> Shell:
-    """A moment of the Plan by the clock that stamps captures."""
+    """A moment of the Plan on the clock of captures' timestamps."""
     return Shell(f"$((STAMPED{at_ns:+d}))")
 
 
 def names_a_moment(lines: Iterable[str]) -> bool:
-    """Whether a shell has to know when the Plan's zero is before it reads these lines."""
+    """Whether a shell needs the Plan's zero before it reads these lines."""
     return any(_MOMENT.search(line) for line in lines)
 
 
@@ -44,10 +44,10 @@ def quoted(value: object) -> str:
 
 
 def heredoc(lines: Iterable[str]) -> Shell:
-    """Lines between ``<<END`` and ``END``, in which a shell works out nothing but moments.
+    """Lines between ``<<END`` and ``END``, in which a shell evaluates only moments.
 
     Raises:
-        BackendError: a Plan has a text in it that a shell would obey.
+        BackendError: a Plan contains a text that a shell would evaluate.
     """
     found = list(lines)
     for line in found:
@@ -58,7 +58,7 @@ def heredoc(lines: Iterable[str]) -> Shell:
 
 @lru_cache(maxsize=1)
 def templates() -> Templates:
-    """Of the job's script; every value is quoted."""
+    """The templates of the job's script, in which every value is quoted."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = Environment(

@@ -1,4 +1,4 @@
-"""A Plan stretched in time, as a kernel is told of it: longer spans, lower rates."""
+"""A Plan dilated in time for a kernel: longer spans, lower rates."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def dilated(plan: PlanDocument, dilation: int) -> PlanDocument:
-    """The network of a Plan that runs so many times slower: its ports, filters, faults, and how long it runs.
+    """The network of a Plan that runs slower by ``dilation``: its ports, filters, faults and duration.
 
-    Streams and clocks stay as they are: talkers read the Plan itself, and clocks cannot be stretched.
+    Streams and clocks are unchanged: talkers read the Plan itself, and clocks cannot be dilated.
     """
     slower = copy.deepcopy(plan)
     slower["duration_ns"] *= dilation
@@ -83,6 +83,6 @@ def _entries(gates: GateCycle, dilation: int) -> None:
 
 
 def _slopes(slopes: CbsLinux | CbsChildQdisc, dilation: int) -> None:
-    """Towards zero, and never to it."""
+    """Rounds towards zero, but not to zero."""
     slopes["idleslope"] = int(slopes["idleslope"] / dilation) or (1 if slopes["idleslope"] > 0 else -1)
     slopes["sendslope"] = int(slopes["sendslope"] / dilation) or (1 if slopes["sendslope"] > 0 else -1)

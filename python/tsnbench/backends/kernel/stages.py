@@ -1,4 +1,4 @@
-"""Talkers and listeners of a job, and when frames pass the stages of a host: what these programs note of it.
+"""Talkers and listeners of a job, and their records of when frames pass the stages of a host.
 
 The kernel's documentation, networking/timestamping.
 """
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 TALKERS = {"interval-start", "wakeup", "send", "qdisc", "driver"}
 LISTENERS = {"kernel-rx", "app-rx"}
 LISTENING = 40
-"""Priority under ``SCHED_FIFO``: less than that of talkers, which have a time to keep."""
+"""Priority under ``SCHED_FIFO``: lower than that of talkers, which must be on time."""
 PTP4L = 45
-"""Priority of ptp4l: below talkers, whose time is told them by others; above listeners."""
+"""Priority of ptp4l: below talkers, whose time other nodes' messages give; above listeners."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Talker:
 
     node: int
     ports: list[int]
-    """All of the node."""
+    """All ports of the node."""
     notes: bool
     """Whether the host records when frames pass its stages."""
 
@@ -64,12 +64,12 @@ def listeners(plan: PlanDocument) -> list[Listener]:
 
 
 def names(returned: Returned) -> list[str]:
-    """Of the files that :func:`logs` writes."""
+    """Names of the files that :func:`logs` writes."""
     return sorted(own for own in returned.files if own.startswith("sights-"))
 
 
 def logs(returned: Returned, into: Path) -> list[str]:
-    """What they noted, as files."""
+    """The records of talkers and listeners, as files."""
     found = []
     for own in names(returned):
         path = into / own
@@ -79,10 +79,10 @@ def logs(returned: Returned, into: Path) -> list[str]:
 
 
 def check(returned: Returned) -> None:
-    """Every listener kept up.
+    """Checks that every listener kept up with its frames.
 
     Raises:
-        BackendError: one did not.
+        BackendError: a listener did not.
     """
     for own in sorted(returned.files):
         if own.startswith("heard-"):

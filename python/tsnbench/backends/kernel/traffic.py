@@ -11,10 +11,10 @@ NAME = "tsnbench-traffic"
 
 
 def program() -> Path:
-    """Where it is.
+    """The path of the program.
 
     Raises:
-        BackendError: it is not built.
+        BackendError: the program is not built.
     """
     found = _find()
     if found is None:

@@ -1,4 +1,4 @@
-"""What of a Plan this backend cannot run: said before anything starts, never run wrongly."""
+"""The parts of a Plan that this backend does not support: an error before the start, never a wrong run."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ PLAN = {
     "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",
     "hash", "faults",
 }  # fmt: skip
-"""Supported parts of a Plan. Every other part is an error with its name: nothing is left out silently."""
+"""Supported parts of a Plan. Every other part is an error with its name: no part is ignored silently."""
 FAULTS = ("link-down", "node-down", "loss", "delay", "duplicate")
-"""Kinds of faults that a kernel can have. Babbling is a talker's, wrong gates are a queueing discipline's."""
+"""Kinds of faults that a kernel supports. Babbling belongs to a talker, wrong gates belong to a queueing
+discipline."""
 
 MOST_PORTS = 60
 MOST_CLASSES = 8
@@ -44,7 +45,7 @@ _NO_MORE: frozenset[str] = frozenset()
 
 
 def unsupported(plan: PlanDocument, device: Ports, can: Capabilities = GUEST, dilation: int = 1) -> list[str]:
-    """One line per thing, each once."""
+    """One line per unsupported part, each once."""
     return list(dict.fromkeys(_all(plan, device, can, dilation)))
 
 
@@ -116,7 +117,7 @@ def _stream(stream: Stream, most_frame: int) -> Iterator[str]:
 
 
 def _socket(stream: Stream, port: Port) -> Iterator[str]:
-    """Launch times are for queueing disciplines that heed them."""
+    """Launch times need queueing disciplines that support them."""
     qdisc = port.get("qdisc")
     heeded = qdisc and any(one["kind"] == "etf" for one in qdisc["children"])
     if stream.get("socket", {}).get("txtime") and not heeded:
@@ -124,7 +125,7 @@ def _socket(stream: Stream, port: Port) -> Iterator[str]:
 
 
 def _addresses(plan: PlanDocument) -> Iterator[str]:
-    """A bridge has one port for an address of a VLAN, for every sender."""
+    """A bridge has one port for an address of a VLAN, whoever the sender is."""
     sent: dict[tuple[int, str, int | None], set[int]] = {}
     for node, stream, leaves in multicast.departures(plan):
         key = (node, stream["destination_mac"], stream.get("vid"))

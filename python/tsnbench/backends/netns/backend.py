@@ -32,7 +32,7 @@ JOB, RESULTS = "job", "results"
 
 
 def unavailable() -> str | None:
-    """Why this machine cannot run networks in namespaces; None where it can."""
+    """Why this machine cannot run networks in namespaces; None if it can."""
     if gone := sorted(set(sandbox.missing_tools().values())):
         return f"packages are missing: {', '.join(gone)}"
     if not sandbox.privileged():
@@ -46,7 +46,7 @@ def unavailable() -> str | None:
 
 
 class Namespaces(Backend):
-    """Runs a Plan on this kernel. Nothing of the machine's own network is touched."""
+    """Runs a Plan on this kernel. The machine's own network is not changed."""
 
     name = "netns"
 
@@ -60,9 +60,9 @@ class Namespaces(Backend):
         """Make the run folder, in state ``running``.
 
         Raises:
-            InputError: the Plan has what this kernel cannot run.
-            BackendError: nothing can run here.
-            FolderError: something else is in the way.
+            InputError: the Plan has parts that this kernel does not support.
+            BackendError: this machine cannot run networks in namespaces.
+            FolderError: the folder has other content.
         """
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
@@ -81,7 +81,8 @@ class Namespaces(Backend):
         begin(plan, folder, backend=self.name)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
-        """Run, bring back, undo; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
+        """Run, fetch the results, undo; the folder's state is then ``complete``, ``interrupted`` or
+        ``failed``."""
         try:
             with under_way(folder):
                 facts = self._run(plan, folder, pcap, progress)
@@ -132,7 +133,7 @@ class Namespaces(Backend):
         (scratch / RESULTS / "job.status").write_text(f"{code}\n")
 
     def restore(self) -> None:
-        """End and remove all that the run made; safe to repeat."""
+        """End and remove everything that the run made; safe to repeat."""
         if self._process is not None and self._process.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -144,7 +145,7 @@ class Namespaces(Backend):
 
 
 def _environment(can: Capabilities) -> Environment:
-    """As the sandbox sees it."""
+    """The environment in the sandbox."""
     found = {tool: shutil.which(tool, path=sandbox.PATH) or tool for tool in ("ip", "tc")}
     return Environment(
         job=f"{sandbox.INSIDE}/{JOB}",
@@ -155,7 +156,7 @@ def _environment(can: Capabilities) -> Environment:
         talker=str(traffic.program().resolve()),
         console=f"{sandbox.INSIDE}/said",
         micros=False,
-        # Others want the processors, too.
+        # Other programs also need the processors.
         lead_s=3,
         tai_s=round(time.clock_gettime(time.CLOCK_TAI) - time.clock_gettime(time.CLOCK_REALTIME)),
         can=can,

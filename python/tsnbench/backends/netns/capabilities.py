@@ -1,4 +1,4 @@
-"""What of a Plan this machine's kernel has not got, said before anything starts; and what it then means."""
+"""The parts of a Plan that this machine's kernel does not support: an error or a note before the start."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NOT_ALONE = "delays include the effects of other programs on this machine"
 
 
 def missing(plan: PlanDocument, can: Capabilities) -> list[str]:
-    """One line per thing that cannot run here."""
+    """One line per unsupported part."""
     return list(dict.fromkeys(_all(plan, can)))
 
 
 def notes(can: Capabilities) -> list[str]:
-    """What a reader of the results has to know."""
+    """Notes for the reader of the results."""
     return [*([] if can.wires else [NO_WIRE]), NOT_ALONE]
 
 
@@ -61,7 +61,7 @@ def _forwards(plan: PlanDocument, node: int) -> bool:
 
 
 def _without_vlans(plan: PlanDocument) -> Iterator[str]:
-    """An address then leaves a bridge one way in all VLANs."""
+    """Without VLANs, an address leaves a bridge by one port in all VLANs."""
     found: dict[tuple[int, str], set[int]] = {}
     for node, stream, ports in multicast.departures(plan):
         if found.setdefault((node, stream["destination_mac"]), ports) != ports:

@@ -1,4 +1,5 @@
-"""What this kernel really takes: everything is tried in a scratch namespace, which is gone afterwards."""
+"""The capabilities that this kernel really has: each is tried in a scratch namespace, which is removed
+afterwards."""
 
 from __future__ import annotations
 
@@ -53,24 +54,24 @@ ACTIONS = {
 
 @dataclass(frozen=True)
 class Trial:
-    """One thing that was tried."""
+    """The result of one test."""
 
     room: str
-    """qdisc, link, filter, action, bridge."""
+    """Kind of the tested thing: qdisc, link, filter, action, bridge."""
     name: str
     taken: bool
     said: str
-    """By ip or tc, where it was not taken."""
+    """Message of ip or tc, if the test failed."""
 
 
 @cache
 def probe() -> tuple[Trial, ...]:
-    """Tries everything; takes some 0.3 s.
+    """Tests all capabilities; takes some 0.3 s.
 
     Raises:
         BackendError: no scratch namespace can be made here.
     """
-    # As a run's: what a kill leaves of it, tsnbench restore removes.
+    # As for a run: tsnbench restore removes the rest of a killed probe.
     own = state.begin(None)
     try:
         scratch = Path(own.scratch)
@@ -90,24 +91,24 @@ def probe() -> tuple[Trial, ...]:
 
 
 def read(said: str) -> tuple[Trial, ...]:
-    """What :func:`script` said.
+    """Reads the output of :func:`script`.
 
     Raises:
-        BackendError: it could not begin.
+        BackendError: the script could not begin.
     """
     lines = [line.split("\t") for line in said.splitlines() if "\t" in line]
     if not lines:
         raise BackendError(f"no namespace can be made: {said.strip()[-200:]}")
     found: dict[tuple[str, str], Trial] = {}
     for room, name, code, words in (line[:4] for line in lines):
-        # An action is tried behind two filters: one is enough.
+        # An action is tested with two filters: one success is enough.
         if (room, name) not in found or code == "0":
             found[room, name] = Trial(room, name, code == "0", words.strip() if code != "0" else "")
     return tuple(found.values())
 
 
 def script() -> str:
-    """For a shell in a scratch namespace."""
+    """The script for a shell in a scratch namespace."""
     lines = [
         'try() { room=$1; name=$2; shift 2; words=$(eval "$*" 2>&1); code=$?',
         ' printf "%s\\t%s\\t%s\\t%s\\n" $room $name $code "$(echo $words | tr "\\t" " ")"; }',
@@ -124,7 +125,7 @@ def script() -> str:
         ]
     lines.append("tc qdisc add dev ta clsact")
     filters = [("filter", name, words) for name, words in FILTERS.items()]
-    # An action needs a filter that is there.
+    # An action needs an existing filter.
     filters += [
         ("action", name, f"{FILTERS[base]} {words}")
         for name, words in ACTIONS.items()
@@ -140,7 +141,7 @@ def script() -> str:
 
 
 def abilities(trials: tuple[Trial, ...] | None = None) -> Capabilities:
-    """As the job's writers ask."""
+    """The capabilities for the job's writers."""
     there = trials if trials is not None else probe()
 
     def taken(room: str) -> frozenset[str]:

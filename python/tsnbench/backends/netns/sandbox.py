@@ -1,7 +1,7 @@
-"""A place of its own on this machine's kernel: everything in it ends with its first process.
+"""A sandbox on this machine's kernel: everything in it ends with its first process.
 
-unshare(1): new namespaces for the network (nothing of the machine's own is in it), mounts (their names
-are files of this place alone) and processes (when the first one ends, the kernel kills the others).
+unshare(1): new namespaces for the network (without any interface of the machine), mounts (names of namespaces
+are files of this sandbox alone) and processes (when the first one ends, the kernel kills the others).
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ TOOLS = {
     "bridge": "iproute2",
     "tcpdump": "tcpdump",
 }
-"""Program and the package that has it."""
+"""Each program with the package that contains it."""
 INSIDE = "/run/tsnbench"
-"""Where a run's own folder is for its shell: a constant, so that no path of a person gets into a script."""
+"""The path of a run's own folder in its shell: a constant, so that no path of a user gets into a script."""
 _FIRST = f"""cd -- "$1" && mount -t tmpfs tmpfs /run && mkdir /run/netns {INSIDE} &&
 mount --no-canonicalize --bind . {INSIDE} && cd / && exec sh "{INSIDE}/$2"
 """
 
 
 def missing_tools() -> dict[str, str]:
-    """Programs that are not here, and their packages."""
+    """Missing programs, and their packages."""
     return {tool: package for tool, package in TOOLS.items() if shutil.which(tool, path=PATH) is None}
 
 
 def privileged() -> bool:
-    """Whether we may make namespaces of the network: CAP_SYS_ADMIN, bit 21 (capabilities(7))."""
+    """Whether this process may make network namespaces: CAP_SYS_ADMIN, bit 21 (capabilities(7))."""
     try:
         with open("/proc/self/status", encoding="ascii") as file:
             for line in file:
@@ -52,9 +52,9 @@ def privileged() -> bool:
 
 
 def start(folder: Path, script: str, mark: str, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
-    """Runs a shell script of a folder in a place of its own, where the folder is :data:`INSIDE`.
+    """Runs a shell script of a folder in a new sandbox, where the folder is :data:`INSIDE`.
 
-    When we are killed, so is all of it.
+    When this process is killed, the whole sandbox is killed.
     """
     environment: Mapping[str, str] = {**os.environ, "PATH": PATH, MARK: mark, "LC_ALL": "C"}
     return subprocess.Popen(
@@ -67,6 +67,6 @@ def start(folder: Path, script: str, mark: str, output: IO[bytes] | int) -> subp
         stdout=output,
         stderr=subprocess.STDOUT,
         env=environment,
-        # Ctrl-C is for us alone.
+        # Ctrl-C must reach only this process.
         start_new_session=True,
     )

@@ -1,7 +1,7 @@
-"""What a run or a probe has made on this machine, written down before it is made; and how it is undone.
+"""The things that a run or a probe makes on this machine, recorded before they are made; and their undo.
 
-Namespaces, interfaces and processes end with a run's first process (see :mod:`sandbox`). What a kill -9
-leaves is files; what it could leave, in an unlucky moment, is found by its mark and ended.
+Namespaces, interfaces and processes end with a run's first process (see :mod:`sandbox`). A kill -9 leaves
+files; processes that it might leave are found by their mark and ended.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tsnbench.runs.process import started
 
 _MARK = re.compile(r"tsnb-[0-9a-f]{12}")
 GONE_S = 5.0
-"""How long killed processes may take to be gone."""
+"""Time limit for killed processes to end."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class State:
     process: int
     """The process that made it."""
     started: int
-    """When that process began, in the kernel's ticks: numbers of processes come again."""
+    """The start time of that process, in the kernel's ticks, as process numbers are reused."""
     scratch: str
-    """A folder of its own, for its job and results."""
+    """A new folder for its job and results."""
     run_folder: str
-    """Absolute; empty for a probe, which has none."""
+    """The absolute path of the run folder; empty for a probe, which has none."""
 
 
 @dataclass
 class Restored:
-    """What was undone, or left alone."""
+    """The parts that were undone, or left alone."""
 
     mark: str
     running: int | None = None
-    """The process that still runs it: nothing was touched."""
+    """The process that still runs it: then nothing was touched."""
     processes: list[int] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
 
@@ -63,7 +63,7 @@ class Restored:
 
 
 def folder() -> Path:
-    """Where states are: ``$TSNBENCH_STATE``, ``/run/tsnbench``, or the user's runtime folder."""
+    """The folder of states: ``$TSNBENCH_STATE``, ``/run/tsnbench``, or the user's runtime folder."""
     named = os.environ.get("TSNBENCH_STATE")
     if named:
         return Path(named)
@@ -74,10 +74,10 @@ def folder() -> Path:
 
 
 def begin(run_folder: Path | None) -> State:
-    """Writes a run's state down, to the disk, before it makes anything; a probe has no run folder.
+    """Writes a run's state to the disk before the run makes anything; a probe has no run folder.
 
     Raises:
-        BackendError: the folder of states is not ours alone, or cannot be written.
+        BackendError: other users can write to the folder of states, or this one cannot.
     """
     try:
         return _begin(run_folder)
@@ -113,7 +113,8 @@ def _begin(run_folder: Path | None) -> State:
 
 
 def undo(state: State) -> Restored:
-    """Ends and removes what a run made; the state itself last, so that this can be done again."""
+    """Ends and removes everything that a run made; the state is removed last, so that an undo can be
+    repeated."""
     done = Restored(state.mark, processes=_end(state.mark))
     scratch = Path(state.scratch)
     if _is_scratch(scratch, state.mark):
@@ -125,10 +126,10 @@ def undo(state: State) -> Restored:
 
 
 def restore() -> list[Restored]:
-    """Undoes all runs and probes whose process is gone; the others are left alone. Can be repeated.
+    """Undoes all runs and probes whose process has ended; the others are left alone. Can be repeated.
 
     Raises:
-        BackendError: somebody else may write into the folder of states: what it says cannot be trusted.
+        BackendError: other users may write into the folder of states, so its content cannot be trusted.
     """
     found: list[Restored] = []
     where = folder()
@@ -139,7 +140,7 @@ def restore() -> list[Restored]:
             continue
         state = _read(path)
         if state is None:
-            # Which run it was says its name; nothing else is believed.
+            # The file's name identifies the run; its content is not trusted.
             ended = _end(path.stem)
             path.unlink(missing_ok=True)
             found.append(Restored(path.stem, processes=ended, files=[str(path)]))
@@ -152,7 +153,7 @@ def restore() -> list[Restored]:
             found.append(done)
     now = time.time()
     for part in where.glob("tsnb-*.part"):
-        # Half-written: nothing had been made. One that is being written now is younger.
+        # An incomplete file: nothing had been made. A file that is being written now is younger.
         if _MARK.fullmatch(part.stem) and now - part.stat().st_mtime > 1:
             part.unlink(missing_ok=True)
             found.append(Restored(part.stem, files=[str(part)]))
@@ -161,7 +162,7 @@ def restore() -> list[Restored]:
 
 
 def _tidy() -> None:
-    """The folder of states, where it is empty."""
+    """Removes the folder of states if it is empty."""
     try:
         folder().rmdir()
     except OSError:
@@ -182,7 +183,7 @@ def marked(mark: str) -> list[int]:
 
 
 def _read(path: Path) -> State | None:
-    """A run's state; None where the file does not say what :func:`begin` has written."""
+    """A run's state; None if the file differs from what :func:`begin` writes."""
     try:
         state = State(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError):
@@ -199,7 +200,7 @@ def _read(path: Path) -> State | None:
 
 
 def _is_scratch(path: Path, mark: str) -> bool:
-    """Whether a folder can be one that :func:`begin` has made: called so, ours, and closed to others."""
+    """Whether a folder can have been made by :func:`begin`: by its name, its owner and its mode."""
     if not _MARK.fullmatch(mark) or path.name != mark or not path.is_absolute():
         return False
     return _is_private(path)
@@ -218,10 +219,11 @@ def _is_private(path: Path) -> bool:
 
 
 def _refuse_shared(where: Path) -> None:
-    """A state decides which processes end and which folders are removed, so nobody else may write it.
+    """A state decides which processes are killed and which folders are removed, so no other user may write
+    it.
 
     Raises:
-        BackendError: others than us can.
+        BackendError: other users can.
     """
     if not _is_private(where):
         raise BackendError(
@@ -231,7 +233,7 @@ def _refuse_shared(where: Path) -> None:
 
 
 def _end(mark: str) -> list[int]:
-    """All that are killed; a process that is made meanwhile is found the next time round."""
+    """Kills all processes of a mark; a process that is made meanwhile is found in the next round."""
     ended: set[int] = set()
     until = time.monotonic() + GONE_S
     while there := marked(mark):
@@ -248,7 +250,7 @@ def _end(mark: str) -> list[int]:
 
 
 def _tell_folder(state: State) -> None:
-    """A run folder whose writer is dead no longer says that it is running."""
+    """Marks the run folder of a dead process as no longer running."""
     from tsnbench.runs import manifest
     from tsnbench.runs.errors import FolderError
     from tsnbench.runs.folder import end

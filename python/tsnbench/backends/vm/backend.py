@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def unavailable() -> str | None:
-    """Why this machine cannot run guests; None where it can."""
+    """Why this machine cannot run guests; None if it can."""
     gone = sorted({*initramfs.missing_tools().values(), *device.missing_tools()})
     if shutil.which(machine.QEMU) is None:
         gone.append("qemu-system-x86")
@@ -42,7 +42,7 @@ def unavailable() -> str | None:
 
 
 class VirtualMachine(Backend):
-    """Runs a Plan in a guest of its own. Nothing of this machine's network is touched."""
+    """Runs a Plan in a guest of its own. This machine's network is not changed."""
 
     name = "vm"
 
@@ -50,14 +50,14 @@ class VirtualMachine(Backend):
         self.dilate = dilate
         """How many times slower the experiment runs in the guest; all results are in the Plan's time."""
         self.device = device
-        """Which interfaces stand for the Plan's ports."""
+        """The kind of interfaces for the Plan's ports."""
 
     def prepare(self, plan: Plan, folder: Path) -> None:
         """Make the run folder, in state ``running``.
 
         Raises:
-            InputError: the Plan has what a guest cannot run.
-            FolderError: something else is in the way.
+            InputError: the Plan has parts that a guest does not support.
+            FolderError: the folder has other content.
         """
         self.check_supported(plan)
         if why := unavailable():
@@ -65,10 +65,10 @@ class VirtualMachine(Backend):
         begin(plan, folder, backend=self.name)
 
     def check_supported(self, plan: Plan) -> None:
-        """Whether a guest can run it.
+        """Checks that a guest supports the Plan.
 
         Raises:
-            InputError: it cannot.
+            InputError: it does not.
         """
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
@@ -80,7 +80,8 @@ class VirtualMachine(Backend):
             )
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
-        """Boot, run, bring back; the folder's state then is ``complete``, ``interrupted`` or ``failed``."""
+        """Boot, run, fetch the results; the folder's state is then ``complete``, ``interrupted`` or
+        ``failed``."""
         with under_way(folder):
             facts = self._run(plan, folder, pcap, progress)
         manifest.note(folder, {"dilate": self.dilate, "guest": facts})
@@ -92,35 +93,35 @@ class VirtualMachine(Backend):
         return {**facts, **self.collect_results(plan, folder, back, pcap)}
 
     def job(self, plan: Plan, environment: Environment | None = None) -> dict[str, bytes]:
-        """What the guest is told."""
+        """The files of the guest's job."""
         return job.files(plan.document, plan.to_json(), self.dilate, self.device, environment)
 
     def limit_s(self, plan: Plan) -> float:
-        """So long a run takes at most: emulation some ten times as long as the guest thinks, or more."""
+        """Time limit of a run: emulation takes some ten times the guest's time, or more."""
         spans_ns: int = plan.document["duration_ns"] + plan.document["drain_ns"]
         return 120.0 + math.ceil(40 * spans_ns * self.dilate / 1e9)
 
     def collect_results(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> dict[str, Any]:
-        """Checks what the guest brought back and writes the run folder's files.
+        """Checks the guest's results and writes the run folder's files.
 
         Raises:
-            BackendError: it is no result.
+            BackendError: the results are invalid.
         """
         done = results.Job(plan.document, plan.to_json(), self.dilate, self.device)
         seen = results.collect(back, done, folder, pcap=pcap)
         return {"wire": self.device.name, "notes": self.device.notes(plan.document), **seen}
 
     def restore(self) -> None:
-        """Nothing to put back: all that was changed was in the guest, and it is gone."""
+        """There is nothing to restore: all changes were in the guest, which is gone."""
 
 
 def boot(
     told: dict[str, bytes], seed: int, limit_s: float, watch: Callable[[], None] = lambda: None
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """A guest does a job: what is known of the guest, and what it brought back.
+    """Runs a job in a guest: returns the facts about the guest, and the results.
 
     Raises:
-        BackendError: it did not start, or brought nothing back in time.
+        BackendError: the guest did not start, or gave no results in time.
     """
     guest = kernel.find()
     module = device.module(guest)

@@ -1,4 +1,4 @@
-"""Several Plans in one guest, one after the other: each with namespaces and ports of its own."""
+"""Several Plans in one guest, in sequence: each with namespaces and ports of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TIDY = """
 killall -q -9 tsnbench-traffic tcpdump ptp4l
 for space in $(/tools/ip netns list | cut -d' ' -f1); do /tools/ip netns del $space; done
-# A namespace is gone somewhat later than its name.
+# A namespace is removed somewhat later than its name.
 sleep 1
 rmmod tsnport && insmod /modules/tsnport.ko || exit 1
 """
@@ -28,7 +28,7 @@ rmmod tsnport && insmod /modules/tsnport.ko || exit 1
 
 @dataclass(frozen=True)
 class Part:
-    """One of them."""
+    """One of the Plans."""
 
     on: VirtualMachine
     plan: Plan
@@ -36,11 +36,11 @@ class Part:
 
 
 def execute(parts: Sequence[Part]) -> list[Run | BackendError]:
-    """Run them all; a run without a result has an error instead, which is also in its folder.
+    """Run all Plans; a run without a result has an error instead, which is also in its folder.
 
     Raises:
-        InputError: a guest cannot run one of these Plans; nothing was run.
-        BackendError: the guest itself did not come back.
+        InputError: a guest does not support one of these Plans; nothing was run.
+        BackendError: the guest itself gave no results.
     """
     for part in parts:
         part.on.check_supported(part.plan)
@@ -73,11 +73,11 @@ def execute(parts: Sequence[Part]) -> list[Run | BackendError]:
 
 
 def files(parts: Sequence[Part]) -> dict[str, bytes]:
-    """The whole job."""
+    """The files of the whole job."""
     told: dict[str, bytes] = {}
     lines = []
     for place, part in enumerate(parts):
-        # Set-up begins anywhere in a second, and waiting costs a guest nothing.
+        # The set-up begins anywhere in a second, and waiting costs a guest nothing.
         own = Environment(job=f"/job/{place}", results=f"/results/{place}", scratch=f"/tmp/{place}", lead_s=4)
         told |= {f"{place}/{name}": content for name, content in part.on.job(part.plan, own).items()}
         lines += [

@@ -1,4 +1,4 @@
-"""Where downloaded kernels and baked images are kept between runs."""
+"""The cache of downloaded kernels and images."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tsnbench.errors import BackendError
 def folder() -> Path:
     """``$TSNBENCH_CACHE``, or ``tsnbench`` in the user's cache.
 
-    Can be filled by hand where there is no network.
+    It can be filled by hand without a network.
     """
     named = os.environ.get("TSNBENCH_CACHE")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -23,13 +23,14 @@ def folder() -> Path:
 
 
 def sha256(path: Path) -> str:
-    """Of a file."""
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def keep(path: Path, octets: bytes) -> str:
-    """Put a file here in one step, with what tells later whether it is whole; its SHA-256.
+    """Put a file here in one step, with a note by which a later check sees whether it is complete; returns
+    its SHA-256.
 
     Raises:
         BackendError: the disk is full, or may not be written to.
@@ -39,7 +40,7 @@ def keep(path: Path, octets: bytes) -> str:
             try:
                 part.write(octets)
                 part.flush()
-                # Where its hash is not there in time, the file is as good as one without.
+                # Without a note in time, the file is treated as one without a note.
                 _beside(path).unlink(missing_ok=True)
                 Path(part.name).replace(path)
             except BaseException:
@@ -53,16 +54,16 @@ def keep(path: Path, octets: bytes) -> str:
 
 
 def note(path: Path) -> str:
-    """Remember what a file here is like now; its SHA-256."""
+    """Write the note about a file here; returns its SHA-256."""
     found = sha256(path)
     _beside(path).write_text(f"{found}\n", encoding="ascii")
     return found
 
 
 def whole(path: Path) -> str | None:
-    """The SHA-256 of a file that is here and as it was kept; None where it is not.
+    """The SHA-256 of a file that is here and agrees with its note; None otherwise.
 
-    One of which nothing is noted is taken as it is: it was put here by hand, or by an earlier version.
+    A file without a note is used as it is: it was put here by hand, or by an earlier version.
     """
     try:
         found = sha256(path)

@@ -1,7 +1,6 @@
-"""A core for every guest: one that no other guest of this machine holds.
+"""A processor core for every guest, which no other guest of this machine uses.
 
-A guest's time is a count of instructions: its figures do not depend on the core, how long they take to come
-does.
+A guest's time is a count of instructions: its results do not depend on the core, but its speed does.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def core() -> Iterator[int | None]:
-    """The highest allowed core that is free, ours until the end; None where each has a guest already."""
+    """The highest allowed free core, reserved until the end; None if each has a guest already."""
     held, taken = None, None
     for number in sorted(os.sched_getaffinity(0), reverse=True):
         if (held := _hold(number)) is not None:
@@ -28,7 +27,8 @@ def core() -> Iterator[int | None]:
 
 
 def _hold(number: int) -> socket.socket | None:
-    """A name without a file: it leaves nothing behind, and is gone with its process however that ends."""
+    """A socket name without a file: it leaves nothing behind, and is gone with its process, however that
+    ends."""
     name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         name.bind(f"\0tsnbench-guest-core-{number}")

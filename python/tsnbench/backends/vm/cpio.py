@@ -8,7 +8,7 @@ _MAGIC = b"070701"
 class Archive:
     """Files and folders, in the order in which they are added.
 
-    Times and owners are zero: same inputs, same octets.
+    Times and owners are zero: equal inputs give equal octets.
     """
 
     def __init__(self) -> None:
@@ -17,7 +17,7 @@ class Archive:
         self._folders: set[str] = set()
 
     def directory(self, name: str) -> None:
-        """A folder, with those above it; once."""
+        """A folder, with its parent folders; once."""
         above = name.rpartition("/")[0]
         if above:
             self.directory(above)
@@ -26,7 +26,7 @@ class Archive:
             self._entry(name, 0o40755, b"")
 
     def file(self, name: str, content: bytes, mode: int) -> None:
-        """A file, with the folders above it."""
+        """A file, with its parent folders."""
         above = name.rpartition("/")[0]
         if above:
             self.directory(above)

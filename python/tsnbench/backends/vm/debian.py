@@ -11,10 +11,11 @@ from tsnbench.errors import BackendError
 
 
 def download(folder: Path, name: str, hint: str) -> Path:
-    """Its file in ``folder``, which is there whole or not at all. ``hint``: what to do where that fails.
+    """The package's file in ``folder``, complete or not at all. ``hint``: what the user can do after an
+    error.
 
     Raises:
-        BackendError: apt-get is missing, or does not get it.
+        BackendError: apt-get is missing, or cannot download it.
     """
     if not shutil.which("apt-get"):
         raise BackendError(f"{name} cannot be downloaded: apt-get is missing\nhint: {hint}")

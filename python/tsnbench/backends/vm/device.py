@@ -1,6 +1,6 @@
 """The guest's network device: a kernel module of our own, built against the headers of the guest's kernel.
 
-Headers are Debian's packages, downloaded beside the kernel's and unpacked, never installed.
+Headers are Debian's packages, downloaded like the kernel's and unpacked, never installed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tsnbench.errors import BackendError
 NAME = "tsnport"
 SOURCES = Path(__file__).parent / "module"
 OLDEST = (6, 12)
-"""Linux; earlier ones ask drivers for stamps otherwise."""
+"""The oldest version of Linux; earlier ones have another interface for timestamps."""
 PROGRAMS = {"gcc": "gcc", "make": "make", "dpkg-deb": "dpkg"}
-"""What builds it, and the packages that have it."""
+"""The programs of the build, with their packages."""
 
 
 def missing_tools() -> list[str]:
-    """Packages of programs that are not here."""
+    """Packages of missing programs."""
     return sorted({package for program, package in PROGRAMS.items() if shutil.which(program) is None})
 
 
@@ -44,10 +44,10 @@ def packages(release: str) -> list[str]:
 
 
 def module(kernel: Kernel) -> Path:
-    """The built module, from the cache where its inputs have not changed.
+    """The built module, from the cache if its inputs have not changed.
 
     Raises:
-        BackendError: headers cannot be had, or it cannot be built.
+        BackendError: headers are not available, or the build fails.
     """
     if gone := missing_tools():
         raise BackendError(f"packages are missing: {', '.join(gone)}")
@@ -72,7 +72,7 @@ def _compiler() -> str:
 
 def _headers(kernel: Kernel) -> list[Path]:
     folder = cache.folder() / "kernel"
-    # Of the same build as the kernel's own package, whose name ends with its version.
+    # The headers must be of the build of the kernel's own package, whose name ends with its version.
     version = kernel.image.parents[1].name.rpartition("_")[0].rpartition("_")[2]
     found = []
     for name in packages(kernel.release):
@@ -85,7 +85,7 @@ def _headers(kernel: Kernel) -> list[Path]:
 
 def _build(part: Path, debs: list[Path], release: str) -> Path:
     if found := re.search(r"[^\w./+@,~-]", str(part)):
-        # Elsewhere make splits the path, or calls a function of its own.
+        # In other paths make splits the path, or calls a function of its own.
         raise BackendError(
             f"{part.parent}: the module {NAME} cannot be built in a folder with {found[0]!r} in its path\n"
             "hint: name another one in TSNBENCH_CACHE"
@@ -97,10 +97,10 @@ def _build(part: Path, debs: list[Path], release: str) -> Path:
             raise BackendError(f"{deb}: cannot be unpacked: {done.stderr.strip()}\nhint: delete it")
     headers = tree / "usr/src" / f"linux-headers-{release}"
     first = headers / "Makefile"
-    # Packages expect to be installed; these are not.
+    # The packages expect to be installed, and these are not.
     text = first.read_text(encoding="utf-8")
     first.write_text(re.sub(r"(?<=\s)/usr/src/", f"{tree}/usr/src/", text), encoding="utf-8")
-    # Only type information for debuggers is made from it, by a program that need not be there.
+    # It is used only for type information of debuggers, by a program that may be missing.
     (headers / "vmlinux").unlink(missing_ok=True)
     sources = part / NAME
     shutil.copytree(SOURCES, sources)

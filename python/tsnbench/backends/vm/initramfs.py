@@ -30,7 +30,7 @@ TOOLS = {
     "pmc": "linuxptp",
     "chrt": "util-linux",
 }
-"""Program and the package that has it."""
+"""Each program with the package that contains it."""
 
 MODULES = (
     "virtio_blk",
@@ -72,7 +72,8 @@ mount -t tmpfs -o size=75% tmpfs /results
 echo 0 >/proc/sys/kernel/printk
 for module in $(cat /modules/order); do insmod /modules/$module.ko || echo "no module $module"; done
 /tools/ip link set lo up
-# What comes while a talker wakes up is left to this thread: it must not wait until the talker has sent.
+# Frames that arrive while a talker wakes up are handled by this thread, which must not wait until the talker
+# has sent.
 /tools/chrt -f -p 90 $(pidof ksoftirqd/0) >/dev/null || echo "network thread not first"
 /bin/busybox sh /job/job.sh >/results/job.log 2>&1
 echo $? >/results/job.status
@@ -85,11 +86,11 @@ poweroff -f
 
 @dataclass(frozen=True)
 class Contents:
-    """What a guest is for: what it does first, its programs, and the kernel's modules."""
+    """The contents of a guest: its first script, its programs, and the kernel's modules."""
 
     init: str = INIT
     tools: Mapping[str, str] = field(default_factory=lambda: TOOLS)
-    """Program and the package that has it."""
+    """Each program with the package that contains it."""
     modules: tuple[str, ...] = MODULES
 
 
@@ -98,16 +99,16 @@ JOB = Contents()
 
 
 def missing_tools(contents: Contents = JOB) -> dict[str, str]:
-    """Programs that are not here, and their packages."""
+    """Missing programs, and their packages."""
     return {tool: package for tool, package in contents.tools.items() if _program(tool) is None}
 
 
 def bake(
     kernel: Kernel, traffic: Path, device: Path | None = None, contents: Contents = JOB
 ) -> tuple[Path, str]:
-    """The image for a kernel, from the cache where its inputs have not changed; and its SHA-256.
+    """The image for a kernel, from the cache if its inputs have not changed; and its SHA-256.
 
-    ``device``: a module that is loaded behind all others.
+    ``device``: a module that is loaded after all others.
 
     Raises:
         BackendError: a tool or a module is missing.
@@ -146,7 +147,7 @@ def bake(
         archive.file("etc/passwd", b"root:x:0:0:root:/:/bin/sh\n", 0o644)
         archive.file("etc/group", b"root:x:0:\n", 0o644)
         if device is not None:
-            # Without the hash that the cache names it with.
+            # The name without the hash that the cache adds.
             name = device.stem.partition("-")[0]
             archive.file(f"modules/{name}.ko", device.read_bytes(), 0o644)
             order.append(name)
@@ -156,7 +157,7 @@ def bake(
 
 
 def closure(modules: Path, wanted: tuple[str, ...]) -> list[str]:
-    """The modules and all that they need, in the order in which they are loaded.
+    """The modules and their dependencies, in the order in which they are loaded.
 
     Raises:
         BackendError: the kernel has no such module.
@@ -181,7 +182,7 @@ def closure(modules: Path, wanted: tuple[str, ...]) -> list[str]:
 
 
 def _dependencies(modules: Path, first: tuple[str, ...]) -> dict[str, list[str]]:
-    """From the modules themselves: an unpacked package has no ``modules.dep``."""
+    """The dependencies are read from the modules: an unpacked package has no ``modules.dep``."""
     table = {}
     for path in modules.rglob("*.ko*"):
         table[path.name.split(".ko")[0].replace("-", "_")] = path
@@ -212,12 +213,12 @@ def _module(modules: Path, name: str) -> bytes:
 
 
 def unsigned(module: bytes) -> bytes:
-    """A module without the signature at its end: a guest would take a second of its time to check all of
-    them. The package's hash has been checked, and the device's own module has no signature either.
+    """A module without the signature at its end: checking all signatures would take a second of a guest's
+    time. The package's hash has been checked, and the device's own module has no signature.
     """
     if not module.endswith(SIGNED):
         return module
-    # Lengths of the signer and of the key's name, then that of the signature. linux/module_signature.h.
+    # The lengths of the signer and of the key's name, then that of the signature. linux/module_signature.h.
     head = module[-len(SIGNED) - 12 : -len(SIGNED)]
     length = head[3] + head[4] + int.from_bytes(head[8:12], "big")
     return module[: -len(SIGNED) - 12 - length]
@@ -234,7 +235,7 @@ def _program(name: str) -> Path | None:
 
 
 def libraries(program: Path, beside: str = "") -> set[Path]:
-    """What the program's loader would load, and the loader.
+    """The libraries that the program's loader would load, and the loader.
 
     ``beside``: folders of libraries that are not installed.
     """

@@ -14,7 +14,7 @@ from tsnbench.backends.vm import cache, debian
 from tsnbench.errors import BackendError
 
 SERIES = ("6.12", "6.1")
-"""In order of preference."""
+"""The preferred series first."""
 _NAME = re.compile(r"linux-image-(\d+\.\d+)\.([\w.+-]+?)-amd64-unsigned")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -24,20 +24,20 @@ class Kernel:
     """An unpacked kernel package."""
 
     release: str
-    """As ``uname -r`` says it."""
+    """The release in the notation of ``uname -r``."""
     image: Path
-    """What QEMU boots: an ELF image where it could be extracted, else the compressed one."""
+    """The image for QEMU: an ELF image if it could be extracted, otherwise the compressed one."""
     modules: Path
-    """``lib/modules/<release>``."""
+    """The folder ``lib/modules/<release>``."""
     sha256: str
-    """Of the package's file."""
+    """The SHA-256 of the package's file."""
 
 
 def find() -> Kernel:
-    """The kernel in the cache; downloaded first where there is none.
+    """The kernel in the cache, which is downloaded first if it is missing.
 
     Raises:
-        BackendError: there is none, and it cannot be downloaded.
+        BackendError: the kernel is missing, and cannot be downloaded.
     """
     folder = cache.folder() / "kernel"
     folder.mkdir(exist_ok=True)
@@ -46,7 +46,7 @@ def find() -> Kernel:
     there = _there(unpacked)
     if there is None:
         if unpacked.exists():
-            # Aside first: whoever has it open keeps it.
+            # The folder is moved aside first, so that programs with open files keep them.
             broken = Path(tempfile.mkdtemp(dir=folder, prefix="part-"))
             unpacked.rename(broken / unpacked.name)
             shutil.rmtree(broken, ignore_errors=True)
@@ -59,7 +59,7 @@ def find() -> Kernel:
 
 
 def _there(unpacked: Path) -> tuple[str, Path] | None:
-    """Release and image of an unpacked kernel; None where it is not whole."""
+    """Release and image of an unpacked kernel; None if it is incomplete."""
     folders = unpacked / "lib/modules"
     release = next((path.name for path in folders.iterdir()), None) if folders.is_dir() else None
     if release is None:
@@ -71,7 +71,7 @@ def _there(unpacked: Path) -> tuple[str, Path] | None:
 
 
 def _key(name: str) -> tuple[int, list[int]] | None:
-    """For sorting; None for another series or flavour."""
+    """The sort key; None for another series or flavour."""
     found = _NAME.match(name)
     if not found or found[1] not in SERIES or "rt" in found[2] or "cloud" in found[2]:
         return None
@@ -79,7 +79,7 @@ def _key(name: str) -> tuple[int, list[int]] | None:
 
 
 def newest(names: list[str]) -> str | None:
-    """Of package names or package files: the newest of the preferred series."""
+    """The newest of the preferred series, of package names or package files."""
     known = [(key, name) for name in names if (key := _key(name)) is not None]
     return max(known)[1] if known else None
 
@@ -106,7 +106,7 @@ def _download(folder: Path) -> Path:
 
 
 def _unpack(package: Path, into: Path) -> None:
-    """In one step, so that a broken-off unpacking is not taken for a kernel."""
+    """Unpacks in one step, so that an incomplete folder is not used as a kernel."""
     part = Path(tempfile.mkdtemp(dir=package.parent, prefix="part-"))
     try:
         done = subprocess.run(["dpkg-deb", "-x", package, part], capture_output=True, text=True, check=False)
@@ -138,6 +138,6 @@ def _decompressed(image: bytes) -> bytes | None:
     payload = image[start : start + length]
     if not payload.startswith(_ZSTD):
         return None
-    # The last four octets say how long it becomes.
+    # The last four octets are the uncompressed length.
     done = subprocess.run(["zstd", "-dcq"], input=payload[:-4], capture_output=True, check=False)
     return done.stdout if done.stdout.startswith(b"\x7fELF") else None

@@ -1,4 +1,4 @@
-"""The emulated machine: one processor, time counted in instructions, no network, one disk for results."""
+"""The emulated machine: one processor, time as a count of instructions, no network, one disk for results."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tsnbench.errors import BackendError
 QEMU = "qemu-system-x86_64"
 MEMORY_MB = 1024
 RESULTS_MB = 600
-"""What a run may bring back."""
+"""Greatest size of a run's results."""
 CLOCK = "2026-01-01T00:00:00"
-"""What the guest's clock says at boot, whenever that is."""
+"""The guest's clock at every boot."""
 
 
 COMMON = (
@@ -31,17 +31,17 @@ COMMON = (
     *("-accel", "tcg", "-smp", "1", "-m", str(MEMORY_MB)),
     *("-cpu", "max,-rdrand,-rdseed"),
 )
-"""What all guests have, but for how their time goes on while they are idle."""
+"""The common options of all guests, except for their time while they are idle."""
 APPEND = (
     "console=ttyS0 quiet panic=-1 nokaslr mitigations=off ipv6.disable=1 random.trust_bootloader=on "
-    # Memory that is not cleared before it is used: every 19th frame or so takes 32 KB of it anew.
+    # Memory is not cleared before its use, as every 19th frame or so allocates 32 KB of it.
     "tsc=reliable rcupdate.rcu_expedited=1 audit=0 init_on_alloc=0"
 )
 """The kernel's command line."""
 
 
 def command(kernel: Path, image: Path, results: Path, seed: int) -> list[str]:
-    """The whole command line; ``seed`` is QEMU's."""
+    """The command of QEMU with its seed."""
     return [
         QEMU,
         *COMMON,
@@ -62,10 +62,10 @@ def run(
     limit_s: float,
     watch: Callable[[], None] = lambda: None,
 ) -> dict[str, bytes]:
-    """Boot, run ``/job/job.sh`` with the job's files beside it, and give back what is then in ``/results``.
+    """Boot, run ``/job/job.sh`` with the job's files beside it, and return the files in ``/results``.
 
     Raises:
-        BackendError: the machine did not start, or brought nothing back in time.
+        BackendError: the machine did not start, or gave no results in time.
     """
     if shutil.which(QEMU) is None:
         raise BackendError(f"{QEMU} is missing\nhint: apt-get install qemu-system-x86")
@@ -94,7 +94,7 @@ def run(
 
 
 def memory(name: str) -> BinaryIO:
-    """A file without a name on any disk: it is gone with the last process that has it open."""
+    """A file without a name on any disk: it is gone when the last process closes it."""
     return os.fdopen(os.memfd_create(name), "w+b")
 
 
@@ -110,7 +110,7 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 def _boot(
     words: list[str], files: list[BinaryIO], console: BinaryIO, limit_s: float, watch: Callable[[], None]
 ) -> str:
-    """Until the guest switches itself off; the process has always ended afterwards."""
+    """Waits until the guest switches itself off; the process has always ended afterwards."""
     process = subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,
@@ -144,7 +144,7 @@ def _said(console: BinaryIO) -> str:
 
 
 def _pinned(number: int | None) -> list[str]:
-    """On that core, or on any; and gone when this process is, even when it is killed."""
+    """A command on that core, or on any core; it ends when this process ends, even when it is killed."""
     words = []
     if shutil.which("setpriv"):
         words += ["setpriv", "--pdeathsig", "KILL"]

@@ -1,7 +1,7 @@
 """Devices that are configured by hand: a checklist with exact numbers, and the proof that it was followed.
 
-The checklist says what a Plan needs of one bridge, and nothing else. So a change of the Plan that does not
-concern the device leaves its checklist, and the confirmation, as they are.
+The checklist contains the configuration of one bridge, and nothing else. So a change of the Plan that does
+not concern the device leaves its checklist and the confirmation valid.
 """
 
 from __future__ import annotations

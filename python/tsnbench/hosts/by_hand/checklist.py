@@ -1,4 +1,4 @@
-"""The text of a checklist, and the proof that somebody followed it."""
+"""The text of a checklist, and the check of its confirmation."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ CONFIRMED = re.compile(r"^[ \t]*confirmed:[ \t]*([0-9a-f]{64})[ \t]*$", re.MULTI
 
 
 class UnconfirmedError(InputError):
-    """A device by hand whose checklist nobody has confirmed."""
+    """A device whose checklist is not confirmed."""
 
 
 @dataclass(frozen=True)
 class Checklist:
-    """What has to be configured on one device."""
+    """The configuration of one device, as text."""
 
     device: str
     text: str
     """All lines, without the hash."""
     left_out: tuple[str, ...] = ()
-    """What the Plan says of the device, and what cannot be configured once before a run."""
+    """Parts of the Plan's configuration of the device that cannot be configured before a run."""
 
     @property
     def hash(self) -> str:
@@ -32,7 +32,7 @@ class Checklist:
 
     @property
     def file(self) -> str:
-        """The file's content: the text, and how it is confirmed."""
+        """The file's content: the text, and how to confirm it."""
         return (
             f"{self.text}\n"
             "When all of this is configured and saved on the device, write the line below into this file,\n"
@@ -41,14 +41,14 @@ class Checklist:
         )
 
     def confirmed(self, content: str | None) -> bool:
-        """Whether a file confirms this very checklist. ``content``: None where there is no file."""
+        """Whether a file confirms this very checklist. ``content``: None if there is no file."""
         return content is not None and self.hash in CONFIRMED.findall(content)
 
     def require(self, content: str | None, path: str) -> None:
-        """Refuses what nobody has confirmed.
+        """Checks the confirmation.
 
         Args:
-            content: what is in the file; None where there is none.
+            content: the content of the file; None if there is none.
             path: the file, for the message.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What a Plan needs of one bridge, section by section."""
+"""The configuration that a Plan requires of one bridge, section by section."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def checklist(document: PlanDocument, mapped: Mapped, device: Device) -> Checklist | None:
-    """What a Plan needs of a device, in words and exact numbers.
+    """The configuration that a Plan requires of a device, in words and exact numbers.
 
     Args:
         document: ``plan.document``.
@@ -41,7 +41,7 @@ def checklist(document: PlanDocument, mapped: Mapped, device: Device) -> Checkli
 
 
 class _Device:
-    """One node of the Plan, told section by section."""
+    """One node of the Plan, described section by section."""
 
     def __init__(self, network: Network, mapped: Mapped, node: int, name: str) -> None:
         self.network = network
@@ -51,7 +51,7 @@ class _Device:
         self.left_out: list[str] = []
 
     def own(self, port: int) -> str:
-        """The device's name of a port."""
+        """The device's own name of a port."""
         return self.mapped.interfaces[self.network.ports[port]["name"]]
 
     def all(self) -> Iterator[str]:
@@ -196,7 +196,7 @@ class _Device:
             yield f"  [ ] stream filter {number}: at {ports}; streams {streams}; {numbers(one)}"
 
     def _redundancy(self) -> Iterator[str]:
-        """Streams that split or meet here. IEEE 802.1CB-2017."""
+        """Streams whose member streams split or merge here. IEEE 802.1CB-2017."""
         lines = []
         for stream in self.network.redundant():
             route, redundancy = stream["route"], stream["redundancy"]

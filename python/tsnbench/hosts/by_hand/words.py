@@ -20,7 +20,7 @@ def listed(numbers: Iterable[int]) -> str:
 
 
 def spelt(names: Iterable[str], most: int = 8) -> str:
-    """Names of streams; of many, the first ones and how many more."""
+    """Names of streams; of many, the first ones and the number of the others."""
     every = list(names)
     more = len(every) - most
     return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
@@ -46,7 +46,7 @@ def quantity(key: str, value: int) -> str:
 
 
 def numbers(part: Mapping[str, Any]) -> str:
-    """The plain values of a part by their names; lists of places and entries are told elsewhere."""
+    """The plain values of a part by their names; lists of places and entries are described elsewhere."""
     words = []
     for key, value in part.items():
         if key in ("entries", "ports", "streams"):

@@ -1,1 +1,2 @@
-"""Clocks of hosts: programs that keep them together, whether they do, and what stamps are worth."""
+"""Clocks of hosts: the programs that synchronise them, the checks of their offsets, and the uncertainty of
+timestamps."""

@@ -1,7 +1,8 @@
-"""What the stamps of hosts are worth: readings of their clocks to the error of the clock that stamps.
+"""The error of hosts' timestamps, from readings of their clocks.
 
-ptp4l says how far the clock that it steers is from its master; the static program says how far each PTP
-hardware clock is from the system's. A capture's stamps are the system's, or the card's. No stamp changes.
+ptp4l reports the offset of the clock that it adjusts from its master; the static program reports the offset
+of each PTP hardware clock from the system's clock. A capture's timestamps are on the system's clock, or the
+card's. No timestamp is changed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tsnbench.runs.stamps import NodeStamps
 
 PS = 1_000
 FREE_PPB = 100_000
-"""How far an oscillator is from its nominal frequency at most. IEEE 802.1AS-2020, B.1.1."""
+"""Greatest deviation of an oscillator from its nominal frequency. IEEE 802.1AS-2020, B.1.1."""
 HARDWARE, SOFTWARE = "hardware", "software"
 LATE = (
     "stamps are the kernel's: what passes between the wire and the kernel is a part of every delay, and "
@@ -29,7 +30,7 @@ ASYMMETRIC = (
 
 @dataclass(frozen=True)
 class Stamping:
-    """How one host stamps."""
+    """The clocks of one host's timestamps."""
 
     node: str
     kernel: str
@@ -47,14 +48,15 @@ def nodes(
     epoch_ns: int,
     bounds: SyncBounds,
 ) -> tuple[dict[str, NodeStamps], list[str]]:
-    """By node of the Plan, what its stamps are worth; and in words, what no reading shows.
+    """By node of the Plan, the readings of the clock of its timestamps; and in words, the clocks without a
+    reading.
 
     Args:
-        stamping: by host.
+        stamping: the clocks by host.
         readings: of all hosts, during the run.
-        synchronised: hosts whose clocks are kept together.
+        synchronised: hosts with synchronised clocks.
         epoch_ns: the Plan's zero, on TAI.
-        bounds: what the inventory states of synchronisation.
+        bounds: the inventory's bounds of synchronisation.
     """
     found: dict[str, NodeStamps] = {}
     for host, one in stamping.items():
@@ -74,7 +76,7 @@ def nodes(
 def _errors(
     one: Stamping, readings: Sequence[Reading], epoch_ns: int, bounds: SyncBounds
 ) -> Iterator[tuple[int, int, int]]:
-    """Every reading that tells of the clock that stamps: when, how far it was ahead, how unsure that is."""
+    """Every reading of the clock of the timestamps: when, its offset, and the uncertainty of that."""
     for reading in readings:
         offset = 0 if reading.leads else reading.offset_ns
         if offset is None:
@@ -82,7 +84,7 @@ def _errors(
         ends = [offset] if HARDWARE in one.by else []
         if SOFTWARE in one.by:
             ends += _of_the_system(reading, offset, one.clock)
-        # What ptp4l says is of the last Sync: the clock has run on since then.
+        # ptp4l reports the offset at the last Sync: the clock has run since then.
         age_ns = 0 if reading.leads else reading.told.get("age_ns") or 0
         since = -(-age_ns * bounds.drift_ppt // 10**9)
         low, high = min(ends) * PS, max(ends) * PS
@@ -91,9 +93,9 @@ def _errors(
 
 
 def _of_the_system(reading: Reading, offset_ns: int, clock: Clock) -> list[int]:
-    """From the least to the greatest error of the system's clock: it is as far from the card's as was read.
+    """The least and the greatest error of the system's clock, from its offset to the card's.
 
-    Where ptp4l stamps in software, it is the system's clock that ptp4l steers.
+    If ptp4l uses software timestamps, it adjusts the system's clock itself.
     """
     read = [one for one in reading.told.get("phc", {}).values() if "error" not in one]
     if clock is Clock.SOFTWARE or not read:

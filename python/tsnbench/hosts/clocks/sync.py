@@ -1,8 +1,8 @@
-"""Whether the clocks of all hosts agree: before a run (the gate) and during it (the monitor).
+"""Whether the clocks of all hosts agree: before a run (the gate) and during the run (the monitor).
 
-Readings come from ``tsnbench-traffic sync`` on every host. A reading counts with its age: when a grandmaster
-is gone, ptp4l's offset, port state and ``gmPresent`` stay as they were; only the age of the last Sync grows.
-TSN-FlexTest IV-D2 and Fig. 5.
+Readings come from ``tsnbench-traffic sync`` on every host. The age of a reading is checked: when a
+grandmaster is gone, ptp4l's offset, port state and ``gmPresent`` do not change; only the age of the last Sync
+grows. TSN-FlexTest IV-D2 and Fig. 5.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from tsnbench.hosts.inventory.types import SyncBounds
 
 OLDEST_INTERVALS = 4
-"""Sync intervals after which an offset is no longer one of now."""
+"""Number of Sync intervals after which an offset is too old."""
 OLDEST_NS = 4 * 10**9
-"""Where the interval is not known."""
+"""The greatest age if the interval is unknown."""
 FOLLOWS, LEADS = "SLAVE", ("MASTER", "GRAND_MASTER")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a host said of its clocks at one moment."""
+    """The readings of a host's clocks at one moment."""
 
     host: str
     tai_ns: int
-    """By the host's own clock."""
+    """The time of the reading on the host's own clock."""
     told: Mapping[str, Any]
     """The line of ``tsnbench-traffic sync``."""
 
@@ -38,18 +38,18 @@ class Reading:
 
     @property
     def leads(self) -> bool:
-        """This host is the grandmaster."""
+        """Whether this host is the grandmaster."""
         return bool(self.grandmaster) and self.told.get("clock_identity") == self.grandmaster
 
     @property
     def offset_ns(self) -> int | None:
-        """Of the clock that ptp4l steers, from its master; negative is behind."""
+        """Offset of the clock that ptp4l adjusts from its master; negative if it is behind."""
         found = self.told.get("master_offset_ns")
         return None if found is None else int(found)
 
 
 def read(host: str, line: str) -> Reading | None:
-    """A line of ``tsnbench-traffic sync``; None where it is none."""
+    """Parses a line of ``tsnbench-traffic sync``; None if it is none."""
     try:
         told = json.loads(line)
         return Reading(host, int(told["tai_ns"]), told)
@@ -58,14 +58,14 @@ def read(host: str, line: str) -> Reading | None:
 
 
 def fault(reading: Reading, bounds: SyncBounds) -> str:
-    """Why a reading is not good, in words; empty where it is."""
+    """Why a reading is bad, in words; empty if it is good."""
     told = reading.told
     if error := told.get("error"):
         return str(error)
     for device, own in told.get("phc", {}).items():
         if "error" in own:
             return f"{device}: {own['error']}"
-        # What the reading itself is unsure of is no offset.
+        # The uncertainty of the reading is not a part of the offset.
         if abs(own["offset_ns"]) - own["uncertainty_ns"] > bounds.system_ns:
             found = f"{device} is {own['offset_ns']:+,} ns from the system's TAI"
             return f"{found}, more than {bounds.system_ns:,} ns"
@@ -92,7 +92,7 @@ def _oldest_ns(told: Mapping[str, Any]) -> int:
 
 @dataclass
 class Gate:
-    """Lets a run begin once all readings of all hosts were good for a while, in succession."""
+    """Lets a run begin once all readings of all hosts have been good for a given time."""
 
     hosts: tuple[str, ...]
     bounds: SyncBounds
@@ -100,10 +100,10 @@ class Gate:
     """By host, its first good reading since the last bad one (its own TAI)."""
     last: dict[str, Reading] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
-    """By host, what was wrong with its last bad reading."""
+    """By host, the fault of its last bad reading."""
 
     def take(self, reading: Reading) -> None:
-        """One more reading. A bad one begins the count of its host anew."""
+        """Adds a reading. A bad reading restarts the time of its host."""
         self.last[reading.host] = reading
         if why := fault(reading, self.bounds):
             self.why[reading.host] = why
@@ -124,7 +124,7 @@ class Gate:
         )
 
     def split(self) -> str:
-        """That hosts follow different grandmasters, in words; empty where they have one."""
+        """A sentence if hosts follow different grandmasters; empty if they have one."""
         found: dict[str, list[str]] = {}
         for host, reading in self.last.items():
             found.setdefault(reading.grandmaster, []).append(host)
@@ -133,7 +133,7 @@ class Gate:
         return "; ".join(f"{' and '.join(own)} follow {gm or 'nobody'}" for gm, own in sorted(found.items()))
 
     def closed_because(self) -> tuple[str, str]:
-        """The host that keeps the gate closed, and why."""
+        """The host that keeps the gate closed, and the reason."""
         for host in self.hosts:
             if host not in self.last:
                 return host, "it has said nothing of its clocks"
@@ -147,14 +147,14 @@ class Gate:
 
 @dataclass
 class Monitor:
-    """Keeps every reading during a run, and says when one is not good."""
+    """Keeps every reading during a run, and reports a bad one."""
 
     bounds: SyncBounds
     grandmaster: str = ""
     readings: list[Reading] = field(default_factory=list)
 
     def take(self, reading: Reading) -> str:
-        """One more reading; why the run is no measurement any more, or empty."""
+        """Adds a reading; returns why the run is not valid any more, or an empty text."""
         self.readings.append(reading)
         if why := fault(reading, self.bounds):
             return why

@@ -1,7 +1,8 @@
-"""Programs that keep the hosts' clocks together and say how well; a run waits for the gate and is watched.
+"""Programs that synchronise the hosts' clocks and report the offsets; a run waits for the gate and is
+monitored.
 
-Where a host runs a ptp4l of its own, that one is read and left alone. Where it runs none and the Plan has
-PTP, ptp4l and phc2sys are started from the Plan's files, and end with everything else.
+A ptp4l that already runs on a host is read and not changed. If there is none and the Plan has PTP, ptp4l and
+phc2sys are started with the Plan's files, and end with all other programs.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ END_S = 5.0
 
 
 def needed(inventory: Inventory, facts: Mapping[str, Facts]) -> tuple[str, ...]:
-    """Hosts whose clocks have to be kept together; none where all have one clock and no other."""
+    """Hosts whose clocks must be synchronised; none if all hosts share one clock."""
     hosts = [name for name in facts if inventory.hosts[name].clock is not Clock.NONE]
     one_kernel = len({facts[name].ready.boot for name in hosts}) <= 1
     own = any(facts[name].phcs for name in hosts)
@@ -48,9 +49,9 @@ def needed(inventory: Inventory, facts: Mapping[str, Facts]) -> tuple[str, ...]:
 def unsynchronised(
     inventory: Inventory, facts: Mapping[str, Facts], plan: PlanDocument, mapped: Mapped
 ) -> list[Stream]:
-    """Streams that begin or end at a host with ``clock: none``, where hosts have kernels of their own.
+    """Streams that begin or end at a host with ``clock: none``, if hosts have kernels of their own.
 
-    Their delays compare two clocks that nobody keeps together.
+    Their delays compare two clocks that are not synchronised.
     """
     if len({one.ready.boot for one in facts.values()}) <= 1:
         return []
@@ -69,26 +70,26 @@ class Synchronisation:
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
         self.readings: list[Reading] = []
-        """All of the last attempt."""
+        """All readings of the last attempt."""
         self._gate: Gate | None = None
         self._monitor: Monitor | None = None
         self._read: dict[str, int] = {}
-        """By host, how many lines have been taken."""
+        """By host, the number of lines read."""
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Hosts whose clocks are kept together."""
+        """Hosts with synchronised clocks."""
         return self._gate.hosts if self._gate is not None else ()
 
     @property
     def on(self) -> bool:
-        """Whether clocks have to be kept together."""
+        """Whether clocks must be synchronised."""
         return self._gate is not None
 
     def begin(
         self, agents: Mapping[str, Agent], facts: Mapping[str, Facts], plan: PlanDocument, mapped: Mapped
     ) -> None:
-        """Starts what is not running yet; safe to repeat.
+        """Starts the programs that do not run yet; safe to repeat.
 
         Raises:
             BackendError: a program cannot be started.
@@ -116,10 +117,10 @@ class Synchronisation:
         run_all([agents[name] for name in hosts], one_host)
 
     def wait(self, agents: Mapping[str, Agent]) -> None:
-        """Until the gate is open.
+        """Waits until the gate is open.
 
         Raises:
-            Rejected: it stays closed for too long; which host keeps it closed, and why.
+            Rejected: the gate stays closed for too long; with the host that keeps it closed, and the reason.
         """
         if self._gate is None:
             return
@@ -136,10 +137,10 @@ class Synchronisation:
         self.readings = self._monitor.readings
 
     def watch(self, agents: Mapping[str, Agent]) -> None:
-        """Takes the readings since the last look.
+        """Adds the readings since the last call.
 
         Raises:
-            Rejected: one of them is not good.
+            Rejected: one of the readings is bad.
         """
         if self._gate is None or self._monitor is None:
             return
@@ -172,9 +173,9 @@ class Synchronisation:
         return found
 
     def _ptp4l(self, agent: Agent, plan: PlanDocument, mapped: Mapped, shared: bool) -> str:
-        """The socket of the ptp4l that the host has, or that is started there.
+        """The socket of the host's own ptp4l, or of one that is started there.
 
-        Where hosts share a kernel and so its clock (``shared``), nobody steers that clock.
+        If hosts share a kernel and so its clock (``shared``), that clock is not adjusted.
         """
         probe = Step((agent.path(PROGRAM), "sync", "--socket", SOCKET, "--count", "1"), may_fail=True)
         told = agent.steps([probe])[0]
@@ -197,7 +198,7 @@ class Synchronisation:
     def _programs(
         self, host: str, plan: PlanDocument, mapped: Mapped, socket: str, shared: bool
     ) -> list[tuple[list[str], str, str]]:
-        """ptp4l and phc2sys of a host: how each is started, and the name and content of its file."""
+        """ptp4l and phc2sys of a host: the commands, and the names and contents of their files."""
         network = Network(plan)
         name = mapped.node(host)
         node = next(place for place, one in enumerate(network.nodes) if one["name"] == name)
@@ -213,14 +214,14 @@ class Synchronisation:
         found = [(["ptp4l", "-f", "ptp4l.conf", "-m"], "ptp4l.conf", config)]
         follow = ptp.phc2sys(network, node)
         leads = plan["clocks"].get("gptp", {}).get("grandmaster") == node
-        # A system clock that hosts share is steered by none: the grandmaster's card follows it.
+        # A system clock that hosts share is not adjusted: the grandmaster's card follows it.
         if follow is not None and not software and (leads or not shared):
             words = ["phc2sys", "-f", "phc2sys.conf", "-z", socket, "-a", "-rr" if leads else "-r", "-m"]
             found.append((words, "phc2sys.conf", follow))
         return found
 
     def say(self, plan: PlanDocument, mapped: Mapped, host: str) -> list[str]:
-        """Programs that a host starts where it runs no ptp4l of its own, with their files, for people."""
+        """The programs that a host without a ptp4l of its own starts, with their files, as text."""
         lines = []
         for argv, file, content in self._programs(host, plan, mapped, "WORK/ptp4l.socket", shared=False):
             lines += [f"cat >{file} <<END", *content.splitlines(), "END", f"{shlex.join(argv)} &"]

@@ -1,4 +1,4 @@
-"""The inventory of a lab: its hosts, devices and wires, and when its clocks count as synchronised."""
+"""The inventory of a lab: its hosts, devices and wires, and the bounds of its clocks."""
 
 from __future__ import annotations
 

@@ -21,12 +21,12 @@ def is_list(tree: Mapping) -> bool:
 
 
 def as_inventory(tree: Mapping, file: str) -> Mapping:
-    """The inventory that the variables of the hosts say.
+    """The inventory that the variables of the hosts describe.
 
     Hosts without ``tsnbench_ports`` are left out: an inventory of Ansible may have others.
 
     Raises:
-        ScenarioErrors: it is no list of hosts, or two hosts say different things for all.
+        ScenarioErrors: the tree is no list of hosts, or two hosts have different values of a common variable.
     """
     meta = tree.get("_meta")
     variables = meta.get("hostvars") if isinstance(meta, Mapping) else None

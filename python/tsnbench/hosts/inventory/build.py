@@ -1,4 +1,4 @@
-"""A tree of YAML -> the inventory, or every mistake by its place."""
+"""Builds the inventory from a tree of YAML, or reports every mistake with its place."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _WIRE = re.compile(r"(\S+)\s+--?\s+(\S+)")
 
 
 class _Once(Reading):
-    """One pass over a file that has no sweeps: a list is one only where a list may stand."""
+    """One pass over a file without sweeps: a list is allowed only where the grammar has one."""
 
     def choose(self, values: Sequence, path: str) -> Value | Bad:
         return self.problem(values.place, path, "one value", "a list", "an inventory has no sweeps")
 
 
 class _Lab:
-    """Machines while an inventory is read."""
+    """The machines while an inventory is read."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.machines: dict[str, Host | Device] = {}
         self.unread: set[str] = set()
-        """Machines that are written, but could not be read."""
+        """Machines in the file that could not be read."""
 
     def end(self, text: Named, written: str, example: str) -> End | None:
-        """A port of a machine, of which ``written`` is a part of a text; notes a mistake where none is."""
+        """A port of a machine, from ``written``, a part of a text; reports a mistake if there is none."""
         machine, dot, port = written.rpartition(".")
         if not dot or not machine or not port:
             ports = self.machines[written].ports if written in self.machines else {}
@@ -82,7 +82,7 @@ def inventory(tree: Mapping, file: str) -> Inventory:
         reading.problem(top.at("hosts"), "hosts", "at least one host", "none", hint)
     devices = _devices(lab, top.get("devices", {}))
     if "hosts" in top.bad or "devices" in top.bad:
-        # Names of machines are missing: that wires and the map name them is no mistake.
+        # Some machines could not be read: wires and the map may refer to them.
         raise ScenarioErrors(reading.problems)
     wires = _wires(lab, top.get("wires", []))
     nodes, ports = _map(lab, top.get("map", {}))
@@ -128,7 +128,7 @@ def _hosts(lab: _Lab, written: dict[Named, Fields | Bad]) -> dict[str, Host]:
 
 
 def _same(target: str) -> str:
-    """A destination without its user and without the ways to write it: what two hosts may not share."""
+    """A destination in a normal form without its user: two hosts must not have the same one."""
     bare = target.removeprefix("ssh://").removesuffix("/").rpartition("@")[2]
     return bare.removesuffix(":22").strip("[]").lower() if target.startswith("ssh://") else bare.lower()
 
@@ -178,7 +178,7 @@ def _devices(lab: _Lab, written: dict[Named, Fields | Bad]) -> dict[str, Device]
 
 
 def _ports(lab: _Lab, name: Named, read: Fields | Bad) -> dict[str, str] | None:
-    """The ports of a machine; None where one of them could not be read."""
+    """The ports of a machine; None if one of them could not be read."""
     if isinstance(read, Bad) or "ports" not in read:
         return None
     ports = {str(port): interface for port, interface in read["ports"].items()}
@@ -218,7 +218,7 @@ def _wires(lab: _Lab, written: list[Named]) -> tuple[Wire, ...]:
 
 
 def _ends(lab: _Lab, text: Named) -> Iterator[End]:
-    """The ends of a wire that the inventory has."""
+    """The ends of a wire that are in the inventory."""
     found = _WIRE.fullmatch(text)
     if found is None:
         left, _, right = text.partition("-")
@@ -256,7 +256,8 @@ def _map(lab: _Lab, written: dict[Named, Any]) -> tuple[dict[str, str], dict[str
 
 
 def _twice(lab: _Lab, written: dict[Named, Any], found: dict[str, End]) -> None:
-    """Notes ports that stand for two ports. Nodes may share a machine: not all are of one scenario."""
+    """Reports ports that are mapped to twice. Nodes may share a machine, as they may be of different
+    scenarios."""
     first: dict[End, str] = {}
     for key in written:
         end = found.get(port_name(key))

@@ -28,7 +28,7 @@ _DAY = 86_400 * _SECONDS
 
 
 def _ssh(text: str) -> str:
-    """A destination that no ssh client takes for an option or a command."""
+    """A destination that ssh does not interpret as an option or a command."""
     if text.startswith("-"):
         raise ValueError("ssh would take it for an option; write USER@HOST")
     uri = _SSH_URI.fullmatch(text)
@@ -91,7 +91,7 @@ def setting(name: str, value: str) -> str:
     """A word for ``tuning.sh``.
 
     Raises:
-        ValueError: the setting does not take the value.
+        ValueError: the setting does not support the value.
     """
     one = _SETTINGS[name]
     fits = any(fnmatchcase(value, pattern) for pattern in one.values.split("|"))

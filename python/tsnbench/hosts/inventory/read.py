@@ -1,4 +1,4 @@
-"""Files of inventories: a lab's own YAML, and the JSON of ``ansible-inventory --list``."""
+"""Files of inventories: the project's own YAML, and the JSON of ``ansible-inventory --list``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def load_inventory(path: str | os.PathLike[str]) -> Inventory:
     """Reads an inventory from its file.
 
     Args:
-        path: a YAML file as ``docs/reference/inventory.md`` has it, or a file with what
-            ``ansible-inventory --list`` prints.
+        path: a YAML file as in ``docs/reference/inventory.md``, or a file with the output of
+            ``ansible-inventory --list``.
 
     Raises:
         ScenarioErrors: every mistake of the file at once.
@@ -37,7 +37,7 @@ def read_inventory(text: str, file: str = "lab.yaml") -> Inventory:
 
 
 def from_ansible(text: str, file: str = "inventory.json") -> Inventory:
-    """Reads what ``ansible-inventory --list`` prints.
+    """Reads the output of ``ansible-inventory --list``.
 
     Args:
         text: JSON with ``_meta.hostvars``; ``docs/reference/inventory.md`` names the variables.

@@ -1,4 +1,4 @@
-"""What an inventory says, as data."""
+"""The content of an inventory, as data."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Clock(StrEnum):
     HARDWARE = "hardware"
     """Its interfaces have PTP hardware clocks."""
     SOFTWARE = "software"
-    """ptp4l stamps in software."""
+    """ptp4l uses software timestamps."""
     NONE = "none"
-    """It runs free, and no delay is measured at it: background traffic only."""
+    """Its clock runs free, and no delay is measured there: background traffic only."""
 
 
 @dataclass(frozen=True, order=True)
@@ -52,22 +52,23 @@ class Host:
 
     name: str
     ssh: str
-    """The destination as the ssh client takes it: ``root@zgw6``, ``ssh://pi@192.0.2.7:2222``, an alias."""
+    """The destination for the ssh client: ``root@zgw6``, ``ssh://pi@192.0.2.7:2222``, an alias."""
     ports: Mapping[str, str]
-    """The inventory's names of ports to names of interfaces, without the one that carries ssh."""
+    """The inventory's names of ports with the names of interfaces, without the interface of the ssh
+    connection."""
     talkers: tuple[int, ...] = ()
     """Processors for talkers, listeners and interrupts; empty: any."""
     tuning: tuple[str, ...] = ()
-    """Words for ``tuning.sh``: ``governor``, ``smt=off``; empty: nothing is changed."""
+    """Settings for ``tuning.sh``: ``governor``, ``smt=off``; empty: nothing is changed."""
     program: str = ""
-    """The machine's architecture as ``uname -m`` prints it; empty: the host is asked."""
+    """The machine's architecture in the notation of ``uname -m``; empty: it is read from the host."""
     clock: Clock = Clock.HARDWARE
     folder: str = ""
-    """Where captures are kept until they are fetched; empty: the host's folder for temporary files."""
+    """The folder for captures until they are fetched; empty: the host's folder for temporary files."""
     programs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Programs of others that talk here while a run lasts: by name, their words."""
+    """Additional programs that run during a run: their commands by name."""
     unseen_ns: int = 0
-    """What passes at most between the wire and the stamp of a frame, as far as its owner states it."""
+    """Greatest delay between the wire and a frame's timestamp, as stated by the owner."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Device:
 
     name: str
     ports: Mapping[str, str]
-    """The inventory's names of ports to the device's own."""
+    """The inventory's names of ports with the device's own."""
     netconf: str = ""
     """``USER@HOST[:PORT]``; empty for a device that is configured by hand."""
     checklist: str = ""
@@ -89,23 +90,23 @@ class Device:
 
 @dataclass(frozen=True)
 class SyncBounds:
-    """When clocks count as synchronised, and how often a run is tried. TSN-FlexTest Fig. 5."""
+    """The bounds within which clocks count as synchronised, and the number of attempts. TSN-FlexTest Fig. 5."""
 
     below_ns: int = 100
     """The largest offset of a PTP hardware clock from its master, of either sign."""
     system_ns: int = 1_000
     """The largest offset of a system clock from its host's PTP hardware clock, of either sign."""
     steady_ns: int = 10 * 10**9
-    """For how long all readings in succession have to be within both bounds."""
+    """How long all readings must stay within both bounds."""
     within_ns: int = 300 * 10**9
-    """After how long without that an attempt has failed."""
+    """The time after which an attempt without such readings has failed."""
     attempts: int = 10
     pause_ns: int = 60 * 10**9
-    """Between two attempts."""
+    """The pause between two attempts."""
     drift_ppt: int = 1_000_000
-    """How fast the error of a synchronised clock changes at most between two readings."""
+    """Greatest rate of change of a synchronised clock's error between two readings."""
     asymmetry_ns: int = 0
-    """What ptp4l's readings may be wrong by: no reading shows that paths differ in their two directions."""
+    """Greatest error of ptp4l's readings by asymmetric paths, which no reading can show."""
 
 
 @dataclass(frozen=True)
@@ -139,5 +140,5 @@ class Inventory:
         return machine.ports[end.port]
 
     def where(self, path: str) -> str:
-        """``file:line:column`` of what is written at a path such as ``map.camera``."""
+        """``file:line:column`` of a path such as ``map.camera``."""
         return self.file if self.origin is None else self.origin.where(path)

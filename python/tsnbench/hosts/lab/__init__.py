@@ -1,4 +1,4 @@
-"""A lab on this machine to learn and to test in: hosts with an ssh server each, and wires between them."""
+"""A lab on this machine for learning and tests: hosts with an ssh server each, and wires between them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ __all__ = ["Kind", "Lab", "down", "missing", "up"]
 
 
 class Kind(StrEnum):
-    """What the hosts of a lab are."""
+    """The kind of a lab's hosts."""
 
     CELLS = "cells"
     """Namespaces of this machine."""
     GUEST = "guest"
-    """Namespaces of one guest, with network cards that have clocks, gates and stamps of their own."""
+    """Namespaces of one guest, with network cards that have clocks, gates and timestamps of their own."""
 
 
 def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, kind: Kind = Kind.CELLS) -> Lab:
-    """A host for each node of a Plan, a wire for each link, and ``lab.yaml`` about them.
+    """Makes a host for each node of a Plan, a wire for each link, and the lab's ``lab.yaml``.
 
     Args:
-        plan: whose network the lab has; it may be any of the same network.
-        folder: where the lab keeps its keys and says what is up; it is made.
-        sshd: the ssh server, where it is not installed; its libraries are looked for beside it.
-        kind: what the hosts are.
+        plan: the Plan whose network the lab has; any Plan of the same network will do.
+        folder: where the lab keeps its keys and its record; it is made.
+        sshd: the ssh server, if it is not installed; its libraries are searched beside it.
+        kind: the kind of hosts.
 
     Raises:
         InputError: the folder has a lab, or other files.
@@ -41,5 +41,5 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, kind: Kind = 
 
 
 def missing(sshd: Path | None = None, kind: Kind = Kind.CELLS) -> str:
-    """Why there can be no such lab here; empty where there can."""
+    """Why such a lab is not possible here; empty if it is."""
     return guest.missing(sshd) if kind is Kind.GUEST else cells.missing(sshd)

@@ -1,4 +1,4 @@
-"""How a lab's hosts are reached: an ssh server that need not be installed, and keys of one use."""
+"""The access to a lab's hosts: an ssh server that need not be installed, and keys for this lab only."""
 
 from __future__ import annotations
 
@@ -31,39 +31,39 @@ PidFile none
 PermitRootLogin prohibit-password
 MaxSessions 100
 """
-"""What the servers of all labs have in common."""
+"""The common configuration of all servers."""
 
 
 def missing(sshd: Path | None = None) -> str:
-    """Why there can be no ssh to hosts of a lab; empty where there can."""
+    """Why ssh to hosts of a lab is not possible here; empty if it is."""
     if server(sshd) is None or not shutil.which("ssh") or not shutil.which("ssh-keygen"):
         return "packages are missing: openssh-server (unpacked is enough: TSNBENCH_SSHD), openssh-client"
     return ""
 
 
 def server(sshd: Path | None = None) -> Path | None:
-    """The ssh server: given, of ``TSNBENCH_SSHD``, or this machine's."""
+    """The ssh server: the given one, that of ``TSNBENCH_SSHD``, or this machine's."""
     named = sshd or (Path(os.environ["TSNBENCH_SSHD"]) if os.environ.get("TSNBENCH_SSHD") else None)
     found = named or Path(shutil.which("sshd", path=sandbox.PATH) or "/usr/sbin/sshd")
     return found.resolve() if found.is_file() else None
 
 
 def root_of(sshd: Path) -> Path | None:
-    """Of a server that is unpacked and not installed, the folder in which its own libraries are, too."""
+    """The folder of an unpacked server that also contains its libraries; None for an installed server."""
     return next((up for up in sshd.parents if (up / "usr/lib").is_dir() and up != Path("/")), None)
 
 
 def libraries_of(root: Path) -> list[Path]:
-    """Folders of libraries below such a folder, relative to it."""
+    """Folders of libraries in such a folder, relative to it."""
     return sorted({path.parent.relative_to(root) for path in root.glob("usr/lib/*/lib*.so*")})
 
 
 def keys(folder: Path, hosts: Mapping[str, tuple[str, int]]) -> None:
-    """Keys, and the client's files.
+    """Writes the keys, and the client's files.
 
     Args:
-        folder: of the lab.
-        hosts: by name, address and port.
+        folder: the folder of the lab.
+        hosts: address and port by name.
     """
     for name in ("key", "host-key"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "tsnbench lab"]

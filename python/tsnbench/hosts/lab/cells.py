@@ -1,8 +1,8 @@
 """Hosts as namespaces of this machine: network, mounts, processes and name; an ssh server in each.
 
-They share this kernel, its processors and its clock. What they have of their own are interfaces, files that
-they write, and processes. Nothing is installed, and nothing can be reached from outside of this machine: the
-servers listen on a network of their own, for keys of one use.
+They share this machine's kernel, processors and clock. Each has its own interfaces, written files and
+processes. Nothing is installed, and nothing can be reached from outside of this machine: the servers listen
+on a network of their own, for keys of this lab only.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ READY_S = 30
 _WORDS = "A lab on this machine: all hosts share its kernel, its processors and its clock."
 _SYNC = "{attempts: 3, pause: 2 s}"
 _NET = "192.0.2"
-"""Addresses for documentation (RFC 5737): no network has them."""
+"""Addresses for documentation (RFC 5737), which no network uses."""
 _SSHD = f"Port 22\nListenAddress {{address}}\n{access.SSHD.format(folder='/run/lab')}"
 
 
 def missing(sshd: Path | None = None) -> str:
-    """Why there can be no lab here; empty where there can."""
+    """Why a lab is not possible here; empty if it is."""
     if not sandbox.privileged():
         return "namespaces need root (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
     if gone := sorted(set(sandbox.missing_tools().values())):
@@ -41,12 +41,12 @@ def missing(sshd: Path | None = None) -> str:
 
 
 def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
-    """A host for each node of a Plan, a wire for each link, and ``lab.yaml`` about them.
+    """Makes a host for each node of a Plan, a wire for each link, and the lab's ``lab.yaml``.
 
     Args:
-        plan: whose network the lab has; it may be any of the same network.
-        folder: where the lab keeps its keys and says what is up; it is made.
-        sshd: the ssh server, where it is not installed; its libraries are looked for beside it.
+        plan: the Plan whose network the lab has; any Plan of the same network will do.
+        folder: where the lab keeps its keys and its record; it is made.
+        sshd: the ssh server, if it is not installed; its libraries are searched beside it.
 
     Raises:
         InputError: the folder has a lab, or other files.
@@ -115,7 +115,7 @@ def port_name(network: Network, port: int) -> str:
 
 def _servers(folder: Path, spaces: dict[str, str], sshd: Path | None) -> list[int]:
     assert sshd is not None
-    # One that is unpacked and not installed has its libraries beside it.
+    # An unpacked server has its libraries beside it.
     root = access.root_of(sshd)
     program, libraries = str(sshd), ""
     if root is not None:

@@ -1,11 +1,11 @@
 """Hosts as namespaces of one guest, on the project's own network device: an ssh server in each.
 
 Each host has network cards with a PTP hardware clock of its own, whose oscillator differs from the others',
-gates, launch times and stamps. All share the guest's kernel, its one processor and its system clock. The
-guest needs no root. Its servers can be reached by this machine alone, with keys of one use, and nothing
-outside can be reached from there.
+gates, launch times and timestamps. All share the guest's kernel, its one processor and its system clock. The
+guest needs no root. Only this machine can reach its servers, with keys of this lab only, and nothing outside
+can be reached from there.
 
-Beside the hosts is one more, ``lab``: what tests do behind the hosts' backs is done there (debugfs).
+There is one more host, ``lab``, for the interventions of tests in the hosts' kernel (debugfs).
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 LASTS_S = 8 * 3600
-"""A guest that nobody ends is gone after this time."""
+"""The guest ends itself after this time."""
 READY_S = 180
 LOOK_S = 0.1
 DEVIATIONS_PPB = (20_000, -20_000)
-"""Of the hosts' oscillators in turn, where the scenario has no clocks; the first host's is exact."""
+"""The frequency deviations of the hosts' oscillators in turn, if the scenario has no clocks; the first host's
+is exact."""
 TIME_BPS, TIME_PS = 1_000_000_000, 250_000
-"""Of the wires that only PTP has."""
+"""Rate and propagation delay of wires that only PTP uses."""
 BESIDE = "lab"
 TRIES = 3
-"""Another program may take a port between the choice of it and its use."""
+"""Number of tries, as another program may take a port between its choice and its use."""
 _UP = "lab: up"
 _WORDS = """\
 A lab in a guest: each host has network cards with a clock of its own; all share the guest's processor.
@@ -53,7 +54,7 @@ _OWN_WIRES = "Clocks are kept together by ptp4l on wires of their own (time), wh
 _BY_PLAN = "Clocks are kept together by ptp4l as the scenario has it, once a run begins."
 _SYNC = "{attempts: 5, pause: 1 s, steady: 2 s, within: 90 s}"
 _ADDRESS = "10.0.2"
-"""QEMU's own network; hosts begin at 21, the one beside them is 15."""
+"""The network of QEMU; hosts begin at 21, and the additional host is 15."""
 
 _INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -95,8 +96,8 @@ Ciphers aes128-ctr
 MACs umac-64@openssh.com
 SetEnv PATH=/tools:/usr/sbin:/bin
 """
-"""Login without a limit: a guest whose processor is busy has less time than it thinks. What the connection
-is encrypted with costs an emulated processor least; it does not leave this machine."""
+"""Login without a time limit: a guest with a busy processor is slower than its clock. The cipher is the
+cheapest for an emulated processor; the connection does not leave this machine."""
 _PTP4L = """\
 [global]
 network_transport L2
@@ -115,7 +116,7 @@ uds_address /run/ptp4l
 
 
 def missing(sshd: Path | None = None) -> str:
-    """Why there can be no lab here; empty where there can."""
+    """Why a lab is not possible here; empty if it is."""
     gone = {*initramfs.missing_tools(CONTENTS).values(), *device.missing_tools()}
     if shutil.which(machine.QEMU) is None:
         gone.add("qemu-system-x86")
@@ -125,13 +126,13 @@ def missing(sshd: Path | None = None) -> str:
 
 
 def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, lasts_s: int = LASTS_S) -> Lab:
-    """A host for each node of a Plan, a wire for each link, and ``lab.yaml`` about them.
+    """Makes a host for each node of a Plan, a wire for each link, and the lab's ``lab.yaml``.
 
     Args:
-        plan: whose network the lab has, with its clocks; it may be any of the same network.
-        folder: where the lab keeps its keys and says what is up; it is made.
-        sshd: the ssh server, where it is not installed; its libraries are looked for beside it.
-        lasts_s: after how long the guest ends by itself.
+        plan: the Plan whose network and clocks the lab has; any Plan of the same network will do.
+        folder: where the lab keeps its keys and its record; it is made.
+        sshd: the ssh server, if it is not installed; its libraries are searched beside it.
+        lasts_s: the time after which the guest ends itself.
 
     Raises:
         InputError: the folder has a lab, or other files.
@@ -169,7 +170,7 @@ def _has_ptp(plan: PlanDocument) -> bool:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Of this machine's loopback, all different."""
+    """Free ports of this machine's loopback, all different."""
     with ExitStack() as open_ones:
         sockets = [open_ones.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:
@@ -189,14 +190,14 @@ def _boot(
         f"hostfwd=tcp:127.0.0.1:{port}-{_ADDRESS}.{last}:22"
         for port, last in zip(ports, addresses, strict=True)
     )
-    # Keys are in the image: a file without a name.
+    # The image contains keys, so it is a file without a name.
     with machine.memory("image") as whole, (folder / record.CONSOLE).open("wb") as console:
         with image.open("rb") as base:
             shutil.copyfileobj(base, whole)
         whole.write(bytes(-whole.tell() % 512) + extra)
         whole.flush()
         words = ["timeout", "--kill-after=5", str(lasts_s), machine.QEMU, *machine.COMMON]
-        # While it is idle, its time is this machine's: ssh, heartbeats and people count in that.
+        # While the guest is idle, its time is this machine's, as ssh, heartbeats and people expect.
         words += ["-icount", "shift=0,sleep=on", "-seed", "1"]
         words += ["-rtc", f"base={datetime.now(UTC):%Y-%m-%dT%H:%M:%S},clock=vm"]
         words += ["-netdev", f"user,id=m,restrict=on,ipv6=off,net={_ADDRESS}.0/24,{forward}"]
@@ -215,10 +216,10 @@ def _boot(
 
 
 def _ready(process: subprocess.Popen[bytes], console: Path, *, last: bool) -> bool:
-    """Whether the guest is up; if not, its ports were taken meanwhile.
+    """Whether the guest is up; if not, other programs took its ports meanwhile.
 
     Raises:
-        BackendError: it does not come up.
+        BackendError: the guest does not start.
     """
     until = time.monotonic() + READY_S
     while _UP not in (said := console.read_text(errors="replace")):
@@ -233,7 +234,7 @@ def _ready(process: subprocess.Popen[bytes], console: Path, *, last: bool) -> bo
 
 
 def _archive(plan: PlanDocument, network: Network, folder: Path, sshd: Path) -> bytes:
-    """What this lab alone has: keys, the ssh server, how hosts are made."""
+    """The files of this lab alone: keys, the ssh server, the script that makes the hosts."""
     archive = Archive()
     root = access.root_of(sshd)
     beside = ":".join(str(root / path) for path in access.libraries_of(root)) if root else ""
@@ -259,13 +260,15 @@ def _archive(plan: PlanDocument, network: Network, folder: Path, sshd: Path) -> 
 
 
 def _script(plan: PlanDocument, network: Network) -> list[str]:
-    """How the hosts are made; nothing is seen of the guest's other parts by them."""
+    """The script that makes the hosts; they do not see the guest's other parts."""
     names = [node["name"] for node in network.nodes]
     lines = [
         "ip link set lo up",
-        # What comes while a talker wakes up is left to this thread: it must not wait until the talker sent.
+        # Frames that arrive while a talker wakes up are handled by this thread, which must not wait until the
+        # talker has sent.
         "chrt -f -p 90 $(pidof ksoftirqd/0) >/dev/null",
-        # Else each login is a group of its own, and a loop in one of them has its share of the processor.
+        # Otherwise each login is a group of its own, and a loop in one of them gets its share of the
+        # processor.
         "echo 0 >/proc/sys/kernel/sched_autogroup_enabled",
         "ip link add br0 type bridge",
         f"ip link set eth0 master br0 up; ip addr add {_ADDRESS}.15/24 dev br0; ip link set br0 up",
@@ -279,7 +282,7 @@ def _script(plan: PlanDocument, network: Network) -> list[str]:
             f"ip -n h{number} link set mgmt up",
         ]
     made: list[tuple[str, int, str]] = []
-    """Interface, host, and its name there."""
+    """Interface, host, and the interface's name there."""
     for port, other in network.links():
         lines.append(_make(wire(plan, port, other)))
         for one in (port, other):
@@ -313,7 +316,7 @@ def _make(link: str) -> str:
 
 
 def _clocks(plan: PlanDocument, count: int) -> list[str]:
-    """How fast and how fine the clocks are: as the scenario has them."""
+    """The frequencies and resolutions of the clocks, as in the scenario."""
     control = "/sys/kernel/debug/tsnport"
     own = plan.get("clocks", {}).get("nodes")
     lines = []

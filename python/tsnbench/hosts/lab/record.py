@@ -1,4 +1,4 @@
-"""What is up, as a file in the lab's folder: so a lab can be ended by anybody who has that folder."""
+"""The record of a lab in its folder, so that anybody with that folder can end the lab."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 from tsnbench.errors import InputError
 
 MARK = "tsnbench-lab.json"
-"""The file that says what is up. A folder without it is not touched by :func:`down`."""
+"""The name of the record. :func:`down` does not touch a folder without it."""
 PROCESS = "process"
-"""The file in which a guest's own process writes its number."""
+"""The file in which a guest's own process writes its process number."""
 CONSOLE = "console.log"
 _OURS = (MARK, "lab.yaml", "client", "key", "key.pub", "host-key", "host-key.pub", "allowed", "known")
 _OURS_OF_A_GUEST = (PROCESS, CONSOLE)
@@ -23,11 +23,11 @@ _OURS_OF_A_GUEST = (PROCESS, CONSOLE)
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab that is up."""
+    """A running lab."""
 
     folder: Path
     ssh: str
-    """For ``TSNBENCH_SSH``: the client, with what it takes to find the lab's hosts."""
+    """The value for ``TSNBENCH_SSH``: the client with its options for the lab's hosts."""
 
     @property
     def inventory(self) -> Path:
@@ -35,10 +35,10 @@ class Lab:
 
 
 def unused(folder: Path) -> Path:
-    """The whole path of a folder that can be a lab's; it is not made yet.
+    """The whole path of a folder for a lab, which is not made yet.
 
     Raises:
-        InputError: it has a lab, or other files.
+        InputError: the folder has a lab, or other files.
     """
     folder = folder.resolve()
     if (folder / MARK).exists():
@@ -49,7 +49,7 @@ def unused(folder: Path) -> Path:
 
 
 def note(folder: Path, hosts: list[str], spaces: list[str], processes: list[int]) -> None:
-    """Writes down what :func:`down` has to end."""
+    """Writes the record for :func:`down`."""
     noted = {
         "hosts": hosts,
         "namespaces": spaces,
@@ -61,7 +61,7 @@ def note(folder: Path, hosts: list[str], spaces: list[str], processes: list[int]
 
 
 def began(pid: int) -> str:
-    """When a process began, so that another one of its number is not taken for it."""
+    """The start time of a process, which distinguishes it from another one with its number."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -69,7 +69,7 @@ def began(pid: int) -> str:
 
 
 def down(folder: Path) -> bool:
-    """Ends a lab and removes what it made; whether there was one. Files of others in the folder stay."""
+    """Ends a lab and removes its parts; returns whether there was one. Other files in the folder stay."""
     try:
         noted = json.loads((folder / MARK).read_text(encoding="utf-8"))
         spaces, processes = list(noted["namespaces"]), list(noted["processes"])
@@ -82,7 +82,7 @@ def down(folder: Path) -> bool:
     for name in spaces:
         if str(name).startswith("tsnlab"):
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=30)
-    # The note is a file that anybody can edit: a host is a name, and no path.
+    # Anybody can edit the record: a host must be a name, not a path.
     hosts = [name for name in map(str, noted.get("hosts", ())) if Path(name).name == name]
     ours = [*_OURS, *_OURS_OF_A_GUEST, *(f"{host}.{kind}" for host in hosts for kind in ("sshd", "log"))]
     for own in ours:
@@ -93,7 +93,7 @@ def down(folder: Path) -> bool:
 
 
 def _kill(pid: int) -> None:
-    """A process with its children: each was made with a group of its own; unshare ignores SIGTERM."""
+    """Kills a process with its children, which are a group; unshare ignores SIGTERM."""
     with suppress(ProcessLookupError):
         if os.getpgid(pid) == pid:
             os.killpg(pid, signal.SIGKILL)
@@ -102,7 +102,7 @@ def _kill(pid: int) -> None:
 
 
 def _kill_guest(folder: Path) -> None:
-    """A guest of which nothing is noted, as whoever began it was killed before: it names this folder."""
+    """Kills a guest without a record, whose controller was killed before: its command names this folder."""
     try:
         pid = int((folder / PROCESS).read_text())
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")

@@ -1,4 +1,4 @@
-"""Which machine of a lab each node of a Plan is, and which interface each port."""
+"""The mapping of a Plan's nodes to the machines of a lab, and of its ports to interfaces."""
 
 from __future__ import annotations
 

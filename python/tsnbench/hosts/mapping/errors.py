@@ -1,4 +1,4 @@
-"""Why a Plan has no place in a lab: all problems of one step together."""
+"""Why a Plan does not fit a lab: all problems of one step together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tsnbench.errors import InputError
 
 @dataclass(frozen=True)
 class MappingProblem:
-    """One node, link or entry of the map that cannot be obeyed."""
+    """One node, link or entry of the map that cannot be mapped."""
 
     where: str
     """``file:line:column``, the file of the inventory, or the option."""
@@ -30,7 +30,7 @@ class MappingProblem:
 
 
 class MappingErrors(InputError):  # noqa: N818 - it holds many
-    """The Plan and the inventory are right, but do not fit each other."""
+    """The Plan and the inventory are valid, but do not fit each other."""
 
     def __init__(self, problems: Sequence[MappingProblem]) -> None:
         self.problems = tuple(dict.fromkeys(problems))

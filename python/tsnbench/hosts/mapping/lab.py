@@ -1,4 +1,4 @@
-"""A Plan and a lab side by side: what each node needs of its machine, and what each machine has."""
+"""A Plan and a lab together: what each node needs of its machine, and what each machine has."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Link:
 
 
 class Sides:
-    """Look-ups in both; nothing here decides anything."""
+    """Look-ups in both; no decisions are made here."""
 
     def __init__(self, inventory: Inventory, document: PlanDocument) -> None:
         self.inventory = inventory
@@ -32,12 +32,12 @@ class Sides:
 
     @cached_property
     def nodes(self) -> dict[str, int]:
-        """Places of nodes, by name."""
+        """Indices of nodes, by name."""
         return {node["name"]: place for place, node in enumerate(self.network.nodes)}
 
     @cached_property
     def ports(self) -> dict[str, int]:
-        """Places of ports, by name."""
+        """Indices of ports, by name."""
         return {port["name"]: place for place, port in enumerate(self.network.ports)}
 
     def name(self, node: int) -> str:
@@ -51,7 +51,7 @@ class Sides:
 
     @cached_property
     def ends(self) -> set[int]:
-        """Nodes at which a stream begins or ends: programs run there, so they have to be hosts."""
+        """Nodes at which a stream begins or ends: programs run there, so they must be hosts."""
         streams = self.network.streams
         return {one["talker"] for one in streams} | {
             listener["node"] for one in streams for listener in one["listeners"]
@@ -80,19 +80,19 @@ class Sides:
         return found
 
     def wire_at(self, end: End) -> Wire | None:
-        """The wire of a port."""
+        """The wire at a port."""
         return next((wire for wire in self.inventory.wires if end in wire.ends), None)
 
     def wired(self, machine: str) -> int:
-        """How many wires a machine has."""
+        """Number of wires of a machine."""
         return sum(map(len, self.wires[machine].values()))
 
     def linked(self, node: int) -> int:
-        """How many links a node has."""
+        """Number of links of a node."""
         return len(self.network.ports_of(node))
 
     def unfit(self, node: int, machine: str) -> str:
-        """Why a machine cannot be a node, whatever the others are; empty where it can."""
+        """Why a machine cannot be a node, whatever the others are; empty if it can."""
         if node in self.ends and machine in self.inventory.devices:
             return "is a device, and programs that talk and listen need a host"
         if self.wired(machine) < self.linked(node):
@@ -100,7 +100,7 @@ class Sides:
         return ""
 
     def torn(self, node: int, machine: str, placed: Mapping[int, str]) -> int | None:
-        """A neighbour that is placed, to which the machine has fewer wires than the node has links."""
+        """A neighbour with a machine to which this machine has fewer wires than the node has links."""
         for neighbour, links in self.between[node].items():
             other = placed.get(neighbour)
             if other is not None and len(self.wires[machine].get(other, ())) < len(links):

@@ -1,4 +1,4 @@
-"""A Plan on a lab: explicit first, then equal names, then what the wires say."""
+"""Maps a Plan to a lab: explicit entries first, then equal names, then by the wires."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mapped:
-    """Where a Plan's nodes and ports are. Mappings are in the order of the Plan."""
+    """The mapping of a Plan's nodes and ports. Mappings are in the order of the Plan."""
 
     machines: Mapping[str, str]
-    """Every node of the Plan to its host or device."""
+    """Every node of the Plan with its host or device."""
     ends: Mapping[str, End]
-    """Every port of the Plan (``camera -> s1``) to the port of its machine."""
+    """Every port of the Plan (``camera -> s1``) with the port of its machine."""
     interfaces: Mapping[str, str]
-    """Every port of the Plan to its interface, or to the device's own name of the port."""
+    """Every port of the Plan with its interface, or the device's own name of the port."""
     found: tuple[str, ...] = ()
-    """Nodes that nothing names: the wires say which machines they are."""
+    """Nodes without a name in the lab, whose machines follow from the wires."""
     notes: tuple[str, ...] = ()
-    """What to know about the choice: nodes that were found, other choices that would fit."""
+    """Notes about the choice: nodes found by the wires, other possible choices."""
 
     def node(self, machine: str) -> str | None:
-        """The node that a machine is; None where the Plan has no use for it."""
+        """The node of a machine; None if the Plan does not use it."""
         return next((node for node, name in self.machines.items() if name == machine), None)
 
     def ports_of(self, machine: str) -> dict[str, str]:
@@ -43,16 +43,16 @@ class Mapped:
 
 
 def map_plan(inventory: Inventory, plan_document: PlanDocument, given: Mapping[str, str]) -> Mapped:
-    """Says for each node of a Plan which machine it is, and for each port which interface.
+    """Maps each node of a Plan to a machine, and each port to an interface.
 
     Args:
         inventory: the lab.
         plan_document: ``plan.document``.
-        given: nodes to machines, and ports (``camera -> s1``) to ports of machines (``zgw6.left``), as
-            ``--map`` has them; they come before the inventory's own ``map``.
+        given: nodes with machines, and ports (``camera -> s1``) with ports of machines (``zgw6.left``), as in
+            ``--map``; they come before the inventory's own ``map``.
 
     Raises:
-        MappingErrors: which nodes, links and entries cannot be placed, and why.
+        MappingErrors: the nodes, links and entries that cannot be mapped, with reasons.
     """
     sides = Sides(inventory, plan_document)
     named = _Named(sides, given)
@@ -76,7 +76,7 @@ def map_plan(inventory: Inventory, plan_document: PlanDocument, given: Mapping[s
 
 
 class _Named:
-    """What is said by name: ``--map``, the inventory's map, and nodes that are called like machines."""
+    """The mapping by names: ``--map``, the inventory's map, and nodes with the names of machines."""
 
     def __init__(self, sides: Sides, given: Mapping[str, str]) -> None:
         self.sides = sides
@@ -159,11 +159,11 @@ class _Named:
             return
         self.ends[port] = end, where
         self._node(sides.node_of(port), end.machine, where)
-        # The wire says where the link's other end is, too.
+        # The wire also determines the machine of the link's other end.
         self._node(sides.network.far(port), other_end(wire, end.machine)[1].machine, where)
 
     def _links(self) -> None:
-        """Links between nodes that are named, which no wire carries."""
+        """Reports links between named nodes without a wire."""
         for link in self.sides.links:
             a, b = (self.sides.node_of(port) for port in (link.a, link.b))
             near, far = self.machines.get(a), self.machines.get(b)
@@ -183,7 +183,7 @@ def needs(sides: Sides, node: int) -> str:
 
 
 def _why(sides: Sides, named: Mapping[int, str], left: list[int], outcome: Search) -> list[MappingProblem]:
-    """Why there is no match, in the words of the node that stands in the way."""
+    """Why there is no match, with the node at which the search failed."""
     file = sides.inventory.file
     free = [machine for machine in sides.machines if machine not in set(named.values())]
     if len(free) < len(left):
@@ -215,7 +215,7 @@ def _why(sides: Sides, named: Mapping[int, str], left: list[int], outcome: Searc
 
 
 def _stuck(sides: Sides, named: Mapping[int, str], node: int, partial: Mapping[int, str]) -> MappingProblem:
-    """The dead end that comes last: who has each machine, or which wire it lacks."""
+    """The last dead end: which nodes have the machines, or which wire is missing."""
     of = {machine: sides.name(other) for other, machine in partial.items()}
     reasons = []
     for machine in sides.machines:

@@ -1,4 +1,4 @@
-"""Ports of a Plan on the wires of a lab, once every node has its machine."""
+"""Maps the ports of a Plan to the wires of a lab, once every node has its machine."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tsnbench.hosts.mapping.lab import Link, Sides, count, other_end
 def ends(
     sides: Sides, machines: Mapping[int, str], pinned: Mapping[int, tuple[End, str]]
 ) -> tuple[dict[int, End], list[MappingProblem]]:
-    """The port of a machine that each port of the Plan is, and the links that no wire carries.
+    """The port of a machine for each port of the Plan, and the links without a wire.
 
-    Parallel links take parallel wires in the order of the inventory, apart from pinned ones.
+    Parallel links use parallel wires in the order of the inventory, except for pinned ones.
 
     Args:
         sides: the Plan and the lab.
         machines: the machine of every node.
-        pinned: ports that are named explicitly, and where.
+        pinned: ports that are named explicitly, with their places.
     """
     found: dict[int, End] = {}
     problems: list[MappingProblem] = []
@@ -48,7 +48,7 @@ def _wire(
     link: Link,
     there: list[Wire],
 ) -> tuple[Wire | None, MappingProblem | None]:
-    """The first wire that is left and has the pinned ends."""
+    """The first free wire that has the pinned ends."""
     own = [(port, *pinned[port]) for port in (link.a, link.b) if port in pinned]
     for wire in there:
         if all(end in wire.ends for _, end, _ in own):
@@ -65,7 +65,7 @@ def _wire(
 
 
 def no_wire(sides: Sides, link: Link, near: str, far: str) -> MappingProblem:
-    """A link between two placed nodes that no wire carries."""
+    """A link between two mapped nodes without a wire."""
     a, b = sides.name(sides.node_of(link.a)), sides.name(sides.node_of(link.b))
     links = len(sides.between[sides.node_of(link.a)][sides.node_of(link.b)])
     wires = len(sides.wires[near].get(far, ()))
@@ -76,7 +76,7 @@ def no_wire(sides: Sides, link: Link, near: str, far: str) -> MappingProblem:
 
 
 def _free(sides: Sides, machine: str) -> str:
-    """A port of a machine that no wire uses, as wires name it."""
+    """A port of a machine without a wire, as wires name it."""
     used = {end for wire in sides.inventory.wires for end in wire.ends}
     one = sides.inventory.machine(machine)
     ports = one.ports if one is not None else {}

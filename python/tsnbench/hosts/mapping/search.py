@@ -1,4 +1,4 @@
-"""Machines for the nodes that nothing names: the Plan's links matched against the lab's wires."""
+"""Finds machines for unnamed nodes: the Plan's links are matched against the lab's wires."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from tsnbench.hosts.mapping.lab import Sides
 
 MOST_STEPS = 200_000
-"""Trials after which a search ends; a lab of 20 machines whose wires fit needs some hundred."""
+"""Number of trials after which a search ends; a lab of 20 machines whose wires fit needs some hundred."""
 
 
 @dataclass
 class Search:
     """The outcome of a search.
 
-    ``first``: the first match, in the order of the inventory; None where there is none.
+    ``first``: the first match, in the order of the inventory; None if there is none.
     """
 
     first: dict[int, str] | None = None
     second: dict[int, str] | None = None
     ended: bool = False
-    """Whether it took too long: then there may be matches that were not found."""
+    """Whether the search took too long: then there may be more matches."""
     stuck: int | None = None
     """Without a match: the node at which the longest partial match ended."""
     partial: dict[int, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ def search(sides: Sides, placed: Mapping[int, str], free: list[int]) -> Search:
 
     Args:
         sides: the Plan and the lab.
-        placed: what is named already.
+        placed: nodes that already have machines.
         free: the nodes that are left.
     """
     outcome = Search()
@@ -46,7 +46,7 @@ def search(sides: Sides, placed: Mapping[int, str], free: list[int]) -> Search:
     }
     here = dict(placed)
     taken = set(here.values())
-    # One iterator per level, so that no depth of recursion is needed.
+    # There is one iterator per level instead of a recursion, whose depth is limited.
     levels: list[Iterator[str]] = [iter(fitting[order[0]])]
     steps = 0
     while levels:
@@ -78,9 +78,10 @@ def search(sides: Sides, placed: Mapping[int, str], free: list[int]) -> Search:
 
 
 def _order(sides: Sides, placed: Mapping[int, str], free: list[int]) -> Iterator[int]:
-    """Nodes beside placed ones first, so that each trial is held to as many wires as possible.
+    """Nodes beside placed ones come first, so that each trial is checked against as many wires as possible.
 
-    Of several, that with most links to placed ones, then that with most links, then the Plan's order.
+    Of several, the one with most links to placed ones comes first, then the one with most links, then the
+    first in the Plan.
     """
     known = set(placed)
     left = list(free)

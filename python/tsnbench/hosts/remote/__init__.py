@@ -1,1 +1,1 @@
-"""Hosts that a controller works with: how they are reached, and what their agents are told."""
+"""The connection to hosts: how they are reached, and the orders to their agents."""

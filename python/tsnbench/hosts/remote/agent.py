@@ -1,4 +1,4 @@
-"""An agent on a host, from here: orders and answers over one connection that lasts a whole campaign."""
+"""The controller's side of an agent: orders and answers over one connection that lasts a whole campaign."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE_MS = 3_000
 """How long a host waits for a beat before it undoes everything."""
 BEAT_S = 0.7
 READY_S = 60
-"""A slow link, and a program of some MB."""
+"""Time limit of the first answer: the link may be slow, and the program has some MB."""
 LOOK_S = 0.5
 PIECE = 1 << 16
 CHUNK = 1 << 22
@@ -51,18 +51,18 @@ class Agent:
     ) -> None:
         self.name = name
         self._folder = folder
-        """Where the work folder is to be; empty: where there is room."""
+        """The folder for the work folder; empty: any folder with enough space."""
         self.log: list[dict[str, Any]] = []
         """Every command, with its exit code and the host's time."""
         self.programs: dict[str, Program] = {}
         self.restored: dict[str, Any] | None = None
         self.program_path = ""
-        """Of the live program on the host, once it is there."""
+        """Path of the live program on the host, once it is there."""
         self.work = ""
         """The host's work folder."""
         self._way = way
         self._owner = owner or f"{getpass.getuser()} at {socket.gethostname()}"
-        """Told to whoever else wants the host."""
+        """The name that other controllers of the host get."""
         self._program, self._machine = program, machine or platform.machine()
         self._answers: dict[int, Future[tuple[dict[str, Any], bytes]]] = {}
         self._changed = threading.Condition()
@@ -71,18 +71,18 @@ class Agent:
         self._lost = ""
         self._ahead_ns = (0, 0)
         self._moved = 0.0
-        """When it got on with bringing the program."""
+        """When the last piece of the program was sent."""
         self._orders = 0
-        """That the host is at, beats apart; it answers a beat when it is done."""
+        """Number of orders, without beats, that the host has not answered; it answers a beat after them."""
         self._closing = threading.Event()
         self._errors: IO[bytes] = TemporaryFile()  # noqa: SIM115 - as long as the agent
         self._process: subprocess.Popen[bytes] | None = None
 
     def open(self) -> Ready:
-        """Connects, brings the program, and reserves the host.
+        """Connects, sends the program, and reserves the host.
 
         Raises:
-            BackendError: the host cannot be reached or used, or somebody else has it.
+            BackendError: the host cannot be reached or used, or another controller has it.
         """
         octets = self._program.read_bytes()
         words = bootstrap.words(
@@ -93,7 +93,7 @@ class Agent:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            # Ctrl-C is for us alone.
+            # Ctrl-C must reach only the controller.
             start_new_session=True,
         )
         began: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -126,7 +126,7 @@ class Agent:
         )
 
     def _first_word(self, began: queue.Queue[dict[str, Any]]) -> dict[str, Any]:
-        """What the host says first; a slow link may take its time, as long as the program gets on."""
+        """The host's first answer; a slow link is no error as long as the program is being sent."""
         self._moved = time.monotonic()
         while True:
             try:
@@ -139,10 +139,10 @@ class Agent:
                     ) from None
 
     def restore_leftovers(self) -> int:
-        """Undoes what a killed agent has left on the host; how many steps that were.
+        """Undoes the steps of a killed agent on the host; returns their number.
 
         Raises:
-            BackendError: the host cannot be reached, somebody works with it, or not all can be undone.
+            BackendError: the host cannot be reached, another controller uses it, or a step cannot be undone.
         """
         ready = self.open()
         failed = [*ready.not_undone, *self.restore()]
@@ -152,7 +152,8 @@ class Agent:
         return ready.left
 
     def measure_clock(self, within_s: float = READY_S) -> tuple[int, int]:
-        """The least and the most that the host's clock can be ahead of this machine's; it is a beat, too."""
+        """The least and the greatest possible offset of the host's clock from this machine's; the measurement
+        also serves as a beat."""
         before = time.clock_gettime_ns(time.CLOCK_TAI)
         told, _ = self._ask({"do": "beat"}, within_s=within_s)
         after = time.clock_gettime_ns(time.CLOCK_TAI)
@@ -160,14 +161,14 @@ class Agent:
         return self._ahead_ns
 
     def now_ns(self) -> int:
-        """TAI by the host's clock, as far as the last beat tells: it is not later there."""
+        """An upper bound of TAI on the host's clock, from the last beat."""
         return time.clock_gettime_ns(time.CLOCK_TAI) + self._ahead_ns[1]
 
     def steps(self, steps: Sequence[Step]) -> list[Done]:
-        """Runs commands in their order, until one fails; the ones that were run.
+        """Runs commands in sequence until one fails; returns the commands that were run.
 
         Raises:
-            AgentLost: the connection is gone.
+            AgentLost: the connection is lost.
         """
         if not steps:
             return []
@@ -202,10 +203,10 @@ class Agent:
         return found
 
     def start(self, name: str, argv: Sequence[str]) -> Program:
-        """Starts a program beside the conversation.
+        """Starts a program that runs during the conversation.
 
         Raises:
-            BackendError: it cannot be started.
+            BackendError: the program cannot be started.
         """
         self.programs[name] = program = Program(tuple(argv))
         self.log.append({"argv": list(argv), "name": name})
@@ -213,7 +214,7 @@ class Agent:
         return program
 
     def tell(self, name: str, line: str) -> None:
-        """Gives a program a line on its standard input."""
+        """Writes a line to a program's standard input."""
         self._ask({"do": "tell", "name": name, "line": line})
 
     def signal(self, name: str, number: signal.Signals = signal.SIGTERM) -> None:
@@ -223,15 +224,15 @@ class Agent:
                 self._ask({"do": "signal", "name": name, "signal": int(number)})
 
     def wait_for_line(self, name: str, word: str, until: float) -> str:
-        """The first line of a program that begins with a word.
+        """Waits for the first line of a program that begins with a word.
 
         Args:
-            name: of the program.
+            name: the program's name.
             word: how the line begins.
-            until: a moment of ``time.monotonic``.
+            until: a time of ``time.monotonic``.
 
         Raises:
-            BackendError: the program ended first, or the time is over.
+            BackendError: the program ended before, or the time is over.
         """
         program = self.programs[name]
 
@@ -248,10 +249,10 @@ class Agent:
         return line
 
     def wait_for_end(self, name: str, until: float) -> Program:
-        """A program that has ended.
+        """Waits for the end of a program.
 
         Raises:
-            BackendError: it goes on for longer than that.
+            BackendError: the program still runs at that time.
         """
         program = self.programs[name]
         if not self._wait(lambda: program.code is not None, until):
@@ -276,11 +277,13 @@ class Agent:
         return dict(self._ask({"do": "list"})[0]["files"])
 
     def undo(self) -> list[str]:
-        """Ends programs and undoes steps; the connection stays. What could not be undone, in words."""
+        """Ends programs and undoes steps; the connection stays open. Returns the steps that could not be
+        undone, in words."""
         return list(self._ask({"do": "undo"})[0]["failed"])
 
     def restore(self) -> list[str]:
-        """Undoes everything and ends the connection; safe to repeat. What could not be undone, in words."""
+        """Undoes everything and ends the connection; safe to repeat. Returns the steps that could not be
+        undone, in words."""
         if self._process is None:
             return []
         if not self._lost:
@@ -291,7 +294,7 @@ class Agent:
         return list((self.restored or {}).get("failed", []))
 
     def path(self, word: str) -> str:
-        """A word of a command as the host has to read it: ``PROGRAM`` is the live program there."""
+        """A word of a command in the host's form: ``PROGRAM`` is replaced by the live program there."""
         return self.program_path if word == "PROGRAM" else word
 
     def runs(self, name: str) -> bool:
@@ -299,7 +302,8 @@ class Agent:
         return name in self.programs and self.programs[name].code is None
 
     def clear(self, names: Iterable[str]) -> None:
-        """Removes what programs of these names have left of an earlier run, files of the work folder too."""
+        """Removes the results of programs with these names from an earlier run, also files of the work
+        folder."""
         for name in names:
             self.programs.pop(name, None)
         running = {f"{name}.err" for name, one in self.programs.items() if one.code is None}
@@ -309,7 +313,7 @@ class Agent:
 
     @property
     def lost(self) -> str:
-        """Why the connection is gone; empty while it is there."""
+        """Why the connection is lost; empty while it is open."""
         return self._lost
 
     def _ask(
@@ -382,7 +386,7 @@ class Agent:
         began.put({})
 
     def _give(self, process: subprocess.Popen[bytes], octets: bytes) -> None:
-        """The program, piece by piece."""
+        """Sends the program, piece by piece."""
         assert process.stdin is not None
         with self._writing, suppress(OSError):
             for start in range(0, len(octets), PIECE):
@@ -465,7 +469,7 @@ class Agent:
 
 
 def run_all(agents: Iterable[Agent], work: Any) -> list[Any]:
-    """Does something with all hosts at once; the first error is raised when all are done."""
+    """Calls ``work`` for all hosts at once; the first error is raised after all calls are done."""
     from concurrent.futures import ThreadPoolExecutor
 
     chosen = list(agents)

@@ -1,4 +1,4 @@
-"""What a host is told to do, and what it answers, as data."""
+"""Orders to a host, and its answers, as data."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from tsnbench.errors import BackendError
 
 
 class AgentLost(BackendError):  # noqa: N818 - what happened
-    """The connection to a host is gone. The host undoes everything by itself."""
+    """The connection to a host is lost. The host undoes everything by itself."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A command on a host, and what undoes it."""
+    """A command on a host, and the commands that undo it."""
 
     argv: tuple[str, ...]
     stdin: str = ""
     undo: tuple[tuple[str, ...], ...] = ()
-    """Commands, the last one first; written down on the host once the step has succeeded."""
+    """Commands, the last one first; the host records them once the step has succeeded."""
     may_fail: bool = False
     limit_ms: int = 30_000
 
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a step."""
+    """The result of a step."""
 
     step: Step
     code: int
@@ -33,12 +33,12 @@ class Done:
     err: str
     begun_ns: int
     ended_ns: int
-    """TAI, by the host's clock."""
+    """TAI on the host's clock."""
 
 
 @dataclass
 class Program:
-    """A program that was started beside the conversation."""
+    """A program that was started during the conversation."""
 
     argv: tuple[str, ...]
     lines: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Ready:
-    """What a host said when its agent began."""
+    """The first answer of an agent."""
 
     work: str
     program: str
@@ -56,12 +56,12 @@ class Ready:
     machine: str
     hostname: str
     boot: str
-    """The same for all namespaces of one kernel."""
+    """An identifier that is equal for all namespaces of one kernel."""
     ssh: str
-    """Both ends of the ssh connection, as sshd says; empty without one."""
+    """Both ends of the ssh connection, as sshd reports them; empty without ssh."""
     tai_minus_utc_s: int
     ahead_ns: tuple[int, int]
-    """Its clock against this machine's: the least and the most that it can be ahead."""
+    """The least and the greatest possible offset of its clock from this machine's."""
     left: int
-    """Steps of a killed agent that were undone first."""
+    """Number of steps of a killed agent that were undone first."""
     not_undone: tuple[str, ...]

@@ -1,15 +1,15 @@
-"""From a login to an agent: a line for a POSIX shell that takes the program from standard input, and runs it.
+"""From a login to an agent: a line for a POSIX shell that reads the program from standard input, and runs it.
 
-Nothing has to be installed on the host. The program goes where programs may run, into a folder of its own,
+Nothing has to be installed on the host. The program is stored where programs may run, in a folder of its own,
 which it removes itself; captures are kept there until they are fetched.
 """
 
 from __future__ import annotations
 
 WRONG_MACHINE, NO_PLACE, NO_ROOT = 71, 72, 73
-"""Exit codes of the line; the agent's own is 3 where somebody else holds the host."""
+"""Exit codes of the line; the agent's own is 3 if another controller holds the host."""
 
-# No quotes and no `!`: the login's own shell, whichever it is, reads this between single quotes.
+# The line has no quotes and no `!`, as any login shell must read it between single quotes.
 _LINE = """\
 umask 077
 [ "$(uname -m)" = "$2" ] || { echo "tsnbench-machine $(uname -m)" >&2; exit 71; }
@@ -30,21 +30,21 @@ state=/run/tsnbench-host$5
 exec "$own/tsnbench-traffic" agent --state "$state" --own "$own" --owner "$3" --patience "$4"
 """
 GIVE = b"tsnbench-give"
-"""What the host says when it is ready for the program."""
+"""The host's message that it is ready for the program."""
 
 
 def words(
     octets: int, machine: str, owner: str, patience_ms: int, scope: str = "", folder: str = ""
 ) -> list[str]:
-    """The command that becomes an agent once it has been given so many octets of a program.
+    """The command that reads this many octets of a program and runs it as an agent.
 
-    It works in a folder below ``folder``, or where there is room and programs may run.
+    The agent works in a folder below ``folder``, or in one with enough space where programs may run.
     """
     return ["sh", "-c", _LINE, "tsnbench", str(octets), machine, owner, str(patience_ms), scope, folder]
 
 
 def explain(code: int, said: str) -> str:
-    """Why a host does not become one of ours; empty where that is not known."""
+    """Why a host cannot be used; empty if that is unknown."""
     word = {line.split()[0]: line.split()[-1] for line in said.splitlines() if line.startswith("tsnbench-")}
     if code == WRONG_MACHINE:
         found = word.get("tsnbench-machine", "another machine")

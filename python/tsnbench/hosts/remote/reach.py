@@ -1,4 +1,4 @@
-"""How a program is started on a host: over ssh, or in a network namespace of this machine."""
+"""The ways to start a program on a host: over ssh, or in a network namespace of this machine."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ _REASONS = (
 
 
 class Reach(Protocol):
-    """One way to a host. Only one thing is possible: to start a program with pipes to it."""
+    """A way to reach a host. Its only operation is to start a program with pipes to it."""
 
     @property
     def scope(self) -> str:
-        """What tells hosts apart that share a file system; empty where each has its own."""
+        """An identifier of hosts that share a file system; empty if each has its own."""
         ...
 
     def command(self, words: list[str]) -> list[str]:
-        """The words that start a program there, as this machine's own."""
+        """The command of this machine that starts a program there."""
         ...
 
     def explain(self, code: int, said: str) -> str:
-        """Why no program was started, with a hint; empty where that is not known."""
+        """Why no program was started, with a hint; empty if that is unknown."""
         ...
 
 
 @dataclass(frozen=True)
 class Ssh:
-    """The system's OpenSSH client: the user's own configuration, agents and jump hosts hold.
+    """The system's OpenSSH client with the user's own configuration, agents and jump hosts.
 
     ``TSNBENCH_SSH`` names another client, with its options.
     """
@@ -69,7 +69,7 @@ class Ssh:
         """A name that begins with a dash would be an option.
 
         Raises:
-            InputError: that is no name of a host.
+            InputError: the name is no name of a host.
         """
         if not _NAME.fullmatch(self.host) or self.host.startswith("-"):
             raise InputError(
@@ -77,21 +77,21 @@ class Ssh:
             )
 
     def command(self, words: list[str]) -> list[str]:
-        """One connection of its own, without a terminal and without questions.
+        """A connection of its own, without a terminal and without questions.
 
         Raises:
-            BackendError: there is no ssh here.
+            BackendError: ssh is not installed here.
         """
         client = shlex.split(os.environ.get("TSNBENCH_SSH", "ssh"))
         if not client or shutil.which(client[0]) is None:
             program = client[0] if client else "ssh"
             raise BackendError(f"there is no program {program} here\nhint: apt-get install openssh-client")
         options = ["-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}"]
-        # What ssh is given becomes one line for a shell there.
+        # ssh joins its arguments to one line for a shell there.
         return [*client, *options, "--", self.host, shlex.join(words)]
 
     def explain(self, code: int, said: str) -> str:
-        """What ssh's own words mean."""
+        """The meaning of ssh's own messages."""
         last = next((line for line in reversed(said.strip().splitlines()) if line.strip()), "nothing").strip()
         for pattern, reason, remedy in _REASONS:
             if re.search(pattern, said):
@@ -110,19 +110,19 @@ class Space:
         return f"-{self.name}"
 
     def command(self, words: list[str]) -> list[str]:
-        """As root."""
+        """The command, run as root."""
         return ["ip", "netns", "exec", self.name, *words]
 
     def explain(self, code: int, said: str) -> str:
-        """Nothing is known."""
+        """There is no explanation."""
         return ""
 
 
 def reach(target: str) -> Reach:
-    """By the destination in an inventory: ``netns://NAME`` is a namespace, everything else is for ssh.
+    """The way to a destination of an inventory: ``netns://NAME`` is a namespace, all others use ssh.
 
     Raises:
-        InputError: it is neither.
+        InputError: the destination is neither.
     """
     if target.startswith("netns://"):
         name = target.removeprefix("netns://")

@@ -1,4 +1,5 @@
-"""Clocks of nodes: the Plan's oscillators in the guest's own device, ptp4l beside them, their true errors.
+"""Clocks of nodes: the Plan's oscillators in the guest's own device, ptp4l for each node, and their true
+errors.
 
 ptp4l(8); IEEE 802.1AS-2020.
 """
@@ -25,19 +26,19 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Clocks, FrequencyJumpClockFault, Gptp, NodeClock, PlanDocument
 
 CONTROL = "/sys/kernel/debug/tsnport"
-"""Where the device is told what no program for networks can say."""
+"""The files for settings of the device for which no standard tool has a command."""
 MOST_MOMENTS = 4_000_000
-"""Notes of one clock; the device has room for no more."""
+"""Most records of one clock in the device's memory."""
 LINK_ALONE = "01:80:C2:00:00:0E"
-"""The address that no bridge passes on. IEEE 802.1Q-2022, 8.6.3."""
+"""An address that no bridge forwards. IEEE 802.1Q-2022, 8.6.3."""
 FARTHEST_NS = 1_000_000
-"""By more than this no clock is set."""
+"""Greatest change of a clock."""
 _LATE = "its talkers would be late, which ends a run"
 _NODES_KEY = "tsnbench.nodes"
 
 
 def unsupported(plan: PlanDocument, dilation: int = 1) -> Iterator[str]:
-    """What of clocks, or beside them, a kernel cannot do."""
+    """The parts of clocks, or combinations with them, that a kernel does not support."""
     clocks = plan.get("clocks")
     if not clocks:
         return
@@ -78,7 +79,7 @@ def _protocol(gptp: Gptp) -> Iterator[str]:
 
 
 def _one_system_clock(plan: PlanDocument) -> Iterator[str]:
-    """All nodes share the guest's CLOCK_TAI; only what the device does goes by the node's own clock."""
+    """All nodes share the guest's CLOCK_TAI; only the device uses the node's own clock."""
     own = "goes by the system's clock, which all nodes of a guest share"
     for port in plan["ports"]:
         qdisc = port.get("qdisc")
@@ -98,15 +99,16 @@ def _one_system_clock(plan: PlanDocument) -> Iterator[str]:
 
 
 def files(plan: PlanDocument, clocks: Clocks, how: Profile) -> dict[str, bytes]:
-    """ptp4l's configurations, and what happens while the Plan runs."""
+    """ptp4l's configurations, and the events during the run."""
     network, notes = Network(plan), Notes("vm")
     found = {"clock-steps": "".join(f"{at}\t{line}\n" for at, line in _steps(network, clocks)).encode()}
     for node in range(len(plan["nodes"])):
-        # Roles are given, so nobody announces anything, as in the simulator: else a Sync counts for
-        # nothing until its sender has announced itself often enough.
+        # Roles are configured, so no Announce messages are sent, as in the simulator; otherwise a Sync would
+        # be ignored until its sender has sent enough of them.
         own = [f"uds_address /tmp/ptp4l-{node}", "inhibit_announce 1", "ignore_source_id 1"]
         if "ieee_1588" in clocks.get("gptp", {}):
-            # The other address (01-1B-19-00-00-00) passes the kernel's bridge, round a boundary clock.
+            # The other address (01-1B-19-00-00-00) passes the kernel's bridge, and so bypasses a boundary
+            # clock.
             own += [f"ptp_dst_mac {LINK_ALONE}", f"p2p_dst_mac {LINK_ALONE}"]
         if (text := ptp.ptp4l(network, node, how, notes, first=own)) is not None:
             found[f"ptp4l-{node}.conf"] = text.encode()
@@ -114,7 +116,7 @@ def files(plan: PlanDocument, clocks: Clocks, how: Profile) -> dict[str, bytes]:
 
 
 def _steps(network: Network, clocks: Clocks) -> list[tuple[int, str]]:
-    """Lines for a shell: ptp4l begins when the Plan does, as simulated; oscillators and clocks change."""
+    """Lines for a shell: ptp4l begins with the Plan, as in the simulator; oscillators and clocks change."""
     taking_part = sorted({network.ports[port]["node"] for port in ptp.ports(network)})
     found = [
         (
@@ -144,7 +146,7 @@ def _jumps(clocks: Clocks, node: int) -> list[FrequencyJumpClockFault]:
 
 
 def _pace(own: NodeClock, jumps: list[FrequencyJumpClockFault]) -> list[tuple[int, int]]:
-    """From when on the oscillator is how fast: ns, parts of 10^12."""
+    """The rate of the oscillator over time: ns, parts of 10^12."""
     base = [
         (0, own["deviation_ppt"]),
         *((one["at_ns"], one["deviation_ppt"]) for one in own.get("changes", ())),
@@ -154,7 +156,7 @@ def _pace(own: NodeClock, jumps: list[FrequencyJumpClockFault]) -> list[tuple[in
     for at in sorted(edges):
         ppt = [value for begins, value in base if begins <= at][-1]
         jump = sum(one["by_ppt"] for one in jumps if one["from_ns"] <= at < one["until_ns"])
-        # A jump is a part of what the oscillator does.
+        # A jump is relative to the oscillator's rate.
         ppt += jump + ppt * jump // 10**12
         if not found or found[-1][1] != ppt:
             found.append((at, ppt))
@@ -166,7 +168,7 @@ def _commands(node: int) -> str:
 
 
 def writes(plan: PlanDocument, clocks: Clocks) -> Iterator[Write]:
-    """Before anything goes by a clock: at the Plan's zero each shows what it is to show."""
+    """Settings that come before any use of a clock: at the Plan's zero each clock must show its initial time."""
     record, moments = clocks["record_ns"], _moments(plan, clocks)
     for node in nodes(plan):
         own = clocks["nodes"][node]
@@ -184,7 +186,7 @@ def writes(plan: PlanDocument, clocks: Clocks) -> Iterator[Write]:
 
 
 def errors(returned: Returned, plan: PlanDocument, clocks: Clocks) -> dict[int, list[int]]:
-    """By node: how far its clock was ahead of true time at every moment, in ps.
+    """By node: the error of its clock at every moment, in ps.
 
     Raises:
         BackendError: moments are missing.
@@ -202,7 +204,7 @@ def errors(returned: Returned, plan: PlanDocument, clocks: Clocks) -> dict[int, 
 
 
 def write(returned: Returned, plan: PlanDocument, folder: Path) -> None:
-    """The table of clocks' errors, as the simulator's, and what each ptp4l said."""
+    """Writes the table of clocks' errors, as the simulator does, and the output of each ptp4l."""
     clocks = plan.get("clocks")
     if not clocks:
         return
@@ -237,10 +239,10 @@ def write(returned: Returned, plan: PlanDocument, folder: Path) -> None:
 
 
 def nodes(plan: PlanDocument) -> list[int]:
-    """Nodes that have a clock on the device: those with ports."""
+    """Nodes with a clock on the device: those with ports."""
     return sorted({port["node"] for port in plan["ports"]})
 
 
 def _moments(plan: PlanDocument, clocks: Clocks) -> int:
-    """From the first interval on, to the last that is over when the run is."""
+    """Number of intervals from the first one to the last one that ends within the run."""
     return (plan["duration_ns"] + plan["drain_ns"]) // clocks["record_ns"]

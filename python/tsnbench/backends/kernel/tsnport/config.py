@@ -1,4 +1,5 @@
-"""What the device is told that no program for networks can say: its links, gates at the start, captures."""
+"""The settings of the device for which no standard tool has a command: its links, gates at the start,
+captures."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def wire(plan: PlanDocument, *numbers: int) -> str:
 
 
 def control(plan: PlanDocument) -> Iterator[Write]:
-    """By the device's files."""
+    """The writes to the device's files."""
     for number, port in enumerate(plan["ports"]):
         if gates := port.get("gates"):
             if gates.get("unguarded"):
@@ -37,7 +38,7 @@ def control(plan: PlanDocument) -> Iterator[Write]:
                 yield _write(f"p{number}/initial", initial)
     for tap in plan["taps"]:
         if tap["stage"] in ("tx", "rx"):
-            # In the time of the node, as a host's own card stamps.
+            # Timestamps are in the time of the node, as those of a host's own card.
             yield _write(f"p{tap['port']}/{tap['stage']}/start", 2 if plan.get("clocks") else 1)
 
 

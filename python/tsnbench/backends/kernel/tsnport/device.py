@@ -1,4 +1,4 @@
-"""The guest's own device in the place of a Plan's ports: how it is made, used and read back."""
+"""The guest's own device as a Plan's ports: how it is set up, used and read back."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class _Tsnport(Device):
     }
 
     def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
-        """Too many faults, filters that the kernel has not, clocks that cannot be."""
+        """Too many faults, unsupported filters, unsupported clocks."""
         yield from faults.unsupported(plan)
         if plan.get("policing"):
             yield from shaping.unsupported_filters(plan)
         yield from clocks.unsupported(plan, dilation)
 
     def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
-        """The ports are there already, each in its namespace."""
+        """The ports already exist, each in its namespace."""
         how = shaping.profile(plan)
         arriving = shaping.arriving(plan, how)
         bridges = forwarding(plan)
         spaces = {space(number): Namespace() for number in range(len(plan["nodes"]))}
         for number, port in enumerate(plan["ports"]):
             spaces[space(port["node"])].ip += [f"link set p{number} address {port['mac']}"]
-        # clsact before taprio: whatever is put on an interface later resets it, and its timer stops (Linux
+        # clsact comes before taprio: a qdisc that is added later resets taprio, and its timer stops (Linux
         # 6.12).
         for node, arrivals in arriving.items():
             own = spaces[space(node)]
@@ -72,16 +72,16 @@ class _Tsnport(Device):
             setup.writes += faults.writes(plan, dilation)
         if own_clocks := plan.get("clocks"):
             setup.clocks += clocks.nodes(plan)
-            # Before anything goes by a clock.
+            # These settings come before any use of a clock.
             setup.writes[:0] = clocks.writes(plan, own_clocks)
             setup.files.update(clocks.files(plan, own_clocks, how))
         return setup
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
-        """Every qdisc, to the last number.
+        """Compares every qdisc with all its numbers.
 
         Raises:
-            BackendError: something is not as it was requested.
+            BackendError: a qdisc differs from the requested one.
         """
         how, reported = shaping.profile(plan, returned.epoch_ns), returned.qdiscs()
         for number, (port, frames) in enumerate(zip(plan["ports"], port_traffic(plan), strict=True)):
@@ -92,13 +92,13 @@ class _Tsnport(Device):
                 raise BackendError(f"{port['name']}: " + "; ".join(map(str, unlike)))
             gates = [one.options for one in there if one.device == f"p{number}" and one.kind == "taprio"]
             if root.flags is None and any("admin" in options for options in gates):
-                # A list that never came into force: whatever resets taprio stops its timer.
+                # A list that never came into force: a reset of taprio stops its timer.
                 raise BackendError(f"{port['name']}: the kernel's gates did not run")
 
     def gate_changes(
         self, plan: PlanDocument, returned: Returned, dilation: int
     ) -> dict[int, dict[str, Any]]:
-        """Of each port whose gates change."""
+        """For each port whose gates change."""
         return {
             number: gate_changes.counted(
                 plan, number, returned.text(f"lists-{number}"), returned.epoch_ns, dilation
@@ -107,7 +107,7 @@ class _Tsnport(Device):
         }
 
     def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
-        """By their places below the root."""
+        """Finds the queues by their indices below the root."""
         found = []
         for number, (port, frames) in enumerate(zip(plan["ports"], port_traffic(plan), strict=True)):
             by_place = {minor: one for one in reported[number] if (minor := one.below(qdiscs.HANDLE))}
@@ -120,11 +120,11 @@ class _Tsnport(Device):
         return found
 
     def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
-        """The errors of the nodes' clocks."""
+        """Writes the errors of the nodes' clocks."""
         clocks.write(returned, plan, folder)
 
     def notes(self, plan: PlanDocument) -> list[str]:
-        """Where Linux's shaper counts less than the standard's."""
+        """Notes on ports where Linux's shaper counts fewer octets than the standard's."""
         return [
             f"{port['name']}: Linux's cbs below taprio counts frames without preamble, FCS and gap "
             f"({shaping.COUNTED['cbs']} octets each), so the class may send that much more than it reserved"

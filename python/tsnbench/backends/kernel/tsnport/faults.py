@@ -1,6 +1,6 @@
-"""Faults as the guest's own device is told them: beforehand, so that no moment is missed.
+"""Faults for the guest's own device: it gets them before the run, so that no moment is missed.
 
-It draws as the simulator draws: where the same frames pass in the same order, the same ones are lost.
+It draws as the simulator draws: if the same frames pass in the same order, the same ones are lost.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Fault, LossModel, PlanDocument
 
 MOST = 64
-"""Lines that a port takes."""
+"""Most lines of a port."""
 _AFTER_NS = 1_000_000_000
-"""Longer than the run; what lasts for ever ends then."""
+"""A time after the end of the run, at which faults without an end are ended."""
 
 
 def fnv1a(name: str) -> int:
@@ -47,7 +47,7 @@ def writes(plan: PlanDocument, dilation: int) -> Iterator[Write]:
 
 
 def unsupported(plan: PlanDocument) -> Iterator[str]:
-    """What is too much for the device."""
+    """The faults that exceed the device's limits."""
     count = Counter(
         port for fault in plan.get("faults", ()) for port, _, _ in _commands(plan, fault, dilation=1)
     )
@@ -58,7 +58,7 @@ def unsupported(plan: PlanDocument) -> Iterator[str]:
 
 
 def _commands(plan: PlanDocument, fault: Fault, dilation: int) -> Iterator[tuple[int, str, tuple[int, ...]]]:
-    """Port, the device's word, and its numbers (see ``impairment.c``)."""
+    """Port, command of the device, and its numbers (see ``impairment.c``)."""
     if fault["kind"] == "node-down":
         for number, port in enumerate(plan["ports"]):
             if port["node"] == fault["node"]:
@@ -70,7 +70,7 @@ def _commands(plan: PlanDocument, fault: Fault, dilation: int) -> Iterator[tuple
     elif fault["kind"] == "loss":
         yield fault["port"], *_loss(fault["model"])
     elif fault["kind"] == "delay":
-        # In the Plan's time, for the device draws as the simulator draws; it stretches what it drew.
+        # These are in the Plan's time, as the device draws like the simulator and then dilates the result.
         least, most = fault["least_ns"] // dilation, fault["most_ns"] // dilation
         order = int(fault["keeps_order"])
         yield fault["port"], "delay", (least, max(0, most - least), fault["share_ppm"], order, dilation)

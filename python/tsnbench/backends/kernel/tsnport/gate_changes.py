@@ -1,6 +1,6 @@
-"""Gate control lists that replace others while a Plan runs, and what the guest's device made of them.
+"""Gate control lists that replace others during a run, and when the guest's device put them into force.
 
-IEEE 802.1Q-2022, 8.6.9.1: a list comes into force at its base time; where that is past, with its next cycle.
+IEEE 802.1Q-2022, 8.6.9.1: a list comes into force at its base time; if that is past, with its next cycle.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def changing(plan: PlanDocument) -> Iterator[int]:
-    """Ports whose gates are not one list for ever."""
+    """Ports with more than one gate control list."""
     for number, port in enumerate(plan["ports"]):
         if (gates := port.get("gates")) and (gates.get("changes") or gates.get("initial") is not None):
             yield number
 
 
 def requested(plan: PlanDocument, port: Port) -> list[GateChange]:
-    """The changes of a port that the run lives to see."""
+    """The changes of a port that come into force within the run."""
     gates = port.get("gates")
     end = plan["duration_ns"] + plan["drain_ns"]
     return [change for change in gates.get("changes", ()) if change["at_ns"] < end] if gates else []
@@ -45,13 +45,13 @@ def steps(plan: PlanDocument, how: Profile) -> dict[int, list[Step]]:
 
 
 def in_force_ns(change: GateChange) -> int:
-    """``ConfigChangeTime``."""
+    """``ConfigChangeTime`` of a change."""
     base, at = change["base_time_ns"], change["at_ns"]
     return base if base >= at else at + (base - at) % change["cycle_ns"]
 
 
 def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilation: int) -> dict[str, Any]:
-    """As the simulator's counters have it; the Plan is in its own time.
+    """The counters in the simulator's form; the Plan is in its own time.
 
     Raises:
         BackendError: a list came into force at another moment than the Plan's.
@@ -67,7 +67,7 @@ def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilat
         found[0]["list"] = 0
     due = [in_force_ns(change) for change in requested(plan, port)]
     first = [gates["base_time_ns"]] if late else []
-    # Of the first one it is known where it is to begin at a moment.
+    # The first list has a known begin if it begins at a moment.
     there = [start - epoch_ns for _, start, _ in (rows if late else rows[1:])]
     for place, at in enumerate([*first, *due]):
         if place >= len(there) or there[place] != at * dilation:
@@ -77,7 +77,7 @@ def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilat
                 "hint: it was requested too late: request it earlier, or stretch time with --dilate 10"
             )
     for place, at in enumerate(due):
-        # What would begin when the next one begins, too, never is in force.
+        # A list whose successor begins at the same time is never in force.
         while found and found[-1]["from_ns"] is not None and found[-1]["from_ns"] >= at:
             found.pop()
         found.append({"from_ns": at, "schedule": "list", "list": place + 1})

@@ -1,6 +1,7 @@
 """The qdiscs of the device's ports, as :mod:`tsnbench.linux` has them, and what happens to arriving frames.
 
-A bridge's gates are those of its hardware, so taprio hands them to the device; a host's are as its Plan says.
+A bridge's gates are those of its hardware, so taprio offloads them to the device; a host's gates are
+configured as in its Plan.
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Class, GateChange, Gates, PlanDocument, Port, Taprio
 
 QUEUES = 8
-"""Transmission queues of the device; the highest goes first."""
+"""Transmission queues of the device; the highest is served first."""
 COUNTED = {"cbs": 24, "bfifo": 4}
 """Octets of a frame that no qdisc counts: on the wire (preamble, delimiter, FCS, gap), in a queue (FCS).
 
-A tag that the kernel carries beside the frame comes on top."""
+A tag that the kernel stores beside the frame is additional."""
 AHEAD_NS = 2_000_000_000
-"""How far before the Plan's zero the lists of gates are in force at least; set-up takes longer than that."""
+"""How long before the Plan's zero the gate control lists are at least in force; the set-up takes longer than
+that."""
 _List = TypeVar("_List", "Gates", "Taprio")
 
 
 def profile(plan: PlanDocument, epoch_ns: int = 0) -> Profile:
-    """What the Plan leaves open."""
+    """The settings that the Plan leaves open."""
     return Profile(
         mode=Mode.FULL,
         layout=Layout.STRAIGHT,
@@ -46,7 +48,7 @@ def profile(plan: PlanDocument, epoch_ns: int = 0) -> Profile:
 def shape(
     port: Port, traffic: PortTraffic, how: Profile, last: GateChange | None = None
 ) -> tuple[Root, list[Child]]:
-    """The root of one port and what waits in its queues; ``last``: the latest gate control list."""
+    """The root of one port and the qdiscs of its queues; ``last``: the latest gate control list."""
     own = _as_requested(port, traffic)
     children = [
         replace(child, overhead=overhead(port, traffic, child.kind)) for child in qdiscs.children(own, how)
@@ -55,10 +57,10 @@ def shape(
 
 
 def overhead(port: Port, traffic: PortTraffic, kind: str) -> int:
-    """Octets of each frame that a port's qdisc of this kind is told to count besides those that it sees.
+    """Octets of each frame that a port's qdisc of this kind must count in addition to the frame's own.
 
-    A bridge's shaper counts what a frame costs on the wire, its queues count whole frames. Below taprio
-    Linux takes no size table: "STAB not supported on a non root" (only mqprio's queues are roots).
+    A bridge's shaper counts all octets on the wire, its queues count whole frames. Below taprio Linux
+    supports no size table: "STAB not supported on a non root" (only mqprio's queues are roots).
     """
     if port.get("qdisc") or port.get("gates") or kind not in COUNTED:
         return 0
@@ -66,12 +68,12 @@ def overhead(port: Port, traffic: PortTraffic, kind: str) -> int:
 
 
 def _as_requested(port: Port, traffic: PortTraffic) -> Port:
-    """One port as its qdiscs see it: queues without a limit have one, lists began long ago."""
+    """One port in the form of its qdiscs: queues without a limit get one, and lists began long ago."""
     own = port.copy()
     own["classes"] = [_limited(one) for one in own["classes"]]
     gates = own.get("gates")
     if gates:
-        # Below taprio the kernel takes no table of sizes (Linux 6.12: `STAB not supported on a non root`).
+        # Below taprio the kernel supports no table of sizes (Linux 6.12: `STAB not supported on a non root`).
         own["classes"] = [
             _as_seen(one, longest, traffic)
             for one, longest in zip(own["classes"], traffic.longest, strict=True)
@@ -85,7 +87,7 @@ def _as_requested(port: Port, traffic: PortTraffic) -> Port:
 
 
 def _limited(one: Class) -> Class:
-    """A class with the one limit that counts, as a queue of the kernel has one."""
+    """A class with only the limit that applies, as a queue of the kernel has one limit."""
     own = one.copy()
     if octets_count(one):
         own.pop("limit_frames", None)
@@ -95,7 +97,7 @@ def _limited(one: Class) -> Class:
 
 
 def _as_seen(one: Class, longest: int, traffic: PortTraffic) -> Class:
-    """A class whose limit is as many of its longest frames, in octets that a queue counts of them."""
+    """A class with its limit in octets for as many of its longest frames, as a queue counts them."""
     if "limit_octets" not in one or not longest:
         return one
     unseen = COUNTED["bfifo"] + traffic.hidden_at_port
@@ -109,7 +111,7 @@ def _began(gates: _List) -> _List:
 
 
 def arriving(plan: PlanDocument, how: Profile) -> dict[int, list[ingress.Arrivals]]:
-    """By node, what happens to frames as they come in; priorities only of those that do."""
+    """By node, the treatment of received frames; with priorities only of frames that exist."""
     network = Network(plan)
     seen: dict[int, set[int]] = defaultdict(set)
     rewritten = any(entry.get("regeneration") for entry in plan.get("policing", ()))
@@ -121,7 +123,7 @@ def arriving(plan: PlanDocument, how: Profile) -> dict[int, list[ingress.Arrival
     found = {}
     for node in range(len(plan["nodes"])):
         found[node] = [
-            # Frames have priority 0 already.
+            # Priority 0 is the frames' default.
             replace(one, filters=tuple(_needed(one.filters, seen[one.port] - {0})))
             for one in ingress.arrivals(network, node, how, Notes("vm"))
         ]
@@ -133,7 +135,7 @@ def _needed(filters: tuple[ingress.Filter, ...], priorities: set[int]) -> list[i
 
 
 def unsupported_filters(plan: PlanDocument) -> list[str]:
-    """What a kernel cannot do of a Plan's filters."""
+    """The parts of a Plan's filters that a kernel does not support."""
     network, notes = Network(plan), Notes("vm")
     for node in range(len(plan["nodes"])):
         ingress.arrivals(network, node, profile(plan), notes)

@@ -1,4 +1,4 @@
-"""A Plan on veth interfaces, which any kernel has: HTB stands for the MAC, netem for the wire."""
+"""A Plan on veth interfaces, which any kernel has: HTB takes the part of the MAC, netem that of the wire."""
 
 from tsnbench.backends.kernel.veth.device import VETH
 

@@ -28,18 +28,18 @@ USUAL_MTU = 1500
 
 @dataclass(frozen=True)
 class Wire:
-    """One direction of a cable: how fast, how long, and what is wrong with it."""
+    """One direction of a cable: its rate, its delay, and its impairments."""
 
     device: str
-    """Where it ends."""
+    """The interface at its end."""
     rate_bps: int
     delay_ps: int
     overhead: int
-    """Octets of each frame that netem counts besides those that it sees."""
+    """Octets that netem counts for each frame in addition to the frame's own."""
     impairments: Options = ()
 
     def qdisc(self) -> Qdisc:
-        """As netem."""
+        """The netem qdisc of the wire."""
         delay = -(-self.delay_ps // 1000)
         options = [("limit", "100000")]
         if delay:
@@ -70,7 +70,8 @@ def links(plan: PlanDocument, longest_payload: int) -> list[str]:
 
 
 def crossings(wires: list[Wire], can: Capabilities) -> list[str]:
-    """Lines for ``tc``: what comes out of one pair goes over its wire into the peer's. By port, its wire."""
+    """Lines for ``tc`` that connect the outer ends of pairs: frames from one pair pass its wire into the
+    peer's. Returns the wires by port, too."""
     found = []
     for number, one in enumerate(wires):
         if can.wires:
@@ -80,6 +81,6 @@ def crossings(wires: list[Wire], can: Capabilities) -> list[str]:
 
 
 def redirect(number: int, device: str, can: Capabilities) -> str:
-    """What a port sends goes out where its peer is."""
+    """Redirects the frames of a port to the interface of its peer."""
     every = "matchall" if "matchall" in can.filters else "protocol all u32 match u32 0 0"
     return f"filter add dev w{number} ingress {every} action mirred egress redirect dev {device}"

@@ -1,4 +1,4 @@
-"""veth interfaces in the place of a Plan's ports: how they are made, used and read back."""
+"""veth interfaces as a Plan's ports: how they are made, used and read back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Veth(Device):
     more: Mapping[str, frozenset[str]] = {}
 
     def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
-        """Faults that netem has no words for."""
+        """Faults that netem does not support."""
         yield from faults.unsupported(plan, can)
 
     def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
@@ -55,10 +55,10 @@ class _Veth(Device):
         return Setup(spaces, [Steps("steps", cables.WIRES, steps)] if steps else [])
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:
-        """Every qdisc that decides when a frame leaves.
+        """Compares every qdisc that decides when a frame leaves.
 
         Raises:
-            BackendError: it does something else.
+            BackendError: a qdisc differs from the requested one.
         """
         if wrong := differences(plan, returned.qdiscs(), can):
             listed = "\n".join(f"  {one}" for one in wrong[:12])
@@ -67,11 +67,11 @@ class _Veth(Device):
     def gate_changes(
         self, plan: PlanDocument, returned: Returned, dilation: int
     ) -> dict[int, dict[str, Any]]:
-        """Nothing: a list is in force for ever."""
+        """None: a list is in force for ever."""
         return {}
 
     def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
-        """By the handles that :mod:`shaping` gives them."""
+        """Finds queues by the handles of :mod:`shaping`."""
         found = []
         for number, port in enumerate(plan["ports"]):
             by_handle = {one.handle: one.counters for one in reported[number]}
@@ -80,10 +80,10 @@ class _Veth(Device):
         return found
 
     def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
-        """Nothing."""
+        """There is nothing to record."""
 
     def notes(self, plan: PlanDocument) -> list[str]:
-        """Nothing."""
+        """There are no notes."""
         return []
 
 
@@ -94,7 +94,7 @@ VETH: Device = _Veth()
 def differences(
     plan: PlanDocument, reported: Mapping[str, list[ReportedQdisc]], can: Capabilities
 ) -> list[Difference]:
-    """Of each qdisc that was requested in the namespaces whose qdiscs are reported."""
+    """The differences of each requested qdisc, in the namespaces whose qdiscs are reported."""
     found: list[Difference] = []
     traffic = port_traffic(plan)
     if can.wires and cables.WIRES in reported:
@@ -109,7 +109,7 @@ def differences(
 
 
 def priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
-    """By port of a bridge, the priorities in tags of frames that arrive there and are passed on."""
+    """By port of a bridge, the priorities in tags of frames that arrive there and are forwarded."""
     seen: dict[int, set[int]] = defaultdict(set)
     for stream in plan["streams"]:
         for hop in stream["route"]:
@@ -121,7 +121,7 @@ def priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
 
 
 def tag_filters(device: str, priorities: set[int]) -> list[str]:
-    """A tag's priority becomes the kernel's, which its qdiscs look at. IEEE 802.1Q-2022, 6.9.3."""
+    """Filters that copy a tag's priority to the kernel's priority, which qdiscs use. IEEE 802.1Q-2022, 6.9.3."""
     return [
         f"qdisc add dev {device} clsact",
         *(

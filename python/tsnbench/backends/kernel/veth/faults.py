@@ -1,7 +1,7 @@
-"""Faults while a Plan runs on veth interfaces: links and nodes that fail, cables that lose, delay, double.
+"""Faults of a run on veth interfaces: links and nodes that fail, cables that lose, delay or duplicate frames.
 
-What a cable does is done on the wires: ports, their queues and captures notice nothing, as in the simulator.
-tc-netem(8).
+Effects of cables are applied on the wires: ports, their queues and captures are not affected, as in the
+simulator. tc-netem(8).
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 def steps(plan: PlanDocument, wires: list[Wire], can: Capabilities) -> list[Step]:
-    """In the order of time; by port, its wire.
+    """The steps in the order of time; ``wires`` are those of the ports.
 
-    A wire's state follows from all faults that last at a moment: two that overlap do not undo each other.
+    A wire's state follows from all faults that are active at a moment: overlapping faults do not undo each
+    other.
     """
     faults = plan.get("faults", [])
     edges = sorted({at for fault in faults for at in (fault["from_ns"], fault["until_ns"])})
@@ -36,7 +37,7 @@ def steps(plan: PlanDocument, wires: list[Wire], can: Capabilities) -> list[Step
             cuts = any(_cuts(plan, fault, number) for fault in lasting)
             if cuts != cut[number]:
                 cut[number] = cuts
-                # What comes into a wire then goes nowhere.
+                # Frames that enter the wire are then lost.
                 line = f"filter del dev w{number} ingress" if cuts else redirect(number, wire.device, can)
                 found.append(Step(at, line))
             impaired = _impaired(wire, [fault for fault in lasting if fault.get("port") == number])
@@ -47,7 +48,7 @@ def steps(plan: PlanDocument, wires: list[Wire], can: Capabilities) -> list[Step
 
 
 def unsupported(plan: PlanDocument, can: Capabilities) -> Iterator[str]:
-    """What of a Plan's faults netem cannot do."""
+    """The parts of a Plan's faults that netem does not support."""
     faults = plan.get("faults", [])
     for number, fault in enumerate(faults):
         where = f"fault {number + 1} ({fault['kind']})"
@@ -74,7 +75,7 @@ def _meet(one: Fault, other: Fault) -> bool:
 
 
 def _cuts(plan: PlanDocument, fault: Fault, port: int) -> bool:
-    """Whether nothing that the port sends arrives."""
+    """Whether a fault cuts the link, so that no frame of the port arrives."""
     peer = plan["ports"][port]["peer"]
     if fault["kind"] == "link-down":
         return fault["port"] in (port, peer)
@@ -83,7 +84,7 @@ def _cuts(plan: PlanDocument, fault: Fault, port: int) -> bool:
 
 
 def _impaired(wire: Wire, mine: list[Fault]) -> Wire:
-    """A wire with all that is wrong with it."""
+    """A wire with all its impairments."""
     later = sum(fault["least_ns"] for fault in mine if fault["kind"] == "delay")
     return replace(
         wire,
@@ -93,7 +94,7 @@ def _impaired(wire: Wire, mine: list[Fault]) -> Wire:
 
 
 def _options(fault: Fault) -> Options:
-    """What netem has for a fault beside its delay."""
+    """The options of netem for a fault, without its delay."""
     if fault["kind"] == "duplicate":
         return (("duplicate", _percent(fault["share_ppm"])),)
     if fault["kind"] != "loss":

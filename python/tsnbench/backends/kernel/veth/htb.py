@@ -1,4 +1,4 @@
-"""Classes of HTB, and what sorts frames into them. tc-htb(8)."""
+"""Classes of HTB, and the filters that assign frames to them. tc-htb(8)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tsnbench.linux.qdiscs import Options, Qdisc, Root
 
 @dataclass(frozen=True)
 class HtbClass:
-    """A class, with its rate."""
+    """A class with its rate."""
 
     parent: str
     classid: str
     options: Options
 
     def line(self, device: str, verb: str) -> str:
-        """Everything on one line, as a batch file needs it."""
+        """The whole command on one line, as a batch file requires."""
         words = [f"class {verb} dev {device} parent {self.parent} classid {self.classid} htb"]
         return " ".join([*words, *(f"{name} {value}" for name, value in self.options)])
 
@@ -29,9 +29,9 @@ class BpfFilter:
     bytecode: str
 
     def line(self, device: str, verb: str) -> str:
-        """Everything on one line, as a batch file needs it."""
+        """The whole command on one line, as a batch file requires."""
         return f"filter {verb} dev {device} parent {self.parent} protocol all bpf bytecode '{self.bytecode}'"
 
 
 Element = Root | Qdisc | HtbClass | BpfFilter
-"""One part of what shapes a port."""
+"""One part of a port's shaping."""

@@ -1,6 +1,6 @@
-"""What was requested of ``tc`` beside what the kernel reports.
+"""Compares the requests to ``tc`` with the kernel's report.
 
-tc(8): only what decides when a frame leaves is compared; counters and defaults are not.
+tc(8): only settings that decide when a frame leaves are compared; counters and defaults are not.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def compare_port(
 
 
 def compare_wire(wire: Wire, reported: Sequence[ReportedQdisc], *, changes: bool) -> Iterator[Difference]:
-    """A wire; its rate not where faults change it."""
+    """Compares a wire; its rate is left out if faults change it."""
     found = next((one for one in reported if one.device == wire.device and one.parent is None), None)
     where = f"{wire.device} root"
     if found is None or found.kind != "netem":

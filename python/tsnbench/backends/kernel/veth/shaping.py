@@ -1,8 +1,8 @@
 """A port's classes, shapers and gates as qdiscs.
 
-A veth interface takes frames at any pace, so something has to hold them back as a MAC does: an HTB class of
-the port's rate, which lets a frame go when the one before it is on the wire; strict priority below it. Under
-taprio, which must be the root, each class has such an HTB of its own.
+A veth interface accepts frames at any rate, so a qdisc must limit the rate as a MAC does: an HTB class with
+the port's rate, which lets a frame pass when the previous one is on the wire; strict priority is below it.
+Under taprio, which must be the root, each class has an HTB of its own.
 """
 
 from __future__ import annotations
@@ -23,27 +23,29 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Gates, Port
 
 OVERHEAD = 24
-"""Octets that a frame costs on the wire beyond what the kernel counts: preamble, delimiter, FCS, gap."""
+"""Octets of a frame on the wire that the kernel does not count: preamble, delimiter, FCS, gap."""
 VETH_BPS = 10_000_000_000
-"""What a veth interface says its rate is; cbs and taprio believe it."""
+"""The rate that a veth interface reports, which cbs and taprio use."""
 CATCH_UP_NS = 4000
-"""How far a port may catch up when the kernel woke it late; the wire behind it still serialises exactly."""
+"""How much a port may catch up when the kernel woke it late; the following wire still serialises exactly."""
 SHORTEST_NS = 100
-"""Shorter gate entries are left out: the kernel refuses what has no room for a frame."""
+"""Shorter gate entries are left out: the kernel rejects entries without room for a frame."""
 QUEUES_FROM = 0x20
 """The queue of class n has the handle 20 + n, hexadecimal."""
 _MACS_FROM = 0x10
 
 
 def lines(device: str, elements: list[Element], moment: Callable[[int], str] = after_epoch) -> list[str]:
-    """For ``tc``, in the order in which they are added; ``moment``: how an instant of the Plan is written."""
+    """Lines for ``tc``, in the order in which the elements are added; ``moment`` formats an instant of the
+    Plan."""
     found = []
     for one in elements:
         if isinstance(one, Root):
             found.append(one.line(device, moment, "add"))
         else:
             found.append(one.line(device, "add"))
-    # A qdisc that is put below resets taprio, and its timer stops for ever (Linux 6.12): tell it again.
+    # A qdisc that is added below resets taprio, and its timer stops for ever (Linux 6.12): so the schedule is
+    # set again.
     found += [one.schedule_line(device, moment) for one in elements if isinstance(one, Root)]
     return found
 
@@ -67,7 +69,7 @@ def shape(port: Port, traffic: PortTraffic, can: Capabilities) -> list[Element]:
         more, places = vlan_priority.bands(port, "parent 1:1")
         found += more
     else:
-        # Band 0 goes first, and so has the highest class.
+        # Band 0 is served first, so it is for the highest class.
         bands = [len(classes) - 1 - port["pcp_to_class"][min(priority, 7)] for priority in range(16)]
         options = (("bands", str(len(classes))), ("priomap", " ".join(map(str, bands))))
         found.append(Qdisc("parent 1:1", "prio", options, "2:"))
@@ -88,7 +90,7 @@ def _mac(port: Port, place: str, handle: str, overhead: int) -> list[Element]:
 
 
 def _class(port: Port, number: int, place: str) -> list[Element]:
-    """The queue of one class, behind its shaper where it has one."""
+    """The queue of one class, after its shaper if it has one."""
     own = port["classes"][number]
     handle = QUEUES_FROM + number
     limit = (("limit", str(own.get("limit_frames") or ENDLESS)),)
@@ -96,8 +98,8 @@ def _class(port: Port, number: int, place: str) -> list[Element]:
     if not cbs:
         return [Qdisc(place, "pfifo", limit, f"{handle:x}:")]
     idle = cbs["idle_slope_bps"]
-    # The kernel takes a frame's time from the interface's rate, not the port's: with this send slope, and
-    # credit for as long a frame as there is, frames are spaced as the idle slope says whatever that rate is.
+    # The kernel computes a frame's time from the interface's rate, not the port's: with this send slope, and
+    # credit for the longest frame, the idle slope determines the gaps between frames whatever that rate is.
     options = (
         ("idleslope", str(idle // 1000)),
         ("sendslope", str((idle - VETH_BPS) // 1000)),
@@ -122,7 +124,7 @@ def _taprio(port: Port, gates: Gates, traffic: PortTraffic, overhead: int) -> Ro
         num_tc=len(port["classes"]),
         map=tuple(port["pcp_to_class"][min(priority, 7)] for priority in range(16)),
         queues=tuple((1, place) for place in range(len(port["classes"]))),
-        # A base time in the past is moved on by whole cycles: the list is in force before the first frame.
+        # A base time in the past is advanced by whole cycles: the list is in force before the first frame.
         base_time=gates["base_time_ns"] % cycle - (2_000_000_000 // cycle) * cycle,
         cycle_time=cycle,
         entries=tuple(("S", mask, interval) for mask, interval in entries),
@@ -131,17 +133,18 @@ def _taprio(port: Port, gates: Gates, traffic: PortTraffic, overhead: int) -> Ro
 
 
 def guards(port: Port, traffic: PortTraffic) -> list[int]:
-    """By class: how long before its gate closes its longest frame must begin, in ns; less taprio's part.
+    """By class: how long before its gate closes its longest frame must begin, in ns, without taprio's own
+    guard.
 
-    taprio holds a frame back that would not end in time at the interface's rate, not at the port's.
+    taprio delays a frame that would not end in time at the interface's rate, not at the port's.
     """
     slower = 8 * 10**9 / port["rate_bps"] - 8 * 10**9 / VETH_BPS
-    # The gap behind a frame may lie behind the window.
+    # The gap after a frame may be after the window.
     return [int(max(0, octets + 8 if octets else 0) * slower) for octets in traffic.longest]
 
 
 def guarded(entries: list[Entry], ahead: list[int]) -> list[Entry]:
-    """The list with every gate closed so much earlier; a gate that never closes stays open."""
+    """The list with every gate closed earlier by its guard; a gate that never closes stays open."""
     cycle = sum(interval for _, interval in entries)
     starts = [0, *accumulate(interval for _, interval in entries)]
     open_at: list[list[Span]] = []

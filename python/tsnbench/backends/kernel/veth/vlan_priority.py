@@ -1,9 +1,9 @@
-"""Strict priority where the kernel has no ``prio`` and no ``skbedit``: HTB's own, by a tag's priority.
+"""Strict priority for kernels without ``prio`` and ``skbedit``: HTB's own priority, by a tag's priority.
 
-HTB serves classes with tokens in the order of their ``prio``. Below the class that stands for the MAC there
-is a second HTB whose classes have more tokens than any port can use, so that only their order counts. A
-program of classic BPF reads the tag, which is in the frame at its talker, and beside it once it was received.
-IEEE 802.1Q-2022, 8.6.6 and 9.6.
+HTB serves classes with tokens in the order of their ``prio``. Below the class for the MAC there is a second
+HTB whose classes have more tokens than any port can use, so that only their order matters. A program of
+classic BPF reads the tag, which is in the frame at its talker, and beside it after a reception. IEEE
+802.1Q-2022, 8.6.6 and 9.6.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LOAD_HALF, _LOAD_OCTET, _EQUAL, _SHIFT, _JUMP, _RETURN = 0x28, 0x30, 0x15, 0x74, 0x05, 0x06
 _ASIDE = 0xFFFFF000
-"""SKF_AD_OFF: what the kernel knows of a frame beside its octets."""
+"""SKF_AD_OFF: the offset of the data that the kernel stores beside a frame."""
 _TAG, _TAGGED = _ASIDE + 44, _ASIDE + 48
 _ENDLESS = (
     ("rate", "100gbit"),
@@ -30,7 +30,7 @@ _ENDLESS = (
 
 
 def bytecode(answers: list[int]) -> str:
-    """A program for ``tc``: the answer of a frame's priority; untagged frames have priority 0."""
+    """A program for ``tc`` that returns the answer for a frame's priority; untagged frames have priority 0."""
     ladder = [
         one for pcp, answer in enumerate(answers) for one in ((_EQUAL, 0, 1, pcp), (_RETURN, 0, 0, answer))
     ]
@@ -47,7 +47,7 @@ def bytecode(answers: list[int]) -> str:
         *ladder,
         (_RETURN, 0, 0, answers[0]),
     ]
-    # An untagged frame goes to the end, past the ladder.
+    # An untagged frame jumps to the end of the program.
     program[3] = (_EQUAL, 0, len(program) - 1 - 4, 0x8100)
     return f"{len(program)}," + ",".join(" ".join(map(str, one)) for one in program)
 
