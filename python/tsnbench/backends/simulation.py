@@ -1,4 +1,5 @@
-"""The simulator as a backend: it computes in integer picoseconds, and one Plan always gives the same bytes."""
+"""The simulator as a backend: it computes in integer picoseconds, and one Plan always gives the same
+bytes."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def check(
 
 
 class Subject(StrEnum):
-    """The kinds of files that people write."""
+    """The kinds of input files."""
 
     SCENARIO = "scenario"
     INVENTORY = "inventory"

@@ -110,7 +110,7 @@ def deploy(
 
 
 def _document(file: Path, only: list[str]) -> PlanDocument:
-    """A Plan's document, from a file of one or by planning a scenario."""
+    """The document of a Plan, read from a file or planned from a scenario."""
     from tsnbench.errors import InputError
     from tsnbench.planning import Plan
     from tsnbench.planning import plan as make_plan

@@ -69,7 +69,7 @@ def _plans(scenario: Path) -> list[Plan]:
 
 
 def _lab(file: Path, scenario: Path | None, on: str | None, place: list[str], as_json: bool) -> NoReturn:
-    """All hosts of a lab at once."""
+    """Examines all hosts of a lab at once."""
     from tsnbench.doctor import examine_lab
     from tsnbench.hosts import load_inventory
 
@@ -87,7 +87,7 @@ def _lab(file: Path, scenario: Path | None, on: str | None, place: list[str], as
 
 
 def _one_host(target: str, scenario: Path, as_json: bool) -> NoReturn:
-    """One host against every node of a scenario."""
+    """Examines one host for every node of a scenario."""
     from tsnbench.doctor import examine_host
 
     with told():

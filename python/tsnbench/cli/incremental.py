@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def kept(scenarios: Sequence[Scenario], keep: Path) -> tuple[Plan, list[dict[str, str | int]]]:
-    """The Plan beside an earlier one, and what became of its schedule, which is also printed on stderr.
+    """The Plan beside an earlier one, and the changes of its schedule, which are also printed on stderr.
 
     Raises:
         InputError: there are several runs to plan, or the earlier Plan cannot be read.

@@ -14,7 +14,7 @@ from tsnbench.cli.console.output import say, tell, told
 
 
 class Kind(StrEnum):
-    """What a lab's hosts are."""
+    """The kind of a lab's hosts."""
 
     CELLS = "cells"
     GUEST = "guest"

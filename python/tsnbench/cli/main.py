@@ -1,7 +1,7 @@
 """``tsnbench``: one scenario, from plan to verdict.
 
-A command's module is loaded when that command is asked for: reading the options of all of them takes longer
-than most commands do.
+A command's module is loaded only for that command: loading the options of all commands takes longer than most
+commands do.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ COMMANDS = {
 }
 """Every command and the module of ``tsnbench.cli`` that has it under its name, in the order of ``--help``.
 
-A module with commands of its own below, as ``import`` has, calls them ``app``."""
+A module with subcommands, such as ``import``, has them as ``app``."""
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """The program with the commands of these names; with all of them unless given."""
+    """The program with the commands of these names; by default with all commands."""
     made = typer.Typer(
         name="tsnbench",
         help="Find out whether a time-sensitive network is on time.",
@@ -78,7 +78,7 @@ def root(
 
 
 def __getattr__(name: str) -> Any:
-    """``app``: the whole program, for those who call it from Python."""
+    """``app``: the whole program, for calls from Python."""
     if name == "app":
         return application()
     raise AttributeError(name)
@@ -88,16 +88,16 @@ def main() -> None:
     """Entry point of the ``tsnbench`` program."""
     from tsnbench.cli.console.net import guarded
 
-    # Trees of large scenarios have no circles: looking for them every 700 objects takes a fifth of the time.
+    # Trees of large scenarios have no cycles: a search for them every 700 objects takes a fifth of the time.
     gc.set_threshold(100_000)
     code = guarded(lambda: application(_needed(sys.argv[1:]))())
-    # All memory is given back at once: no use in looking through it for circles.
+    # All memory is freed at once at the end: a search for cycles has no use.
     gc.freeze()
     sys.exit(code)
 
 
 def _needed(words: list[str]) -> Iterable[str]:
-    """The commands that these words can be about."""
+    """The commands that these words may refer to."""
     if words[:1] == ["--version"]:
         return ()
     return words[:1] if words and words[0] in COMMANDS else COMMANDS

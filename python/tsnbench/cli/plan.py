@@ -1,4 +1,4 @@
-"""``tsnbench plan``: what a scenario means, before anything runs."""
+"""``tsnbench plan``: the results of planning, before a run."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def plan(
 
 
 def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> None:
-    """The worst case of every stream, and what it says of every requirement."""
+    """The worst case of every stream, and its verdict on every requirement."""
     from tsnbench.measure.headline import worst_case_line
     from tsnbench.measure.tables import MOST_ROWS, worst_cases_table
     from tsnbench.measure.verdict import counting, worst_cases
@@ -147,7 +147,7 @@ def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> 
 
 
 def _report(plans: list[Plan], title: str, folder: Path) -> None:
-    """Writes the page of a Plan; says on stdout where it is."""
+    """Writes the page of a Plan; prints its path on stdout."""
     from tsnbench.errors import InputError
     from tsnbench.report.plan_page import write_plan
 
@@ -167,7 +167,7 @@ def _export(
     interfaces: list[str],
     yang: Path | None,
 ) -> None:
-    """Writes files; says on stderr what they cannot say, and on stdout which they are."""
+    """Writes files; prints the losses on stderr, and their paths on stdout."""
     from tsnbench.errors import InputError
     from tsnbench.exports import export, write
     from tsnbench.exports.yang_check import check

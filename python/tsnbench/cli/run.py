@@ -162,7 +162,7 @@ def run(
 
 
 def _tell_earlier(into: Path, earlier: list[str]) -> None:
-    """Runs of values that the sweep has no longer."""
+    """Lists runs with values that the sweep does not have any more."""
     names = some(earlier, 5)
     said = f"note: {into} also holds runs of an earlier sweep, which are not part of this report: {names}"
     tell(f"{said}\nhint: --force removes them")
@@ -206,7 +206,7 @@ def _hosts(hosts: Path | None, place: list[str], dilate: int) -> Backend:
 
 
 def _say(backend: Backend, plans: Sequence[Plan]) -> None:
-    """Every command for every host."""
+    """Prints every command for every host."""
     from tsnbench.hosts.backend import Hosts
 
     if not isinstance(backend, Hosts):
@@ -217,7 +217,7 @@ def _say(backend: Backend, plans: Sequence[Plan]) -> None:
 
 
 def _elsewhere(on: str, dilate: int, hosts: Path | None, place: list[str]) -> list[str]:
-    """The part of the command that says where it ran, where that is not the simulator."""
+    """The options of the command for another backend than the simulator."""
     if on == "simulation":
         return []
     more = ["--dilate", str(dilate)] if dilate != 1 else []
@@ -239,7 +239,7 @@ def duration_ns(option: str, text: str | None) -> int | None:
 
 
 def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool) -> None:
-    """The verdicts, as tables for people or JSON for machines."""
+    """Prints the verdicts, as tables for people or JSON for programs."""
     if as_json:
         print_json(
             [
@@ -274,14 +274,14 @@ def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool)
 
 
 def print_run(measures: Measures, verdict: Verdict, everything: bool) -> None:
-    """The tables of one run: what matters most, or all."""
+    """Prints the tables of one run: the most important rows, or all."""
     from tsnbench.measure import MOST_ROWS, measures_table, streams_table, verdict_rows, verdict_table
 
     if everything:
         print_table(measures_table(measures))
         print_table(verdict_table(verdict))
         return
-    # Streams in the order of the verdict: those that failed, or have the least left, first.
+    # Streams in the order of the verdict: those that failed, or have the least margin, first.
     first = list(dict.fromkeys((row["group"], row["listener"]) for row in verdict_rows(verdict)))
     print_table(streams_table(measures, MOST_ROWS, first))
     if verdict["rows"]:

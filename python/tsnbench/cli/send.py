@@ -128,7 +128,7 @@ def _trdp(to: str, words: list[str], duration: str | None, as_json: bool) -> Non
 
 
 def show_end_device(found: Result, as_json: bool) -> None:
-    """What a TRDP end device did and heard."""
+    """Prints the counters of a TRDP end device."""
     from tsnbench.live.trdp_tables import tables
 
     if as_json:
@@ -148,7 +148,7 @@ def _scenario(file: Path, node: str | None, asked: Sending) -> Sent:
 
 
 def _named(streams: list[str]) -> dict[str, str]:
-    """``name: {keys}`` each."""
+    """``name: {keys}`` for each stream."""
     found = {}
     for text in streams:
         parts = re.fullmatch(r"\s*([\w.-]+)\s*:\s*\{(.*)\}\s*", text)

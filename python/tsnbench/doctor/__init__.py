@@ -1,4 +1,5 @@
-"""What this machine can do of a Plan, and why not: its kernel, interfaces, clocks and processors."""
+"""The capabilities of this machine for Plans, and their causes: its kernel, interfaces, clocks and
+processors."""
 
 from tsnbench.doctor.answers import Answer, answers
 from tsnbench.doctor.findings import Finding, examine

@@ -1,4 +1,4 @@
-"""Can a scenario be run here? Per backend, with reasons and remedies."""
+"""Whether a scenario can be run here. Per backend, with reasons and remedies."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one backend."""
+    """The answer for one backend."""
 
     backend: str
     can: bool
     reasons: tuple[str, ...]
-    """Why not; where it can, what a reader of its results has to know."""
+    """The reasons if it cannot; otherwise the notes for a reader of its results."""
     remedy: str = ""
 
 
 def answers(plans: Sequence[Plan]) -> list[Answer]:
-    """For all runs of a scenario."""
+    """The answers for all runs of a scenario."""
     return [Answer("simulation", True, ()), _namespaces(plans), _guest(plans)]
 
 

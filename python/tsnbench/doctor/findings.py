@@ -1,4 +1,4 @@
-"""What is found on this machine, each with what it means and what to do."""
+"""The findings on this machine, each with its meaning and a remedy."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _USES = {
     "action gate": "stream gates",
     "bridge vlan_filtering": "VLANs",
 }
-"""What a scenario needs of a kernel, and for what."""
+"""The kernel's parts that scenarios need, with their purposes."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing: its state in a word, what was found, and a remedy where there is one."""
+    """One finding: its state in a word, its text, and a remedy if there is one."""
 
     room: str
-    """kernel, tools, interface NAME, clocks, processors, rights."""
+    """The subject: kernel, tools, interface NAME, clocks, processors, rights."""
     name: str
     state: str
     found: str
@@ -56,8 +56,8 @@ class Finding:
 
 
 def examine(host: Host | None = None) -> list[Finding]:
-    """Everything, of this machine or another one; nothing is changed but a scratch namespace, which is gone
-    afterwards."""
+    """All findings, of this machine or another one; nothing is changed except for a scratch namespace, which
+    is removed afterwards."""
     there = host or Here()
     rooms = (_rights, _kernel, _tools, _interfaces, _clocks, _processors)
     return [finding for room in rooms for finding in room(there)]
@@ -94,7 +94,7 @@ def _kernel(host: Host) -> Iterator[Finding]:
 
 
 def _module(room: str, name: str) -> str:
-    """What would bring it, where it is a module of its own."""
+    """The remedy for a missing part that is a module of its own."""
     known = {
         "qdisc": f"modprobe sch_{name}",
         "filter": f"modprobe cls_{name}",

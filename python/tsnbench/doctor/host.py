@@ -1,4 +1,4 @@
-"""Where findings come from: this machine, or another one whose answers came over ssh."""
+"""The sources of findings: this machine, or another one over ssh."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ FILES = (
     "/proc/sys/kernel/sched_rt_runtime_us",
     "/proc/[0-9]*/comm",
 )
-"""All that is read, as a shell names it."""
+"""All files that are read, in a shell's notation."""
 SAID = ("ip -V", "pmc -u -b 0 'GET PORT_DATA_SET'", "pmc -u -b 0 'GET CURRENT_DATA_SET'")
 SAID_OF_INTERFACES = ("ethtool -i", "ethtool -l", "ethtool -k", "ethtool -T")
-"""All that is asked of programs."""
+"""All programs that are run."""
 
 
 class Host(Protocol):
-    """A machine, as far as it is examined."""
+    """The interface of an examined machine."""
 
     def said(self, *words: str) -> str:
-        """What a program prints; nothing where it is not there or has nothing to say."""
+        """Output of a program; empty if the program is missing or prints nothing."""
 
     def file(self, path: str) -> str:
-        """Without white space around it; nothing where it cannot be read."""
+        """Content of a file without white space around it; empty if it cannot be read."""
 
     def files(self, pattern: str) -> Sequence[str]:
-        """Paths, sorted."""
+        """Paths for a pattern, sorted."""
 
     def interfaces(self) -> dict[str, int]:
-        """With how many transmission queues each has."""
+        """Interfaces with their numbers of transmission queues."""
 
     def has(self, program: str) -> bool:
-        """Whether a program is there."""
+        """Whether a program is installed."""
 
     def privileged(self) -> bool:
         """Whether namespaces may be made."""
 
     def release(self) -> str:
-        """Of the kernel."""
+        """Release of the kernel."""
 
     def trials(self) -> tuple[probe.Trial, ...]:
-        """What the kernel takes."""
+        """The results of the kernel's tests."""
 
     def tai_s(self) -> int | None:
-        """How far TAI is ahead of UTC."""
+        """TAI minus UTC."""
 
     def processors(self) -> int | None:
         """The number of processors that tsnbench may use."""
@@ -112,7 +112,7 @@ class Here:
 
 
 class Told:
-    """Another machine, by what :func:`tsnbench.doctor.remote.ask` brought back: sections by name."""
+    """Another machine, by the results of :func:`tsnbench.doctor.remote.ask`: sections by name."""
 
     def __init__(self, sections: dict[str, str]) -> None:
         self.sections = sections

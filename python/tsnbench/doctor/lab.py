@@ -1,4 +1,4 @@
-"""What is found on all hosts of a lab, against what Plans need of them; each lack has its remedy."""
+"""The findings on all hosts of a lab, compared with the needs of Plans; each finding has a remedy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 RECORD_OCTETS = 16
-"""What a capture keeps of every frame beside its octets."""
+"""Octets of a capture for every frame in addition to the frame's own."""
 _FCS = 4
 _MODULES = {"qdisc": "sch_", "filter": "cls_", "action": "act_", "link": ""}
 _SERVICES = {"chronyd": "chrony", "systemd-timesyn": "systemd-timesyncd", "openntpd": "openntpd"}
@@ -40,42 +40,42 @@ _SERVICES = {"chronyd": "chrony", "systemd-timesyn": "systemd-timesyncd", "openn
 
 @dataclass(frozen=True)
 class LabReport:
-    """Everything that was found."""
+    """All findings of a lab."""
 
     findings: tuple[Finding, ...]
-    """Their room is ``lab``, ``plan``, or the name of a host."""
+    """The findings; their subject is ``lab``, ``plan``, or the name of a host."""
     silent: tuple[str, ...]
     """Hosts that could not be examined."""
 
     @property
     def lacks(self) -> bool:
-        """Whether something is missing."""
+        """Whether any need is not met."""
         return any(one.state == MISSING for one in self.findings)
 
 
 @dataclass(frozen=True)
 class Use:
-    """What one Plan makes of one host."""
+    """The use of one host in one Plan."""
 
     plan: PlanDocument
     node: int
     ports: Mapping[int, str]
-    """Ports of the Plan to interfaces."""
+    """Ports of the Plan with their interfaces."""
 
 
 def examine_lab(
     inventory: Inventory, plans: Sequence[Plan] = (), given: Mapping[str, str] | None = None
 ) -> LabReport:
-    """Asks all hosts at once: those that the Plans use, or all of the inventory where there is no Plan.
+    """Examines all hosts at once: those that the Plans use, or all of the inventory if there is no Plan.
 
     Args:
         inventory: the lab.
         plans: the runs of a scenario.
-        given: nodes to machines, before the inventory's own ``map``.
+        given: nodes mapped to machines; they come before the inventory's own ``map``.
 
     Raises:
-        MappingErrors: a Plan has no place in the lab.
-        BackendError: there is no live program here.
+        MappingErrors: a Plan does not fit the lab.
+        BackendError: the live program is missing on this machine.
     """
     places = [(plan.document, map_plan(inventory, plan.document, given or {})) for plan in plans]
     used = {machine for _, mapped in places for machine in mapped.machines.values()}
@@ -88,7 +88,7 @@ def judge(
     places: Sequence[tuple[PlanDocument, Mapped]],
     examined: Mapping[str, Examined],
 ) -> LabReport:
-    """What the answers of hosts mean for Plans and their places in a lab."""
+    """The consequences of the hosts' answers for Plans and their mapping to a lab."""
     findings = [*_plans(inventory, places)]
     answered = {name: one.facts for name, one in examined.items() if one.facts is not None}
     if places and (idle := [name for name in inventory.hosts if name not in examined]):
@@ -118,7 +118,7 @@ def _plans(inventory: Inventory, places: Sequence[tuple[PlanDocument, Mapped]]) 
 
 
 def unsupported_of(plan: PlanDocument) -> Iterator[Finding]:
-    """What of a Plan no host can run."""
+    """The parts of a Plan that no host supports."""
     for line in unsupported(plan, HostPorts(frozenset())):
         yield Finding(
             "plan", plan["name"], MISSING, f"not with --on hosts: {line}", "the simulator has everything"
@@ -145,7 +145,7 @@ def _devices(inventory: Inventory, plan: PlanDocument, mapped: Mapped) -> Iterat
 
 
 def _tai(answered: Mapping[str, Facts]) -> Iterator[Finding]:
-    """0 s and 37 s mixed: gates and talkers would be 37 s apart."""
+    """A mixture of 0 s and 37 s: gates and talkers would be 37 s apart."""
     offsets = {name: one.ready.tai_minus_utc_s for name, one in answered.items()}
     if not offsets:
         return
@@ -158,14 +158,14 @@ def _tai(answered: Mapping[str, Facts]) -> Iterator[Finding]:
 
 
 class Judge:
-    """One host."""
+    """The checks of one host."""
 
     def __init__(
         self, host: Host, answer: Examined, uses: Sequence[Use], synchronised: bool, planned: bool
     ) -> None:
         self.host, self.answer, self.uses = host, answer, uses
         self.synchronised = synchronised
-        """Whether its clocks have to be kept together with others."""
+        """Whether its clocks must be synchronised with others."""
         self.planned = planned
 
     def all(self) -> Iterator[Finding]:
@@ -200,7 +200,7 @@ class Judge:
         return self._missing(name, "; ".join(found.splitlines()), remedy)
 
     def _ports(self) -> dict[str, str]:
-        """The inventory's ports that matter, with their interfaces."""
+        """The relevant ports of the inventory, with their interfaces."""
         needed = {name for use in self.uses for name in use.ports.values()}
         return {port: name for port, name in self.host.ports.items() if name in needed or not self.planned}
 
@@ -239,7 +239,7 @@ class Judge:
         yield from self._stamps(name, one, card)
 
     def _rate(self, name: str, one: Interface, card: Card) -> Iterator[Finding]:
-        """That of its link, where the interface is up and a Plan has another one."""
+        """The rate of its link, if the interface is up and a Plan has another one."""
         if one.virtual:
             return
         for use in self.uses:
@@ -252,7 +252,7 @@ class Judge:
                 yield self._missing(f"{name} rate", line.partition(": ")[2], remedy)
 
     def _queues(self, name: str, one: Interface, card: Card) -> Iterator[Finding]:
-        """One per traffic class, for mqprio and taprio. A virtual port without gates needs none."""
+        """One queue per traffic class, for mqprio and taprio. A virtual port without gates needs none."""
         ports = [
             use.plan["ports"][number]
             for use in self.uses
@@ -291,7 +291,7 @@ class Judge:
         return any("gptp" in use.plan.get("clocks", {}) for use in self.uses)
 
     def _abilities(self, facts: Facts) -> Iterator[Finding]:
-        """What of the kernel the Plans need."""
+        """The parts of the kernel that the Plans need."""
         can = facts.can
         has = {"qdisc": can.qdiscs, "filter": can.filters, "action": can.actions, "link": can.links}
         wanted = dict.fromkeys(one for use in self.uses for one in _kernel_needs(use, facts))
@@ -360,7 +360,7 @@ class Judge:
 
 
 def _kernel_needs(use: Use, facts: Facts) -> Iterator[tuple[str, str]]:
-    """Parts of a kernel by room and name, as far as it was tried whether the kernel has them."""
+    """Needed parts of a kernel by kind and name, as far as they were tested."""
     tried = {"qdisc": QDISCS, "filter": FILTERS, "action": ACTIONS, "link": LINKS}
     for room, name in _parts(use, facts):
         if name in tried[room]:
@@ -368,7 +368,7 @@ def _kernel_needs(use: Use, facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _parts(use: Use, facts: Facts) -> Iterator[tuple[str, str]]:
-    """As :mod:`tsnbench.hosts.job` configures a host."""
+    """The needs of the configuration by :mod:`tsnbench.hosts.job`."""
     forwards = use.node in forwarding(use.plan)
     cards = any(not one.virtual for name in use.ports.values() if (one := facts.interfaces.get(name)))
     traffic = port_traffic(use.plan)
@@ -392,7 +392,7 @@ def _parts(use: Use, facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def capture_octets(use: Use) -> int:
-    """The most that the captures of a run at one host can take."""
+    """An upper bound for the captures of a run at one host."""
     whole = Fraction(0)
     for tap in use.plan["taps"]:
         if tap["port"] not in use.ports or tap["stage"] not in ("tx", "rx"):
@@ -403,7 +403,7 @@ def capture_octets(use: Use) -> int:
             if all(hop["port"] != sender for hop in stream["route"]):
                 continue
             own = sizes(stream["size"])
-            # A stream that takes what it gets can have all of the link.
+            # A saturating stream may use the whole link.
             rate = flow_rate(stream["pattern"], stream["size"]) or Fraction(port["rate_bps"])
             kept = min(Fraction(CAPTURED_OCTETS), own.frame_bits / own.frames / 8 - _FCS)
             whole += (
@@ -413,5 +413,5 @@ def capture_octets(use: Use) -> int:
 
 
 def _mib(octets: int) -> int:
-    """Rounded up."""
+    """MiB, rounded up."""
     return -(-octets // 2**20)

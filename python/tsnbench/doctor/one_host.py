@@ -1,4 +1,4 @@
-"""One host against a scenario, without an inventory: which nodes it could be, and what it lacks."""
+"""One host and a scenario, without an inventory: the nodes that it could be, and its missing capabilities."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 def examine_host(target: str, plans: Sequence[Plan]) -> LabReport:
-    """Asks one host, over ssh as root, and holds it against every node of the Plans.
+    """Examines one host, over ssh as root, for every node of the Plans.
 
     Args:
-        target: as the ssh client takes it.
+        target: the destination for the ssh client.
         plans: the runs of a scenario.
 
     Raises:
-        InputError: the target is none.
-        BackendError: there is no live program here.
+        InputError: the target is invalid.
+        BackendError: the live program is missing on this machine.
     """
     if target.startswith("-"):
         raise InputError(f"--on: ssh would take {target} for an option; write USER@HOST")
@@ -37,13 +37,13 @@ def examine_host(target: str, plans: Sequence[Plan]) -> LabReport:
 
 
 def judge_host(target: str, answer: Examined, plans: Sequence[PlanDocument]) -> LabReport:
-    """What the answer of a host means for every node of Plans."""
+    """The consequences of a host's answer for every node of Plans."""
     facts = answer.facts
     names = _free(facts) if facts is not None else []
     host = Host(target, target, {name: name for name in names})
     if facts is not None and not facts.phcs:
         host = Host(target, target, host.ports, clock=Clock.SOFTWARE)
-    # Whether its clocks need others is not known of one host: where the Plan has PTP, they do.
+    # One host alone does not show whether its clocks need others: if the Plan has PTP, they do.
     of_its_own = [*Judge(host, answer, [], False, False).all()]
     found = [*(one for plan in plans for one in unsupported_of(plan)), *of_its_own]
     if facts is None:
@@ -67,7 +67,7 @@ def judge_host(target: str, answer: Examined, plans: Sequence[PlanDocument]) -> 
 
 
 def _free(facts: Facts) -> list[str]:
-    """Interfaces that could be ports: cards first, in the order of their names."""
+    """Interfaces that could be ports: cards first, sorted by name."""
     usable = [
         one
         for name, one in facts.interfaces.items()
@@ -79,7 +79,7 @@ def _free(facts: Facts) -> list[str]:
 def _lacks(
     target: str, host: Host, answer: Examined, plan: PlanDocument, node: int, names: Sequence[str]
 ) -> Iterator[Finding]:
-    """What the host would lack as this node, with its first free interfaces as ports."""
+    """The missing capabilities of the host as this node, with its first free interfaces as ports."""
     ports = [number for number, port in enumerate(plan["ports"]) if port["node"] == node]
     if len(ports) > len(names):
         listed = ", ".join(names) or "none"

@@ -1,7 +1,7 @@
-"""Another machine, examined over ssh: a shell script goes there, and its answers come back.
+"""Another machine, examined over ssh: a shell script runs there and returns the answers.
 
-It needs a POSIX shell there, and nothing else; what it cannot find is missing among its answers. Nothing is
-changed but a scratch namespace, which is gone afterwards.
+It needs only a POSIX shell there; missing programs and files are missing answers. Nothing is changed except
+for a scratch namespace, which is removed afterwards.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ echo | tell 'END'
 
 
 def ask(host: str) -> Told:
-    """What a machine says.
+    """The answers of a machine.
 
     Raises:
-        InputError: that is no name of a host.
-        BackendError: there is no ssh here, or the machine did not answer.
+        InputError: the name is no name of a host.
+        BackendError: ssh is not installed here, or the machine did not answer.
     """
     try:
         way = Ssh(host)
@@ -72,13 +72,13 @@ def ask(host: str) -> Told:
 
 
 def script() -> str:
-    """For any POSIX shell."""
+    """A script for any POSIX shell."""
     from tsnbench.backends.vm import initramfs, machine
 
     programs = sorted({*sandbox.TOOLS, *initramfs.TOOLS, machine.QEMU})
     of_interfaces = "\n".join(f'    said "{words} $one" {words} "$one"' for words in SAID_OF_INTERFACES)
     said = "\n".join(f"said {shlex.quote(' '.join(shlex.split(words)))} {words}" for words in SAID)
-    # The longest words first: none of them is a part of a text that was put in before.
+    # The longest words come first, so that none of them is a part of an inserted text.
     return (
         _SCRIPT.replace("PROGRAMS", " ".join(programs))
         .replace("OF_INTERFACES", of_interfaces)

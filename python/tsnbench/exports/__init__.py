@@ -1,4 +1,4 @@
-"""A Plan in other tools' words: one folder of files per format, and notes of what a format cannot say."""
+"""A Plan in the formats of other tools: one folder of files per format, and notes of the losses."""
 
 from tsnbench.exports.export import FORMATS, Exported, export, write
 from tsnbench.plan.notes import Note

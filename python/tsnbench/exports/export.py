@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 MARKER = ".tsnbench-export"
-"""The files that an export has written and their SHA-256, so that the next one can replace them."""
+"""The record of an export's files and their SHA-256, so that the next export can replace them."""
 
 
 @dataclass
 class Exported:
-    """Files as texts, and notes of what they cannot express."""
+    """Files as texts, and notes of the losses."""
 
     files: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
@@ -51,7 +51,7 @@ FORMATS: dict[str, Writer] = {
     "ansible": ansible.files,
 }
 NEEDS = {"ansible": ("tc", "ptp4l")}
-"""Formats whose files are of no use without those of others: these are written with them."""
+"""Formats that need the files of others, which are written with them."""
 
 
 def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = None) -> Exported:
@@ -82,7 +82,7 @@ def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = 
 
 
 def _names(document: PlanDocument) -> None:
-    """Names get into scripts and files, and a Plan may be anybody's."""
+    """Checks the names, as they become parts of scripts and files, and anybody may have written the Plan."""
     found = {
         "nodes": [node["name"] for node in document["nodes"]],
         "ports": [port["name"] for port in document["ports"]],
@@ -98,8 +98,8 @@ def write(done: Exported, folder: Path) -> list[Path]:
     """Writes all files below a folder. The folder is created; files of an earlier export in it are replaced.
 
     Raises:
-        InputError: the folder has files of something else, or files that were changed after an export.
-        BackendError: the disk is full, or does not let us.
+        InputError: the folder has other files, or files that were changed after an export.
+        BackendError: the disk is full, or cannot be written.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: expected a folder, found a file")
@@ -129,7 +129,7 @@ def write(done: Exported, folder: Path) -> list[Path]:
 
 
 def _written(marker: Path) -> dict[str, str]:
-    """SHA-256 by name of what an earlier export has written."""
+    """SHA-256 by name of the files of an earlier export."""
     if not marker.is_file():
         return {}
     lines = foreign.read_text(marker, 1 << 20).splitlines()
@@ -137,12 +137,12 @@ def _written(marker: Path) -> dict[str, str]:
 
 
 def _is_inside(name: str) -> bool:
-    """Anybody can have written the list."""
+    """Whether a path is inside of the folder: anybody can have edited the list."""
     return bool(name) and "\0" not in name and not Path(name).is_absolute() and ".." not in Path(name).parts
 
 
 def _unchanged(folder: Path, name: str, digest: str | None) -> bool:
-    """Whether a file is as an export has written it, and in the folder itself: exports make no links."""
+    """Whether a file is unchanged since its export, and in the folder itself: exports make no links."""
     path = folder / name
     links = any((folder / part).is_symlink() for part in (Path(name), *Path(name).parents[:-1]))
     return digest is not None and not links and path.is_file() and _digest(path.read_bytes()) == digest

@@ -1,6 +1,6 @@
 """TRDP's XML device configurations as a scenario: devices, networks, process data. IEC 61375-2-3, Annex C.
 
-What a scenario cannot say is listed in comments at its top.
+Parts without an equivalent in a scenario are listed in comments at its top.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NUMBERS = {name: number for number, name in enumerate(_NAMES, 1)} | {"BITSET8":
 
 @dataclass(frozen=True)
 class Telegram:
-    """Process data that a device sends or takes."""
+    """Process data that a device publishes or subscribes."""
 
     com_id: int
     name: str
@@ -52,7 +52,7 @@ class Interface:
 
 @dataclass
 class _Notes:
-    """What cannot be said, each thing once, with who has it."""
+    """Parts without an equivalent, each once, with the devices that have them."""
 
     found: dict[str, list[str]] = field(default_factory=dict)
 
@@ -172,7 +172,7 @@ def _telegram(
 
 
 def _octets(file: str, number: str, data_sets: dict[str, ET.Element], depth: int) -> int | None:
-    """Of a data set as it is sent; None where nobody can say."""
+    """Octets of a data set on the wire; None if they are unknown."""
     if number in ("", "0"):
         return 0
     if number not in data_sets or depth > MOST_NESTED:
@@ -195,7 +195,7 @@ def _octets(file: str, number: str, data_sets: dict[str, ET.Element], depth: int
 
 
 def _streams(interfaces: Sequence[Interface], notes: _Notes) -> Iterator[str]:
-    """One line for each telegram that goes somewhere."""
+    """One line for each telegram with a receiver."""
     taken: set[str] = set()
     for own in interfaces:
         for telegram in own.telegrams:
@@ -234,7 +234,7 @@ def _line(name: str, own: Interface, telegram: Telegram, to: str, listeners: Seq
 def _listeners(
     interfaces: Sequence[Interface], own: Interface, telegram: Telegram, to: str
 ) -> list[Interface]:
-    """Who takes what is sent there: the host of that address, or who subscribes it from a group."""
+    """The receivers of a telegram: the host of that address, or the subscribers of a group."""
     others = [one for one in interfaces if one.device != own.device and one.network == own.network]
     if not _is_group(to):
         return [one for one in others if to in (one.address, one.device)]
@@ -259,6 +259,6 @@ def _is_group(address: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """A name that a scenario can have."""
+    """A name that is valid in a scenario."""
     cleaned = re.sub(r"[^A-Za-z0-9_.+-]", "-", text.strip())
     return cleaned if re.match("[A-Za-z0-9]", cleaned) else f"x{cleaned}"

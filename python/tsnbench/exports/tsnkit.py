@@ -1,8 +1,8 @@
 """tsnkit's CSV files: a problem for its schedulers; gates, offsets, routes and queues for its simulator.
 
-A size there is what a frame takes on the wire, so the 20 octets of preamble, delimiter and gap are in it.
-Here a bridge can send a frame on before the gap behind it is over: ``t_proc`` is shorter than the processing
-time by the gap. A deadline counts to the end of the gap and of the listener's ``t_proc``.
+A size in tsnkit is the size on the wire, so it includes the 20 octets of preamble, delimiter and gap. In
+tsnbench a bridge can forward a frame before the gap after it is over: ``t_proc`` is shorter than the
+processing time by the gap. A deadline counts to the end of the gap and of the listener's ``t_proc``.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ WIRE_OCTETS = 20
 """Preamble, start frame delimiter, inter-frame gap."""
 GAP_OCTETS = 12
 RATES = {1_000_000_000: 1, 100_000_000: 10, 10_000_000: 100, 1_000_000: 1000}
-"""bit/s to ns per bit; tsnkit knows no other ones."""
+"""bit/s to ns per bit; tsnkit supports no other rates."""
 GRID_NS = 100
-"""``T_SLOT`` of tsnkit: its times are whole multiples."""
+"""``T_SLOT`` of tsnkit: its times are whole multiples of it."""
 SIMULATED_PROCESSING_NS = 2000
-"""``T_PROC`` of tsnkit: what its simulator takes for every node, whatever ``t_proc`` says."""
+"""``T_PROC`` of tsnkit: the processing time of every node in its simulator, whatever ``t_proc`` is."""
 
 
 def gap_ns(rate_bps: int) -> int:
@@ -49,7 +49,7 @@ class Task:
     pattern: PeriodicPattern
     listener: Destination
     octets: int
-    """On the wire."""
+    """Octets on the wire."""
     before: int
     """Octets on the wire of the same data unit before this frame."""
     places: tuple[int, ...]
@@ -104,7 +104,7 @@ def _link(network: Network, port: int) -> str:
 def _ready_ns(network: Network, port: int) -> tuple[int, int]:
     """``t_proc`` and ``t_prop`` of the link that begins at a port: whole ns, rounded up."""
     own = network.ports[port]
-    # The node at the far end takes its time before the frame is in its next queue.
+    # The processing time of the node at the far end precedes the frame's arrival in the next queue.
     processing = network.nodes[network.far(port)]["processing_ns"] - gap_ns(own["rate_bps"])
     return max(0, processing), -(-own["propagation_ps"] // 1000)
 
@@ -164,13 +164,13 @@ def _tasks(network: Network, notes: Notes) -> list[Task]:
 
 
 def _listeners(stream: Stream, notes: Notes) -> list[Destination]:
-    """Listeners for which tsnkit gets a stream: its reports and most schedulers support one listener."""
+    """The listeners of a stream in tsnkit: its reports and most schedulers support one listener."""
     listeners = stream["listeners"]
     if len(listeners) == 1:
         return listeners
     why = "tsnkit's streams have one listener"
     if "scheduled" in stream:
-        # Two streams would need the shared links twice.
+        # Two streams would occupy the shared links twice.
         notes.lost("further listeners of scheduled streams", f"{why}; written: the first one", stream["name"])
         return listeners[:1]
     notes.lost("trees", f"{why}; written: one stream for each", stream["name"])
@@ -178,14 +178,15 @@ def _listeners(stream: Stream, notes: Notes) -> list[Destination]:
 
 
 def _frames(stream: Stream) -> list[int]:
-    """Octets on the wire of all frames of a period, one after the other."""
+    """Octets on the wire of all frames of a period, in sequence."""
     size = stream["size"]
     largest = max(data_units(size), key=sum)
     return [octets + WIRE_OCTETS for octets in largest]
 
 
 def _deadline(network: Network, stream: Stream, listener: Destination, period: int, notes: Notes) -> int:
-    """As tsnkit counts: to the end of the gap behind the frame, and of the listener's ``t_proc``."""
+    """The deadline in tsnkit's definition: to the end of the gap after the frame, and of the listener's
+    ``t_proc``."""
     limit = stream.get("requirements", {}).get("delay_ns")
     if limit is None:
         return period
@@ -201,7 +202,7 @@ def _deadline(network: Network, stream: Stream, listener: Destination, period: i
 
 
 def _schedule(network: Network, tasks: Sequence[Task], notes: Notes) -> dict[str, str]:
-    """Offsets, routes, queues and, where there are gates, the gate control lists."""
+    """Offsets, routes, queues and, if there are gates, the gate control lists."""
     gated = any("gates" in port for port in network.ports)
     frames = [_frame(network, task) for task in tasks]
     starts = tsnkit_times.on_grid(
@@ -242,7 +243,7 @@ def _queue(network: Network, task: Task, port: int) -> int:
 
 
 def _frame(network: Network, task: Task) -> tsnkit_times.Frame:
-    """A task as it was planned; of what is not scheduled the release is all that is known."""
+    """A task with its planned times; for an unscheduled stream only the release is known."""
     hops = []
     planned = task.stream.get("scheduled", {}).get("starts_ps")
     for place in task.places:
@@ -271,7 +272,7 @@ def _lists(
     first_bits: Sequence[Sequence[int]],
     notes: Notes,
 ) -> tuple[list[tuple[object, ...]], int]:
-    """Rows of all links that streams take, and the instant of the Plan that is 0 in them."""
+    """Rows of all links with streams, and the instant of the Plan that is 0 in them."""
     placed: dict[int, list[tuple[int, int, int, int]]] = defaultdict(list)
     others: dict[int, set[int]] = defaultdict(set)
     for task, frame, bits in zip(tasks, frames, first_bits, strict=True):
@@ -318,7 +319,7 @@ def _opened(
     others: Iterable[int],
     hyperperiod: int,
 ) -> Link:
-    """A link's cycle; when it has a planned frame, and when the gates of other queues are open."""
+    """The cycle of a link: its planned frames, and the open gates of other queues."""
     queues = sorted(others, reverse=True)
     every = gates["cycle_ns"] if gates else hyperperiod
     link = Link(lcm(*(period for *_, period in placed), *([every] if queues else [])))
@@ -337,7 +338,7 @@ def _tell_grid(
     first_bits: Sequence[Sequence[int]],
     notes: Notes,
 ) -> None:
-    """What the grid has moved, and what cannot lie on it."""
+    """Notes the shifts by the grid, and the times that are not on it."""
     moved: dict[str, int] = {}
     for task, frame, bits in zip(tasks, frames, first_bits, strict=True):
         name = task.stream["name"]

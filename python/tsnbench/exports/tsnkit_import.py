@@ -1,8 +1,7 @@
 """tsnkit's task and topology files as a scenario.
 
-The same meaning as in the export: a size is what a frame takes on the wire, so that a bridge's processing,
-which begins with the last bit, is ``t_proc`` and the gap. Deadlines count to the end of the listener's
-``t_proc``.
+As in the export, a size is the size on the wire, so that a bridge's processing, which begins with the last
+bit, is ``t_proc`` plus the gap. Deadlines count to the end of the listener's ``t_proc``.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ LARGEST_FRAME = 1522
 SCHEDULED_PCP = 7
 LARGEST_FILE = 64 << 20
 LARGEST_NUMBER = 10**15
-"""Up to here doubles, as pandas writes them, are exact; as ns it is eleven days."""
+"""Up to here doubles, as pandas writes them, are exact; in ns it is eleven days."""
 HYPERPERIODS = 2
 LONGEST_NS = 1_000_000_000
 
@@ -97,7 +96,7 @@ def scenario(task: str, topo: str, task_name: str = "task.csv", topo_name: str =
             into = [row for pair, row in links.items() if pair[1] == node]
             taken = {row.whole("t_proc") for row in into}
             whole = {row.whole("t_proc") + _gap_ns(row) for row in into}
-            # Links of different rates have different gaps: what tsnbench exports has one sum instead.
+            # Links of different rates have different gaps, while an export of tsnbench has one sum.
             if len(taken) > 1 and len(whole) > 1:
                 raise InputError(
                     f"{topo_name}: t_proc: expected one value for all links to node {node}, "
@@ -199,7 +198,7 @@ def _streams(
                 f"the gap take, found {deadline}"
             )
         requires = [f"delay: {deadline - behind} ns"] if deadline else []
-        # tsnkit's jitter is the spread of arrivals; one of a whole period says nothing.
+        # tsnkit's jitter is the spread of arrivals; a jitter of a whole period is no requirement.
         requires += [f"jitter spread: {jitter} ns"] if 0 < jitter < period else []
         to = names[listeners[0]] if len(listeners) == 1 else f"[{', '.join(names[one] for one in listeners)}]"
         lines.append(

@@ -1,4 +1,4 @@
-"""Rows of tsnkit's gate control lists: one queue is open at a time, and no row lies across a cycle's end."""
+"""Rows of tsnkit's gate control lists: one queue is open at a time, and no row crosses a cycle's end."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tsnbench.plan.gates import Span, folded, joined
 
 @dataclass
 class Link:
-    """What is open on one link during a cycle, in ns."""
+    """The open queues of one link during a cycle, in ns."""
 
     cycle_ns: int
     frames: list[tuple[int, Span]] = field(default_factory=list)
-    """Queue, and when a planned frame has the link; may reach beyond the cycle."""
+    """Queue, and when a planned frame occupies the link; it may extend beyond the cycle."""
     windows: list[tuple[int, list[Span]]] = field(default_factory=list)
-    """Queue, and when its gate is open otherwise; the queue that goes first comes first."""
+    """Queue, and when its gate is open otherwise; the queue that is served first comes first."""
 
 
 def without(spans: Iterable[Span], taken: Sequence[Span]) -> Iterator[Span]:
-    """What is left of spans where others (joined, in order) are taken out."""
+    """The rest of spans after others (joined, in order) are removed."""
     for begin, end in spans:
         at = begin
         for place in range(max(0, bisect_right(taken, (begin, begin)) - 1), len(taken)):
@@ -37,9 +37,9 @@ def without(spans: Iterable[Span], taken: Sequence[Span]) -> Iterator[Span]:
 
 
 def first_instant(links: Iterable[Link], grid: int, within: int) -> int | None:
-    """The first instant of the grid at which no planned frame is on any link; None: there is none.
+    """The first instant of the grid without a planned frame on any link; None: there is none.
 
-    Taken as instant 0 it keeps every row within its cycle.
+    As instant 0 it keeps every row within its cycle.
     """
     taken = []
     for link in links:
@@ -50,7 +50,7 @@ def first_instant(links: Iterable[Link], grid: int, within: int) -> int | None:
     while at < within:
         later = at
         for cycle, spans in taken:
-            # Frames of a link do not overlap: none but the last one that began can still be there.
+            # Frames of a link do not overlap: only the last one that began can still occupy it.
             begin, length = spans[bisect_right(spans, (later % cycle, within)) - 1]
             if 0 < (gone := (later - begin) % cycle) < length:
                 later += length - gone

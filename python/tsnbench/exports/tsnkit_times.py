@@ -1,7 +1,7 @@
 """First bits of frames on tsnkit's grid.
 
-tsnkit counts in slots of 100 ns, rounds every duration up to whole slots, and looks at the network at their
-boundaries only.
+tsnkit counts in slots of 100 ns, rounds every duration up to whole slots, and evaluates the network only at
+their boundaries.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import gcd
 
 GRID_PS = 100_000
 ROUNDS = 200
-"""How often frames may make room for each other before the search is given up."""
+"""Number of rounds in which frames are moved before the search is given up."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class Hop:
 
     port: int
     parent: int | None
-    """Which hop of the same frame comes before; None at the talker."""
+    """The previous hop of the frame; None at the talker."""
     planned_ps: int
     """First bit out in the Plan."""
     wire_ps: int
-    """How long it has the link, preamble and inter-frame gap included."""
+    """Time of the frame on the link, with preamble and inter-frame gap."""
     ready_ps: int
-    """From its end on this link until it can be sent on at the next node."""
+    """Time from its end on this link until it can be forwarded at the next node."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,10 @@ def up(at_ps: int) -> int:
 
 
 def on_grid(frames: Sequence[Frame]) -> list[list[int]] | None:
-    """First bits on the grid, per frame and hop, none earlier than planned and the order on every link kept.
+    """First bits on the grid, per frame and hop: none is earlier than planned, and the order on every link is
+    kept.
 
-    None: frames that are this close to each other find no place within ``ROUNDS`` attempts.
+    None: frames so close to each other find no place within ``ROUNDS`` rounds.
     """
     found = [[up(hop.planned_ps) for hop in frame.hops] for frame in frames]
     users: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -65,7 +66,7 @@ def on_grid(frames: Sequence[Frame]) -> list[list[int]] | None:
 
 
 def _follow(frame: Frame, found: list[int]) -> None:
-    """No hop begins before the frame is there."""
+    """A hop begins only when the frame has arrived."""
     for place, hop in enumerate(frame.hops):
         if hop.parent is not None:
             before = frame.hops[hop.parent]
@@ -75,7 +76,7 @@ def _follow(frame: Frame, found: list[int]) -> None:
 def _make_room(
     frames: Sequence[Frame], found: list[list[int]], users: Sequence[tuple[int, int]], moved: set[int]
 ) -> list[int]:
-    """Of two frames that are on a link at once, the one that comes second waits until the other has left."""
+    """If two frames overlap on a link, the second one waits until the first has left."""
     pushed = []
     for at, (one, hop) in enumerate(users):
         for other, place in users[at + 1 :]:

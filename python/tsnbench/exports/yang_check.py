@@ -1,6 +1,6 @@
 """Instance data against the published modules, by libyang's ``yanglint``.
 
-The modules are the user's: IEEE's files are not part of tsnbench.
+The user must have the modules: IEEE's files are not part of tsnbench.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ def check(text: str, folder: Path, program: str = "yanglint") -> None:
     """Checks one `yang.xml` against the modules in a folder.
 
     Raises:
-        InputError: a module is missing, or the data is not what the modules say.
-        BackendError: there is no ``yanglint``.
+        InputError: a module is missing, or the data violates the modules.
+        BackendError: ``yanglint`` is not installed.
     """
     check_all({"data": text}, folder, program)
 
 
 def check_all(texts: Mapping[str, str], folder: Path, program: str = "yanglint") -> None:
-    """Checks many by name, with one start of the program for each set of modules.
+    """Checks many texts by name, with one start of the program for each set of modules.
 
     Raises:
-        InputError: a module is missing, or some data is not what the modules say.
-        BackendError: there is no ``yanglint``.
+        InputError: a module is missing, or some data violates the modules.
+        BackendError: ``yanglint`` is not installed.
     """
     found = shutil.which(program)
     if found is None:
@@ -77,7 +77,7 @@ def check_all(texts: Mapping[str, str], folder: Path, program: str = "yanglint")
             files = []
             for number, name in enumerate(members):
                 data = Path(scratch) / f"{number}-{file_name(name)}.xml"
-                # yanglint wants what is inside of <config>.
+                # yanglint expects the content of <config>.
                 data.write_text("\n".join(texts[name].splitlines()[2:-1]), encoding="utf-8")
                 files.append(str(data))
             done = subprocess.run(

@@ -367,7 +367,8 @@ class Hosts(Backend):
     def _stamps(
         self, document: PlanDocument, folder: Path, done: attempt.Attempt, jobs: Mapping[str, HostJob]
     ) -> list[str]:
-        """Writes the uncertainty of the hosts' timestamps; returns, in words, the clocks without a reading."""
+        """Writes the uncertainty of the hosts' timestamps; returns, in words, the clocks without a
+        reading."""
         boots = {name: one.ready.boot for name, one in self._facts.items()}
         first = {boot: name for name, boot in reversed(boots.items())}
         stamping = {}
@@ -445,7 +446,8 @@ class Hosts(Backend):
         return tuning.differences(known.before, tuning.read(agent, host, job.tuned(host, known)))
 
     def _restore(self) -> list[str]:
-        """Undoes everything, and compares the state with the earlier one; returns the differences in words."""
+        """Undoes everything, and compares the state with the earlier one; returns the differences in
+        words."""
         agents, known = list(self._agents.values()), self._facts
         self._agents, self._facts, self._jobs = {}, {}, {}
 

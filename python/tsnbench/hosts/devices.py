@@ -1,4 +1,5 @@
-"""Devices in a run: configured by NETCONF, and restored after the run, or by hand from a confirmed checklist."""
+"""Devices in a run: configured by NETCONF, and restored after the run, or by hand from a confirmed
+checklist."""
 
 from __future__ import annotations
 
@@ -240,7 +241,8 @@ def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dic
 
 
 def _unconfirmed(one: ByHand) -> str:
-    """Writes the checklist if it is missing or of another Plan; returns, in words, what the user has to do."""
+    """Writes the checklist if it is missing or of another Plan; returns, in words, what the user has to
+    do."""
     path = Path(one.device.checklist)
     written = ""
     if one.wanted.hash not in (one.content or ""):

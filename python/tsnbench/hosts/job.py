@@ -245,7 +245,8 @@ def _hardware(
 
 
 def _with_one_limit(port: Port) -> Port:
-    """A port whose queues have only the limit that is reached first, as a queue of the kernel has one limit."""
+    """A port whose queues have only the limit that is reached first, as a queue of the kernel has one
+    limit."""
     classes = [one.copy() for one in port["classes"]]
     for one in classes:
         if octets_count(one):

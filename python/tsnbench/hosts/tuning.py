@@ -198,7 +198,8 @@ def settings(host: Host, interfaces: Sequence[str], before: Before | None) -> It
 
 
 def _ethtool(word: str, name: str, after: list[str], back: list[str], may_fail: bool = True) -> Step:
-    """An error of a driver does not end a run, except for queues, without which classes cannot be separated."""
+    """An error of a driver does not end a run, except for queues, without which classes cannot be
+    separated."""
     undo = (("ethtool", word, name, *back),)
     return Step(("ethtool", word, name, *after), undo=undo, may_fail=may_fail)
 

@@ -1,4 +1,4 @@
-"""A time axis that is true to scale where something happens, and cuts the pauses between short.
+"""A time axis that is to scale where frames are sent, and that shortens the pauses between them.
 
 Frames take microseconds in cycles of milliseconds: drawn to one scale they would be thinner than a line.
 """
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 PAUSE = 0.035
-"""Of the axis, what one pause takes."""
+"""The share of the axis that one pause has."""
 PAUSES = 0.35
-"""Of the axis, what all pauses take at most."""
+"""The greatest share of the axis for all pauses together."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Axis:
     """The begin and end of what a stretch shows, without the margin around it."""
 
     def at(self, time: float) -> float:
-        """Where a time is; within a pause in proportion."""
+        """The position of a time; within a pause, in proportion."""
         begins = [begin for begin, _ in self.stretches]
         number = max(0, bisect_right(begins, time) - 1)
         (begin, end), (left, right) = self.stretches[number], self.places[number]
@@ -48,16 +48,17 @@ class Axis:
         ]
 
     def within(self, begin: float, end: float) -> list[tuple[float, float]]:
-        """Where a span is on the axis; nothing of it beyond the ends."""
+        """The position of a span on the axis, without its parts beyond the ends."""
         begin, end = max(begin, self.stretches[0][0]), min(end, self.stretches[-1][1])
         return [(self.at(begin), self.at(end))] if begin < end else []
 
 
 def axis(spans: Iterable[tuple[float, float]], cycle: float, most: int) -> tuple[Axis, int]:
-    """The axis for (begin, end) spans, and how many stretches are left out: later ones, beyond ``most``."""
+    """The axis for (begin, end) spans, and the number of later stretches that are left out, beyond
+    ``most``."""
     ordered = sorted((max(0.0, begin), min(cycle, end)) for begin, end in spans)
     busy = sum(end - begin for begin, end in ordered)
-    # A pause that is no longer than what is around it is drawn as it is.
+    # A pause that is no longer than its neighbours is drawn to scale.
     short = max(busy / 3, cycle / 200)
     stretches: list[list[float]] = []
     for begin, end in ordered:
@@ -82,7 +83,7 @@ def axis(spans: Iterable[tuple[float, float]], cycle: float, most: int) -> tuple
 
 
 def _widened(stretches: Sequence[Sequence[float]], cycle: float) -> list[list[float]]:
-    """A little of what is around every stretch, as far as it is no other's."""
+    """Adds a margin to every stretch, as far as it does not overlap another one."""
     more = 0.08 * sum(end - begin for begin, end in stretches) / len(stretches)
     found: list[list[float]] = []
     for number, (begin, end) in enumerate(stretches):

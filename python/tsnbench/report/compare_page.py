@@ -36,7 +36,7 @@ def write_comparison(found: Comparison, into: Path, figures: Sequence[str] = ())
 
 
 def parts(found: Comparison) -> dict[str, Any]:
-    """What the page says beside that of several runs."""
+    """The parts of the page that a page of several runs does not have."""
     agree = sum(one.agrees for one in found.agreements)
     many = len(found.agreements)
     others = "the other run" if len(found.sides) == 2 else "the other runs"
@@ -61,7 +61,7 @@ def parts(found: Comparison) -> dict[str, Any]:
 
 
 def in_words(one: Agreement) -> str:
-    """Agrees within what, or differs by what, and what would be tolerated."""
+    """Whether the runs agree, with the difference and the tolerance."""
     if one.unit == "ns":
         value = _signed(one.difference)
         limits = f"{formatting.MINUS}{formatting.span(one.below)} to +{formatting.span(one.above)}"
@@ -72,7 +72,7 @@ def in_words(one: Agreement) -> str:
 
 
 def numbers(listed: tuple[int, Sequence[int]]) -> str:
-    """How many frames, and the first of their numbers."""
+    """Number of frames, and the first of their sequence numbers."""
     many, first = listed
     if not many:
         return "0"
@@ -97,7 +97,7 @@ def _facts(sides: Sequence[Side]) -> list[RunFacts]:
 
 
 def _clocks(found: Comparison, facts: Sequence[RunFacts]) -> list[Drawing]:
-    """How wrong clocks were, where two runs or more have noted it."""
+    """Errors of clocks, if at least two runs recorded them."""
     timed = [
         (side.label, rows)
         for side, run in zip(found.sides, facts, strict=True)

@@ -46,7 +46,7 @@ FILES = {
     file_names.OBSERVATIONS: "there are no sightings, so nothing is drawn over the gate schedule or over "
     "time per port",
 }
-"""Parts of a run folder, and what a report lacks without them."""
+"""Parts of a run folder, and the parts of a report that need them."""
 
 
 FILES_OF_CLOCKS = "errors of clocks were not noted"
@@ -57,14 +57,14 @@ OBSERVATION_COLUMNS = {"tap", "t_ns", "octets", "pcp"}
 
 
 class HasFolder(Protocol):
-    """What the report needs of a run."""
+    """The interface of a run that a report needs."""
 
     @property
     def folder(self) -> Path: ...
 
 
 def gather(run: HasFolder | Path | str) -> RunFacts:
-    """Everything that a report tells of a run.
+    """Everything that a report shows of a run.
 
     Raises:
         InputError: the folder has no readable Plan, or one of its files is broken.
@@ -108,7 +108,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
 
 
 def gather_captured(measures: Measures, frames: Path, like: RunFacts) -> RunFacts:
-    """What captures say, of streams that another run's Plan knows."""
+    """The results of captures, for streams of another run's Plan."""
     found: foreign.Json = {**measures}
     flows = _told_apart(_flows(found, like.network))
     return RunFacts(
@@ -124,7 +124,7 @@ def gather_captured(measures: Measures, frames: Path, like: RunFacts) -> RunFact
 
 
 def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
-    """The file, if it is a table with these columns; what is left of a broken one is as good as none."""
+    """The file, if it is a table with these columns; a broken file counts as missing."""
     import polars as pl
 
     if not path.is_file():
@@ -142,7 +142,7 @@ def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
 
 
 def _clock_error(path: Path, plan: plan_types.PlanDocument, absent: list[str]) -> Path | None:
-    """The table, where the Plan has clocks."""
+    """The table, if the Plan has clocks."""
     if not plan.get("clocks"):
         return None
     if not path.is_file():
@@ -163,7 +163,7 @@ def _json(path: Path) -> foreign.Json:
 
 
 def network_of(plan: plan_types.PlanDocument) -> Network:
-    """The Plan before anything ran."""
+    """The parts of a Plan that are known before a run."""
     return _network(plan, {})
 
 
@@ -206,7 +206,8 @@ def _port(port: plan_types.Port, in_force: Sequence[foreign.Json]) -> Port:
 
 
 def _in_turn(gates: plan_types.Gates, in_force: Sequence[foreign.Json]) -> tuple[Gates, ...]:
-    """The lists for their times; before them, and in an extended cycle, states stand still."""
+    """The lists with their times in force; before the first list, and in an extended cycle, the gate states
+    do not change."""
     found = []
     for place, one in enumerate(in_force):
         until = in_force[place + 1]["from_ns"] if place + 1 < len(in_force) else None
@@ -289,13 +290,13 @@ def _flows(measures: foreign.Json, network: Network) -> tuple[Measure, ...]:
 
 
 def _told_apart(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Marks streams that have several listeners, so that labels name the listener where it matters."""
+    """Marks streams with several listeners, so that labels contain the listener only where it is needed."""
     times = Counter(measure.stream for measure in measures)
     return tuple(replace(measure, only_listener=times[measure.stream] == 1) for measure in measures)
 
 
 def _groups(measures: foreign.Json, flows: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Streams, highest priority first, then in the order in which the Plan names them."""
+    """Streams, highest priority first, then in the Plan's order."""
     members: dict[tuple[str, str], list[Measure]] = defaultdict(list)
     for flow in flows:
         members[flow.group, flow.listener].append(flow)
@@ -318,7 +319,7 @@ def _groups(measures: foreign.Json, flows: Sequence[Measure]) -> tuple[Measure, 
 
 
 def _warnings(source: foreign.Json) -> tuple[str, ...]:
-    """What was read and is in no table, and what else the measuring has to say."""
+    """Frames that are in no table, and other warnings of the measures."""
     ignored = source.get("ignored") or {}
     found = [str(text) for text in source.get("warnings") or ()]
     if frames := ignored.get("unreadable_frames"):
@@ -384,7 +385,7 @@ def _judged(row: VerdictRow) -> Judged:
 
 
 def _note(row: VerdictRow) -> str:
-    """What there is to say of a requirement's worst case besides its number."""
+    """The note on a requirement's worst case, in addition to its number."""
     if row.get("proof") == "exceeded":
         return "what was measured is beyond the worst case, which does not hold for this run"
     if condition := row.get("proof_condition"):

@@ -1,4 +1,4 @@
-"""What every word and number of a report means; stated in each report, so that nobody has to guess."""
+"""The meaning of every word and number of a report, which each report contains."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ GENERAL = (
 
 
 def definitions(run: RunFacts) -> list[tuple[str, str]]:
-    """(word, meaning) of everything that this report uses."""
+    """Words of this report with their meanings."""
     released = [group for group in run.groups if group.release_delay]
     used = {kind for group in run.groups for kind in group.jitter}
     return [
@@ -94,7 +94,7 @@ def definitions(run: RunFacts) -> list[tuple[str, str]]:
 
 
 def _points(run: RunFacts) -> str:
-    """Which points of a frame the stamps of this run mean."""
+    """The points of a frame that this run's timestamps refer to."""
     words = {
         "start": "the frame's start (first bit after the start frame delimiter)",
         "end": "its end (last bit of the FCS)",

@@ -1,4 +1,4 @@
-"""What a report is drawn from: plain typed tables, so that figures and pages are pure functions over them."""
+"""The data of a report: typed tables, so that figures and pages are pure functions of them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Gates:
     entries: tuple[tuple[int, int], ...]
     """(mask of open gates, ns)."""
     from_ns: int | None = None
-    """From when on it is in force, on the clock of the port's node; None: from the beginning."""
+    """When the list comes into force, on the clock of the port's node; None: at the begin."""
     until_ns: int | None = None
     called: str = ""
-    """Which of the port's lists it is, where there are several."""
+    """The name of the list, if the port has several."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Port:
     reserved_bps: tuple[int | None, ...]
     gates: Gates | None
     gates_in_turn: tuple[Gates, ...] = ()
-    """Every list that was in force, in order of time, where they changed."""
+    """All lists that were in force, in order of time, if they changed."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Flow:
     talker: int
     pcp: int
     route: tuple[tuple[int, int | None], ...]
-    """(port, index of the entry before it)."""
+    """(port, index of the previous entry)."""
     listeners: tuple[tuple[int, int], ...]
     """(node, last entry of its route)."""
 
@@ -68,7 +68,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Tap:
-    """A place where frames are sighted."""
+    """A place where frames are observed."""
 
     name: str
     port: int
@@ -78,7 +78,7 @@ class Tap:
 
 @dataclass(frozen=True)
 class Network:
-    """The Plan, as far as a report tells of it."""
+    """The parts of the Plan that a report shows."""
 
     name: str
     variant: Mapping[str, str]
@@ -117,17 +117,18 @@ class Stat:
 
 @dataclass(frozen=True)
 class Bound:
-    """The greatest delay that the Plan allows, in ns as its taps stamp; without one, the reason."""
+    """The greatest possible delay by the Plan, in ns between the timestamps of its taps; if there is none,
+    the reason."""
 
     upper_ns: int | None
     reason: str = ""
     source: str = ""
-    """Where it is from, unless from the analysis of the worst case."""
+    """The source of the bound, if it is not the analysis of the worst case."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What was measured of one flow, or of a stream's flows pooled, at one listener."""
+    """The measures of one flow, or of a stream's pooled flows, at one listener."""
 
     stream: str
     group: str
@@ -139,26 +140,26 @@ class Measure:
     spread_ns: float | None
     rates: Mapping[str, float]
     send_to_tx: Stat | None = None
-    """From the talker's queue to the first tap, where that was sighted."""
+    """Delay from the talker's queue to the first tap, if it was observed."""
     release_delay: Stat | None = None
-    """From there to the last tap."""
+    """Delay from the talker's queue to the last tap."""
     uncertainty: Mapping[str, int] | None = None
-    """What its times may be wrong by, where the run's clocks were read."""
+    """The uncertainty of its times, if the run's clocks were read."""
     flows: int = 1
     tx: str = ""
     rx: str = ""
     pcp: int | None = None
     hops: int | None = None
     paths: tuple[int, ...] = ()
-    """Which rows of the frame table are its own."""
+    """The numbers of its paths in the frame table."""
     bound: Bound | None = None
-    """What no delay may exceed, where the Plan could be asked."""
+    """The greatest possible delay, if it could be computed."""
     only_listener: bool = True
-    """The stream has no other listener, so that its name says enough."""
+    """Whether the stream has no other listener, so that its name alone identifies the measure."""
 
     @property
     def label(self) -> str:
-        """How figures and tables call it."""
+        """The name in figures and tables."""
         listener = "" if self.only_listener else f" to {self.listener}"
         flows = f" ({self.flows} flows)" if self.flows > 1 else ""
         return f"{self.stream}{listener}{flows}"
@@ -179,17 +180,17 @@ class Judged:
     worst_seq: int | None
     outcome: Outcome
     worst_case: float | None = None
-    """What the worst case of the Plan guarantees, in the limit's unit; None: nothing, or nothing known."""
+    """The value that the worst case guarantees, in the limit's unit; None: no guarantee, or unknown."""
     worst_case_margin: float | None = None
     note: str = ""
-    """Why there is no worst case, or under which condition it holds."""
+    """Why there is no worst case, or its condition."""
     uncertainty: float | None = None
-    """What was found may be so much more or less."""
+    """The uncertainty of the finding, to both sides."""
 
 
 @dataclass(frozen=True)
 class ClassCount:
-    """What one traffic class of a port sent, refused, and held at most."""
+    """Sent and dropped frames of one traffic class of a port, and its greatest backlog."""
 
     traffic_class: int
     sent_frames: int
@@ -199,16 +200,16 @@ class ClassCount:
     most_frames: int
     most_octets: int
     over_max_sdu: int = 0
-    """Of the dropped frames, those larger than the class takes."""
+    """Dropped frames that were larger than the class allows."""
     overruns: int = 0
-    """Frames that were on the wire still when the gate closed."""
+    """Frames that were still on the wire when the gate closed."""
     late: int = 0
     """Frames of a cyclic queue that missed their cycle."""
 
 
 @dataclass(frozen=True)
 class PortCount:
-    """One port's classes, and the frames that a fault took there."""
+    """One port's classes, and the frames lost to faults there."""
 
     port: str
     faults: int
@@ -217,14 +218,14 @@ class PortCount:
 
 @dataclass(frozen=True)
 class Policed:
-    """What a stream filter, a scheduler group or a cyclic queue did; None is what it does not count."""
+    """The counters of a stream filter, a scheduler group or a cyclic queue; None: it has no such counter."""
 
     where: str
     what: str
     frames: int | None
     too_long: int | None = None
     gate: int | None = None
-    """Frames that a stream gate stopped."""
+    """Frames that a stream gate dropped."""
     yellow: int | None = None
     red: int | None = None
     late: int | None = None
@@ -238,7 +239,7 @@ class Policed:
 
 @dataclass(frozen=True)
 class Counted:
-    """What the backend counted by itself."""
+    """The counters of the backend."""
 
     simulated_ns: int
     events: int
@@ -247,7 +248,7 @@ class Counted:
     """Frames still in the network at the end."""
     ports: tuple[PortCount, ...]
     streams: tuple[tuple[str, int, int], ...]
-    """(name, dropped at the talker, dropped on the way)."""
+    """(name, dropped at the talker, dropped on the path)."""
     policed: tuple[Policed, ...] = ()
 
 
@@ -260,12 +261,12 @@ class FaultSpan:
     from_ns: int
     until_ns: int
     frames: int | None
-    """Frames and copies that it affected; None where that was not counted."""
+    """Number of affected frames and copies; None if they were not counted."""
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """One run. A part that is not in the folder is empty, and ``absent`` says why."""
+    """One run. A part that is missing in the folder is empty, and ``absent`` has the reason."""
 
     manifest: Json
     network: Network
@@ -277,20 +278,20 @@ class RunFacts:
     frames: Path | None = None
     observations: Path | None = None
     clock_error: Path | None = None
-    """Where nodes have clocks of their own."""
+    """The table of clock errors, if nodes have clocks of their own."""
     grandmaster: str = ""
-    """The node whose time the others follow; empty where none does."""
+    """The node whose time the others follow; empty if there is none."""
     faults: tuple[FaultSpan, ...] = ()
-    """What went wrong, in the Plan's order."""
+    """The faults, in the Plan's order."""
     elected: bool = False
     """Whether an election chose the grandmaster, so that a fault may change it."""
     planned: Planned | None = None
-    """The schedule, where streams are scheduled."""
+    """The schedule, if streams are scheduled."""
     no_bounds: str = ""
-    """Why the Plan has no worst-case bounds at all; empty where it has."""
+    """Why the Plan has no worst-case bounds at all; empty if it has some."""
     absent: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What to look at before trusting the measures."""
+    """Reasons not to trust the measures before a check."""
 
     @property
     def state(self) -> str:
@@ -299,11 +300,11 @@ class RunFacts:
 
     @property
     def title(self) -> str:
-        """What the scenario says of itself in one line; empty where nobody said."""
+        """The scenario's title; empty if it has none."""
         return str(self.manifest.get("title") or "")
 
     @property
     def label(self) -> str:
-        """The run among others of a sweep."""
+        """The name of the run among others of a sweep."""
         variant = ", ".join(f"{key} {value}" for key, value in self.network.variant.items())
         return variant or self.network.name

@@ -1,4 +1,4 @@
-"""Where a report goes, and writing it in one step, so that a reader never sees half of it."""
+"""The path of a report, and writing it in one step, so that a reader never sees an incomplete one."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def write_text(path: Path, text: str) -> None:
     """A page as UTF-8, replaced in one step.
 
     Raises:
-        FolderError: there is a file of that name which is no page of ours.
-        BackendError: the disk is full, or does not let us.
+        FolderError: a file of that name is not one of our pages.
+        BackendError: the disk is full, or the file cannot be written.
     """
     if path.exists() and not is_page(path):
         raise FolderError(

@@ -31,12 +31,12 @@ def span(ns: float | None, digits: int = 3) -> str:
 
 
 def rate(bps: float | None) -> str:
-    """A rate in bit/s with the prefix that reads best."""
+    """A rate in bit/s with a suitable prefix."""
     return quantities.UNKNOWN if bps is None else typeset(quantities.rate(bps))
 
 
 def micros(ns: float | None) -> str:
-    """A duration in µs with the ns in its digits, for columns."""
+    """``1 234 567`` with narrow spaces; a dash for an unknown number."""
     return typeset(quantities.micros(ns))
 
 
@@ -46,7 +46,7 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def plus_minus(value: float | None, unit: str) -> str:
-    """`` ± 1.2 µs`` behind a finding; empty where nobody knows."""
+    """`` ± 1.2 µs`` after a finding; empty if the uncertainty is unknown."""
     return "" if value is None else f"{THIN}\u00b1{THIN}{quantity(value, unit)}"
 
 
@@ -61,14 +61,13 @@ def seconds_or_millis(span_ns: float) -> tuple[str, float]:
 
 
 def printable(text: str) -> str:
-    """A name from a file without what would break a figure: control characters, a leading underscore's
-    magic."""
+    """A name from a file without characters that break a figure: control characters, a leading underscore."""
     clean = "".join(c if c.isprintable() else "\ufffd" for c in text)
     return f" {clean}" if clean.startswith("_") else clean
 
 
 def shortened(text: str, length: int = 34) -> str:
-    """A name that fits a legend; the middle goes, because the ends tell names apart."""
+    """A name that fits a legend; its middle is cut, as the ends distinguish names."""
     clean = printable(text)
     if len(clean) <= length:
         return clean
@@ -77,7 +76,8 @@ def shortened(text: str, length: int = 34) -> str:
 
 
 def outcome(judged: Sequence[Judged], groups: Sequence[Measure]) -> str:
-    """How many streams met every requirement, how sure that is, and how many frames were lost."""
+    """How many streams met every requirement, whether the worst case guarantees that, and how many frames
+    were lost."""
     parts: dict[str, list[Outcome]] = {}
     for row in judged:
         parts.setdefault(row.group, []).append(row.outcome)
@@ -103,7 +103,7 @@ def outcome(judged: Sequence[Judged], groups: Sequence[Measure]) -> str:
 
 
 def _how_sure(own: Sequence[Outcome | None]) -> str:
-    """What the worst case says, where all requirements were met."""
+    """The guarantee of the worst case, if all requirements were met."""
     many = len(own)
     proved, beyond = own.count(Outcome.PROVED), own.count(Outcome.BEYOND)
     if proved == many:

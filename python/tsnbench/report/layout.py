@@ -1,4 +1,4 @@
-"""Where nodes go in a drawing: distances on paper like distances in hops, by stress majorisation.
+"""The positions of nodes in a drawing: distances on paper resemble distances in hops, by stress majorisation.
 
 Gansner, Koren, North: Graph Drawing by Stress Majorization (2004). Deterministic: it starts from a circle.
 """
@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Sequence
 
 MOST_NODES = 200
-"""Beyond these a drawing tells nothing."""
+"""A drawing with more nodes is unreadable."""
 
 
 def hop_distances(nodes: int, links: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Links on the shortest way between any two nodes; parts that are not connected are put side by side."""
+    """Links on the shortest path between any two nodes; separate parts are put side by side."""
     near: list[list[int]] = [[] for _ in range(nodes)]
     for a, b in links:
         near[a].append(b)
@@ -51,8 +51,8 @@ def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, flo
     laplacian = np.diag(weight.sum(axis=1)) - weight
     inverse = np.linalg.pinv(laplacian)
     turn = 2 * np.pi * np.arange(nodes) / nodes
-    # Begin with the distances' two main directions (classical scaling), so that what is long lies straight;
-    # the circle parts nodes that these would put on top of each other, such as the leaves of a star.
+    # The layout begins with the distances' two main directions (classical scaling), so that a long network is
+    # straight; the circle separates nodes that would coincide, such as the leaves of a star.
     centring = np.eye(nodes) - 1 / nodes
     strength, direction = np.linalg.eigh(centring @ (hops**2) @ centring / -2)
     main = direction[:, -2:] * np.sqrt(np.maximum(strength[-2:], 0))
@@ -72,7 +72,7 @@ def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, flo
     at -= at.mean(axis=0)
     _, _, axes = np.linalg.svd(at, full_matrices=False)
     at = at @ axes.T
-    # The same way round every time: the first node to the left and not below the middle.
+    # The orientation is always the same: the first node is on the left and not below the middle.
     at[:, 0] *= -1 if at[0, 0] > 0 else 1
     at[:, 1] *= -1 if at[0, 1] < -1e-9 else 1
     return [(round(float(x), 4), round(float(y), 4)) for x, y in at]

@@ -1,4 +1,4 @@
-"""The page of one run: everything in its order, drawn and put into words; no file is written here."""
+"""The page of one run: all its parts in order, as figures and text; no file is written here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """Templates; everything that is not marked up by this room is escaped."""
+    """The templates; all text that this room has not marked as HTML is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = Environment(
@@ -149,7 +149,7 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
 
 
 def headline(run: RunFacts) -> list[tuple[str, str]]:
-    """The handful of numbers beside the outcome."""
+    """The main numbers beside the outcome."""
     sent = sum(group.counts.get("sent", 0) for group in run.groups)
     received = sum(group.counts.get("received", 0) for group in run.groups)
     lost = sum(group.counts.get("lost", 0) for group in run.groups)

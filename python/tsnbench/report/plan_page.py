@@ -1,4 +1,4 @@
-"""The page of a Plan, before anything runs: its schedule, what is sure about delays, and its network."""
+"""The page of a Plan, before a run: its schedule, its guaranteed delays, and its network."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write_plan(plan: Plan, into: Path, title: str = "", figures: tuple[str, ...]
     Args:
         plan: the Plan.
         into: a folder, or the HTML file itself.
-        title: what the scenario says of itself in one line.
+        title: the scenario's title.
         figures: kinds of figure files: ``svg``, ``pdf``, ``png``.
 
     Returns:
@@ -47,7 +47,7 @@ def write_plan(plan: Plan, into: Path, title: str = "", figures: tuple[str, ...]
 
 
 def drawings(plan: Plan, found: Planned | None) -> list[Drawing]:
-    """The schedule; gates of ports that are not planned; the network."""
+    """The schedule; gates of ports without planned frames; the network."""
     network = network_of(plan.document)
     drawn = schedule(found) if found else []
     shown = {port.name for port in found.ports} if found else set()

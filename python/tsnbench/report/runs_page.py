@@ -28,7 +28,7 @@ def render(
     template: str = "comparison.html",
     **more: Any,
 ) -> str:
-    """The whole HTML file; ``more`` is what another template says beside or instead."""
+    """The whole HTML file; ``more`` are the additional values of another template."""
     sweep = Sweep(runs)
     names = list(dict.fromkeys(run.network.name for run in sweep.runs))
     titles = list(dict.fromkeys(run.title for run in sweep.runs))
@@ -65,7 +65,7 @@ def render(
 
 
 def headline(sweep: Sweep) -> list[tuple[str, str]]:
-    """The handful of numbers beside the outcome."""
+    """The main numbers beside the outcome."""
 
     def total(kind: str) -> str:
         return formatting.count(sum(group.counts.get(kind, 0) for run in sweep.runs for group in run.groups))
@@ -80,7 +80,7 @@ def headline(sweep: Sweep) -> list[tuple[str, str]]:
 
 
 def _provenance(sweep: Sweep) -> tuple[list[tuple[str, str]], list[str], list[tuple[str, list[str]]]]:
-    """(what all runs share, names of what differs, per run those values)."""
+    """(the common facts of all runs, names of the facts that differ, their values by run)."""
     every = [dict(provenance(run)) for run in sweep.runs]
     keys = list(dict.fromkeys(key for one in every for key in one))
     shared = [key for key in keys if len({one.get(key) for one in every}) == 1]

@@ -20,11 +20,11 @@ def bounds_of_run(folder: Path, keep: bool = False) -> Bounds:
 
     Args:
         folder: the run folder.
-        keep: whether what is computed now is kept in the folder.
+        keep: whether newly computed bounds are kept in the folder.
 
     Raises:
         BoundsError: the Plan contradicts itself.
-        OSError: the Plan cannot be read, or the folder not be written.
+        OSError: the Plan cannot be read, or the folder cannot be written.
     """
     text = foreign.read_text(folder / PLAN, foreign.MOST_JSON)
     if kept := _kept(folder, text):
@@ -44,7 +44,7 @@ def _computed(text: str) -> Bounds:
 
 
 def _kept(folder: Path, text: str) -> Bounds | None:
-    """What an earlier call has kept, if this version computed it of this Plan."""
+    """The bounds that an earlier call kept, if this version computed them from this Plan."""
     try:
         kept = cast("Bounds", documents.read(folder / BOUNDS))
         plan = json.loads(text).get("hash")

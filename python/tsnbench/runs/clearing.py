@@ -1,10 +1,10 @@
-"""What tsnbench wrote into a folder, and its removal.
+"""The files of tsnbench in a folder, and their removal.
 
-No other code removes anything from a folder that a person named.
+No other code removes files from a folder that a user named.
 
-A run folder holds files of fixed names, and files that its manifest lists (captures, figures). A sweep's
-folder holds run folders, which its :mod:`sweep` file lists, and their common report. Anything else belongs
-to somebody: it stays, and the folder is refused.
+A run folder contains files of fixed names, and files that its manifest lists (captures, figures). A sweep's
+folder contains run folders, which its :mod:`sweep` file lists, and their common report. All other files
+belong to users: they stay, and the folder is not used.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ _FIXED = {
     "stages.png",
 }
 _BETWEEN = re.compile(r"measures-[a-z-]+\.json|frames-[a-z-]+\.parquet")
-"""What ``tsnbench measure --from --to`` writes."""
+"""Files of ``tsnbench measure --from --to``."""
 _PAGES = {file_names.REPORT, file_names.COMPARISON}
 _GENERATOR = b'<meta name="generator" content="tsnbench'
 _LISTED = re.compile(
     r"(captures|figures|hosts)/[^/\0]+|hosts/[^/\0]+/[^/\0]+|ptp4l-[^/\0]+\.log|attempts\.json|sync\.parquet"
 )
-"""What the list in a manifest may name; it is read from a file that anybody can edit."""
+"""The paths that the list in a manifest may contain; anybody can edit that file."""
 _PARTS = re.compile(rf"{re.escape(manifest.NAME)}\.\d+\.part|{re.escape(sweep.NAME)}\.\d+\.part")
 HINT = "name an empty or a new folder with --into"
 
 
 def clear(folder: Path) -> None:
-    """Empty a run folder or a sweep's folder, complete or not, of what tsnbench wrote there.
+    """Remove the files of tsnbench from a run folder or a sweep's folder, complete or not.
 
-    Nothing is removed where something else is there, too.
+    Nothing is removed if there are other files, too.
 
     Raises:
-        FolderError: it is no such folder, or holds files that tsnbench has not written.
+        FolderError: it is no such folder, or contains files of other programs.
         FolderBusyError: another process writes into it.
     """
     lock.refuse_busy(folder)
@@ -63,7 +63,7 @@ def clear(folder: Path) -> None:
     for one in found.runs:
         lock.refuse_busy(one)
     for path in found.order:
-        # Never a whole tree: a folder that somebody puts a file into meanwhile stays.
+        # A whole tree is never removed: a folder into which a user puts a file meanwhile stays.
         if _is(path, stat.S_ISDIR):
             path.rmdir()
         else:
@@ -71,7 +71,7 @@ def clear(folder: Path) -> None:
 
 
 def size(folder: Path) -> int:
-    """Octets of what :func:`clear` would remove."""
+    """Octets of the files that :func:`clear` would remove."""
     if not folder.is_dir():
         return 0
     found = _Found()
@@ -85,15 +85,15 @@ def ours(folder: Path) -> bool:
 
 
 def is_empty(folder: Path) -> bool:
-    """Whether there is nothing in a folder but what a run leaves that was killed as it began."""
+    """Whether a folder is empty, except for the files of a run that was killed at its begin."""
     return all(_leftover(entry.name) for entry in folder.iterdir())
 
 
 def refuse_file(folder: Path) -> None:
-    """Before a folder that a person named is made or used.
+    """The check before a folder that a user named is made or used.
 
     Raises:
-        FolderError: there can be no folder.
+        FolderError: the folder cannot exist.
     """
     try:
         folder.stat()
@@ -102,17 +102,17 @@ def refuse_file(folder: Path) -> None:
             raise FolderError(folder, "expected a folder, found a symbolic link to nothing", HINT) from None
         return
     except OSError as error:
-        # Too long a name, links in a circle, a file on the way.
+        # The name is too long, links form a cycle, or a file is on the path.
         raise unwritable(folder, error) from error
     if not folder.is_dir():
         raise FolderError(folder, "expected a folder, found a file", HINT)
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Before anything is written into a folder that a person named.
+    """The check before files are written into a folder that a user named.
 
     Raises:
-        FolderError: it is a file, or a folder of something else.
+        FolderError: it is a file, or a folder with other content.
     """
     refuse_file(folder)
     if folder.exists() and not ours(folder) and not is_empty(folder):
@@ -120,7 +120,8 @@ def refuse_foreign(folder: Path) -> None:
 
 
 def claim(folder: Path, names: Iterable[str]) -> None:
-    """Notes files that are about to be written into the folder of a run or sweep; not in any other folder."""
+    """Records files that are about to be written into the folder of a run or sweep; does nothing for other
+    folders."""
     if (folder / manifest.NAME).is_file():
         content = manifest.read(folder)
         listed = manifest.listed(content)
@@ -131,7 +132,7 @@ def claim(folder: Path, names: Iterable[str]) -> None:
 
 
 def is_page(path: Path) -> bool:
-    """Whether an HTML file is one of ours, and none of somebody else under the same name."""
+    """Whether an HTML file is one of our pages."""
     if not _is(path, stat.S_ISREG):
         return False
     with path.open("rb") as file:
@@ -139,7 +140,7 @@ def is_page(path: Path) -> bool:
 
 
 class _Found:
-    """What is in a folder: ours in the order in which it goes, and what is not."""
+    """The content of a folder: our files in the order of their removal, and all others."""
 
     def __init__(self) -> None:
         self.order: list[Path] = []
@@ -157,7 +158,8 @@ class _Found:
             content = sweep.read(folder)
             listed |= set(content.files)
             runs |= set(content.runs)
-        # What says that the folder is ours goes last: what a crash leaves is still known.
+        # The files that mark the folder as ours are removed last, so that the rest is recognised after a
+        # crash.
         for name in sorted(names, key=lambda name: (name in (manifest.NAME, sweep.NAME), name)):
             path = folder / name
             if _is(path, stat.S_ISREG):
@@ -173,7 +175,7 @@ class _Found:
                 self.strange.append(above + name)
 
     def _look_listed(self, folder: Path, called: str, above: str, listed: set[str]) -> None:
-        """A folder whose files the manifest lists; in ``hosts`` there is one for each host."""
+        """A folder whose files the manifest lists; ``hosts`` contains one for each host."""
         for one in sorted(folder.iterdir()):
             own = f"{called}/{one.name}"
             if called == "hosts" and _is(one, stat.S_ISDIR):
@@ -216,5 +218,5 @@ def _leftover(name: str) -> bool:
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Of a path itself: tsnbench makes no symbolic links, so one is somebody's."""
+    """The kind of a path itself: tsnbench makes no symbolic links, so a link belongs to a user."""
     return kind(path.lstat().st_mode)

@@ -1,4 +1,4 @@
-"""The delays of one stream's frames, and how they are distributed."""
+"""The delays of one stream's frames, and their distribution."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DelaySeries:
         self.frames = frames
         """Columns ``path``, ``seq``, ``t_tx_ns``, ``t_rx_ns``, ``delay_ns``, ``octets``.
 
-        ``delay_ns`` is null where a frame was lost or a stamp is missing.
+        ``delay_ns`` is null if a frame was lost or a timestamp is missing.
         """
 
     @property
@@ -49,7 +49,7 @@ class DelaySeries:
         """Draws the CCDF with a logarithmic axis.
 
         Args:
-            axes: where to draw; a new figure unless given.
+            axes: the axes to draw on; a new figure by default.
         """
         if axes is None:
             from matplotlib.figure import Figure

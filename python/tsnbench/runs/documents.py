@@ -1,7 +1,7 @@
-"""The JSON files of a run folder, held against what their readers take for granted.
+"""Checks of the JSON files of a run folder, for the assumptions of their readers.
 
-Somebody may have edited them, or another program may have written them. The first value of a wrong type ends
-in a message with its place. More keys than these are no mistake.
+A user may have edited them, or another program may have written them. The first value of a wrong type is
+reported with its place. Additional keys are allowed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     TRUTH: (bool,),
 }
 Shape = str | list[Any] | Mapping[str, Any]
-"""What a value has to be: one of the words above; a list of one shape; or a mapping of keys to shapes.
+"""The shape of a value: one of the words above; a list of one shape; or a mapping of keys to shapes.
 
 A key that ends with ``?`` may be missing, and its value null; with ``|null`` its value may be null. ``*``
 stands for every key. ``[]`` and ``{}`` are lists and objects of anything.
@@ -110,23 +110,23 @@ def read(path: Path) -> foreign.Json:
     """A JSON file of a run folder, by its name.
 
     Raises:
-        UnusableFileError: it is no JSON, or a value in it has another type than its readers need.
-        OSError: it cannot be opened.
+        UnusableFileError: the file is not JSON, or a value has a wrong type.
+        OSError: the file cannot be opened.
     """
     most = MOST_MANIFEST if path.name == file_names.MANIFEST else foreign.MOST_JSON
     return checked(foreign.read_json(path, most), path.name, path)
 
 
 def checked(content: Any, name: str, path: Path) -> foreign.Json:
-    """The content, if it has the form that the readers of a file with this name need."""
+    """The content, if it has the shape that readers of a file with this name need."""
     return _hold(content, _SHAPES.get(name, {}), path)
 
 
 def legend(path: Path, key: str) -> foreign.Json:
-    """What a file of observations says its numbers mean.
+    """The legend of a file of observations.
 
     Raises:
-        UnusableFileError: it does not say it.
+        UnusableFileError: the file has none.
     """
     return _hold(foreign.parquet_note(path, key), _LEGEND, path)
 
@@ -141,7 +141,7 @@ def _hold(content: Any, shape: Shape, path: Path) -> foreign.Json:
 
 
 def _wrong(value: Any, shape: Shape, place: str) -> Iterator[tuple[str, str, str]]:
-    """Where a value is of another shape: the place, what was expected, what was found."""
+    """The places of values with a wrong shape: the place, the expected shape, the found value."""
     if isinstance(shape, str):
         fits = isinstance(value, _TYPES[shape]) and (shape is TRUTH or not isinstance(value, bool))
         if not fits:

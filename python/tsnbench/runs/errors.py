@@ -19,7 +19,7 @@ _NAMED_WRONG = {
     errno.ENOENT,
     errno.EINVAL,
 }
-"""What says that a path is wrong, and not that the disk is."""
+"""Errors that mean a wrong path, not a broken disk."""
 HINTS = {
     errno.ENOSPC: "make room on this disk, or use a folder on another one",
     errno.EDQUOT: "make room in your quota, or use a folder on another disk",
@@ -30,11 +30,11 @@ HINTS = {
 }
 FULL = {errno.ENOSPC, errno.EDQUOT}
 DISK = FULL | {errno.EFBIG, errno.EROFS, errno.EIO}
-"""What can only come from writing, or from a disk that fails."""
+"""Errors of writing, or of a broken disk."""
 
 
 class FolderError(InputError):
-    """A folder that is no run folder, is half-written, or must not be overwritten."""
+    """A folder that is no run folder, is incomplete, or must not be overwritten."""
 
     def __init__(self, folder: Path, problem: str, hint: str | None = None) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class FolderError(InputError):
 
 
 def unwritable(path: Path, error: OSError) -> InputError | BackendError:
-    """Why something could not be written below ``path``: the path is wrong, or the disk does not take it."""
+    """Why a file could not be written below ``path``: the path is wrong, or the disk is full or broken."""
     said = os.strerror(error.errno) if error.errno else str(error)
     problem = f"cannot be written: {said}"
     if error.errno in _NAMED_WRONG:
@@ -55,16 +55,16 @@ def unwritable(path: Path, error: OSError) -> InputError | BackendError:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """What is done here writes below ``path``.
+    """Converts errors of code that writes below ``path``.
 
     Raises:
-        FolderError: there cannot be such a folder.
-        BackendError: the disk is full, or does not let us.
+        FolderError: such a folder cannot exist.
+        BackendError: the disk is full, or cannot be written.
     """
     try:
         yield
     except OSError as error:
-        # A file that cannot be used says so itself.
+        # An error about an unusable file is already converted.
         if isinstance(error, InputError):
             raise
         raise unwritable(path, error) from error

@@ -1,4 +1,4 @@
-"""Names of the files of a run folder: the one place that knows them."""
+"""Names of the files of a run folder: the only place that contains them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run folder's life: made, running, then complete, interrupted or failed."""
+"""The states of a run folder: made, running, then complete, interrupted or failed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from tsnbench.runs.manifest import State
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
 
-"""What a real kernel said of its qdiscs and interfaces at the end."""
+"""A real kernel's report about its qdiscs and interfaces at the end."""
 _LONGEST = 2000
-"""Characters of a problem."""
+"""Most characters of a problem."""
 
 
 def begin(plan: Plan, folder: Path, backend: str) -> None:
-    """Make the folder of a run that begins now. What an earlier run left in it goes.
+    """Make the folder of a run that begins now. Files of an earlier run in it are removed.
 
     Raises:
-        FolderError: there cannot be such a folder, or it holds something that is no run of ours.
+        FolderError: such a folder cannot exist, or it contains other files than those of a run.
         FolderBusyError: another process writes into it.
-        BackendError: the disk is full, or does not let us.
+        BackendError: the disk is full, or cannot be written.
     """
     with writing(folder):
         if folder.exists():
@@ -39,21 +39,22 @@ def begin(plan: Plan, folder: Path, backend: str) -> None:
 
 @contextmanager
 def under_way(folder: Path) -> Iterator[None]:
-    """A run; one that does not come to its end is ``interrupted`` or ``failed``, and says why."""
+    """The time of a run; a run that does not reach its end is ``interrupted`` or ``failed``, with the
+    reason."""
     try:
         yield
     except BaseException as error:
         state, problem = (
             (State.INTERRUPTED, None) if isinstance(error, KeyboardInterrupt) else (State.FAILED, str(error))
         )
-        # Why the run ended is what the person is told, also where the disk is full.
+        # The user must get the reason for the end of the run, also if the disk is full.
         with suppress(OSError, FolderError):
             end(folder, state, problem)
         raise
 
 
 def end(folder: Path, state: State, problem: str | None = None) -> None:
-    """Say in the manifest how the run ended."""
+    """Record in the manifest how the run ended."""
     content = manifest.read(folder)
     ended = manifest.now()
     passed = datetime.fromisoformat(ended) - datetime.fromisoformat(content["started"])
@@ -68,7 +69,7 @@ def end(folder: Path, state: State, problem: str | None = None) -> None:
 
 
 def half_written(folder: Path) -> str | None:
-    """Why a run folder is half-written; None when its run came to an end."""
+    """Why a run folder is incomplete; None if its run reached an end."""
     if not (folder / manifest.NAME).exists():
         return "it has no manifest.json"
     state = manifest.read(folder)["state"]

@@ -1,4 +1,4 @@
-"""One writer per folder: a lock that ends with its process, and says who holds it."""
+"""One writer per folder: a lock that ends with its process, and contains its holder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAME = ".tsnbench.lock"
 _NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}
-"""What flock(2) says on file systems that have no locks; then the file says who holds it."""
+"""Errors of flock(2) on file systems without locks; then the file's content identifies the holder."""
 _held: set[tuple[Path, int, int]] = set()
 """Folder, process and thread."""
 
@@ -39,11 +39,11 @@ class FolderBusyError(BackendError):
 
 @contextmanager
 def held(folder: Path, patience_s: float = 0) -> Iterator[None]:
-    """Nobody else writes into ``folder`` meanwhile.
+    """No other process writes into ``folder`` meanwhile.
 
-    It is made where it is not there, and goes where it stays empty.
+    It is made if it is missing, and removed if it stays empty.
 
-    The same thread may hold it several times. ``patience_s`` is for those who write for a moment only.
+    The same thread may hold it several times. ``patience_s`` is for short writes.
 
     Raises:
         FolderBusyError: another process, or another thread of this one, holds it.
@@ -61,7 +61,8 @@ def held(folder: Path, patience_s: float = 0) -> Iterator[None]:
             yield
         finally:
             _held.discard(key)
-            # Removed while it is held: who waits for it looks whether the file is still the one of that name.
+            # The file is removed while the lock is held: a waiting process checks whether the file still has
+            # that name.
             with suppress(OSError):
                 (folder / NAME).unlink()
             os.close(descriptor)
@@ -72,7 +73,7 @@ def held(folder: Path, patience_s: float = 0) -> Iterator[None]:
 
 
 def holder(folder: Path) -> str | None:
-    """The process that writes into a folder now, such as ``process 71``; None if there is no other one."""
+    """The process that writes into a folder now, such as ``process 71``; None without one."""
     if (folder.resolve(), os.getpid(), threading.get_ident()) in _held:
         return None
     try:
@@ -91,7 +92,7 @@ def holder(folder: Path) -> str | None:
 
 
 def refuse_busy(folder: Path) -> None:
-    """For those who read a folder.
+    """The check before a folder is read.
 
     Raises:
         FolderBusyError: another process writes into it.
@@ -132,7 +133,7 @@ def _take(folder: Path) -> int:
             except OSError as error:
                 if error.errno not in _NO_LOCKS or _alive(_content(descriptor)):
                     raise FolderBusyError(folder, _words(_content(descriptor))) from None
-            # The one who held it may have removed the file between open and flock.
+            # The last holder may have removed the file between open and flock.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False)):
                     _write(descriptor)
@@ -145,7 +146,7 @@ def _take(folder: Path) -> int:
 
 def _write(descriptor: int) -> None:
     said = {"process": os.getpid(), "started": started(os.getpid()), "host": platform.node()}
-    # Who holds it is only told to others: a full disk does not keep anybody from holding it.
+    # The holder's name is only information for others: a full disk must not prevent the lock.
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(said).encode(), 0)
@@ -169,7 +170,7 @@ def _words(said: Json) -> str:
 
 
 def _alive(said: Json) -> bool:
-    """Whether the process that wrote this still runs; one of another machine is taken for alive."""
+    """Whether the process in the file still runs; a process of another machine counts as running."""
     process = said.get("process")
     if not isinstance(process, int):
         return False

@@ -1,4 +1,4 @@
-"""The manifest of a run folder: what ran, where, when, and in which state the folder is."""
+"""The manifest of a run folder: the Plan, the machine, the times, and the state of the folder."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 FORMAT = "tsnbench-run/1"
 NAME = file_names.MANIFEST
 KERNELS = ("vm", "netns", "hosts")
-"""Backends whose frames pass a real kernel, which may do otherwise than the Plan says."""
+"""Backends whose frames pass a real kernel, which may deviate from the Plan."""
 
 
 class State(StrEnum):
-    """How far a run folder is."""
+    """The state of a run folder."""
 
     RUNNING = "running"
     COMPLETE = "complete"
@@ -52,13 +52,13 @@ def opening(plan: Plan, backend: str) -> Json:
         "ended": None,
         "wall_seconds": None,
         "problem": None,
-        # Who writes; a folder that says "running" while nobody does is half-written.
+        # The writing process; a folder in the state "running" without its process is incomplete.
         "process": os.getpid(),
     }
 
 
 def machine_facts() -> Json:
-    """What explains a run's speed, and nothing that tells whose machine it was."""
+    """Facts that explain a run's speed, without any that identify the machine's owner."""
     return {
         "cpu": _cpu_model(),
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -69,7 +69,7 @@ def machine_facts() -> Json:
 
 
 def now() -> str:
-    """UTC, to the microsecond."""
+    """The present time in UTC, to the microsecond."""
     return datetime.now(UTC).isoformat()
 
 
@@ -77,7 +77,7 @@ def read(folder: Path) -> Json:
     """The manifest of a run folder, in any state.
 
     Raises:
-        FolderError: there is none, or it is not one of ours.
+        FolderError: there is none, or it is not one of tsnbench.
     """
     path = folder / NAME
     try:
@@ -98,7 +98,7 @@ def read(folder: Path) -> Json:
 
 
 def _no_run(folder: Path) -> tuple[str, str | None]:
-    """What a folder without a manifest is instead, and what to do: a sweep has a folder per run."""
+    """The kind of a folder without a manifest, and a hint: a sweep has a folder per run."""
     if not folder.exists():
         return "expected a run folder, found none", "tsnbench run makes one"
     runs = sorted(path.parent for path in folder.glob(f"*/{NAME}"))
@@ -109,21 +109,21 @@ def _no_run(folder: Path) -> tuple[str, str | None]:
 
 
 def listed(manifest: Json) -> list[str]:
-    """What was written beside the files that every run folder has: captures, figures."""
+    """Files in addition to those of every run folder: captures, figures."""
     names = manifest.get("files", [])
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def note(folder: Path, about: Json) -> None:
-    """Add what only the caller knows, such as the command; nothing where there is no manifest."""
+    """Add facts of the caller, such as the command; does nothing without a manifest."""
     if about and (folder / NAME).exists():
         write(folder, read(folder) | dict(about))
 
 
 def write(folder: Path, manifest: Json) -> None:
-    """Write in one step and to the disk, so that a reader or a crash never leaves half of it.
+    """Write in one step and to the disk, so that a reader or a crash never finds an incomplete file.
 
-    On a full disk the old file is written over, which needs no room.
+    On a full disk the old file is overwritten, which needs no space.
     """
     path = folder / NAME
     part = path.with_name(f"{NAME}.{os.getpid()}.part")

@@ -1,4 +1,4 @@
-"""How the run folders of a sweep are called: by their values, as far as a file system takes them."""
+"""The names of a sweep's run folders: their values, in characters that file systems support."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 LONGEST = 200
-"""Octets; file systems take 255, and files that are being written need some of them."""
+"""Most octets; file systems support 255, and temporary files need some of them."""
 
 
 def folder_names(variants: Sequence[Mapping[str, str]]) -> list[str]:
     """A name for each run of a sweep: ``hops=3,rate=10_Mbit_s``.
 
-    Names that are too long, or that different values have in common, end with a hash of the values.
+    Names that are too long, or equal for different values, end with a hash of the values.
     """
     plain = [_plain(variant) for variant in variants]
     often = Counter(plain)

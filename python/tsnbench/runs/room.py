@@ -1,4 +1,4 @@
-"""How many octets a run will write, held against the room there is, before it begins."""
+"""An estimate of a run's octets, compared with the free space before the run begins."""
 
 from __future__ import annotations
 
@@ -20,48 +20,48 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument, Stream
 
 ROWS = {"alike": (1.0, 1.5), "steady": (4.0, 8.0), "random": (7.0, 13.0)}
-"""Octets of one row of observations.parquet and of frames.parquet, by what the times of frames follow.
+"""Octets of one row of observations.parquet and of frames.parquet, by the pattern of frames' times.
 
-Rows are packed by what they differ in. In the shipped scenarios, where a run has 10,000 rows or more, they
+Rows are compressed by their differences. In the shipped scenarios, where a run has 10,000 rows or more, they
 take up to 0.3 and 0.7 octets where all talkers have one period, up to 2.0 and 6.0 where periods differ or
 frames wait behind saturating ones, and up to 5.1 and 11.4 where times are drawn at random.
 """
 CLOCK_ERROR = 16
 """Octets of one row of clock_error.parquet."""
 BLOCK = 40
-"""Octets that a capture has for a frame beside the frame."""
+"""Octets of a capture for a frame in addition to the frame's own."""
 REST = 4_000_000
 PER_STREAM = 5_000
 """Octets of Plan, counters, measures and report: of a small run, and for each stream."""
 ALWAYS = 50_000_000
-"""Runs that write less than this are not held against the room: there nothing can be lost but seconds."""
+"""Runs below this size are not checked: only seconds could be lost."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """Octets that a run writes, rather more than less."""
+    """An upper estimate of a run's octets."""
 
     observations: int
     frames: int
     captures: int
     rest: int
     scratch: int
-    """Beside the run folder, while it runs."""
+    """Temporary octets outside of the run folder."""
 
     @property
     def folder(self) -> int:
-        """In the run folder."""
+        """Octets in the run folder."""
         return self.observations + self.frames + self.captures + self.rest
 
 
 def need(plan: PlanDocument, backend: str, pcap: bool) -> Need:
-    """What a run of a Plan's document writes."""
+    """The estimate for a Plan's document."""
     sent = [frames(plan, stream) for stream in plan["streams"]]
     passing = _passing(plan, sent)
     rows = octets = snapped = 0.0
     for tap in plan["taps"]:
         port = plan["ports"][tap["port"]]
-        # What comes in at a port goes out at its peer.
+        # Frames that arrive at a port have left its peer.
         egress = tap["port"] if tap["stage"] not in ("rx", "kernel-rx", "app-rx") else port["peer"]
         there = passing.get(egress, _NOTHING)
         fits = port["rate_bps"] * (plan["duration_ns"] + plan["drain_ns"]) / 1e9
@@ -75,7 +75,7 @@ def need(plan: PlanDocument, backend: str, pcap: bool) -> Need:
     return Need(
         observations=round(sighting * rows),
         frames=round(frame * pairs),
-        # On kernels observations are made from captures, so they are there for a while in any case.
+        # Kernels make observations from captures, so these always need space for a while.
         captures=round(snapped) if on_kernel else round(octets) if pcap else 0,
         rest=REST + PER_STREAM * len(plan["streams"]) + _clock_rows(plan) * CLOCK_ERROR,
         scratch=round(snapped) if backend == "netns" else 0,
@@ -89,16 +89,16 @@ class _Passing:
     frames: float = 0.0
     bits: float = 0.0
     octets: float = 0.0
-    """In captures of whole frames."""
+    """Octets of captures with whole frames."""
     snapped: float = 0.0
-    """In captures on kernels."""
+    """Octets of captures on kernels."""
 
 
 _NOTHING = _Passing()
 
 
 def _passing(plan: PlanDocument, sent: Sequence[float]) -> dict[int, _Passing]:
-    """By port, what its streams send through it; linear in streams and hops."""
+    """By port, the sums over its streams; linear in streams and hops."""
     found: dict[int, _Passing] = {}
     for count, stream in zip(sent, plan["streams"], strict=True):
         size = sizes(stream["size"])
@@ -115,7 +115,7 @@ def _passing(plan: PlanDocument, sent: Sequence[float]) -> dict[int, _Passing]:
 
 
 def frames(plan: PlanDocument, stream: Stream) -> float:
-    """How many frames a stream's talker sends, in the mean."""
+    """The mean number of frames of a stream's talker."""
     pattern, size = stream["pattern"], sizes(stream["size"])
     span_ns = stream["stop_ns"] - stream["start_ns"]
     rate = flow_rate(pattern, stream["size"])
@@ -126,10 +126,10 @@ def frames(plan: PlanDocument, stream: Stream) -> float:
 
 
 def refuse_too_large(plan: PlanDocument, folder: Path, scratch: Path, backend: str, pcap: bool) -> None:
-    """Before a run begins; the run that it replaces counts as room.
+    """The check before a run begins; the space of a replaced run counts as free.
 
     Raises:
-        BackendError: the disk has no room for what it will write, or files may not be so large.
+        BackendError: the disk has too little space, or files may not be so large.
     """
     wanted = need(plan, backend, pcap)
     if wanted.folder + wanted.scratch < ALWAYS:
@@ -162,7 +162,7 @@ def _less(pcap: bool) -> str:
 
 
 def _is_random(plan: PlanDocument) -> bool:
-    """Whether times of frames are drawn, or were measured."""
+    """Whether times of frames are random, or recorded."""
     patterns = [stream["pattern"] for stream in plan["streams"]]
     return (
         bool(plan.get("clocks"))

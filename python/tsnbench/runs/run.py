@@ -1,4 +1,4 @@
-"""A run as one can work with it: manifest, plan, counters, tables, measures, verdict."""
+"""A run for users: manifest, plan, counters, tables, measures, verdict."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
 
 LEGEND_KEY = "tsnbench.legend"
-"""Where observations.parquet keeps what its numbers mean."""
+"""The metadata key of observations.parquet for the meaning of its numbers."""
 
 NODES_KEY = "tsnbench.nodes"
-"""Where clock_error.parquet keeps the names of nodes."""
+"""The metadata key of clock_error.parquet for the names of nodes."""
 FRAME_COLUMNS = ("path", "seq", "t_tx_ns", "t_rx_ns", "delay_ns", "octets")
 
 
@@ -141,7 +141,7 @@ class Run:
 
         Columns: ``path`` (place in ``measures()["paths"]``), ``seq``, ``t_tx_ns``, ``t_rx_ns``, ``delay_ns``,
         ``octets``, and where clocks were read ``uncertainty_ns``, by which the delay may be wrong. Null means
-        that the frame was lost or that a stamp is missing.
+        that the frame was lost or that a timestamp is missing.
 
         Raises:
             FolderError: the run has no observations, or they cannot be read.
@@ -191,7 +191,7 @@ class Run:
 
         Args:
             stream: name of the flow (``loop.1``) or of the stream (``loop``).
-            listener: name of one listener; all listeners unless given.
+            listener: name of one listener; by default all listeners.
 
         Raises:
             FolderError: the run has no such stream or listener.

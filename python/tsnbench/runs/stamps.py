@@ -1,4 +1,4 @@
-"""``stamps.json``: what a run knows of the clocks that stamped its frames, and what no reading shows."""
+"""``stamps.json``: a run's readings of the clocks of its timestamps, and the clocks without a reading."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ FORMAT = "tsnbench-stamps/1"
 
 
 class NodeStamps(TypedDict):
-    """The stamps of one node."""
+    """The clock of one node's timestamps."""
 
     clock: str
-    """Nodes that name the same clock share it."""
+    """The clock's name; nodes with the same name share it."""
     drift_ppb: int
-    """How fast its error changes at most between readings."""
+    """Greatest rate of change of its error between readings."""
     granularity_ns: NotRequired[int]
-    """Ticks of the stamps."""
+    """Resolution of the timestamps."""
     unseen_ns: NotRequired[int]
-    """What passes between the wire and the stamp at most."""
+    """Greatest delay between the wire and the timestamp."""
     readings: Sequence[Sequence[int]]
-    """What the clock showed (ns, in the Plan's time), how far that was ahead and how unsure (ps)."""
+    """The clock's time (ns, in the Plan's time), its offset and the uncertainty (ps) of each reading."""
 
 
 def write(folder: Path, nodes: Mapping[str, NodeStamps], not_seen: Sequence[str]) -> None:
@@ -35,11 +35,11 @@ def write(folder: Path, nodes: Mapping[str, NodeStamps], not_seen: Sequence[str]
 
 
 def read(folder: Path) -> dict[str, NodeStamps] | None:
-    """By node; None where the run has no such file.
+    """The clocks by node; None if the run has no such file.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is something else.
+        OSError: the file cannot be read.
+        ValueError: the file has another content.
     """
     path = folder / file_names.STAMPS
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""The folder of a sweep: which runs it holds, and which of them the last whole sweep made."""
+"""The folder of a sweep: its runs, and which of them belong to the last whole sweep."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ NAME = "sweep.json"
 MOST = 16 << 20
 """Octets."""
 PATIENCE_S = 10.0
-"""Runs of one sweep may be made side by side (``--only``); each writes this file for a moment."""
+"""Runs of one sweep may be made in parallel (``--only``); each writes this file for a moment."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What ``sweep.json`` says."""
+    """The content of ``sweep.json``."""
 
     name: str
-    """The scenario's."""
+    """The scenario's name."""
     file: str
-    """The scenario file, as the manifests of its runs call it."""
+    """The scenario file, as in the manifests of its runs."""
     runs: list[str] = field(default_factory=list)
     """Every run folder that was made here."""
     current: list[str] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Sweep:
 
     @property
     def earlier(self) -> list[str]:
-        """Runs of values that the sweep has no longer."""
+        """Runs of values that the sweep does not have any more."""
         return sorted(set(self.runs) - set(self.current)) if self.current else []
 
 
@@ -46,7 +46,7 @@ def read(folder: Path) -> Sweep:
     """The file of a sweep's folder.
 
     Raises:
-        FolderError: it cannot be read, or is something else.
+        FolderError: the file cannot be read, or has another content.
     """
     try:
         found = foreign.read_json(folder / NAME, MOST)
@@ -59,7 +59,7 @@ def read(folder: Path) -> Sweep:
 
 
 def write(folder: Path, content: Sweep) -> None:
-    """In one step, so that a reader never sees half of it."""
+    """Writes the file in one step, so that a reader never finds an incomplete one."""
     path = folder / NAME
     part = path.with_name(f"{NAME}.{os.getpid()}.part")
     text = json.dumps({"format": FORMAT, **asdict(content)}, indent=2, ensure_ascii=False) + "\n"
@@ -68,7 +68,7 @@ def write(folder: Path, content: Sweep) -> None:
 
 
 def add(folder: Path, runs: Iterable[str] = (), files: Iterable[str] = ()) -> None:
-    """Notes what is about to be written."""
+    """Records files that are about to be written."""
     with lock.held(folder, PATIENCE_S):
         _add(folder, runs, files)
 

@@ -1,1 +1,1 @@
-"""What every command shares: options, terminal, progress, exit codes."""
+"""The common parts of all commands: options, terminal, progress, exit codes."""

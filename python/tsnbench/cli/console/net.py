@@ -1,6 +1,6 @@
-"""What surrounds every command: signals, readers that have gone, and errors that nobody else has caught.
+"""The frame of every command: signals, closed pipes, and errors that no other code handles.
 
-No command ends with a traceback, and none with exit code 1 but for a requirement that failed.
+No command ends with a traceback, and exit code 1 always means a failed requirement.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from typing import TextIO, cast
 from tsnbench.cli.console.visible import visible
 
 TRACEBACK = "TSNBENCH_TRACEBACK"
-"""Set in the environment, it has tracebacks shown."""
+"""The environment variable that switches tracebacks on."""
 _GONE = {errno.EPIPE, errno.EIO}
-"""What is said of a reader, or of a terminal, that is no longer there."""
+"""Errors of a pipe or a terminal that is closed."""
 
 
 class StoppedError(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: everything ends as with Ctrl-C."""
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does."""
 
 
 _stopped: list[int] = []
 """The signal that ended the command."""
 _failed: list[OSError] = []
-"""What was said of standard output."""
+"""Errors of standard output."""
 
 
 def guarded(command: Callable[[], object]) -> int:
-    """Runs a command and always gives an exit code; prints errors on stderr that nothing else has printed."""
+    """Runs a command and always returns an exit code; prints errors on stderr that no other code has
+    printed."""
     _heed_signals()
     out = _patient("stdout")
     _patient("stderr")
@@ -96,7 +97,7 @@ def _words(error: OSError) -> str:
 
 
 def _heed_signals() -> None:
-    """SIGTERM and SIGHUP are as Ctrl-C, the first time; where they are ignored (nohup), they stay so."""
+    """Handles the first SIGTERM or SIGHUP as Ctrl-C; signals that are ignored (nohup) stay ignored."""
 
     def stop(number: int, _: object) -> None:
         if not _stopped:
@@ -109,11 +110,11 @@ def _heed_signals() -> None:
 
 
 class _Patient(io.FileIO):
-    """A stream that takes what nobody reads any more; another error is raised once."""
+    """A stream that ignores a closed reader; another error is raised once."""
 
     lost = False
     silent = False
-    """Of stderr nothing can be said."""
+    """Errors of stderr cannot be printed."""
 
     def write(self, octets: bytes) -> int:  # type: ignore[override]
         if self.lost:
@@ -129,7 +130,7 @@ class _Patient(io.FileIO):
 
 
 def _patient(name: str) -> TextIO | None:
-    """Puts a patient stream in place of ``sys.stdout`` or ``sys.stderr``, where that is a file."""
+    """Replaces ``sys.stdout`` or ``sys.stderr`` by a patient stream, if it is a file."""
     old = getattr(sys, name)
     try:
         raw = _Patient(old.fileno(), "wb", closefd=False)

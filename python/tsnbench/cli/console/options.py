@@ -8,10 +8,10 @@ import typer
 
 
 def argument(metavar: str, help: str) -> Any:
-    """An argument: how usage lines name it, and a sentence."""
+    """An argument with its name in usage lines, and a sentence."""
     return typer.Argument(metavar=metavar, help=help, show_default=False)
 
 
 def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
-    """An option with a value: how usage lines name the value, a sentence, and names other than its own."""
+    """An option with a value: the value's name in usage lines, a sentence, and additional option names."""
     return typer.Option(*names, metavar=metavar, help=help, show_default=False, **more)

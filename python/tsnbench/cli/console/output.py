@@ -1,4 +1,4 @@
-"""Where words go: data on stdout, talk on stderr, and what the exit code says."""
+"""Output of commands: data on stdout, messages on stderr, and exit codes."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ TAB = 8
 
 
 def talk() -> Console:
-    """For what moves while people wait."""
+    """The console for progress bars."""
     from tsnbench.cli.console.terminal import Terminal
 
     return Terminal(stderr=True)
 
 
 def tell(line: str) -> None:
-    """For people: notes and errors, on stderr, as long as they are."""
+    """Prints a note or an error on stderr, without wrapping."""
     _write(sys.stderr, line)
 
 
 def say(line: str) -> None:
-    """One line of results on stdout, as long as it is."""
+    """Prints one line of results on stdout, without wrapping."""
     _write(sys.stdout, line)
 
 
@@ -45,7 +45,7 @@ def _write(stream: TextIO, line: str) -> None:
 
 
 def data() -> Console:
-    """For results that are drawn; wide enough not to break tables when piped."""
+    """The console for tables; wide enough not to break them when piped."""
     from tsnbench.cli.console.terminal import Terminal
 
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
@@ -56,12 +56,12 @@ def data() -> Console:
 PIPE = 1000
 """Columns of a file or a pipe."""
 _COLOURS = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-"""Variables by which people say what a terminal is."""
+"""Variables by which users describe their terminal."""
 
 
 def print_table(table: RenderableType) -> None:
-    """A table that fits the terminal if it is a :class:`~tsnbench.sheet.Sheet`, and else at its own width: a
-    number cut short is a wrong number."""
+    """Prints a table that fits the terminal if it is a :class:`~tsnbench.sheet.Sheet`, and otherwise at its
+    own width: a number that is cut short is a wrong number."""
     if isinstance(table, Sheet) and not _COLOURS & set(os.environ) and not sys.stdout.isatty():
         width = os.environ.get("COLUMNS", "")
         if (text := table.plain(int(width) if width.isdigit() else PIPE)) is not None:
@@ -77,13 +77,13 @@ def print_table(table: RenderableType) -> None:
         needs = Measurement.get(console, console.options.update(width=1000), table).maximum
         console.width = max(console.width, needs)
     elif not console.is_terminal and "COLUMNS" not in os.environ:
-        # In a file or a pipe there is room for everything.
+        # A file or a pipe has space for every line.
         console.width = PIPE
     console.print(table)
 
 
 class Exit(IntEnum):
-    """What the exit code says (the same for every command)."""
+    """Exit codes, equal for all commands."""
 
     MET = 0
     REQUIREMENT_FAILED = 1
@@ -94,7 +94,7 @@ class Exit(IntEnum):
 
 
 def fail(code: Exit, text: str) -> NoReturn:
-    """Say why on stderr and end with ``code``."""
+    """Print the reason on stderr and end with ``code``."""
     tell(text)
     raise typer.Exit(code)
 
@@ -108,7 +108,7 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Turn the errors that a person can cause into words and an exit code; the others are for ``net``."""
+    """Converts the errors that a user can cause into messages and exit codes; ``net`` handles all others."""
     from tsnbench.errors import BackendError, InputError
 
     try:

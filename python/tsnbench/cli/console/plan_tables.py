@@ -1,7 +1,7 @@
-"""What ``tsnbench plan`` prints for a person: streams, ports, shapers, gates, and what to look at first.
+"""The output of ``tsnbench plan`` for people: streams, ports, shapers, gates, and warnings.
 
-What a person types into a device is exact: gate control lists, periods, shapers. Delays and loads are
-rounded; the Plan has them exactly.
+Values that a user types into a device are exact: gate control lists, periods, shapers. Delays and loads are
+rounded; the Plan contains the exact ones.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
 MOST_ROWS = 50
-"""Rows of a table that are printed, unless all are asked for."""
+"""Most rows of a table that are printed, unless all are requested."""
 FEW_LISTS = 4
-"""Gate control lists that are printed where there are more than :data:`MOST_ROWS`."""
+"""Number of gate control lists that are printed if there are more than :data:`MOST_ROWS`."""
 MOST_ENTRIES = 64
-"""Entries of one gate control list that are printed."""
+"""Most entries of one gate control list that are printed."""
 
 
 def print_plan(plan: Plan, console: Console, everything: bool = True) -> None:
@@ -167,7 +167,7 @@ def _fault_table(rows: list[tuple[str, str, str, str]]) -> Table:
 
 
 def _gptp(document: PlanDocument) -> str:
-    """What keeps them together."""
+    """The synchronisation of the clocks, in words."""
     gptp = document["clocks"].get("gptp")
     if gptp is None:
         return "free"

@@ -1,4 +1,4 @@
-"""What is being done, on stderr; nothing where stderr is not a terminal."""
+"""Progress on stderr; none if stderr is not a terminal."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Shown:
     simulated: Callable[[int, int], None]
     """Called with (simulated ns, frame-hops so far)."""
     stage: Callable[[str], None]
-    """Called with what is done after the run."""
+    """Called with the name of a step after the run."""
 
 
 @contextmanager
 def progress(label: str, total_ns: int) -> Iterator[Shown | None]:
-    """A bar of simulated time, then what is done with the run; None where nothing is shown."""
+    """A bar of simulated time, then the steps after the run; None if nothing is shown."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -43,7 +43,7 @@ def progress(label: str, total_ns: int) -> Iterator[Shown | None]:
             bar.update(task, completed=done, what=f"{share:>3} %  {frame_hops:,} frame-hops")
 
         def stage(what: str) -> None:
-            # How long it takes is not known.
+            # The duration of the step is unknown.
             bar.update(task, total=None, what=what)
 
         yield Shown(simulated, stage)
@@ -51,7 +51,7 @@ def progress(label: str, total_ns: int) -> Iterator[Shown | None]:
 
 @contextmanager
 def busy(what: str) -> Iterator[None]:
-    """A sign that something goes on that takes a while."""
+    """A sign of activity during a step of unknown duration."""
     if not sys.stderr.isatty():
         yield
         return

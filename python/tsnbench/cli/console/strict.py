@@ -1,4 +1,4 @@
-"""``--strict``: what is a warning otherwise ends the command."""
+"""``--strict``: warnings end the command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELP = "A warning counts as an error."
 
 
 def refuse_warnings(plans: Iterable[Plan]) -> None:
-    """Ends with exit code 2 where a Plan has warnings, and says them."""
+    """Ends with exit code 2 if a Plan has warnings, and prints them."""
     found = list(dict.fromkeys(str(warning) for plan in plans for warning in plan.warnings))
     if found:
         fail(Exit.INPUT_WRONG, "\n".join([*found, "--strict: a warning counts as an error"]))

@@ -1,6 +1,6 @@
 """A console for tables, bars and rules, which shows what :mod:`~tsnbench.cli.console.visible` shows.
 
-rich takes as long to load as a small network takes to plan: only what draws loads this module.
+rich takes as long to load as a small network takes to plan: only modules that draw load this module.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Terminal(Console):
         super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """As :class:`rich.console.Console`; escapes count in the width of a cell."""
+        """Overrides :class:`rich.console.Console`; escapes count in the width of a cell."""
         return super().render_str(visible(text), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As :class:`rich.console.Console`; all output goes through this class."""
+        """Overrides :class:`rich.console.Console`; all output passes this method."""
         for segment in super().render(renderable, options):
             if segment.control is None and CONTROL.search(segment.text):
                 yield Segment(visible(segment.text), segment.style)

@@ -1,7 +1,7 @@
-"""What reaches a terminal: text of others cannot move its cursor, colour it or hide words.
+"""Text for a terminal: foreign text cannot move its cursor, change its colours or hide words.
 
-Names of files, streams and devices may hold any character. Control characters, and those that change the
-direction of writing, are shown as escapes (``\\x1b``); line feeds and tabs stay. Nothing is read as markup.
+Names of files, streams and devices may contain any character. Control characters, and those that change the
+direction of writing, are shown as escapes (``\\x1b``); line feeds and tabs stay. Markup is not interpreted.
 """
 
 from __future__ import annotations
@@ -25,6 +25,6 @@ def json_text(text: str) -> str:
 def _escape(found: re.Match[str]) -> str:
     number = ord(found[0])
     if 0xDC80 <= number <= 0xDCFF:
-        # An octet of a file's name that is no UTF-8 (os.fsdecode).
+        # An octet of a file's name that is not UTF-8 (os.fsdecode).
         number -= 0xDC00
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

@@ -1,4 +1,4 @@
-"""``tsnbench inspect``: what one capture alone can give."""
+"""``tsnbench inspect``: the figures of one capture alone."""
 
 from __future__ import annotations
 

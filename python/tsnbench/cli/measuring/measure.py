@@ -1,4 +1,4 @@
-"""``tsnbench measure``: figures from a run folder, or from captures anybody made."""
+"""``tsnbench measure``: figures of a run folder, or of captures from any source."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def measure(
             one = Run.open(folder)
             measures = measure_run(folder, start, end)
             if start is not None or end is not None:
-                # Requirements are about what the network does.
+                # Requirements concern the network.
                 if as_json:
                     print_json({"measures": measures})
                 else:
@@ -158,7 +158,7 @@ def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool) 
 
 
 def _sync(file: Path, below: str | None, as_json: bool) -> None:
-    """Clocks of a log of linuxptp; exit code 1 where the gate of one is closed at the end."""
+    """Clocks of a log of linuxptp; exit code 1 if the gate of one is closed at the end."""
     from tsnbench.foreign_files.linuxptp import measure_sync, sync_tables
     from tsnbench.live.receiving import read_duration
 
@@ -176,12 +176,12 @@ def _sync(file: Path, below: str | None, as_json: bool) -> None:
 
 
 def _only_captures(files: list[Path]) -> None:
-    """Ends with words for the first file that is something else: what it is, and what can be done with it."""
+    """Ends with a message about the first file that is no capture: its format, and the command for it."""
     from tsnbench.foreign_files import recognise
     from tsnbench.foreign_files.formats import no_measure
 
     for file in files:
-        # The engine has the words for a file that is missing or empty.
+        # The native code reports a missing or empty file.
         if file.is_file() and (found := recognise(file)) is not None and not found.capture:
             fail(Exit.INPUT_WRONG, no_measure(str(file), found, "a capture (pcap or pcapng)"))
 

@@ -30,7 +30,7 @@ _PROGRAM = (
 
 
 def files(network: Network, profile: Profile, notes: Notes) -> dict[str, str]:
-    """The inventory, the four plays, the Plan, and what each node runs."""
+    """The inventory, the four plays, the Plan, and the files of each node."""
     notes.warn(
         "plays",
         "they do not wait for synchronised clocks, try no run again, and compare no state before and after; "
@@ -50,7 +50,7 @@ def files(network: Network, profile: Profile, notes: Notes) -> dict[str, str]:
 
 
 def _inventory(network: Network, profile: Profile) -> str:
-    """All nodes as hosts. JSON within YAML, so that no name needs a rule of its own."""
+    """All nodes as hosts. It is JSON within YAML, so that names need no quoting rules."""
     document = network.document
     names = {
         port: f"p{network.place(port) + 1}"
@@ -99,7 +99,7 @@ def step_ns(network: Network) -> int:
 
 
 def _run(network: Network, node: int, profile: Profile) -> str:
-    """What a node does in a run: capture, talk, and end."""
+    """The script of a node for a run: capture, send, and end."""
     document = network.document
     own = network.ports_of(node)
     tapped = sorted(
@@ -122,7 +122,7 @@ def _run(network: Network, node: int, profile: Profile) -> str:
             f'-U --immediate-mode -w results/{word}.pcap 2> results/{word}.txt & captures="$captures $!"',
             f'until grep -qs "listening on" results/{word}.txt; do kill -0 $! || exit 1; sleep 0.1; done',
         ]
-    # Whoever is late says so, and does not begin at another instant than all others.
+    # A late node reports that, and does not begin at another instant than all others.
     lines.append('[ "$(now)" -lt "$epoch" ] || { echo "the zero of the Plan has passed" >&2; exit 1; }')
     talks = any(stream["talker"] == node for stream in network.streams)
     if talks:

@@ -34,7 +34,7 @@ def _processing(network: Network, layout: Layout, paths: Paths, node: int, notes
         return [f'{delayer}.typename = "PacketDelayer"', f"{delayer}.delay = {taken}ns"]
     if not paths.passes(node):
         return []
-    # The delayer would also hold what the node itself sends and receives.
+    # The delayer would also delay frames that the node itself sends and receives.
     if any(one["node"] == node for path in paths.streams for one in path.listeners):
         notes.warn(
             "processing of nodes that pass on and listen",
@@ -53,7 +53,7 @@ def _processing(network: Network, layout: Layout, paths: Paths, node: int, notes
 
 
 def _copies(paths: Paths, layout: Layout, node: int) -> list[str]:
-    """802.1CB: copies that are made here, and copies that meet here."""
+    """802.1CB: member streams that are made here, and member streams that merge here."""
     name = layout.names[node]
     made = [path for path in paths.streams if path.copies and path.copies.split == node]
     meet = [path for path in paths.streams if path.copies and path.copies.merge == node]

@@ -7,7 +7,7 @@ from tsnbench.plan.network import Network
 
 
 def script(network: Network, layout: Layout) -> list[str]:
-    """Both directions of a link are switched off and on again; nothing where no link breaks."""
+    """Switches both directions of a link off and on again; empty without a broken link."""
     steps: list[tuple[int, str, str]] = []
     for fault in network.document.get("faults", []):
         if fault["kind"] != "link-down":

@@ -1,4 +1,4 @@
-"""Which modules a node becomes.
+"""The modules of a node.
 
 INET's TsnSwitch has no applications, and its TsnDevice sends everything through one port. So a host, and a
 station with several ports, is two modules: a switch with the node's ports and a device with the applications,
@@ -23,7 +23,7 @@ class Layout:
             listener["node"] for stream in network.streams for listener in stream["listeners"]
         }
         self.names: list[str] = []
-        """By node: the module that has its ports."""
+        """By node: the module with its ports."""
         taken: set[str] = set()
         for node in network.nodes:
             self.names.append(_free(identifier(node["name"]), taken))
@@ -32,7 +32,7 @@ class Layout:
             for node in sorted(ends)
             if network.forwards(node) or len(network.ports_of(node)) > 1
         }
-        """By node that is a pair: the module that has its applications."""
+        """By node that is a pair: the module with its applications."""
         word = identifier(network.document["name"])
         self.network = word[:1].upper() + word[1:] + "Network"
 

@@ -1,4 +1,4 @@
-"""What INET cannot be told of a Plan."""
+"""The parts of a Plan that INET does not support."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
 HISTORY = 10
-"""Of INET's merger: ``bufferSize``."""
+"""The history of INET's merger: ``bufferSize``."""
 
 
 def tell(network: Network, paths: Paths, notes: Notes) -> None:
-    """Notes of what no part of the export writes."""
+    """Notes the parts that no other file of the export writes."""
     notes.parts(network, "all nodes share one time here", "clocks")
     notes.parts(network, "INET's stations have no software of that kind", "hosts")
     notes.parts(network, "INET's recordings take their place", "taps")

@@ -1,6 +1,6 @@
-"""What bridges do with frames as they come in: flow meters, and asynchronous shaping (ATS).
+"""Functions of bridges on received frames: flow meters, and asynchronous shaping (ATS).
 
-Only filters of a kind that INET has: of streams that are named, with a meter of one rate or an ATS scheduler.
+Only filters that INET has are written: of named streams, with a meter of one rate or an ATS scheduler.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import AtsScheduler, FlowMeter, Policing, StreamFilter
 
 TAKEN_OFF_OCTETS = 18
-"""Header and FCS, which INET has taken off before it measures; and the tag, where there is one."""
+"""Octets of header and FCS, which INET does not measure; and the tag, if there is one."""
 TAG_OCTETS = 4
 PHY_OCTETS = 20
-"""Preamble, delimiter and gap, which ATS also counts."""
+"""Octets of preamble, delimiter and gap, which ATS also counts."""
 SAID = {"name", "ports", "streams"}
-"""What a filter may say besides its meter or scheduler, so that INET's say the same."""
+"""The settings that a filter may have besides its meter or scheduler, so that INET's filter is equivalent."""
 
 
 @dataclass(frozen=True)
 class Metered:
-    """One of INET's meters at a bridge, and the streams that pass it."""
+    """One of INET's meters at a bridge, with its streams."""
 
     kind: str
     """``meter`` or ``scheduler``."""
     number: int
-    """Of the Plan's list of that kind."""
+    """The index in the Plan's list of that kind."""
     tagged: bool
     paths: list[Path]
 
 
 def metered(network: Network, paths: Paths, node: int) -> list[Metered]:
-    """All of a bridge's; the first filter that names a stream counts."""
+    """All meters of a bridge; only the first filter that names a stream applies."""
     policing = network.policing(node)
-    # A bridge has one list that says which streams come in, and where copies meet it is theirs.
+    # A bridge has one list of arriving streams, and at a merge point member streams use it.
     if policing is None or any(path.copies and path.copies.merge == node for path in paths.streams):
         return []
     found: dict[tuple[str, int, bool], Metered] = {}
@@ -62,7 +62,7 @@ def metered(network: Network, paths: Paths, node: int) -> list[Metered]:
 
 
 def eligible(network: Network, paths: Paths, port: int) -> set[int]:
-    """Classes of a port whose frames wait until ATS says that they may go."""
+    """Classes of a port whose frames wait for their eligibility time."""
     node = network.ports[port]["node"]
     return {
         network.ports[port]["pcp_to_class"][path.stream["pcp"]]
@@ -74,7 +74,7 @@ def eligible(network: Network, paths: Paths, port: int) -> set[int]:
 
 
 def meters(network: Network, layout: Layout, paths: Paths, node: int, notes: Notes) -> list[str]:
-    """Lines of a bridge, and notes of what it does otherwise."""
+    """The lines of a bridge, and notes of the differences."""
     policing = network.policing(node)
     if policing is None:
         return []
@@ -134,7 +134,7 @@ def _scheduler(scheduler: AtsScheduler, overhead: int, ingress: str, number: int
 
 
 def _kind(network: Network, policing: Policing, one: StreamFilter) -> str | None:
-    """``meter`` or ``scheduler``; None where INET has nothing that does the same as this filter."""
+    """``meter`` or ``scheduler``; None if INET has no equivalent of this filter."""
     (kind, *more) = sorted(set(one) - SAID) or [""]
     if more or kind not in ("meter", "scheduler") or not one.get("streams"):
         return None
@@ -144,7 +144,7 @@ def _kind(network: Network, policing: Policing, one: StreamFilter) -> str | None
         if meter["eir_bps"] or any(flags) or meter.get("mark_all_frames_red"):
             return None
     ports = one.get("ports")
-    # A stream that also comes by a port that the filter does not name would be metered there, too.
+    # A stream that also arrives at a port outside of the filter would be metered there, too.
     same = all(
         ports is None or network.ports[hop["port"]]["peer"] in ports
         for number in one["streams"]
@@ -155,7 +155,7 @@ def _kind(network: Network, policing: Policing, one: StreamFilter) -> str | None
 
 
 def _interfaces(network: Network, layout: Layout, path: Path, node: int) -> list[int]:
-    """Interfaces by which a stream comes to a node; from its own applications: the inner one."""
+    """Interfaces at which a stream arrives at a node; from its own applications: the inner one."""
     found = {
         network.place(network.ports[hop["port"]]["peer"])
         for hop in path.stream["route"]

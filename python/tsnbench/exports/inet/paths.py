@@ -1,7 +1,7 @@
-"""Where bridges send which frames: INET looks up a VLAN and an address.
+"""The forwarding tables of bridges: INET looks up a VLAN and an address.
 
-Streams with one VLAN and address whose paths part get VLANs of their own: the tag is as long as before. So do
-the copies of a stream (802.1CB), from where they are made to the listener.
+Streams with equal VLAN and address but different paths get VLANs of their own: the length of the tag is
+unchanged. Member streams (802.1CB) also get VLANs of their own, from where they are made to the listener.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Copies:
     split: int
     merge: int
     vlans: tuple[int, ...]
-    """Of each copy."""
+    """The VLAN of each member stream."""
 
 
 @dataclass
 class Path:
-    """A stream as it is written."""
+    """A stream in its exported form."""
 
     stream: Stream
     vlan: int | None
@@ -56,14 +56,14 @@ class Path:
 
 @dataclass
 class Paths:
-    """All streams that are written, and every bridge's table."""
+    """All exported streams, and every bridge's table."""
 
     network: Network
     layout: Layout
     notes: Notes
     streams: list[Path] = field(default_factory=list)
     tables: dict[tuple[int, str], Hops] = field(default_factory=dict)
-    """By VLAN (0: none) and address."""
+    """The tables by VLAN (0: none) and address."""
     users: dict[tuple[int, int], list[Stream]] = field(default_factory=dict)
     """Streams by port and class."""
 
@@ -79,7 +79,7 @@ class Paths:
                 self.users.setdefault((hop["port"], number), []).append(stream)
 
     def passes(self, node: int) -> bool:
-        """Whether some frame comes in by one port of a node and leaves by another one."""
+        """Whether any frame arrives at one port of a node and leaves by another one."""
         return any(
             hop.get("parent") is not None and self.network.ports[hop["port"]]["node"] == node
             for path in self.streams
@@ -113,7 +113,7 @@ class Paths:
         return path
 
     def _place(self, path: Path, hops: Hops) -> int | None:
-        """The VLAN in which a path does not meet another one that goes elsewhere; its rows are added."""
+        """A VLAN in which a path has no conflict with other paths; its rows are added."""
         key = (path.vlan or 0, path.address)
         have = self.tables.get(key, {})
         if all(have.get(node, out) == out for node, out in hops.items()):
@@ -142,7 +142,7 @@ class Paths:
         return vlan
 
     def _tree(self, stream: Stream) -> list[int]:
-        """Entries of a route by which its listeners are reached."""
+        """Entries of a route that lead to its listeners."""
         found: set[int] = set()
         for listener in stream["listeners"]:
             found |= set(entries_to(parents_of(stream), listener["route"]))
@@ -163,7 +163,7 @@ class Paths:
         return {node: frozenset(out) for node, out in found.items()}
 
     def _behind(self, stream: Stream, merged: set[int]) -> set[int]:
-        """Entries behind the point where copies meet."""
+        """Entries after the merge point."""
         found: set[int] = set()
         for place, hop in enumerate(stream["route"]):
             if hop.get("parent") in merged | found and not stream["redundancy"]["copies"][place]:
@@ -171,7 +171,7 @@ class Paths:
         return found
 
     def _copies(self, stream: Stream) -> Copies | None:
-        """None where the copies are more than INET's splitter and merger make."""
+        """The member streams; None if INET's splitter and merger do not support them."""
         own = stream["redundancy"]
         if "copies" not in own or "merges" not in own:
             return None
@@ -190,7 +190,7 @@ class Paths:
             and len(stream["listeners"]) == 1
             and "vid" in stream
             and "active" not in own
-            # Active identification gives copies addresses of their own.
+            # Active identification gives member streams addresses of their own.
             and isinstance(own["recovery"]["identification"], str)
             and sorted(numbers[place] for place in firsts) == list(range(1, len(firsts) + 1))
             and sorted(numbers[place] for place in merges[0]["from"]) == list(range(1, len(firsts) + 1))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def classes(port: Port, queue: str) -> list[str]:
-    """Which priority is in which class."""
-    # One column is read: that of the number of classes.
+    """The class of each priority."""
+    # INET reads only the column for the number of classes.
     rows = ", ".join("[" + ", ".join([str(own)] * 8) + "]" for own in port["pcp_to_class"])
     return [
         f"{queue}.numTrafficClasses = {len(port['classes'])}",
@@ -24,7 +24,7 @@ def classes(port: Port, queue: str) -> list[str]:
 
 
 def port(network: Network, paths: Paths, number: int, layer: str, notes: Notes) -> list[str]:
-    """Everything of one port."""
+    """All lines of one port."""
     own, queue = network.ports[number], f"{layer}.queue"
     lines = classes(own, queue)
     gates = own.get("gates")
@@ -74,7 +74,7 @@ def _queue(traffic: Class, queue: str, backlog: int | None) -> list[str]:
         return []
     return [
         f'{queue}.typename = "DropTailQueue"',
-        # Without a limit of frames it has one of its own.
+        # Without this line, INET's own limit of frames would apply.
         f"{queue}.packetCapacity = {-1 if frames is None else frames}",
         *([f"{queue}.dataCapacity = {traffic['limit_octets']}B"] if "limit_octets" in traffic else []),
     ]
@@ -89,7 +89,7 @@ def _asynchronous(queue: str, number: int) -> list[str]:
 
 
 def _backlog(network: Network, paths: Paths, port: int, number: int) -> int | None:
-    """What a saturating talker keeps in a queue that is its own."""
+    """The backlog of a saturating talker with a queue of its own."""
     users = paths.users.get((port, number), [])
     if len(users) != 1:
         return None
@@ -112,7 +112,7 @@ def _shaper(cbs: Cbs, algorithm: str) -> list[str]:
 
 
 def gate(gates: GateCycle, number: int, name: str) -> list[str]:
-    """Durations in turn, from a change of the gate on; nothing for a gate that never moves."""
+    """Alternating durations, from a change of the gate on; empty for a gate that never changes."""
     states = [(bool(entry["open"] >> number & 1), entry["interval_ns"]) for entry in gates["entries"]]
     joined: list[tuple[bool, int]] = []
     for state, interval in states:
@@ -124,7 +124,7 @@ def gate(gates: GateCycle, number: int, name: str) -> list[str]:
     if len(joined) == 1:
         return [f"{name}.initiallyOpen = {str(joined[0][0]).lower()}"]
     if joined[0][0] == joined[-1][0]:
-        # The list must have an even number of durations: its first part goes to the last one.
+        # The list must have an even number of durations: its first part is added to the last one.
         lead = joined[0][1]
         joined = [*joined[1:-1], (joined[-1][0], joined[-1][1] + lead)]
     offset = (-gates["base_time_ns"] - lead) % gates["cycle_ns"]

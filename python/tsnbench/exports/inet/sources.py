@@ -1,8 +1,8 @@
-"""When a stream's packets are made, and how long they are.
+"""The times and lengths of a stream's packets.
 
-A source of INET's makes packets of one length with one interval, so a stream can need several: one for each
-frame of a data unit (they leave in the order of the applications), for each size that comes in turn, or for
-each release of a recording.
+A source of INET makes packets of one length with one interval, so a stream may need several sources: one for
+each frame of a data unit (they leave in the order of the applications), for each size of a list, or for each
+release of a recording.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UDP_OCTETS = 28
 ETHERNET_OCTETS = 18
 TAG_OCTETS = 4
 MOST = 300
-"""Applications for one stream; above that a recording's mean is written."""
+"""Most applications for one stream; above it, the mean of a recording is written."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Source:
 
 
 def sources(network: Network, stream: Stream, notes: Notes) -> list[Source]:
-    """All of a stream's, in the order in which their packets leave."""
+    """All sources of a stream, in the order in which their packets leave."""
     tag = TAG_OCTETS if "vid" in stream else 0
     pattern = stream["pattern"]
     if pattern["kind"] == "periodic":
@@ -57,13 +57,13 @@ def sources(network: Network, stream: Stream, notes: Notes) -> list[Source]:
 
 
 def _never(network: Network) -> int:
-    """An interval that ends behind the run."""
+    """An interval that ends after the run."""
     document = network.document
     return int(document["duration_ns"] + document["drain_ns"]) * 2
 
 
 def _until(network: Network, last_ns: int, interval: str) -> str:
-    """An interval as long as the time is before the last release; the parameter is read for every packet."""
+    """An interval that lasts until the last release; INET evaluates the parameter for every packet."""
     return f"simTime() < {last_ns - 1}.5ns ? {interval} : {_never(network)}ns"
 
 
@@ -76,7 +76,7 @@ def _repeated(network: Network, octets: int, begin: int, every: int, stop: int) 
 
 
 def _turns(stream: Stream, notes: Notes) -> list[list[int]]:
-    """The frames of each release, as they come in turn."""
+    """The frames of each release, in the order of the releases."""
     size = stream["size"]
     if size["kind"] == "units" and len(set(size["octets"])) > 1:
         notes.warn("data units of several sizes", "written: their sizes in turn, not drawn", stream["name"])
@@ -98,7 +98,7 @@ def _periodic(network: Network, stream: Stream, pattern: PeriodicPattern, notes:
     if jitter and jitter < period and len(turns) == 1:
         late = f"uniform(0s, {jitter}ns)"
         next_one = f"(floor((simTime() - {begin}ns) / {period}ns + 1e-9) + 1) * {period}ns + {begin}ns"
-        # The last release before the stop; all that come before it are late by less than a period.
+        # The last release before the stop; all earlier ones are late by less than a period.
         last = begin + max(0, -(-(stream["stop_ns"] - begin) // period) - 1) * period
         interval = _until(network, last, f"{next_one} + {late} - simTime()")
         return [Source(octets, interval, f"{begin}ns + {late}") for octets in turns[0]]
@@ -115,7 +115,7 @@ def _periodic(network: Network, stream: Stream, pattern: PeriodicPattern, notes:
 def _recorded(network: Network, stream: Stream, pattern: TracePattern, notes: Notes) -> list[Source]:
     cycle, gaps = pattern["cycle_ns"], pattern["gaps_ns"]
     turns = _turns(stream, notes)
-    # Sizes come in turn: the whole repeats when both are at their beginning.
+    # Sizes alternate: the whole sequence repeats when both lists are at their begin.
     releases = lcm(len(gaps), len(turns)) if gaps else 0
     rounds = releases // len(gaps) if gaps else 0
     frames = sum(len(turns[number % len(turns)]) for number in range(min(releases, MOST + 1)))
@@ -144,7 +144,7 @@ def _recorded(network: Network, stream: Stream, pattern: TracePattern, notes: No
 def _unending(
     network: Network, stream: Stream, pattern: PoissonPattern | SaturatingPattern, notes: Notes
 ) -> list[Source]:
-    """Poisson and saturating: an interval is drawn, or the time of a frame."""
+    """Poisson and saturating sources: the interval is random, or the time of a frame."""
     begin = stream["start_ns"]
     octets = _largest(stream, notes)
     if pattern["kind"] == "poisson":

@@ -1,4 +1,4 @@
-"""Modules with applications: sources and sinks, and how a stream gets its tag."""
+"""Modules with applications: sources and sinks, and the tags of streams."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tsnbench.plan.notes import Notes
 
 
 def station(network: Network, layout: Layout, paths: Paths, node: int, notes: Notes) -> list[str]:
-    """Applications of a node, on the module that has them."""
+    """The applications of a node, on the module that contains them."""
     name = layout.end(node)
     sent = [path for path in paths.streams if path.stream["talker"] == node]
     received = [path for path in paths.streams if any(one["node"] == node for one in path.listeners)]
@@ -41,7 +41,7 @@ def station(network: Network, layout: Layout, paths: Paths, node: int, notes: No
         )
     lines = [f"*.{name}.numApps = {len(apps)}", *(line for app in apps for line in app)]
     if any(path.group for path in sent):
-        # Else a copy for itself goes to an interface that is not there.
+        # Otherwise a copy for the node itself goes to an interface that does not exist.
         lines.append(f"*.{name}.numLoInterfaces = 0")
     if any(path.group for path in received):
         lines.append(f"*.{name}.ethernet.macHeaderChecker.promiscuous = true")

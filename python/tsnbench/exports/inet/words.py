@@ -1,4 +1,4 @@
-"""Names and texts as NED and ini files take them."""
+"""Names and texts in the syntax of NED and ini files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NED = frozenset({
 
 
 def identifier(text: str) -> str:
-    """A name as NED takes it."""
+    """A name that is valid in NED."""
     word = re.sub(r"[^A-Za-z0-9_]", "_", text)
     word = word if re.match(r"[A-Za-z_]", word) else f"_{word}"
     return f"{word}_" if word in NED else word
@@ -34,7 +34,7 @@ def quoted(text: str) -> str:
 
 
 def filtered(stream: Stream) -> str:
-    """An expression that a stream's packets meet."""
+    """An expression that matches a stream's packets."""
     return f"expr(udp.destPort == {stream['udp_port']})"
 
 

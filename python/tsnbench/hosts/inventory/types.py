@@ -90,7 +90,8 @@ class Device:
 
 @dataclass(frozen=True)
 class SyncBounds:
-    """The bounds within which clocks count as synchronised, and the number of attempts. TSN-FlexTest Fig. 5."""
+    """The bounds within which clocks count as synchronised, and the number of attempts. TSN-FlexTest Fig.
+    5."""
 
     below_ns: int = 100
     """The largest offset of a PTP hardware clock from its master, of either sign."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
-    """A line per clock; the axis is logarithmic beyond 100 ns, for where a run begins."""
+    """A line per clock; the axis is logarithmic beyond 100 ns, as errors are large at the begin of a run."""
     worst = sorted(rows, key=lambda row: -row.worst)[:MOST_CLOCKS]
     shown = [row for row in rows if row in worst]
 
@@ -47,7 +47,7 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
 
 
 MOST_BESIDE = 3
-"""Clocks drawn of several runs: the worst of any."""
+"""Number of clocks drawn for several runs: those with the greatest error."""
 
 
 def clock_errors_beside(runs: Sequence[tuple[str, Sequence[ClockRow]]], against: str) -> Drawing:

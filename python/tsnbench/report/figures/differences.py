@@ -1,4 +1,4 @@
-"""Frame by frame: how far the same frame's delay is from what it was in the first run."""
+"""Frame by frame: the difference of each frame's delay from its delay in the first run."""
 
 from __future__ import annotations
 

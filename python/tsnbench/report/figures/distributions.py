@@ -1,4 +1,4 @@
-"""How delays and jitter are distributed: CCDF of delay, ECDF of jitter, box plots."""
+"""Distributions of delay and jitter: CCDF of delay, ECDF of jitter, box plots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def left_out(panels: Sequence[Panel]) -> str:
-    """Says which streams a figure does not show."""
+    """The streams that a figure does not show, in words."""
     missing = sum(panel.left_out for panel in panels)
     if not missing:
         return ""
@@ -66,7 +66,8 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
 
 
 def draw_bounds(at: Axes, panel: Panel, which: Literal["x", "y"], highest: float) -> list[float]:
-    """A dotted line per stream whose bound is near, in its colour; where they are."""
+    """A dotted line for each stream with a bound in the drawn range, in its colour; returns their
+    positions."""
     line = at.axvline if which == "x" else at.axhline
     found = []
     for place, curve in enumerate(panel.curves):
@@ -86,14 +87,15 @@ def draw_bounds(at: Axes, panel: Panel, which: Literal["x", "y"], highest: float
 
 
 def about_bounds(panels: Sequence[Panel]) -> str:
-    """What a caption says of the dotted lines."""
+    """The sentence of a caption about the dotted lines."""
     if not any(curve.measure.bound for panel in panels for curve in panel.curves):
         return ""
     return " Dotted: the worst-case bound from the Plan alone, where it is near."
 
 
 def draw_ccdf(at: Axes, curve: Curve, bottom: float, place: int, colour: Any = None) -> Any:
-    """One curve; no frame is later than the slowest, so there the curve leaves a log axis downwards."""
+    """Draws one curve; no frame is later than the slowest one, so there the curve leaves a log axis
+    downwards."""
     x, y = curve.ccdf.x, [max(share, bottom) for share in curve.ccdf.y]
     style: dict[str, Any] = {
         "color": colour or COLOURS[place % len(COLOURS)],
@@ -107,7 +109,7 @@ def draw_ccdf(at: Axes, curve: Curve, bottom: float, place: int, colour: Any = N
 
 
 def log_share(at: Axes, bottom: float) -> None:
-    """A log axis of shares, down to what so many frames can show."""
+    """A log axis of shares, down to the least share that this number of frames can have."""
     at.set_yscale("log")
     at.set_ylim(bottom, 1.6)
     at.minorticks_off()
@@ -207,7 +209,7 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
 
 
 def delay_axis(at: Axes, which: Literal["x", "y"], low: float, high: float) -> bool:
-    """An axis of delays in µs; true for a log axis, where they lie too far apart for any other."""
+    """An axis of delays in µs; returns whether it is logarithmic, for a wide range."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axis = at.xaxis if which == "x" else at.yaxis
@@ -224,7 +226,7 @@ def delay_axis(at: Axes, which: Literal["x", "y"], low: float, high: float) -> b
 
 
 def plain(value: float, _place: float = 0) -> str:
-    """A number on a log axis as a person writes it."""
+    """A number on a log axis in plain notation."""
     return signed(value)
 
 

@@ -1,4 +1,4 @@
-"""Faults over time: when each lasted, and when frames were lost."""
+"""Faults over time: their periods, and the times of lost frames."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARK = 0.14
-"""How dark a fault is behind the data."""
+"""Opacity of a fault behind the data."""
 
 
 def shade(axes: Axes, faults: Sequence[FaultSpan], scale: float, last: float) -> None:
-    """Marks when something was wrong, behind the data; ``last`` (ns): where the data ends."""
+    """Marks the periods of faults behind the data; ``last`` (ns): the end of the data."""
     for fault in faults:
         if fault.from_ns <= last:
             begin, end = fault.from_ns / scale, min(fault.until_ns, last) / scale
-            # An edge keeps faults visible that are shorter than a pixel.
+            # An edge makes faults visible that are shorter than a pixel.
             axes.axvspan(begin, end, facecolor=LIMIT, alpha=MARK, edgecolor="none", zorder=0)
             axes.axvline(begin, color=LIMIT, alpha=0.5, linewidth=0.5, zorder=0)
 
 
 def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], duration_ns: int) -> Drawing:
-    """A bar per fault, and under them the frames of each priority that did not arrive, by time of sending."""
+    """A bar per fault, and below them the lost frames of each priority, by time of sending."""
     shown = drawn(faults)
 
     def draw(size: Size) -> Figure:
@@ -77,10 +77,10 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
 
 
 def _tick(fault: FaultSpan) -> str:
-    # Figures' letters have no narrow space.
+    # The font of figures has no narrow space.
     return printable(shortened(label(fault).replace("\u202f", " ")))
 
 
 def label(fault: FaultSpan) -> str:
-    """How figures call a fault."""
+    """The name of a fault in figures."""
     return f"{fault.what}: {fault.where}" if fault.where else fault.what

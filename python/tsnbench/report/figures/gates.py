@@ -1,4 +1,4 @@
-"""The gate schedule as a Gantt chart, with what really left drawn on it. IEEE 802.1Q-2022, 8.6.8.4."""
+"""The gate schedule as a Gantt chart, with the frames that left drawn on it. IEEE 802.1Q-2022, 8.6.8.4."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _told(one: Folded) -> str:
 
 
 def _name(one: Folded) -> str:
-    """The port, and which of its lists, from when on."""
+    """The port and its list, with the list's begin."""
     name, gates = printable(one.port.name), one.gates
     if not gates.called:
         return name
@@ -71,9 +71,9 @@ def _name(one: Folded) -> str:
 
 
 def _lanes(one: Folded) -> list[int]:
-    """Classes that are worth a lane, highest first: those that sent, and those whose gate is ever closed.
+    """Classes with a lane, highest first: those that sent, and those whose gate is ever closed.
 
-    A sender's port has eight classes and sends in one; the seven others would say nothing.
+    A talker's port has eight classes and sends in one; the other lanes would be empty.
     """
     whole = [(0, one.gates.cycle_ns)]
     mapped = [

@@ -1,5 +1,5 @@
-"""Bandwidth: what each port carried against its rate and its reservations, and over time where a tap
-tells."""
+"""Bandwidth: the load of each port against its rate and its reservations, and over time at ports with a
+tap."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
 
 
 def _by_priority(label: str) -> tuple[bool, list[int], str]:
-    """Highest priority first; a reservation behind what it is for."""
+    """Highest priority first; a reservation comes after its class."""
     digits = [-int(word) for word in label.replace(",", "").split() if word.isdigit()]
     return label.startswith("class"), digits, label
 

@@ -1,6 +1,6 @@
 """A schedule before anything runs: a Gantt chart per port, and each stream's path in time and space.
 
-IEEE 802.1Q-2022, 8.6.8.4. Streams are told apart by number first; colour and hatching only help.
+IEEE 802.1Q-2022, 8.6.8.4. Numbers identify streams; colour and hatching are an additional help.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ WAYS = 8
 PAGES = 3
 """Figures of each kind."""
 STRETCHES = 8
-"""Of a cycle, what is drawn: so many times with planned frames, one after the other."""
+"""Number of drawn stretches of a cycle with planned frames."""
 FRAMES = 28
-"""Of a cycle, what is drawn: so many frames. With more none could be told from the next."""
+"""Number of drawn frames of a cycle. More frames could not be distinguished."""
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "----")
 KEY = 36
-"""Streams that are named under a chart; with more, the table names them."""
+"""Number of streams named under a chart; if there are more, the table names them."""
 
 
 def schedule(found: Planned) -> list[Drawing]:
@@ -89,10 +89,10 @@ def _spans(port: PlannedPort) -> list[tuple[float, float]]:
 
 
 def _scaled(port: PlannedPort) -> tuple[PlannedPort, Axis]:
-    """What of a port is drawn, and its axis."""
+    """The drawn part of a port, and its axis."""
     some = replace(port, slots=port.slots[:FRAMES])
     spans = _spans(some)
-    # Behind what is drawn come others: the axis ends there.
+    # More frames follow after the drawn part: the axis ends there.
     whole = len(some.slots) == len(port.slots)
     scale, _ = axis(spans, port.cycle if whole else max(end for _, end in spans), STRETCHES)
     end = scale.stretches[-1][1]
@@ -183,7 +183,7 @@ def _gates(at: Axes, lane: Lane, scale: Axis, cycle: float, bottom: float, heigh
         at.broken_barh(
             boxes, (bottom + 0.06, height - 0.12), facecolor=colour + "18", edgecolor=colour, linewidth=0.6
         )
-        # The same window may go on when the cycle begins anew: it closes at its end only.
+        # A window may continue at the begin of the next cycle: it closes at its end only.
         goes_on = end >= cycle and any(other == 0 for other, _ in lane.open)
         if lane.guard and not goes_on:
             shut = [(left, right - left) for left, right in scale.within(max(begin, end - lane.guard), end)]
@@ -223,7 +223,7 @@ def _frames(at: Axes, port: PlannedPort, scale: Axis, bottom: float, height: flo
 
 
 def _times(scale: Axis, size: Size) -> list[tuple[float, str]]:
-    """Where stretches begin and end, and how long pauses are, as far as there is room for the words."""
+    """Begins and ends of stretches, and lengths of pauses, as far as there is space for the labels."""
     found: list[tuple[float, str]] = []
     letter = 0.62 * size.letters / 72 / size.width
     last = -1.0
@@ -283,7 +283,7 @@ def _diagrams(streams: Sequence[PlannedStream], size: Size) -> Figure:
 
 
 def _levels(one: PlannedStream) -> tuple[list[str], list[tuple[int, int]]]:
-    """Nodes from top to bottom, and for every stage the rows that it leads from and to."""
+    """Nodes from top to bottom, and for every stage its first and last row."""
     names: list[str] = []
     rows: list[tuple[int, int]] = []
     for number, stage in enumerate(one.stages):

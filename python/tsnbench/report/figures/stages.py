@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tsnbench.measure.stages import StreamStages
 
 WHISKER = 1.5
-"""Times the distance between the quartiles."""
+"""Length of whiskers in distances between the quartiles."""
 KINDS = ("svg", "png")
 
 
@@ -34,7 +34,7 @@ def write(streams: Sequence[StreamStages], folder: Path) -> list[Path]:
 
 
 def box(latencies: Sequence[int]) -> dict[str, Any]:
-    """What is drawn of one stage, in us."""
+    """The drawn values of one stage, in us."""
     from statistics import fmean, median
 
     values = sorted(one / 1e3 for one in latencies)

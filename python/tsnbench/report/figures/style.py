@@ -1,5 +1,5 @@
-"""How figures look: colours that colour-blind readers tell apart, each with a line style and a marker of
-its own.
+"""The style of figures: colours that colour-blind readers can distinguish, each with a line style and a
+marker of its own.
 
 The palette is that of Okabe and Ito without its yellow, which vanishes on white.
 """
@@ -45,12 +45,12 @@ VARIABLES = {
     COLOURS[0]: "--blue",
     CLASS_COLOURS[6]: "--violet",
 }
-"""What a page colours by itself, because it may be dark."""
+"""Colours that a page replaces, because it may be dark."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a figure is drawn for: its width in inches, its letters in points."""
+    """The size of a figure: its width in inches, its letters in points."""
 
     name: str
     width: float
@@ -70,8 +70,8 @@ Draw = Callable[[Size], "Figure"]
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure: how files call it, what it shows (caption), what a reader without eyes is told, and how
-    to draw it."""
+    """One figure: its file name, its caption, its text for readers who cannot see it, and its drawing
+    function."""
 
     name: str
     title: str
@@ -79,7 +79,7 @@ class Drawing:
     spoken: str
     draw: Draw
     wide: bool = False
-    """Takes the page's whole width."""
+    """Whether it uses the page's whole width."""
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def _look(size: Size) -> Iterator[None]:
 
 
 def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
-    """The figure as ``svg``, ``pdf`` or ``png``; the same bytes for the same data."""
+    """The figure as ``svg``, ``pdf`` or ``png``; equal data give equal bytes."""
     import warnings
 
     metadata: dict[str, dict[str, Any]] = {
@@ -143,7 +143,7 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
     }
     into = BytesIO()
     with _look(size), warnings.catch_warnings():
-        # A name in a script that the font lacks: a browser has it, a paper shows a box.
+        # The font may lack the script of a name: a browser has it, a paper shows a box.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         figure = drawing.draw(size)
         inline = kind == "svg" and not size.text_as_paths
@@ -183,7 +183,7 @@ def _cut(number: re.Match[str]) -> str:
 
 
 def _letters(match: re.Match[str]) -> str:
-    """Size and weight only: the family is the page's."""
+    """Only size and weight are kept: the page sets the font family."""
     return f"font-size: {match[2]}" + ("; font-weight: bold" if match[1] else "")
 
 
@@ -204,7 +204,7 @@ def colour_of(port: Port, traffic_class: int, used: Sequence[int]) -> str:
 
 
 def columns_for(labels: Sequence[str], size: Size) -> int:
-    """In how many columns a key's labels fit the figure's width."""
+    """Number of columns in which a key's labels fit the figure's width."""
     room = size.width / size.letters * 118
     return max(1, min(3, int(room // (max(map(len, labels)) + 8))))
 
@@ -212,9 +212,9 @@ def columns_for(labels: Sequence[str], size: Size) -> int:
 def key(
     axes: Axes, title: str, handles: Sequence[Any], labels: Sequence[str], size: Size, *, last: bool
 ) -> None:
-    """Says which line is whose: under the data, never over it; a single line is named in the title.
+    """The key of lines: under the data, never over it; a single line is named in the title.
 
-    Under the last panel there is the axis' label first.
+    Under the last panel it comes after the axis' label.
     """
     if len(labels) == 1:
         axes.set_title(f"{title}: {labels[0]}")

@@ -78,7 +78,7 @@ def along_axis(sweep: Sweep) -> Drawing:
         ]
         highest = max(stat.max for _, stat in there) / 1e3
         for place, statistic in enumerate(STATISTICS):
-            # Between runs that differ in kind there is nothing that a line could lead through.
+            # Between runs that differ in kind a line would have no meaning.
             aside = 0.0 if sweep.axis.numeric else (place - 1.5) * 0.12
             at.plot(
                 [x + aside for x, _ in there],
@@ -152,7 +152,7 @@ def boxes(sweep: Sweep) -> Drawing:
 
 
 def overlay(sweep: Sweep) -> Drawing:
-    """CCDFs in one panel per stream: of all runs that have it, or of some of these, evenly chosen."""
+    """CCDFs in one panel per stream: of all runs with the stream, or of an even choice of them."""
     kept = sorted({place for _, curves in sweep.drawn for place in _overlaid(curves)})
 
     def fill(at: Axes, along: Along, curves: tuple[Curve | None, ...], _: bool) -> None:
@@ -189,13 +189,13 @@ def overlay(sweep: Sweep) -> Drawing:
 
 
 def _overlaid(curves: Sequence[Curve | None]) -> list[int]:
-    """The runs of a stream's panel, by place: a stream that few runs have is not left out for the others'."""
+    """The runs of a stream's panel, by index: a stream that only some runs have is also drawn."""
     there = [place for place, curve in enumerate(curves) if curve is not None]
     return [there[n] for n in spread(len(there), MOST_OVERLAID)]
 
 
 def _bound_marks(at: Axes, places: Sequence[float], along: Along, highest: float) -> None:
-    """The worst case of every run at its own place, where it is near: another run's says nothing there."""
+    """The worst case of every run at the run's own position, if it is in the drawn range."""
     near = [
         (x, where)
         for x, bound in zip(places, along.bounds_ns, strict=True)
@@ -215,8 +215,8 @@ def _bound_marks(at: Axes, places: Sequence[float], along: Along, highest: float
 
 
 def _bound_lines(at: Axes, bounds: Sequence[tuple[int, int | None]], many: int, highest: float) -> float:
-    """The worst case of every run that is drawn, where it is near: one line where all have the same one, else
-    one in each run's colour. Where the farthest is, in µs."""
+    """The worst case of every drawn run, if it is in the drawn range: one line if all are equal, otherwise
+    one in each run's colour. Returns the greatest, in µs."""
     same = len({bound for _, bound in bounds}) == 1
     right = 0.0
     for n, bound in bounds[:1] if same else bounds:
@@ -229,15 +229,15 @@ def _bound_lines(at: Axes, bounds: Sequence[tuple[int, int | None]], many: int, 
 
 
 def _shade(place: int, many: int) -> Any:
-    """From dark to light along the axis; both readable on white and on black."""
+    """A colour from dark to light along the axis; all are readable on white and on black."""
     import matplotlib
 
     return matplotlib.colormaps["viridis"](0.08 + 0.72 * place / max(1, many - 1))
 
 
 def _ticks(at: Axes, sweep: Sweep, where: Sequence[float], *, last: bool) -> None:
-    """The runs on the x axis; names that do not fit are turned, and then stand under the last panel only."""
-    # What is said in brackets has a line of its own.
+    """The runs on the x axis; names that do not fit are turned, and are then under the last panel only."""
+    # The text in brackets has a line of its own.
     labels = [
         "\n".join(shortened(line, 24) for line in tick.replace(" (", "\n(", 1).split("\n"))
         for tick in sweep.axis.ticks
@@ -255,7 +255,7 @@ def _ticks(at: Axes, sweep: Sweep, where: Sequence[float], *, last: bool) -> Non
 
 
 def _legend_of(sweep: Sweep, figure: Figure, axes: Sequence[Axes], size: Size, *, runs: bool) -> None:
-    """One key for all panels, with every line that any of them has."""
+    """One key for all panels, with all their lines."""
     found: dict[str, Any] = {}
     for at in axes:
         for handle, label in zip(*at.get_legend_handles_labels(), strict=True):

@@ -1,4 +1,4 @@
-"""Delay over time: what each frame met, from the run's first to its last."""
+"""Delay over time: the delay of each frame, from the run's first to its last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network, its streams' routes, and how loaded each link is in each direction."""
+"""The network, its streams' routes, and the load of each link in each direction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_ROUTES = 6
 MOST_NAMED = 30
-"""With more nodes names would lie over each other."""
+"""With more nodes the names would overlap."""
 SHAPES = {
     "station": "round,pad=0.45,rounding_size=0.9",
     "bridge": "square,pad=0.45",
@@ -32,7 +32,7 @@ Point = tuple[float, float]
 
 
 def topology(network: Network, loads: Sequence[Load]) -> Drawing:
-    """Nodes at distances like their hops; parallel links are one line with a number."""
+    """Nodes at distances that resemble their hops; parallel links are one line with a number."""
     links = _links(network)
     routes = _routes(network)
     drawn = list(routes.items())[:MOST_ROUTES] if len(routes) <= MOST_ROUTES else []
@@ -232,7 +232,7 @@ def _load(axes: Axes, a: Point, b: Point, loads: Sequence[float], routes: int) -
 
 
 def _key(axes: Axes, labels: Sequence[str], height: float) -> None:
-    """Which line is whose, under the drawing."""
+    """The key of routes, under the drawing."""
     from matplotlib.lines import Line2D
 
     if not labels:

@@ -1,1 +1,1 @@
-"""What the parts of a page say, as rows and numbers: no drawing, no HTML."""
+"""The content of a page's parts, as rows and numbers, without drawing and HTML."""

@@ -1,4 +1,4 @@
-"""Worst-case bounds beside what was measured: what no frame may exceed, from the Plan alone."""
+"""Worst-case bounds and measured delays: the greatest possible delays follow from the Plan alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
 
 NEAR = 3.0
-"""A bound is drawn up to so many times the greatest delay; farther, it would squash the curves."""
+"""A bound is drawn up to this multiple of the greatest delay; a greater one would compress the curves."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,14 @@ class Row:
     measured: str
     ratio: str
     reason: str
-    """Why there is none, or where it is from."""
+    """Why there is no bound, or its source."""
     met: str
     """``yes`` or ``no``; empty without a bound or a delay."""
 
 
 def read_bounds(folder: Path) -> tuple[dict[tuple[str, str], Bound], str]:
-    """A run's bounds by flow and listener, in ns between the stamps of its taps; without any, why."""
+    """A run's bounds by flow and listener, in ns between the timestamps of its taps; and the reason if there
+    are none."""
     try:
         flows = bounds_of_run(folder)["flows"]
     except BoundsError as error:
@@ -54,12 +55,12 @@ class PlannedRow:
     lower_ns: int
     upper_ns: int | None
     limit_ns: int | None
-    """What is required of its delay."""
+    """The limit of its delay."""
     reason: str
 
 
 def planned_rows(plan: Plan) -> list[PlannedRow]:
-    """The bounds of a Plan before anything ran."""
+    """The bounds of a Plan before a run."""
     rows: dict[tuple[Any, ...], int] = {}
     limits = {one["name"]: one["requirements"].get("delay_ns") for one in plan.document["streams"]}
     for flow in bounds(plan)["flows"]:
@@ -108,14 +109,14 @@ def _source(bound: Bound) -> str:
 
 
 def in_words(bound: Bound | None) -> str:
-    """What a figure's key says of it, after the stream's name."""
+    """The text about the bound in a figure's key, after the stream's name."""
     if bound is None:
         return ""
     return ", no bound" if bound.upper_ns is None else f", bound {micros(bound.upper_ns)}{THIN}µs"
 
 
 def drawn(bound: Bound | None, highest: float) -> float | None:
-    """Where its line is, in µs; none where there is none, or it is too far from what was seen."""
+    """The position of its line, in µs; none without a bound, or if it is too far from the measured delays."""
     if bound is None or bound.upper_ns is None or bound.upper_ns / 1e3 > NEAR * highest:
         return None
     return bound.upper_ns / 1e3

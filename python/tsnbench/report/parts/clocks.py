@@ -1,4 +1,4 @@
-"""How wrong the nodes' clocks were: in numbers per node, and over time."""
+"""Errors of the nodes' clocks: in numbers per node, and over time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tsnbench import foreign
 from tsnbench.report.facts import RunFacts
 
 MOST_CLOCKS = 6
-"""Clocks drawn: the worst."""
+"""Number of clocks drawn: those with the greatest error."""
 POINTS = 1500
-"""Moments drawn of each."""
+"""Number of moments drawn of each clock."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ClockRow:
 
 
 def against(run: RunFacts) -> str:
-    """What errors are taken against: a node's name, or ``true time``."""
+    """The reference of errors: a node's name, or ``true time``."""
     if run.elected:
         return f"the clock that it follows ({run.grandmaster}'s while nothing fails)"
     return run.grandmaster or "true time"

@@ -1,4 +1,4 @@
-"""From single frames to what a figure draws: order statistics and envelopes, never more points than can be
+"""From single frames to the points of a figure: order statistics and envelopes, never more points than can be
 seen.
 
 Nothing is smoothed. A distribution is drawn through exact order statistics, close enough in rank that no step
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_CURVES = 6
-"""Curves in one panel; more cannot be told apart."""
+"""Curves in one panel; more could not be distinguished."""
 COLUMNS = 300
 """Pixel columns of a figure over time."""
 LONGEST_RUN_NS = 10 * 86_400 * 10**9
-"""A stamp beyond is a date."""
+"""A timestamp beyond it is a date."""
 STEPS = 400
 """Ranks of a distribution that are drawn."""
 
@@ -157,12 +157,12 @@ def ecdf(ordered: pl.Series) -> Steps:
 
 
 def _steps(ordered: pl.Series, ranks: list[int], share: Callable[[int], float]) -> Steps:
-    """One step per distinct value: of equal values the last rank says what share is reached there."""
+    """One step per distinct value: of equal values the last rank is the share at that value."""
     import polars as pl
 
     values = ordered.gather(ranks).to_list()
     last_of = dict(zip(values, ranks, strict=True))
-    # A value may go on beyond the last rank drawn of it.
+    # There may be equal values after the last drawn rank.
     ends = ordered.search_sorted(pl.Series(list(last_of), dtype=ordered.dtype), side="right").to_list()
     return Steps(tuple(value / 1e3 for value in last_of), tuple(share(end - 1) for end in ends))
 
@@ -181,8 +181,7 @@ def _jitter(table: pl.DataFrame) -> Steps | None:
 
 
 def origin(first: int) -> int:
-    """What counts as time 0: a run's own clock begins there; a capture's clock is told from its first
-    frame on."""
+    """The time 0 of a figure: the begin of a run's own clock; the first frame of a capture."""
     return 0 if 0 <= first < LONGEST_RUN_NS else first
 
 

@@ -1,4 +1,4 @@
-"""What went wrong in a run: every fault of its Plan with what it did, and which frames were lost when."""
+"""The faults of a run's Plan with their effects, and when frames were lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Fault, PlanDocument
 
 COLUMNS = 100
-"""Columns of lost frames: few enough that frames far apart make one bar."""
+"""Number of columns for lost frames: few enough that frames far apart share a bar."""
 MOST_FAULTS = 12
 """Faults drawn; the table has all of them."""
 
@@ -31,7 +31,7 @@ class Losses:
 
 
 def fault_spans(plan: PlanDocument, counters: Json) -> tuple[FaultSpan, ...]:
-    """The faults of a Plan, in words, with what the run's counters say of each."""
+    """The faults of a Plan, in words, with the run's counters of each."""
     counted = counters.get("faults") or ()
     found = []
     for place, fault in enumerate(plan.get("faults") or ()):
@@ -63,7 +63,7 @@ def _words(plan: PlanDocument, fault: Fault) -> tuple[str, str]:
 
 
 def losses(run: RunFacts) -> list[Losses]:
-    """Per priority, when frames were sent that did not arrive; only priorities that lost some."""
+    """By priority, when lost frames were sent; only priorities that lost some."""
     import polars as pl
 
     if run.frames is None or not run.faults:
@@ -93,5 +93,5 @@ def losses(run: RunFacts) -> list[Losses]:
 
 
 def drawn(faults: Sequence[FaultSpan]) -> Sequence[FaultSpan]:
-    """The first few, as figures have room for."""
+    """The first few faults, as many as a figure has space for."""
     return faults[:MOST_FAULTS]

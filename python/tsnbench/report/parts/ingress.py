@@ -1,4 +1,4 @@
-"""What stream filters, schedulers and cyclic queues did with frames.
+"""The effects of stream filters, schedulers and cyclic queues on frames.
 
 IEEE 802.1Q-2022, 8.6.5, 8.6.11 and annex T.
 """
@@ -35,7 +35,7 @@ class IngressRow:
 
 
 def policed(counters: Json) -> tuple[Policed, ...]:
-    """What a run's counters say of filters and scheduler groups."""
+    """One filter, scheduler group or cyclic queue, in printed form."""
     found = []
     for node in counters.get("policing") or ():
         name = str(node["node"])
@@ -56,7 +56,7 @@ def policed(counters: Json) -> tuple[Policed, ...]:
 
 
 def ingress_rows(counters: Counted | None) -> list[IngressRow]:
-    """Filters that frames matched, scheduler groups, and cyclic queues that frames left late."""
+    """Filters with matching frames, scheduler groups, and cyclic queues that frames left late."""
     if counters is None:
         return []
     found = [own for own in counters.policed if own.frames != 0]
@@ -70,14 +70,14 @@ def ingress_rows(counters: Counted | None) -> list[IngressRow]:
 
 
 def left_out(counters: Counted | None) -> int:
-    """How many filters and groups the table has no room for."""
+    """Number of filters and groups that are not in the table."""
     if counters is None:
         return 0
     return max(0, len([own for own in counters.policed if own.frames != 0]) - MOST_ROWS)
 
 
 def _most(found: Sequence[Policed]) -> list[Policed]:
-    """In their order, without those that stopped the least where there are too many."""
+    """The first in their order, without those that stopped the least if there are too many."""
     kept = sorted(range(len(found)), key=lambda place: (-found[place].stopped, place))[:MOST_ROWS]
     return [found[place] for place in sorted(kept)]
 

@@ -1,5 +1,5 @@
-"""What a run does not have: frames never sent, lost, dropped, without a stamp; and parts of the run
-folder."""
+"""The data that a run lacks: frames never sent, lost, dropped, or without a timestamp; and missing parts of
+the run folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REASONS = {
     "before_first": "numbered below the first frame sighted; nothing says that they were meant to be sent",
     "restarts": "jumps in the numbers that mean a new beginning, not lost frames",
 }
-"""Counts of the measures that take away from what was sent, and what each means."""
+"""Counters of the measures that are subtracted from the sent frames, with their meanings."""
 
 
 _ON_THE_WAY = (
@@ -31,7 +31,7 @@ _ON_THE_WAY = (
 
 @dataclass(frozen=True)
 class Gap:
-    """How many frames something happened to."""
+    """A reason and its number of frames."""
 
     who: str
     frames: int
@@ -39,7 +39,7 @@ class Gap:
 
 
 def gaps(run: RunFacts) -> list[Gap]:
-    """Everything that is missing, stream by stream; empty when nothing is."""
+    """All missing data, stream by stream; empty if none is missing."""
     found = [
         Gap(group.label, group.counts[kind], reason)
         for group in run.groups
@@ -89,7 +89,7 @@ def _where(members: list[Measure], group: Measure) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class Drop:
-    """Frames that a traffic class of a port refused, and how full it was."""
+    """Frames that a traffic class of a port dropped, and its greatest backlog."""
 
     port: str
     traffic_class: str
@@ -101,7 +101,7 @@ class Drop:
 
 
 def drops(counters: Counted | None) -> list[Drop]:
-    """Every class of every port that had to drop."""
+    """Every class of every port that dropped frames."""
     found = []
     for port in counters.ports if counters else ():
         if port.faults:

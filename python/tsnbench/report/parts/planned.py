@@ -1,7 +1,7 @@
-"""What a Plan says of its scheduled streams: each planned frame at each port, and each stream's path in time.
+"""A Plan's scheduled streams: each planned frame at each port, and each stream's path in time.
 
-IEEE 802.1Q-2022, 8.6.8.4. From the Plan alone, before anything runs. Times are in ns, and fractions of them
-where a frame takes no whole number.
+IEEE 802.1Q-2022, 8.6.8.4. The Plan alone is read, before any run. Times are in ns, with a fraction if a
+frame's time is not a whole number.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import GateCycle, PlanDocument, Port, Stream
 
 PREAMBLE, GAP = 8, 12
-"""Octets on the wire before a frame, and the least between two. IEEE 802.3-2022, 4.2.3."""
+"""Octets on the wire before a frame, and the least number between two. IEEE 802.3-2022, 4.2.3."""
 MOST_TURNS = 1 << 14
 """Frames of one port beyond this are not drawn one by one."""
 
@@ -34,29 +34,29 @@ class Slot:
     begin: float
     length: float
     margin: float
-    """By how much it may be earlier or later."""
+    """Greatest deviation of its time, to both sides."""
 
 
 @dataclass(frozen=True)
 class Lane:
-    """Classes of a port whose gates are always alike."""
+    """Classes of a port whose gates always have equal states."""
 
     classes: tuple[int, ...]
     scheduled: bool
     open: tuple[tuple[float, float], ...]
     """(begin, length) of the windows in the cycle."""
     guard: float
-    """So long before its gate closes its largest frame cannot begin any more; 0 where that is not so."""
+    """Time before the gate's closing in which its largest frame cannot begin; 0 without a guard."""
 
 
 @dataclass(frozen=True)
 class PlannedPort:
-    """One port that scheduled frames take."""
+    """One port with scheduled frames."""
 
     name: str
     cycle: int
     lanes: tuple[Lane, ...]
-    """Scheduled ones first."""
+    """The lanes, scheduled ones first."""
     slots: tuple[Slot, ...]
     left_out: int = 0
     """Frames of a cycle that are not listed."""
@@ -64,47 +64,47 @@ class PlannedPort:
 
 @dataclass(frozen=True)
 class Stage:
-    """One link of a path: when the frames leave one node, from the release."""
+    """One link of a path: when the frames leave its first node, counted from the release."""
 
     begins_at: str
     ends_at: str
     parent: int | None
-    """The stage before it."""
+    """The previous stage."""
     frames: tuple[tuple[float, float], ...]
-    """First bit out, last bit out."""
+    """First bit out and last bit out of each frame."""
     propagation: float
 
 
 @dataclass(frozen=True)
 class PlannedStream:
-    """One scheduled stream's flows that take the same times, whenever they are released."""
+    """The flows of one scheduled stream with equal times, whatever their releases are."""
 
     number: int
     group: str
     names: tuple[str, ...]
     releases: tuple[int, ...]
-    """By flow, ns in the period."""
+    """Release of each flow, ns in the period."""
     period: int
     stages: tuple[Stage, ...]
     listeners: tuple[str, ...]
     delay: float
-    """From the release to the last bit at the listener that is reached last, by its slowest path."""
+    """Delay from the release to the last bit at the last listener, on its slowest path."""
     margin: float
     limit: int | None
 
     @property
     def label(self) -> str:
-        """How figures and tables call it."""
+        """The name in figures and tables."""
         return self.names[0] if len(self.names) == 1 else f"{self.group} ({len(self.names)} flows)"
 
     @property
     def slack(self) -> float:
-        """What is left of the limit; without one, of the period."""
+        """The rest of the limit; without a limit, of the period."""
         return (self.period if self.limit is None else self.limit) - self.delay - self.margin
 
     @property
     def path(self) -> str:
-        """Its nodes, branch by branch."""
+        """The nodes of the path, branch by branch."""
         parts: list[str] = []
         for place, stage in enumerate(self.stages):
             if not parts or stage.parent is None or stage.parent != place - 1:
@@ -160,7 +160,7 @@ def planned(document: PlanDocument) -> Planned | None:
 
 
 def _stages(document: PlanDocument, flow: Stream) -> tuple[Stage, ...]:
-    """Link by link from the talker; where several copies may be first, the earliest."""
+    """Link by link from the talker; after a merge point, with the earliest copy."""
     redundancy = flow.get("redundancy", {})
     tags = [R_TAG if copy else 0 for copy in redundancy.get("copies", [0] * len(flow["route"]))]
     meeting = {merge["from"][0]: merge["from"] for merge in redundancy.get("merges", ())}
@@ -248,7 +248,7 @@ def _lanes(document: PlanDocument, number: int, port: Port, scheduled: set[int])
 
 
 def _largest(document: PlanDocument, number: int, port: Port, own: int) -> int:
-    """Octets of the largest frame that any stream of a class sends by a port; 0 where none does."""
+    """Octets of the largest frame that any stream of a class sends by a port; 0 without one."""
     found = [
         sizes(stream["size"]).largest
         for stream in document["streams"]

@@ -1,4 +1,4 @@
-"""What passed each port: from the counters for all of them, from sightings over time for those with a tap."""
+"""The traffic of each port: from counters for all ports, and over time from sightings at ports with a tap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 WIRE_EXTRA = 20
-"""Octets that a frame costs beside itself: preamble 7, start delimiter 1, inter-frame gap 12. IEEE
+"""Octets of a frame's overhead on the wire: preamble 7, start delimiter 1, inter-frame gap 12. IEEE
 802.3-2022, 4.2.3."""
 MOMENTS = 50
 """Points over time."""
@@ -24,7 +24,7 @@ MOST_PORTS = 6
 
 @dataclass(frozen=True)
 class Load:
-    """What a port sent, in shares of its rate."""
+    """The load of a port, as shares of its rate."""
 
     number: int
     port: Port
@@ -59,19 +59,19 @@ def loads(run: RunFacts) -> list[Load]:
 
 
 def talking_ns(run: RunFacts) -> int:
-    """Over how long rates are taken: the time in which talkers talked."""
+    """The time over which rates are averaged: while talkers send."""
     simulated = run.counters.simulated_ns if run.counters else 0
     return max(1, min(simulated or run.network.duration_ns, run.network.duration_ns))
 
 
 def carried(port: Port, traffic_class: int, used: Sequence[int]) -> list[int]:
-    """Which of the priorities that streams use a class carries, highest first."""
+    """The priorities of streams in a class, highest first."""
     return [pcp for pcp in sorted(used, reverse=True) if port.pcp_to_class[pcp] == traffic_class]
 
 
 def called(port: Port, traffic_class: int, used: Sequence[int]) -> str:
-    """``priority 3``, ``priorities 1, 0``: a class by the streams in it, the same at ports that number
-    otherwise."""
+    """``priority 3``, ``priorities 1, 0``: a class by the priorities in it, equal at ports with other class
+    numbers."""
     pcps = [str(pcp) for pcp in carried(port, traffic_class, used)]
     if not pcps:
         return f"class {traffic_class}"
@@ -80,7 +80,7 @@ def called(port: Port, traffic_class: int, used: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Tapped:
-    """A tap that tells what left an egress port: at the port itself, or at the other end of its link."""
+    """A tap on the frames of an egress port: at the port itself, or at the other end of its link."""
 
     number: int
     tap: Tap
@@ -100,7 +100,7 @@ def tapped_ports(network: Network) -> list[Tapped]:
 
 @dataclass(frozen=True)
 class Flowed:
-    """What passed a port over time: per traffic class the rate in Mbit/s at the times ``t`` (ns since the
+    """The traffic of a port over time: per traffic class the rate in Mbit/s at the times ``t`` (ns since the
     start)."""
 
     port: Port
@@ -141,7 +141,7 @@ def _flowed(table: pl.DataFrame, port: Port, width: int) -> Flowed:
     moments = [int(moment) for moment in table["moment"]]
     first = min(moments)
     start = origin(first * width)
-    # What queues held when the talkers stopped comes after the last whole moment, and would look like a dip.
+    # The rest of the queues leaves after the last whole moment, and would look like a dip.
     last = min(max(moments), first + MOMENTS - 1 if start else MOMENTS - 1)
     rates: dict[int, list[float]] = {}
     for pcp, moment, octets in table.select("pcp", "moment", "octets").iter_rows():

@@ -1,4 +1,4 @@
-"""Where a run's numbers come from, and how to get them again."""
+"""The origin of a run's numbers, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def provenance(run: RunFacts) -> list[tuple[str, str]]:
-    """(what, value) in words; nothing that the run folder does not say."""
+    """(name, value) in words; only facts of the run folder."""
     manifest, network = run.manifest, run.network
     lines: list[tuple[str, Any]] = [
         ("Scenario", network.name),
@@ -40,7 +40,7 @@ def provenance(run: RunFacts) -> list[tuple[str, str]]:
 
 
 def _kernel(manifest: Json) -> list[tuple[str, Any]]:
-    """What a kernel that ran the Plan said of it."""
+    """The facts about a kernel that ran the Plan."""
     facts = _mapping(manifest.get("host")) or _mapping(manifest.get("guest"))
     if not facts:
         return []
@@ -85,7 +85,7 @@ def command(run: RunFacts) -> str:
 
 
 def commands(runs: Sequence[RunFacts]) -> list[str]:
-    """The commands that repeat several runs: one for those of one sweep, with what they share."""
+    """The commands that repeat several runs: one for those of one sweep, with their common parts."""
     given = [run.manifest.get("command") for run in runs]
     lists = [[str(part) for part in one] for one in given if isinstance(one, list)]
     if len(lists) == len(runs) and len({tuple(_without_only(one)) for one in lists}) == 1:

@@ -1,5 +1,5 @@
-"""Gate schedules and what left under them: departures folded into one cycle, and whether any left a closed
-gate.
+"""Gate schedules and the frames that left under them: departures folded into one cycle, and whether any left
+a closed gate.
 
 IEEE 802.1Q-2022, 8.6.8.4.
 """
@@ -21,26 +21,25 @@ if TYPE_CHECKING:
 BINS = 720
 """Columns of one cycle."""
 PREAMBLE = 8
-"""Octets on the wire before the first bit that a stamp means: preamble and start delimiter."""
+"""Octets on the wire before the bit of a timestamp: preamble and start delimiter."""
 TOLERANCE_NS = 2
-"""Stamps are rounded to ns, once at each end of the link."""
+"""Timestamps are rounded to ns, once at each end of the link."""
 
 
 @dataclass(frozen=True)
 class Folded:
-    """One gated port: what its gates were, and how often each class was on the wire at each moment of the
-    cycle."""
+    """One gated port: its gates, and how often each class was on the wire at each moment of the cycle."""
 
     port: Port
     gates: Gates
-    """The list in force; others of the port are shown by themselves."""
+    """The list in force; the port's other lists are shown separately."""
     busy: Mapping[int, tuple[float, ...]]
     """Traffic class -> per column the share of cycles in which a frame of it was on the wire."""
     departures: int
     outside: int
     """Departures that began while their gate was closed."""
     derived: bool
-    """From stamps at the other end of the link, less the time on it."""
+    """Whether the times are from timestamps at the other end of the link, less the time on it."""
     tapped: bool
 
     @property
@@ -118,7 +117,7 @@ def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped | None) -> Fol
 
 
 def _outside(at: pl.Series, frames: pl.Series, gates: Gates, own: int) -> int:
-    """Departures whose gate is closed at their start, give or take the rounding of stamps."""
+    """Departures whose gate is closed at their start, within the rounding of timestamps."""
     import polars as pl
 
     ends, end = [], 0

@@ -1,4 +1,4 @@
-"""Runs side by side: along which axis they differ, and each stream's place in every run."""
+"""Runs side by side: the parameter in which they differ, and each stream's results in every run."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ MOST_OVERLAID = 8
 
 @dataclass(frozen=True)
 class Axis:
-    """What differs from run to run; ``at`` are positions on paper, ``ticks`` what is written there."""
+    """The parameter that differs from run to run; ``at`` are positions on paper, ``ticks`` their labels."""
 
     name: str
     at: tuple[float, ...]
     ticks: tuple[str, ...]
     numeric: bool = False
-    """Between two places there are others: a line may lead from one to the next."""
+    """Whether there are values between two positions, so that a line may connect them."""
 
 
 @dataclass(frozen=True)
 class Along:
-    """One stream along the runs; None where a run does not have it."""
+    """The results of one stream in each run; None in a run without it."""
 
     name: str
     pcp: int | None
     measures: tuple[Measure | None, ...]
     limit_ns: float | None
-    """Its highest delay allowed, where all runs agree on one."""
+    """Its highest allowed delay, if all runs have the same one."""
 
     @property
     def bounds_ns(self) -> tuple[int | None, ...]:
-        """The worst case of each run's own Plan; None where it has none."""
+        """The worst case of each run's own Plan; None without one."""
         return tuple(m.bound.upper_ns if m and m.bound else None for m in self.measures)
 
 
@@ -78,7 +78,7 @@ class Sweep:
         return Axis(key, tuple(n or 0.0 for n in numbers), ticks, numeric=True)
 
     def _label(self, run: RunFacts) -> str:
-        """Only what differs: a parameter that is the same in all runs tells nothing."""
+        """The parameters that differ; a parameter that is equal in all runs is left out."""
         parts = [f"{key} {value}" for key, value in run.network.variant.items() if key in self.varying]
         one_scenario = len({other.network.name for other in self.runs}) == 1
         if len({called(other.manifest) for other in self.runs}) > 1:
@@ -87,13 +87,13 @@ class Sweep:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """How tables call the runs."""
+        """The names of the runs in tables."""
         return tuple(_distinct([self._label(run) for run in self.runs]))
 
     @cached_property
     def streams(self) -> tuple[Along, ...]:
-        """Every stream of any run. One with a single listener in each run is the same stream wherever
-        that is."""
+        """Every stream of any run. A stream with a single listener in each run counts as one stream, whoever
+        the listener is."""
         single = {
             group.stream
             for run in self.runs
@@ -164,7 +164,7 @@ class Sweep:
         return {cell.outcome for _, _, cells in self.matrix for cell in cells if cell is not None}
 
     def outcome(self) -> str:
-        """What came of all runs, and in how many of them frames were lost."""
+        """The outcome of all runs, and in how many of them frames were lost."""
         judged = [run for run in self.runs if run.judged]
         lost = self._lost()
         if not judged:
@@ -188,12 +188,12 @@ class Sweep:
         return f" Frames were lost in {losing} run{'s' if losing != 1 else ''}." if losing else ""
 
     def overall(self) -> Outcome | None:
-        """None when nothing was judged."""
+        """The outcome of all runs together; None if nothing was judged."""
         return worst(row.outcome for run in self.runs for row in run.judged)
 
 
 def spread(many: int, most: int) -> list[int]:
-    """At most ``most`` places out of ``many``, the first and the last among them."""
+    """At most ``most`` indices out of ``many``, with the first and the last."""
     if many <= most:
         return list(range(many))
     return sorted({round(n * (many - 1) / (most - 1)) for n in range(most)})
@@ -208,7 +208,7 @@ def _number(text: str) -> float | None:
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
-    """Runs that would be called the same are numbered."""
+    """Numbers the runs with equal names."""
     return [
         label if labels.count(label) == 1 else f"{label} ({labels[: n + 1].count(label)})"
         for n, label in enumerate(labels)

@@ -1,5 +1,4 @@
-"""Requirements as a reader wants them: streams with their worst flow, and one table per priority as
-EnGINE Table 14."""
+"""Requirements in two views: streams with their worst flow, and one table per priority as EnGINE Table 14."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from tsnbench.report.facts import Judged, RunFacts
 from tsnbench.report.formatting import count, plus_minus, quantity
 
 SR_LIMITS = {(2_000_000, 125_000): "SR class A", (10_000_000, 1_000_000): "SR class B"}
-"""EnGINE Table 1: (delay, jitter) in ns over seven hops; the classes whose limits tell them apart."""
+"""EnGINE Table 1: (delay, jitter) in ns over seven hops; the limits identify the classes."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Row:
     margin: str
     worst_case: str
     beyond: str
-    """What is left of the limit in the worst case; how far that is beyond where it is negative."""
+    """The rest of the limit in the worst case; negative if the worst case exceeds it."""
     note: str
     worst: str
     outcome: Outcome
@@ -35,8 +34,7 @@ class Row:
 
 
 def rows(judged: Sequence[Judged]) -> list[Row]:
-    """One row per stream, listener and requirement: that of the flow which comes closest to failing, or
-    fails most."""
+    """One row per stream, listener and requirement: the flow that is closest to failing, or fails most."""
     grouped: dict[tuple[str, str, str, float | None], list[Judged]] = {}
     for row in judged:
         grouped.setdefault((row.group, row.listener, row.requirement, row.limit), []).append(row)
@@ -47,13 +45,13 @@ def rows(judged: Sequence[Judged]) -> list[Row]:
 
 
 def rank(row: Judged) -> tuple[int, float]:
-    """Failed ones first, then by what is left of the limit, in the worst case too."""
+    """Failed rows first, then by the rest of the limit, also in the worst case."""
     margins = [one for one in (row.margin, row.worst_case_margin) if one is not None]
     return WORST_FIRST.index(row.outcome), min(margins, default=float("inf"))
 
 
 def notes(found: Sequence[Row]) -> list[str]:
-    """Why requirements have no worst case, or on which condition it holds: each reason with its streams."""
+    """Why requirements have no worst case, or its condition: each reason with its streams."""
     whose: dict[str, list[str]] = {}
     for row in found:
         if row.note:
@@ -93,7 +91,7 @@ class Summary:
     priority: str
     streams: int
     cells: tuple[Outcome | None, ...]
-    """Per kind of :data:`KINDS` the worst outcome; None where nothing is required."""
+    """Per kind of :data:`KINDS` the worst outcome; None without a requirement."""
 
 
 KINDS = ("delay", "jitter", "loss", "rate")

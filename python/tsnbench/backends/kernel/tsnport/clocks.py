@@ -168,7 +168,8 @@ def _commands(node: int) -> str:
 
 
 def writes(plan: PlanDocument, clocks: Clocks) -> Iterator[Write]:
-    """Settings that come before any use of a clock: at the Plan's zero each clock must show its initial time."""
+    """Settings that come before any use of a clock: at the Plan's zero each clock must show its initial
+    time."""
     record, moments = clocks["record_ns"], _moments(plan, clocks)
     for node in nodes(plan):
         own = clocks["nodes"][node]

@@ -121,7 +121,8 @@ def priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
 
 
 def tag_filters(device: str, priorities: set[int]) -> list[str]:
-    """Filters that copy a tag's priority to the kernel's priority, which qdiscs use. IEEE 802.1Q-2022, 6.9.3."""
+    """Filters that copy a tag's priority to the kernel's priority, which qdiscs use. IEEE 802.1Q-2022,
+    6.9.3."""
     return [
         f"qdisc add dev {device} clsact",
         *(

@@ -30,7 +30,8 @@ _ENDLESS = (
 
 
 def bytecode(answers: list[int]) -> str:
-    """A program for ``tc`` that returns the answer for a frame's priority; untagged frames have priority 0."""
+    """A program for ``tc`` that returns the answer for a frame's priority; untagged frames have priority
+    0."""
     ladder = [
         one for pcp, answer in enumerate(answers) for one in ((_EQUAL, 0, 1, pcp), (_RETURN, 0, 0, answer))
     ]
