@@ -1,4 +1,4 @@
-"""Scenario to Plan: a scenario's every open question is decided here, in passes, one per file."""
+"""Scenario to Plan: the passes decide every open question of a scenario, one per file."""
 
 from tsnbench.plan.document import Plan, PlanReadError
 from tsnbench.plan.warnings.doubt import PlanWarning

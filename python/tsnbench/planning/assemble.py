@@ -1,4 +1,4 @@
-"""The last pass: a finished draft as the Plan's document, in exactly the words of ``crates/plan``."""
+"""The last pass: a finished draft as the Plan's document, with exactly the names of ``crates/plan``."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _gates(port: Port, first: Gates) -> plan_types.Gates:
         made["cycle_extension_ns"] = first.extension_ns
     if port.gates_before is not None:
         made["initial"] = port.gates_before
-    # A list that follows another one is as strict as lists are by default.
+    # A list that replaces another one has the default guard.
     if isinstance(port.shaper.gates, model.Gates) and not port.shaper.gates.guard:
         made["unguarded"] = True
     changes = [_change(at, gates, slopes) for at, gates, slopes in port.gate_changes]
@@ -176,7 +176,7 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
         return None
     gates = port.shaper.gates
     runs = isinstance(gates, model.Gates) and gates.credit_runs
-    # Linux's shaper knows nothing of gates: its credit runs on while they are closed.
+    # Linux's shaper ignores gates: its credit keeps changing while they are closed.
     standard, linux = port.gated_cbs[traffic_class].standard(), shaper.linux()
     made: plan_types.Cbs = {
         "idle_slope_bps": standard.idle_slope,

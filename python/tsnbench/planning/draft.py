@@ -1,10 +1,10 @@
-"""The Plan while it is being made: what each planning pass reads and fills in.
+"""The draft of a Plan: the input and output of the planning passes.
 
-What is finished is in the Plan's own types (``plan_types``).
+Finished parts have the Plan's own types (``plan_types``).
 
-A pass is a function of a :class:`Draft`. It fills what earlier passes left empty; ``passes.REVISES`` lists
-the few values that a pass changes although they were filled, and a test holds every pass to that list.
-Nodes, ports and flows are in the order in which the scenario names them; that order breaks every tie.
+A pass is a function of a :class:`Draft`. It fills parts that earlier passes left empty; ``passes.REVISES``
+lists the few filled values that a pass changes, and a test compares every pass with that list. Nodes, ports
+and flows are in the order in which the scenario names them; that order breaks every tie.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Node:
     learning: plan_types.Learning | None = None
     ipv4: str = ""
     host: plan_types.Host | None = None
-    """Its software; None where it takes no time."""
+    """The latencies of its software; None if they are zero."""
 
     @property
     def forwards(self) -> bool:
@@ -49,7 +49,7 @@ class Gates:
     base_time_ns: int
     entries: tuple[tuple[int, int], ...]
     macs: tuple[plan_types.MacOperation | None, ...] = ()
-    """What each entry asks of the MAC."""
+    """The MAC operation of each entry."""
     extension_ns: int = 0
 
     @property
@@ -57,11 +57,11 @@ class Gates:
         return sum(interval for _, interval in self.entries)
 
     def open_ns(self, traffic_class: int) -> int:
-        """How much of a cycle the gate of a class is open."""
+        """How long the gate of a class is open in a cycle."""
         return sum(interval for mask, interval in self.entries if mask >> traffic_class & 1)
 
     def longest_ns(self, traffic_class: int) -> int:
-        """The longest entry in which the gate of a class is open; 0 where none is."""
+        """The longest entry in which the gate of a class is open; 0 if there is none."""
         open_entries = (interval for mask, interval in self.entries if mask >> traffic_class & 1)
         return max(open_entries, default=0)
 
@@ -86,14 +86,14 @@ class Port:
     max_sdu: dict[int, int] = field(default_factory=dict)
     """Traffic class to its largest service data unit in octets."""
     cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
-    """Traffic class to its shaper, as reserved (``adminIdleSlope``)."""
+    """Traffic class to its shaper, with the reserved slope (``adminIdleSlope``)."""
     gated_cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
     """Traffic class to its shaper with the slope for its gates (``operIdleSlope``)."""
     gates: Gates | None = None
     gates_before: int | None = None
-    """Gates that are open before the first list; None where cycles reach back."""
+    """Gates that are open before the first list; None if cycles extend to before it."""
     gate_changes: list[tuple[int, Gates, dict[int, int]]] = field(default_factory=list)
-    """When another list is asked for, the list, and idle slopes (bit/s) that differ with it, by class."""
+    """When another list is requested, the list, and idle slopes (bit/s) that differ with it, by class."""
     hold_advance_ns: int = 0
     release_advance_ns: int = 0
     express: int | None = None
@@ -102,7 +102,7 @@ class Port:
 
     @property
     def planned_bps(self) -> int:
-        """What credit-based shapers take for the rate."""
+        """The rate from which credit-based shapers are computed."""
         return self.rate_bps if self.shaper.planned_rate is None else self.shaper.planned_rate
 
     @property
@@ -112,14 +112,14 @@ class Port:
 
 @dataclass(frozen=True)
 class Hop:
-    """One egress port of a flow's tree, and the place in the tree of the hop before it."""
+    """One egress port of a flow's tree, and the index in the tree of the previous hop."""
 
     port: int
     parent: int | None
 
 
 def plan_hop(hop: Hop) -> plan_types.Route:
-    """A hop as the Plan spells it."""
+    """A hop in the Plan's form."""
     made: plan_types.Route = {"port": hop.port}
     if hop.parent is not None:
         made["parent"] = hop.parent
@@ -137,7 +137,7 @@ class Flow:
     name: str
     group: str
     number: int
-    """From 0, within its group."""
+    """Index within its group, from 0."""
     stream: model.Stream
     talker: int
     listeners: tuple[int, ...]
@@ -145,12 +145,12 @@ class Flow:
     flood: tuple[Hop, ...] = ()
     """Entries after those of ``route``, for the ports to which bridges flood before they have learned."""
     ends: tuple[int, ...] = ()
-    """Per listener the place in ``route`` of its last hop."""
+    """Index in ``route`` of the last hop, per listener."""
     size: plan_types.Size = field(init=False)
-    """From the pass that fills it on; so is ``pattern``."""
+    """Set by the pass that fills it; so is ``pattern``."""
     pattern: plan_types.Pattern = field(init=False)
     redundancy: plan_types.Redundancy = field(default_factory=_no_redundancy)
-    """Empty where the route is a tree and nothing more."""
+    """Empty if the route is only a tree."""
     socket: plan_types.Socket | None = None
     scheduled: plan_types.Scheduled | None = None
     destination_mac: str = ""
@@ -160,19 +160,20 @@ class Flow:
     stop_ns: int = 0
 
     def copy(self, place: int) -> int:
-        """Which copy an entry of the route carries; 0 for the plain frame."""
+        """The member stream of an entry of the route; 0 for the plain frame."""
         copies = self.redundancy.get("copies")
         return copies[place] if copies else 0
 
     @property
     def rewritten(self) -> plan_types.Rewritten | None:
-        """What copies show in place of their stream's address, VLAN and priority; None where nothing."""
+        """The fields of member streams that replace their stream's address, VLAN and priority; None if there
+        are none."""
         return rewriting(self.redundancy)
 
 
 @dataclass
 class Policing:
-    """What a node does with arriving frames."""
+    """The policing of a node's received frames."""
 
     filters: list[plan_types.StreamFilter] = field(default_factory=list)
     gates: list[plan_types.StreamGate] = field(default_factory=list)
@@ -184,7 +185,7 @@ class Policing:
 
 @dataclass(frozen=True)
 class Tap:
-    """Where frames are sighted."""
+    """A place where frames are observed."""
 
     name: str
     port: int
@@ -195,7 +196,7 @@ class Tap:
 
 @dataclass
 class Draft:
-    """Everything known so far."""
+    """The state of planning."""
 
     scenario: model.Scenario
     nodes: list[Node] = field(default_factory=list)
@@ -207,7 +208,7 @@ class Draft:
     taps: list[Tap] = field(default_factory=list)
     problems: list[PlanningProblem] = field(default_factory=list)
     earlier: plan_types.PlanDocument | None = None
-    """The document of a Plan whose schedule is kept where it can be."""
+    """The document of a Plan whose schedule is kept where possible."""
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
         path = as_written(self, path)
@@ -216,10 +217,10 @@ class Draft:
             self.problems.append(problem)
 
     def raise_problems(self) -> None:
-        """Ends planning where a pass has found problems.
+        """Ends planning if a pass has found problems.
 
         Raises:
-            PlanningErrors: with all of them.
+            PlanningErrors: all problems.
         """
         if self.problems:
             raise PlanningErrors(self.problems)
@@ -245,7 +246,7 @@ class Draft:
         return self.priorities(flow)[places[0]] if places else flow.stream.pcp
 
     def regenerated(self, port: int, pcp: int) -> int:
-        """The priority that a frame has once it has come in by a port."""
+        """The priority of a frame after its reception at a port."""
         own = self.policing.get(self.ports[port].node)
         tables = own.regeneration if own else []
         return next((table["pcp"][pcp] for table in tables if table["port"] == port), pcp)

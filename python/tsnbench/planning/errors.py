@@ -1,4 +1,4 @@
-"""What a scenario asks for that no Plan can give: all problems of one pass together."""
+"""Requests of a scenario that no Plan can meet: all problems of one pass together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PlanningProblem:
     found: str
     hint: str | None = None
     where: str = ""
-    """``file:line:column`` where the scenario was read from a file."""
+    """``file:line:column``, if the scenario was read from a file."""
 
     def __str__(self) -> str:
         where = f"{self.where}: " if self.where else ""

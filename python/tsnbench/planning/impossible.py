@@ -1,7 +1,7 @@
-"""Requirements that no run can meet: mistakes of the scenario, with their place and a correction.
+"""Requirements that no run can meet: mistakes in the scenario, with their place and a correction.
 
 A gate that no entry opens for a class with frames, a frame that fits no window, a limit that no frame keeps.
-Overload is none of these: it may be meant, and is a warning.
+Overload is not among them: it may be intended, and is a warning.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FROM_RELEASE = "delay from release"
 
 @dataclass(frozen=True)
 class Impossible:
-    """One part of the scenario that can never work."""
+    """One part of the scenario that cannot work."""
 
     path: str
     expected: str
@@ -39,7 +39,7 @@ class Impossible:
 
 
 def refuse_impossible(draft: Draft, document: PlanDocument) -> None:
-    """Notes everything in a finished Plan that can never work."""
+    """Reports every part of a finished Plan that cannot work."""
     variant = ", ".join(f"{name} {value}" for name, value in draft.scenario.variant.items())
     for one in [*_gates(draft, document), *_limits(document)]:
         hint = f"{one.hint}; or leave {variant} out of the sweep" if variant else one.hint
@@ -81,7 +81,7 @@ def _too_short(
     draft: Draft, number: int, traffic_class: int, streams: list[Crossing], longest: int
 ) -> Iterator[Impossible]:
     port = draft.ports[number]
-    # The first of the streams with the largest frames: one after the other would take long.
+    # Only the first of the streams with the largest frames is checked: checking all of them would take long.
     largest = [sizes(stream["size"]).largest + tag for stream, tag in streams]
     octets = max(largest)
     needs = ceil(Fraction(needs_ps(octets, port.rate_bps), 1_000))
@@ -94,7 +94,8 @@ def _too_short(
 
 
 def _limits(document: PlanDocument) -> Iterator[Impossible]:
-    """Limits that no frame keeps; the least possible one of all flows and listeners of a stream."""
+    """Limits that no frame can keep; with the least possible value over all flows and listeners of a
+    stream."""
     points = stamped_points(document)
     least: dict[tuple[str, str], tuple[int, int, str]] = {}
     rates: dict[str, tuple[int, Fraction]] = {}
@@ -107,7 +108,8 @@ def _limits(document: PlanDocument) -> Iterator[Impossible]:
             limits.append((f"delay p{percentile['share_ppm'] / 10_000:g}", percentile["delay_ns"]))
         for place, listener in enumerate(stream["listeners"]) if limits else ():
             for name, limit in limits:
-                # Every frame must keep the first limit, the largest too; for a share the smallest may do.
+                # Every frame must keep the first limit, also the largest one; for a share the smallest frame
+                # suffices.
                 octets = frames.largest if name in ("delay", FROM_RELEASE) else frames.smallest
                 begun = since_release(document, stream, points) if name == FROM_RELEASE else points
                 takes = smallest_delay_ns(document, stream, place, octets, begun)

@@ -1,6 +1,6 @@
 """All passes in their order: from a scenario to a Plan.
 
-A pass that finds problems ends planning with all of them; the next one can rely on what it was given.
+A pass that finds problems ends planning with all of them, so the next one gets a correct draft.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tsnbench.scenario.model import Scenario
 
 
 def schedule_flows(draft: Draft) -> None:
-    """Scheduled streams: what searches for their schedule is loaded where there are some."""
+    """Schedules streams; the search is loaded only if there are scheduled streams."""
     if any(flow.stream.scheduled for flow in draft.flows):
         from tsnbench.planning.scheduling import schedule
 
@@ -45,7 +45,7 @@ def schedule_flows(draft: Draft) -> None:
 
 
 def plan_windows(draft: Draft) -> None:
-    """Windows per class: what plans them is loaded where some port's gates are to plan."""
+    """Plans windows per class; the planner is loaded only if a port's gates are to be planned."""
     if any(isinstance(port.shaper.gates, model.Planned) for port in draft.ports):
         from tsnbench.planning.windows import planner
 
@@ -53,7 +53,7 @@ def plan_windows(draft: Draft) -> None:
 
 
 def queue_cyclically(draft: Draft) -> None:
-    """Cyclic queuing and forwarding: loaded where some port forwards in cycles."""
+    """Plans cyclic queuing and forwarding; it is loaded only if a port has cyclic queues."""
     if any(port.shaper.cqf is not None for port in draft.ports):
         from tsnbench.planning.shaping import cqf
 
@@ -61,7 +61,7 @@ def queue_cyclically(draft: Draft) -> None:
 
 
 def prove(made: Plan, text: str | None = None) -> list[str]:
-    """What would go wrong with scheduled streams; empty if nothing would. ``text``: the Plan as JSON."""
+    """The violations of scheduled streams; empty if there are none. ``text``: the Plan as JSON."""
     if not any("scheduled" in stream for stream in made.document["streams"]):
         return []
     from tsnbench.planning.scheduling import schedule
@@ -101,21 +101,21 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
 REVISES: dict[str, frozenset[str]] = {
     # `real-rate` replaces the rate of the link.
     "shape_ports": frozenset({"ports.rate_bps"}),
-    # The function that tells streams apart replaces the default one.
+    # The identification function of the stream replaces the default one.
     "identify": frozenset({"flows.redundancy"}),
-    # The PCP of each of several queues replaces the stream's own, and `ways: free` may take another path.
+    # The PCP of the queue replaces the stream's own, and `ways: free` may choose another path.
     "schedule_flows": frozenset({"flows.stream", "flows.route", "flows.ends"}),
-    # A host's latencies move what it releases, and its kernel's gates open when its qdisc is told.
+    # A host's latencies move the releases, and its kernel's gates follow its qdisc.
     "set_hosts": frozenset({"flows.pattern", "ports.gates"}),
 }
-"""What a pass changes although an earlier one had filled it. Every other pass only fills what is empty."""
+"""The filled values that a pass may change. Every other pass only fills empty parts."""
 
 
 def draft(scenario: Scenario, earlier: Plan | None = None) -> Draft:
-    """Everything that is decided, still typed; an ``earlier`` Plan's schedule is kept where it can be.
+    """All decisions, still typed; an ``earlier`` Plan's schedule is kept where possible.
 
     Raises:
-        PlanningErrors: with all problems of the first pass that found any.
+        PlanningErrors: all problems of the first pass that found any.
     """
     result = Draft(scenario, earlier=earlier.document if earlier else None)
     for each in PASSES:
@@ -128,12 +128,12 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
     """The Plan of a scenario, proven consistent; the same scenario always gives the same bytes.
 
     Args:
-        scenario: what is planned.
-        earlier: a Plan whose schedule is kept where it can be
-            (:func:`tsnbench.planning.scheduling.incremental.changes` says what became of it).
+        scenario: the scenario to plan.
+        earlier: a Plan whose schedule is kept where possible
+            (:func:`tsnbench.planning.scheduling.incremental.changes` lists the changes).
 
     Raises:
-        PlanningErrors: what the scenario asks for cannot be planned.
+        PlanningErrors: the scenario cannot be planned.
     """
     finished = draft(scenario, earlier)
     document = assemble(finished)
@@ -146,7 +146,7 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
     try:
         check(text, made.document)
     except ValueError as error:
-        # What the passes let through and no backend could obey, such as a duration of years.
+        # A value that the passes accept and no backend supports, such as a duration of years.
         path, _, problem = str(error).partition(": ")
         where = scenario.where(path)
         raise PlanningErrors(

@@ -1,4 +1,4 @@
-"""Where in a scenario's file the parts of its Plan were written."""
+"""The places in a scenario's file of the parts of its Plan."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from tsnbench.scenario.model import Scenario
 
 @dataclass(frozen=True)
 class ScenarioPlaces:
-    """The scenario that a Plan was made from."""
+    """The scenario of a Plan."""
 
     scenario: Scenario
 
     def path_of(self, doubt: Doubt) -> str:
-        """The part of the scenario that a doubt is about, as the file says it."""
+        """The part of the scenario that a doubt concerns, as the file spells it."""
         if doubt.port:
             return shaper_path(self.scenario, doubt.port, doubt.path)
         return doubt.path
 
     def where(self, path: str) -> str:
-        """``file:line:column``; empty where no file was read."""
+        """``file:line:column``; empty if no file was read."""
         return self.scenario.where(path) if path else ""
 
     @property
     def cautions(self) -> list[PlanWarning]:
-        """What was doubtful while the file was read."""
+        """Warnings from the reading of the file."""
         return [
             PlanWarning(one.kind, one.path, one.text, one.path, one.where, one.hint)
             for one in self.scenario.cautions

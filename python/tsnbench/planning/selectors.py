@@ -17,7 +17,7 @@ FORMS = "`a -> b`, `a -> *`, `* -> b`, `*` or `a -> b #2`"
 
 @dataclass(frozen=True)
 class Selector:
-    """Which ports are meant; None stands for any."""
+    """The ports of a selector; None stands for any."""
 
     node: str | None
     to: str | None
@@ -28,7 +28,7 @@ class Selector:
 
 
 def parse(text: str) -> Selector | None:
-    """The selector that a text spells; None where it spells none."""
+    """Parses a selector; None if the text is none."""
     if text.strip() == "*":
         return Selector(None, None, None)
     match = _SELECTOR.fullmatch(text)
@@ -40,7 +40,7 @@ def parse(text: str) -> Selector | None:
 
 
 def select(draft: Draft, text: str, path: str) -> Sequence[Port]:
-    """The ports that a selector names, in order; a selector that names none is a problem."""
+    """The ports that a selector names, in order; a selector without ports is a problem."""
     selector = parse(text)
     if selector is None:
         draft.problem(path, f"a port selector: {FORMS}", repr(text))
@@ -55,7 +55,7 @@ def select(draft: Draft, text: str, path: str) -> Sequence[Port]:
 
 
 def as_written(draft: Draft, path: str) -> str:
-    """A path such as ``shapers.a -> b.gates`` as the file says it: by the selector that set it."""
+    """A path such as ``shapers.a -> b.gates`` in the file's form: with the selector that set it."""
     for port in draft.ports:
         head = f"shapers.{port.name}."
         if path.startswith(head):
@@ -64,7 +64,7 @@ def as_written(draft: Draft, path: str) -> str:
 
 
 def shaper_path(scenario: Scenario, port: str, rest: str) -> str:
-    """``shapers.a -> all.gates`` for a port and ``gates``: by the selector that set it."""
+    """``shapers.a -> all.gates`` for a port and ``gates``: with the selector that set it."""
     own = parse(port)
     setting = re.split(r"[.\[]", rest, maxsplit=1)[0].replace("-", "_")
     for text, shaper in reversed(scenario.shapers.items()):

@@ -1,4 +1,5 @@
-"""What people write: one YAML file with units; a :class:`Scenario`, or every mistake by its place."""
+"""Scenario files: one YAML file with units becomes a :class:`Scenario`, or a list of all mistakes with their
+places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a scenario file, as data: where, what was expected, what was found, how to mend it."""
+"""Mistakes in a scenario file, as data: the place, the expected value, the found value, and a hint."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Caution:
-    """Something that can be obeyed, but is hardly what was meant: a warning."""
+    """A valid value that is probably not intended: a warning."""
 
     where: str
     """``file:line:column``."""

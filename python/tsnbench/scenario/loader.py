@@ -90,7 +90,7 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
 
 @dataclass(frozen=True)
 class _Run:
-    """One combination: what it makes, and which value of each axis it takes."""
+    """One combination: its scenario, and its value of each axis."""
 
     scenario: model.Scenario
     axes: dict[str, Axis]
@@ -100,8 +100,8 @@ class _Run:
 def _runs(tree: Mapping, file: str) -> list[model.Scenario]:
     """Every combination.
 
-    An axis can hang on the choices before it (lists within an alternative), so one axis is chosen from
-    at a time, in the order in which a pass meets them.
+    An axis can depend on earlier choices (lists within an alternative), so one axis is chosen from at a time,
+    in the order of the pass.
     """
     pending: list[Map[str, int]] = [{}]
     runs: list[_Run] = []
@@ -248,7 +248,7 @@ def _parameters(reading: Reading, tree: Mapping) -> None:
 
 
 def _unused(tree: Mapping, file: str, used: set[str]) -> Iterator[Problem]:
-    """A parameter that nothing uses is a misspelt one: the sweep that was meant would not happen."""
+    """An unused parameter is probably misspelt: its sweep would not happen."""
     written = tree.get("parameters")
     for key, _ in written.entries if isinstance(written, Mapping) else ():
         name = key.text.strip()

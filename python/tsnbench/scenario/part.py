@@ -1,8 +1,8 @@
-"""What a scenario is made of: named values that do not change.
+"""The base class of a scenario's parts: named values that do not change.
 
-Seventy kinds of parts are described in :mod:`tsnbench.scenario.model`. What people write is checked by the
-grammar, place by place, so a part only keeps what it is given. Making these classes costs next to nothing:
-a command starts in the time that a validating library needs for its own import.
+Seventy kinds of parts are described in :mod:`tsnbench.scenario.model`. The grammar checks the written values,
+place by place, so a part only stores the given values. Making these classes is cheap: a command starts in the
+time that a validating library needs for its own import.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Part:
     Values that are made with :func:`key` are written as one key each, of the mapping that ``record_of`` in
     :mod:`tsnbench.scenario.kinds.combinators` makes of the part.
 
-    Names that begin with an underscore are no values: they go along with copies and count in no comparison.
+    Names that begin with an underscore are no values: copies keep them, and comparisons ignore them.
 
     Raises:
         TypeError: a value that the part does not have, or one that is missing.

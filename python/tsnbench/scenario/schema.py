@@ -1,6 +1,6 @@
 """The grammar as JSON Schema, for editors: keys complete, values explain themselves.
 
-An editor checks shapes and spellings; what needs the whole file only ``tsnbench check`` can say.
+An editor checks shapes and spellings; rules about the whole file are checked only by ``tsnbench check``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sections of a scenario that are indented, so that YAML takes them for a part of the section above."""
+"""Sections of a scenario that are indented, so that YAML reads them as a part of the previous section."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tsnbench.scenario.text.source import Mapping, Scalar, Value
 
 
 def apart(reading: Reading, tree: Mapping) -> Mapping:
-    """The tree with sections that stand inside another one beside it, each noted as a mistake.
+    """The tree with misplaced inner sections moved out, each reported as a mistake.
 
-    So what is in them is read, and nothing else is said about what they were taken for.
+    So their content is read, and no further mistake is reported about their place.
     """
     entries: list[tuple[Scalar, Value]] = []
     moved: list[tuple[Scalar, Value]] = []
@@ -41,5 +41,5 @@ def _is_section(outer: Scalar, key: Scalar, value: Value) -> bool:
         return False
     if outer.text == "network":
         return key.text not in NETWORK.fields
-    # A stream may be called faults: then it says where it goes.
+    # A stream may have the name faults: then it has a talker or listeners.
     return not (isinstance(value, Mapping) and any(value.get(name) for name in ("from", "to", "pattern")))

@@ -1,4 +1,4 @@
-"""What one frame counts: on the wire, from address to FCS, and as UDP payload.
+"""The sizes of one frame: on the wire, from address to FCS, and as UDP payload.
 
 EnGINE Fig. 8, eq. 7-8; IEEE 802.3-2022, 3.1.1 and 4.2.3.3.
 """

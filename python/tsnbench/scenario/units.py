@@ -1,4 +1,4 @@
-"""Quantities as people write them (``250 us``) and as the machine counts them: exact, or refused.
+"""Quantities as people write them (``250 us``) and as programs compute with them: exact, or an error.
 
 Every quantity becomes an integer: duration ns, rate bit/s, size octets, length mm, share ppm.
 """
@@ -13,13 +13,13 @@ from typing import Any
 
 _QUANTITY = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*([0-9]+))?\s*(\S*)\s*")
 _COMMA = re.compile(r"\s*(-?[0-9]+),([0-9]+)\s*(\S*)\s*")
-"""A number as half of the world writes it."""
+"""A number with a decimal comma."""
 _LONGEST = 40
 """Characters of a quantity; what is longer is no quantity, and big integers cost time."""
 
 
 class UnitError(ValueError):
-    """A text that is no value of its kind: what was expected, and how to write it."""
+    """A text that is no value of its kind: the expected value, and how to write it."""
 
     def __init__(self, expected: str, hint: str = "") -> None:
         super().__init__(f"expected {expected} ({hint})")
@@ -42,7 +42,7 @@ class Dimension:
     usual: str
     units: Mapping[str, Fraction]
     aliases: Mapping[str, str]
-    """What people write by mistake -> what they mean; for hints only."""
+    """Frequent mistakes -> the intended unit; for hints only."""
 
     @property
     def expected(self) -> str:
@@ -62,7 +62,7 @@ class Dimension:
         return f"write {float(share * 100):g}%" if share < 1 else f"write {number}% or {number}{usual}"
 
     def _with_point(self, whole: str, part: str, unit: str, usual: str) -> str:
-        """A hint for a decimal comma; before three digits it may part thousands."""
+        """A hint for a decimal comma; before three digits it may separate thousands."""
         unit = self.aliases.get(unit) or self.aliases.get(unit.lower()) or unit or usual
         thousands = f", or {whole}{part} {unit}" if len(part) == 3 and whole.strip("-0") else ""
         return f"write {whole}.{part} {unit}{thousands}"
@@ -224,7 +224,7 @@ DRIFT = Dimension(
     units={"ppm": Fraction(10**6), "ppb": Fraction(10**3), "ppt": Fraction(1)},
     aliases={"PPM": "ppm", "PPB": "ppb"},
 )
-"""How much faster a clock runs, in parts of 10^12: ``20 ppm``, ``3 ppb``."""
+"""Frequency deviation of a clock, in parts of 10^12: ``20 ppm``, ``3 ppb``."""
 
 PROPAGATION_PS_PER_MM = 5
 """5 ns per metre: a signal at two thirds of the speed of light, the usual assumption for copper and fibre."""

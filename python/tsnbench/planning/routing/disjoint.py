@@ -1,8 +1,8 @@
-"""Paths that share neither node nor link, the fewest hops together.
+"""Paths that share neither node nor link, with the fewest hops in total.
 
 Successive shortest paths over a network in which every node and link is used once (Suurballe 1974; Bhandari
-1999). Where the talker or the listener hangs on one link, the paths share it: they are disjoint between the
-first and the last node that has a choice.
+1999). If the talker or the listener has one link, the paths share it: they are disjoint between the first and
+the last node with a choice.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Set
 from tsnbench.planning.draft import Draft, Port
 
 Vertex = tuple[int, bool]
-"""A node's way in (False) or way out (True)."""
+"""The input (False) or output (True) side of a node."""
 
 
 def disjoint_paths(
     draft: Draft, talker: int, listener: int, count: int, avoid: Iterable[int] = ()
 ) -> list[list[int]]:
-    """Up to ``count`` paths as port numbers, the shortest first; fewer where there are not so many.
+    """Up to ``count`` paths as port numbers, the shortest first; fewer if there are not so many.
 
     Args:
         avoid: ports of a path that the others must not share, neither the links nor the nodes between.
@@ -63,7 +63,7 @@ def disjoint_paths(
 
 
 def _chain(draft: Draft, leaving: Mapping[int, list[Port]], start: int, end: int) -> tuple[list[int], int]:
-    """The ports from ``start`` to the first node that has a choice, and that node."""
+    """The ports from ``start`` to the first node with a choice, and that node."""
     ports: list[int] = []
     node, before = start, None
     while node != end:
@@ -76,7 +76,7 @@ def _chain(draft: Draft, leaving: Mapping[int, list[Port]], start: int, end: int
 
 
 def _shortest(usable: list[Port], used: Set[int], first: int, last: int) -> list[tuple[int, bool]] | None:
-    """The next path in the residual network: (port, whether forwards); None where there is none."""
+    """The next path in the residual network: (port, whether forwards); None if there is none."""
     arcs: dict[Vertex, list[tuple[Vertex, int, int | None]]] = {}
     through = set()
     for port in usable:

@@ -1,4 +1,4 @@
-"""Where bridges that learn send frames of unicast flows while they do not know where the listener is.
+"""Flooding: where learning bridges send frames of unicast flows until they have learned the listener's port.
 
 IEEE 802.1Q-2022, 8.6.3 and 8.7. Every port is a member of every VLAN.
 """
@@ -11,7 +11,7 @@ from tsnbench.planning.draft import Draft, Flow, Hop
 
 
 def flood_flows(draft: Draft) -> None:
-    """Fills ``flood``. Nothing is flooded in a circle: where bridges learn, bridges and hosts form a tree."""
+    """Fills ``flood``. No frame circulates: learning bridges and hosts must form a tree."""
     if all(node.learning is None for node in draft.nodes):
         return
     circle = _circle(draft)
@@ -35,7 +35,7 @@ def flood_flows(draft: Draft) -> None:
 
 
 def _flood(draft: Draft, flow: Flow, ports: list[list[int]]) -> tuple[Hop, ...]:
-    """All other ports of every learning bridge that the flow comes to, and on from there."""
+    """All other ports of every learning bridge that the flow reaches, and of the following ones."""
     own = {hop.port for hop in flow.route}
     hops: list[Hop] = []
     waiting = deque((place, hop.port) for place, hop in enumerate(flow.route))
@@ -52,7 +52,7 @@ def _flood(draft: Draft, flow: Flow, ports: list[list[int]]) -> tuple[Hop, ...]:
 
 
 def _circle(draft: Draft) -> int | None:
-    """A node on a circle of forwarding nodes, if there is one; parallel links are also a circle."""
+    """A node on a cycle of forwarding nodes, if there is one; parallel links are also a cycle."""
     group = list(range(len(draft.nodes)))
 
     def of(node: int) -> int:

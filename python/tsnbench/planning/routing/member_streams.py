@@ -1,4 +1,4 @@
-"""The route of a stream with copies: split wherever paths part, merged wherever they meet.
+"""The route of a stream with member streams: they split wherever paths part, and merge wherever paths meet.
 
 IEEE 802.1CB-2017, 7.4 and Annex C (ladder redundancy).
 """
@@ -11,24 +11,24 @@ from dataclasses import dataclass, field
 from tsnbench.planning.draft import Draft, Hop
 
 Key = tuple[int | None, tuple[int, ...]]
-"""From which merge (None: the talker), and the ports passed since."""
+"""The last merge point (None: the talker), and the ports passed since."""
 
 
 @dataclass
 class Woven:
-    """A route with its meetings. ``copies``: 0 where frames carry no tag."""
+    """A route with its merge points. ``copies``: 0 for frames without a tag."""
 
     route: list[Hop] = field(default_factory=list)
     copies: list[int] = field(default_factory=list)
     merges: list[list[int]] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
-    """By listener."""
+    """The last entry of each listener."""
 
 
 def meetings(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], at: Sequence[int]) -> list[int] | None:
-    """The nodes where copies meet, for the paths to each listener; None where those do not meet.
+    """The merge points of the paths to each listener; None if paths have none.
 
-    Without ``at``: for every listener the first node from which all of its paths are the same.
+    Without ``at``: for every listener the first node from which all of its paths are equal.
     """
     found = list(dict.fromkeys(at))
     for own in paths:
@@ -50,24 +50,24 @@ def _same_at_end(paths: Sequence[Sequence[int]]) -> int:
 
 
 def _join(draft: Draft, paths: Sequence[Sequence[int]], at: Sequence[int]) -> bool:
-    """Whether these paths meet each other at some of the nodes on their way."""
+    """Whether these paths merge at some of the nodes."""
     passed = [{draft.ports[port].to for port in path} & set(at) for path in paths]
     return all(passed)
 
 
 def weave(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], nodes: Sequence[int]) -> Woven:
-    """One entry for every port and every path by which frames come there without having met others before.
+    """One entry for every port and every path by which frames arrive there without an earlier merge.
 
     Args:
-        draft: knows the ports.
+        draft: the draft with its ports.
         paths: per listener, ports from the talker on.
-        nodes: where copies meet.
+        nodes: the merge points.
     """
     woven = Woven()
     places: dict[Key, int] = {}
     arriving: dict[int, list[int]] = {node: [] for node in nodes}
     parts = [(number, _parts(draft, path, arriving)) for own in paths for number, path in enumerate(own, 1)]
-    # Before what follows a merge, all that leads there: its first entry is the one that others refer to.
+    # All entries into a merge point come before the entries after it, which refer to the first of them.
     for level in range(max(len(part) for _, part in parts)):
         for number, part in parts:
             if level < len(part):
@@ -83,7 +83,7 @@ def weave(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], nodes: Sequenc
 
 
 def _parts(draft: Draft, path: Sequence[int], arriving: Mapping[int, object]) -> list[Key]:
-    """A path, cut behind every node where copies meet."""
+    """A path, cut after every merge point."""
     found: list[Key] = []
     start: int | None = None
     passed: list[int] = []
@@ -119,7 +119,7 @@ def _add(
 
 
 def _untag(woven: Woven, paths: Sequence[Sequence[Sequence[int]]], places: Mapping[Key, int]) -> None:
-    """Frames carry their number from where paths part until the last place where they meet."""
+    """Frames carry their sequence number from where paths part until the last merge point."""
     all_paths = [path for own in paths for path in own]
     shared = 0
     while all(len(path) > shared for path in all_paths) and len({path[shared] for path in all_paths}) == 1:
@@ -136,7 +136,7 @@ def _untag(woven: Woven, paths: Sequence[Sequence[Sequence[int]]], places: Mappi
             hop.parent for place, hop in enumerate(woven.route) if place in ahead and hop.parent is not None
         }
         for entries in woven.merges:
-            # What leads to one of them leads to what follows them all.
+            # An entry that leads to one of them leads to all their successors.
             follows = [place for place, hop in enumerate(woven.route) if hop.parent in entries]
             if any(place in ahead for place in follows):
                 ahead |= set(entries)

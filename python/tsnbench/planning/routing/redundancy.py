@@ -1,7 +1,7 @@
-"""Streams with more than one path: copies that meet and are eliminated, or a standby path.
+"""Streams with more than one path: member streams that are merged and eliminated, or a standby path.
 
 IEEE 802.1CB-2017, 6 and 7. A standby path models the alternative path of a spanning tree (OCORA 3.4): frames
-take it some time after a link of the first path fails, and leave it when the link returns.
+use it some time after a link of the first path fails, and leave it when the link returns.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
 
 
 def _contained(paths: Sequence[Sequence[int]]) -> bool:
-    """Whether one path is all of another one's beginning and end together."""
+    """Whether one path consists of the begin and the end of another one."""
     before = 0
     shortest = min(len(path) for path in paths)
     while before < shortest and len({path[before] for path in paths}) == 1:
@@ -110,7 +110,7 @@ def _recovery(frer: model.Frer) -> Recovery:
     )
     written = frer.identification
     recovery: Recovery = {
-        # Where it is left open, the pass `identify` chooses.
+        # The pass `identify` chooses if the scenario does not.
         "identification": written if isinstance(written, str) else "ip",
         "algorithm": algorithm,
         "reset_ns": frer.reset,
@@ -175,7 +175,7 @@ def _failover_paths(draft: Draft, flow: Flow, links: Links) -> list[list[int]] |
 
 
 def _ports(draft: Draft, flow: Flow, path: model.StreamPath, links: Links) -> list[int]:
-    """The ports of hops that the loader has proved to be linked."""
+    """The ports of hops whose links the loader has checked."""
     numbers = draft.node_numbers
     ports = []
     for (node, to), link in zip(pairwise(path.nodes), path.links, strict=True):
@@ -185,7 +185,8 @@ def _ports(draft: Draft, flow: Flow, path: model.StreamPath, links: Links) -> li
 
 
 def _shared(draft: Draft, paths: Sequence[Sequence[int]], at: str | None) -> tuple[int, int | None]:
-    """How many ports all paths share at the beginning, and at the end; None where they do not meet ``at``."""
+    """Number of ports that all paths share at the begin, and at the end; None if they do not merge at
+    ``at``."""
     shortest = min(len(path) for path in paths)
     before = 0
     while before < shortest and len({path[before] for path in paths}) == 1:
@@ -203,9 +204,9 @@ def _shared(draft: Draft, paths: Sequence[Sequence[int]], at: str | None) -> tup
 
 
 def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover) -> list[Spans]:
-    """When each of two paths forwards, from the faults that cut their links.
+    """When each of two paths forwards, by the faults that cut their links.
 
-    A failed link is noticed at once; the standby path forwards after ``after``. When the link returns, the
+    A failed link is detected at once; the standby path forwards after ``after``. When the link returns, the
     standby path stops at once, and the first path forwards after ``back``. Frames in between are lost.
     """
     end = draft.scenario.duration + draft.scenario.drain
@@ -224,7 +225,7 @@ def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover)
     spans: list[Spans] = [[], []]
     wanted: int | None = MAIN
     forwarding: tuple[int, int] | None = (MAIN, 0)
-    """(path, since or from when on)."""
+    """(path, begin of its forwarding)."""
     for now in changes:
         up = [not any(begin <= now < until for begin, until in path) for path in cuts]
         ended = any(until == now for _, until in cuts[MAIN])
@@ -233,10 +234,10 @@ def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover)
             continue
         starts = now + (failover.back if want == MAIN else failover.after)
         if want == MAIN:
-            # What came back too early to be left begins anew, too.
+            # A path that returned before it was left also restarts.
             spans[MAIN] = [(begin, min(until, now)) for begin, until in spans[MAIN]]
         if forwarding is not None:
-            # A failed path stays open, into the cut, until the other one takes over.
+            # A failed path stays active, with its cut, until the other one takes over.
             closes = now if want == MAIN else starts
             if forwarding[1] < closes:
                 spans[forwarding[0]].append((forwarding[1], closes))
@@ -247,7 +248,7 @@ def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover)
 
 
 def _ordered(spans: Spans) -> Spans:
-    """Ascending and apart: a path can be wanted again before it was closed."""
+    """Ascending and disjoint: a path can be needed again before it was closed."""
     merged: Spans = []
     for begin, until in sorted(spans):
         if merged and begin <= merged[-1][1]:
@@ -260,6 +261,6 @@ def _ordered(spans: Spans) -> Spans:
 def _problem(
     draft: Draft, flow: Flow, field: str, expected: str, found: str, hint: str | None = None
 ) -> None:
-    """Said once per stream, not once per flow."""
+    """Reports a problem once per stream, not once per flow."""
     if flow.number == 0:
         draft.problem(f"streams.{flow.group}.{field}", expected, found, hint)

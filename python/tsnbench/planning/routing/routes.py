@@ -1,4 +1,4 @@
-"""The path of every flow: explicit hops, or the fewest hops; a tree where there are several listeners.
+"""The path of every flow: explicit hops, or the fewest hops; a tree for several listeners.
 
 Of several shortest paths, the flow takes the one whose nodes the scenario names first, compared hop by hop.
 Flows of one stream take parallel links in turn. Only bridges and hosts forward.
@@ -16,7 +16,7 @@ from tsnbench.planning.routing.redundancy import braid
 Links = dict[tuple[int, int], list[int]]
 """(node, next node) to the ports between them, in order."""
 Tree = Mapping[int, int]
-"""Node to the node before it, away from the talker; the talker has none."""
+"""Node to its predecessor in the direction of the talker; the talker has none."""
 
 
 def route_flows(draft: Draft) -> None:
@@ -56,7 +56,7 @@ def route_flows(draft: Draft) -> None:
 
 
 def shortest_ways(draft: Draft, neighbours: list[list[int]], talker: int) -> Tree:
-    """The tree of shortest paths from ``talker`` to every node that can be reached."""
+    """The tree of shortest paths from ``talker`` to every reachable node."""
     before: dict[int, int] = {}
     waiting = deque([talker])
     while waiting:
@@ -71,7 +71,7 @@ def shortest_ways(draft: Draft, neighbours: list[list[int]], talker: int) -> Tre
 
 
 def _explicit(draft: Draft, flow: Flow, links: Links) -> tuple[Tree, Mapping[tuple[int, int], int]] | None:
-    """The path as written, and the parallel link (from 0) of the hops that choose one."""
+    """The path as written, and the chosen parallel link (from 0) of its hops."""
     numbers = draft.node_numbers
     via = flow.stream.via or ()
     fault = _fault(draft, flow, [numbers.get(name) for name in via], links)
@@ -86,7 +86,7 @@ def _explicit(draft: Draft, flow: Flow, links: Links) -> tuple[Tree, Mapping[tup
 
 
 def _fault(draft: Draft, flow: Flow, hops: list[int | None], links: Links) -> tuple[str, str] | None:
-    """What is wrong with explicit hops: (expected, found)."""
+    """The error of explicit hops: (expected, found)."""
     via = flow.stream.via or ()
     written = ", ".join(via) or "none"
     path = [node for node in hops if node is not None]
@@ -115,13 +115,13 @@ def _fault(draft: Draft, flow: Flow, hops: list[int | None], links: Links) -> tu
 
 
 def _problem(draft: Draft, flow: Flow, field: str, expected: str, found: str) -> None:
-    """Said once per stream, not once per flow."""
+    """Reports a problem once per stream, not once per flow."""
     if flow.number == 0:
         draft.problem(".".join(("streams", flow.group, field)).rstrip("."), expected, found)
 
 
 def _grow(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int], int]) -> None:
-    """Keeps what leads to listeners of the tree: the talker's ports first, parents before children."""
+    """Keeps the tree's parts that lead to listeners: the talker's ports first, parents before children."""
     depth = {flow.talker: 0}
     for listener in flow.listeners:
         path = []

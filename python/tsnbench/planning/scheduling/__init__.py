@@ -1,1 +1,1 @@
-"""Scheduled streams: releases and gates that keep their frames apart, or why there are none."""
+"""Scheduled streams: releases and gates that keep their frames apart, or the reasons why there are none."""

@@ -1,4 +1,5 @@
-"""Which engine looks for a schedule: the heuristic, the exact one, or that where the heuristic is stuck."""
+"""The engines that search for a schedule: the heuristic, the exact one, or the exact one after the heuristic
+failed."""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ CERTAIN = ("pair", "together", "link")
 
 
 def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | None] = ()) -> Found:
-    """A schedule for a problem in the words of ``crates/schedule``, or reasons why there is none.
+    """A schedule for a problem in the form of ``crates/schedule``, or reasons why there is none.
 
     Args:
-        wanted: what the scenario asks of the engine.
+        wanted: the scenario's settings of the engine.
         problem: the problem.
-        earlier: by stream what an earlier plan decided; both engines keep it where they can.
+        earlier: by stream the decision of an earlier plan; both engines keep it where possible.
     """
     text = json.dumps(problem)
     found: Found = json.loads(_native.schedule(text, "{}", json.dumps(list(earlier))))
@@ -44,7 +45,7 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
     short_of_entries = any(_entries(reason) for reason in found["reasons"])
     if objective is None and short_of_entries:
         objective = "fewest-entries"
-    # Its model has no frames that wait behind others in one queue.
+    # The exact model has no frames that wait for others in one queue.
     placed = [_alone(own) for own in found["outcome"]["placed"]]
     before = {
         number: own for number, own in enumerate(earlier) if _alone(own) is not None and own is not None
@@ -62,7 +63,7 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
     else:
         reason, sentence = unknown(outcome, wanted.time)
     said = zip(found["reasons"], found["sentences"], strict=True)
-    # What first fit could not place beside others says nothing more once a proof is there.
+    # The results of first fit are not needed any more once there is a proof.
     kept = [own for own in said if outcome.answer is Answer.UNKNOWN or own[0]["kind"] == "without"]
     return {
         **found,
@@ -72,28 +73,28 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
 
 
 def _shared(text: str, earlier: Sequence[Placed | None]) -> Found | None:
-    """A schedule in which frames wait behind others in one queue, where first fit finds one."""
+    """A schedule in which frames wait for others in one queue, if first fit finds one."""
     found: Found = json.loads(_native.schedule(text, json.dumps({"share": True}), json.dumps(list(earlier))))
     return None if found["reasons"] else found
 
 
 def _alone(placed: Placed | None) -> Placed | None:
-    """A place without waits behind others."""
+    """A placement without waits for others."""
     return None if placed is None or placed.get("behind") else placed
 
 
 def may_leave_more(wanted: model.Schedule) -> bool:
-    """Whether the exact engine may be asked for a schedule that leaves more to others."""
+    """Whether the exact engine may search for a schedule that leaves more to others."""
     return wanted.engine != "heuristic" and wanted.objective is None and find_spec("ortools") is not None
 
 
 def _stuck(found: Found) -> bool:
-    """Whether the heuristic has no schedule, and another search may."""
+    """Whether the heuristic has no schedule, and another search may find one."""
     return bool(found["reasons"])
 
 
 def _open(found: Found) -> bool:
-    """Whether nothing that is certain stands against a schedule."""
+    """Whether no certain reason excludes a schedule."""
     refused = all(refusal["kind"] == "no-room" for _, refusal in found["outcome"]["refused"])
     reasons = [reason for reason in found["reasons"] if reason["kind"] in CERTAIN]
     gates = [reason for reason in found["reasons"] if reason["kind"] == "gates" and not _entries(reason)]
@@ -105,11 +106,12 @@ def _entries(reason: Reason) -> bool:
 
 
 def _taken(problem: Problem, text: str, outcome: Outcome, found: Found, objective: str | None) -> Found:
-    """What was found, looked at by the first engine; or what that found itself, where it is better."""
+    """The exact engine's result, checked by the first engine; or the first engine's own result, if it is
+    better."""
     placed: list[Placed | None] = [outcome.placed[number] for number in range(len(problem["streams"]))]
     taken = json.loads(_native.schedule_placed(text, json.dumps(placed)))
     if taken["refused"]:
-        # Both engines have the same notion of a schedule, so this is a mistake of one of them.
+        # Both engines have the same definition of a schedule, so one of them is wrong.
         number, refusal = taken["refused"][0]
         raise AssertionError(f"stream {number} cannot be where it was placed: {refusal['kind']}")
     before = found["outcome"]["placed"]

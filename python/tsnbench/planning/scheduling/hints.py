@@ -1,7 +1,7 @@
-"""What would help where there is no schedule: each change is tried before it is said, by planning with it.
+"""Hints for a scenario without a schedule: each change is tried by planning with it before it is printed.
 
-Tries are few and use the first engine alone; they are counted, not timed, so that the same scenario always
-has the same hints.
+Tries are few and use the first engine alone; they are counted, not timed, so that a scenario always has the
+same hints.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Found, Problem, Reason
 
 TRIES = 40
-"""Of one scenario."""
+"""Most tries for one scenario."""
 GROUPS = 12
-"""Streams of the scenario whose periods are changed."""
+"""Number of the scenario's streams whose periods are changed."""
 LARGEST = 200
-"""Streams of a problem that is planned again."""
+"""Most streams of a problem that is planned again."""
 SAID = 3
-"""Changes of one hint."""
+"""Most changes of one hint."""
 RATES = tuple(mega * 10**6 for mega in (10, 100, 1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 100_000))
 MORE_TIME = 10_000_000_000
-"""What the exact engine is given, ns, where it had less and ran out of that."""
+"""Time of the exact engine in a hint, ns, if its limit was lower and was reached."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a scenario, and of the problem that it makes."""
+    """One change of a scenario, and of its problem."""
 
     words: str
     """``streams.cam.requires.delay: 300 us``."""
     make: Callable[[Problem], None]
     more: str = ""
-    """Of changes that are more and more of the same, the first that helps is enough."""
+    """A group of changes of increasing size, of which the first that helps is enough."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Hints:
     known: dict[str, bool] = field(default_factory=dict)
 
     def of(self, reason: Reason) -> str | None:
-        """What helps against a reason; None where nothing that was tried does."""
+        """A change that helps against a reason; None if no try helps."""
         about = streams_of(reason)
         if reason["kind"] == "unknown":
             return self._more_time()
@@ -130,7 +130,7 @@ class Hints:
         return self._set(f"streams.{group}.requires.delay", ns, group, "deadline_ns")
 
     def _deadlines(self, groups: Sequence[str]) -> Iterator[Change]:
-        """A later deadline of one of them: as late as it has to be where it may be as late as its period."""
+        """A later deadline of one of them: the least that helps, if the whole period helps."""
         for group in groups:
             numbers = self._numbers(group)
             own = [self.problem["streams"][number] for number in numbers]
@@ -154,7 +154,7 @@ class Hints:
         return _schedule(json.dumps(problem))
 
     def _releases(self, groups: Sequence[str]) -> Iterator[Change]:
-        """Releases that are left to plan."""
+        """Releases that are left to the planner."""
         bound = []
         for group in groups:
             stream = self.flows[self._numbers(group)[0]].stream
@@ -179,7 +179,7 @@ class Hints:
             yield free(bound)
 
     def _another_queue(self) -> Iterator[Change]:
-        """One more PCP whose class nobody else has."""
+        """One more PCP, with a class that no other stream has."""
         links = {hop.port for flow in self.flows for hop in flow.route}
         taken = set(self.queues) | {f.stream.pcp for f in self.draft.flows if not f.stream.scheduled}
         if any(flow.stream.vid is None for flow in self.flows):
@@ -245,7 +245,8 @@ class Hints:
         return Change(" and ".join(words), make)
 
     def _rates(self, reason: Reason, about: Sequence[int]) -> Iterator[Change]:
-        """A faster link: the one that a reason names, or all on the paths of its streams that are as slow."""
+        """A faster link: the one that a reason names, or all equally slow ones on the paths of its
+        streams."""
         links = (
             {reason["link"]}
             if "link" in reason
@@ -275,7 +276,7 @@ class Hints:
             yield Change(f"{RATE.text(rate)} on {cables}", make, "rate")
 
     def _more_time(self) -> str | None:
-        """More of the exact engine's time, where it had little."""
+        """More time for the exact engine, if it had little."""
         wanted = self.draft.scenario.schedule.time
         if wanted >= MORE_TIME or len(self.flows) > LARGEST:
             return None
@@ -303,7 +304,7 @@ def _planned(text: str) -> bool:
 
 
 def _schedule(text: str, *, refused: bool = False) -> Found | None:
-    """What first fit has for a problem; None where it is no whole schedule, unless that is asked for."""
+    """The result of first fit for a problem; None if it is no complete schedule, unless ``refused``."""
     try:
         for effort in ({},) if refused else ({}, {"share": True}):
             found: Found = json.loads(_native.schedule(text, json.dumps(effort)))

@@ -1,7 +1,7 @@
-"""An earlier Plan's schedule: what of it is kept in a new one, and what became of every scheduled stream.
+"""An earlier Plan's schedule: the parts that a new Plan keeps, and the changes of every scheduled stream.
 
-What runs stays as it is where it can: a stream that is in both keeps its release, its path and its times on
-every link, and so its windows. Who has to move is told, and why.
+Running streams stay unchanged where possible: a stream of both Plans keeps its release, its path and its
+times on every link, and so its windows. Streams that must move are listed with reasons.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one scheduled stream's flow."""
+    """The change of one scheduled stream's flow."""
 
     flow: str
     what: str
     """``kept``, ``moved``, ``added`` or ``removed``."""
     why: str = ""
-    """Of those that moved."""
+    """The reason of a move."""
     before_ns: int | None = None
-    """When it was released in its period; None for who was added."""
+    """Its earlier release in its period; None for a new flow."""
     now_ns: int | None = None
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Change:
         return f"{self.flow}: moved, {released}: {self.why}"
 
     def document(self) -> dict[str, str | int]:
-        """Ready for JSON."""
+        """The change for JSON."""
         found = {"stream": self.flow, "what": self.what, "why": self.why}
         times = {"before_ns": self.before_ns, "now_ns": self.now_ns}
         words = {key: text for key, text in found.items() if text}
@@ -52,7 +52,7 @@ class Change:
 
 
 def read_earlier(path: Path) -> Plan:
-    """A Plan's file, or what ``plan --keep --json`` printed, which has the Plan under ``plan``.
+    """Reads a Plan's file, or the output of ``plan --keep --json``, which has the Plan under ``plan``.
 
     Raises:
         PlanReadError: as :meth:`Plan.read`.
@@ -71,11 +71,11 @@ def read_earlier(path: Path) -> Plan:
 
 
 def placed_before(draft: Draft, flows: Sequence[Flow], queues: Sequence[int]) -> list[Placed | None]:
-    """Per flow what the earlier Plan decided, in the words of ``crates/schedule``; None where nothing.
+    """The decision of the earlier Plan per flow, in the form of ``crates/schedule``; None without one.
 
     Args:
-        draft: the new Plan so far; ``earlier`` is the old one.
-        flows: those that are scheduled.
+        draft: the new draft; ``earlier`` is the old Plan.
+        flows: the scheduled flows.
         queues: each queue's PCP.
     """
     if draft.earlier is None:
@@ -98,7 +98,8 @@ def _placed(
     period = periodic(before)["period_ns"]
     talker = earlier["nodes"][before["talker"]]["name"]
     names = [name for name, _ in _path(earlier, before)]
-    # Another talker or period is another stream; paths that are no more cannot be kept.
+    # A stream with another talker or period is another stream; a path that does not exist any more cannot be
+    # kept.
     if talker != draft.nodes[flow.talker].name or not all(name in ports for name in names):
         return None
     if period != _period(flow) or before["pcp"] not in queues:
@@ -106,7 +107,7 @@ def _placed(
     route = [Hop(ports[name], parent) for name, parent in _path(earlier, before)]
     tree, starts = route, [own[0] for own in _starts(before)]
     if flow.redundancy or any(len(own) > 1 for own in _starts(before)):
-        # Where copies meet, each entry has a time for every path: the same paths, or none is kept.
+        # After a merge point, each entry has a time for every path: all paths are kept, or none.
         if route != list(flow.route):
             return None
         copies = expanded(flow)
@@ -124,7 +125,8 @@ def _placed(
 
 
 def changes(earlier: PlanDocument, now: PlanDocument) -> list[Change]:
-    """What became of every scheduled flow of two Plans, in the order of the new one, removed ones last."""
+    """The changes of every scheduled flow between two Plans, in the order of the new one, removed ones
+    last."""
     before, after = _scheduled(earlier), _scheduled(now)
     new = [name for name in after if name not in before]
     other = [name for name in after if name in before and _demand(before[name], after[name])]
@@ -146,7 +148,7 @@ def changes(earlier: PlanDocument, now: PlanDocument) -> list[Change]:
 
 
 def told(found: Sequence[Change]) -> Iterator[str]:
-    """For people: how many of each, then everyone who did not stay."""
+    """The changes in words: the number of each kind, then all flows that did not stay."""
     count = {what: sum(one.what == what for one in found) for what in ("kept", "moved", "added", "removed")}
     yield "scheduled streams: " + ", ".join(f"{number} {what}" for what, number in count.items())
     yield from (str(one) for one in found if one.what != "kept")
@@ -169,7 +171,7 @@ def _path(document: PlanDocument, stream: Stream) -> list[tuple[str, int | None]
 
 
 def _times(document: PlanDocument, stream: Stream) -> tuple[Any, ...]:
-    """When it is where."""
+    """The times of a stream at its links."""
     return (
         release_ns(stream),
         periodic(stream)["period_ns"],
@@ -180,7 +182,7 @@ def _times(document: PlanDocument, stream: Stream) -> tuple[Any, ...]:
 
 
 def _demand(old: Stream, stream: Stream) -> str:
-    """What is asked for differently; empty where nothing is."""
+    """The changed requests of a stream; empty if there are none."""
     periods = [periodic(one)["period_ns"] for one in (old, stream)]
     if periods[0] != periods[1]:
         return f"its period was {quantities.time(periods[0])} and is {quantities.time(periods[1])}"
@@ -198,7 +200,7 @@ def _demand(old: Stream, stream: Stream) -> str:
 
 
 def _network(earlier: PlanDocument, old: Stream, now: PlanDocument, stream: Stream) -> str:
-    """What is different on its way, for the stream's own sake; empty where nothing is."""
+    """The changes on its path, as far as they concern the stream; empty if there are none."""
     ends = [[document["nodes"][one["talker"]]["name"]] for document, one in ((earlier, old), (now, stream))]
     for own, document, one in ((ends[0], earlier, old), (ends[1], now, stream)):
         own += [document["nodes"][listener["node"]]["name"] for listener in one["listeners"]]

@@ -1,6 +1,7 @@
-"""Copies of a scheduled stream: the paths that a frame can come by, one by one, also where they have met.
+"""Member streams of a scheduled stream: the paths by which a frame can arrive, one by one, also after merge
+points.
 
-IEEE 802.1CB-2017, 7. A frame goes on by whichever path is first; so the times of all of them are planned.
+IEEE 802.1CB-2017, 7. A frame continues by the path that is first; so the times of all paths are planned.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Copies:
-    """A tree with one path to every entry. ``entries``: which entry of the route each one is."""
+    """A tree with one path to every entry. ``entries``: the entry of the route for each of its entries."""
 
     tree: list[Hop]
     entries: list[int]
 
     more_octets: list[int]
-    """What a tag adds, by entry of the tree."""
+    """Octets of a tag, by entry of the tree."""
 
     @property
     def most(self) -> int:
-        """By how many paths an entry of the route is reached at most; at least 2."""
+        """The greatest number of paths that reach an entry of the route; at least 2."""
         return max(2, *(self.entries.count(entry) for entry in set(self.entries)))
 
 
 def expanded(flow: Flow) -> Copies:
-    """The route as a tree; behind a place where n paths meet, each entry comes n times, in their order."""
+    """The route as a tree; after a merge point of n paths, each entry occurs n times, in their order."""
     sources = {merge["from"][0]: merge["from"] for merge in flow.redundancy.get("merges", ())}
     places: dict[int, list[int]] = {}
     made = Copies([], [], [])
@@ -67,7 +68,7 @@ def gathered(flow: Flow, starts_ps: Sequence[int]) -> list[list[int]]:
 
 
 def tree_of(hops: Sequence[Hop]) -> list[TreeEntry]:
-    """Hops in the words of ``crates/schedule``."""
+    """Hops in the form of ``crates/schedule``."""
     entries: list[TreeEntry] = []
     for hop in hops:
         entries.append({"link": hop.port})

@@ -1,6 +1,6 @@
-"""A scheduling problem and what came of it, as ``crates/schedule`` reads and writes them as JSON.
+"""A scheduling problem and its result, in the JSON of ``crates/schedule``.
 
-Streams, links and nodes are named by their places in the problem's lists.
+Streams, links and nodes are identified by their indices in the problem's lists.
 """
 
 from typing import NotRequired, TypedDict
@@ -14,7 +14,7 @@ class Node(TypedDict):
 
 
 class Limits(TypedDict):
-    """What the hardware of a port can do. IEEE 802.1Q-2022, 12.29.1."""
+    """The limits of a port's hardware. IEEE 802.1Q-2022, 12.29.1."""
 
     entries: NotRequired[int]
     shortest_interval_ns: NotRequired[int]
@@ -39,7 +39,7 @@ Link = TypedDict(
 
 
 class TreeEntry(TypedDict):
-    """One link of a path; ``parent``: the entry before, absent at the talker."""
+    """One link of a path; ``parent``: the previous entry, absent at the talker."""
 
     link: int
     parent: NotRequired[int]
@@ -72,7 +72,7 @@ class Problem(TypedDict):
 
 
 class Placed(TypedDict):
-    """What was decided for one stream."""
+    """The decision for one stream."""
 
     offset_ns: int
     tree: list[TreeEntry]
@@ -83,13 +83,13 @@ class Placed(TypedDict):
 
 
 class Refusal(TypedDict):
-    """Why a stream was not placed, or a link has no list; only the kind is looked at."""
+    """Why a stream was not placed, or a link has no list; only the kind is read."""
 
     kind: str
 
 
 class Outcome(TypedDict):
-    """What came of all streams."""
+    """The results for all streams."""
 
     placed: list[Placed | None]
     refused: list[tuple[int, Refusal]]
@@ -116,7 +116,7 @@ class GateList(TypedDict):
 
 
 class Hop(TypedDict):
-    """What one hop takes."""
+    """The times of one hop."""
 
     link: int
     wire_ps: int
@@ -125,14 +125,14 @@ class Hop(TypedDict):
 
 
 class Share(TypedDict):
-    """What a stream takes of a link, in parts per million."""
+    """A stream's share of a link, in parts per million."""
 
     stream: int
     ppm: int
 
 
 class PathHop(TypedDict):
-    """What one entry of a path takes."""
+    """The times of one entry of a path."""
 
     processing_ps: int
     wire_ps: list[int]
@@ -148,7 +148,7 @@ class CandidatePath(TypedDict):
 
 
 class Reason(TypedDict):
-    """Why there is no schedule: ``kind`` says which of the other keys there are."""
+    """Why there is no schedule: ``kind`` determines the other keys."""
 
     kind: str
     stream: NotRequired[int]
@@ -175,7 +175,7 @@ class Reason(TypedDict):
 
 
 class Found(TypedDict):
-    """What an engine answers: a schedule with its gates, or the reasons why there is none, also in words."""
+    """The answer of an engine: a schedule with its gates, or the reasons why there is none, also in words."""
 
     outcome: Outcome
     gates: list[GateList]

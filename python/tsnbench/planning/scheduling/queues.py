@@ -18,7 +18,7 @@ def queues_of(draft: Draft, flows: Iterable[Flow]) -> list[int]:
 
 
 def give_queue(draft: Draft, flow: Flow, pcp: int) -> None:
-    """Its frames have the PCP of their queue from now on."""
+    """Gives its frames the PCP of their queue."""
     if flow.stream.pcp == pcp:
         return
     if flow.stream.vid is None:

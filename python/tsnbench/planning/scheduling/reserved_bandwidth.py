@@ -1,7 +1,7 @@
-"""What planned gates leave to everybody who is not scheduled.
+"""The bandwidth that planned gates leave to unscheduled streams.
 
-What counts are gaps between windows without what is lost before each window: a frame that does not fit any
-more waits. IEEE 802.1Q-2022, 8.6.8.4.
+It is the sum of the gaps between windows without the loss before each window, where a frame that does not fit
+must wait. IEEE 802.1Q-2022, 8.6.8.4.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tsnbench.quantities import rate, share
 from tsnbench.scenario.sizes import PHY_OVERHEAD
 
 LARGEST = 1522 + PHY_OVERHEAD
-"""What others may send where the scenario has none."""
+"""The largest frame of others if the scenario has none."""
 
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A port whose planned gates leave less to others than the scenario wants kept, in words."""
+    """A port whose planned gates leave less to others than the scenario reserves, in words."""
 
     expected: str
     found: str
@@ -32,7 +32,7 @@ HINT = (
     "fewer scheduled streams, smaller frames of others or a faster link leave more, and so may "
     "objective: most-bandwidth-left"
 )
-"""What helps against a shortfall."""
+"""The hint for a shortfall."""
 
 
 def shortfalls(draft: Draft) -> list[Shortfall]:
@@ -68,19 +68,18 @@ def shortfalls(draft: Draft) -> list[Shortfall]:
 def left_to_others(
     port: Port, gates: Gates, scheduled: Collection[int], largest: int
 ) -> tuple[Fraction, int]:
-    """bit/s that are sure to pass, and how many windows they pass between.
+    """The guaranteed bit/s of others, and the number of windows between which they pass.
 
     Args:
-        scheduled: traffic classes that the windows are for.
-        largest: octets of the others' largest frame on the wire, which is what is lost before a window at
-        most.
+        scheduled: the traffic classes of the windows.
+        largest: octets of the others' largest frame on the wire, which is the greatest loss before a window.
     """
     windows = sum(1 << traffic for traffic in scheduled)
     gaps: list[int] = []
     begins = 0
     shut = bool(gates.entries[-1][0] & windows or not gates.entries[-1][0])
     for mask, interval in gates.entries:
-        # Closed for all is the silence before a window.
+        # A state with all gates closed is the guard before a window.
         closed = bool(mask & windows) or not mask
         begins += closed and not shut
         if not closed:

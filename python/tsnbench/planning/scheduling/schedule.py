@@ -1,4 +1,5 @@
-"""Scheduled streams: when they are released, which gates open for them, and the proof that they meet nobody.
+"""Scheduled streams: their releases, the gates that open for them, and the proof that they do not meet other
+frames.
 
 IEEE 802.1Q-2022, 8.6.8.4. The search is in ``crates/schedule``, the proof in ``crates/verify``; they share
 no code.
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def schedule_flows(draft: Draft) -> None:
-    """Fills offsets and ``scheduled`` of scheduled flows, their ``route`` where it is free, and ``gates``."""
+    """Fills offsets and ``scheduled`` of scheduled flows, their ``route`` if it is free, and ``gates``."""
     flows = [flow for flow in draft.flows if flow.stream.scheduled]
     if not flows:
         return
@@ -51,8 +52,8 @@ def schedule_flows(draft: Draft) -> None:
     hints = Hints(draft, flows, queues, problem)
     said: set[tuple[str, ...]] = set()
     for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
-        # Two streams that meet do so on all links that they share, and so do their flows; what one flow
-        # cannot do alone its stream's others cannot.
+        # Two streams that meet do so on all shared links, and so do their flows; a limit of one flow alone
+        # also applies to its stream's other flows.
         groups = set()
         if reason["kind"] in ("pair", "together"):
             groups = {flows[number].group for number in streams_of(reason)}
@@ -65,7 +66,7 @@ def schedule_flows(draft: Draft) -> None:
     draft.raise_problems()
     _obey(draft, flows, queues, found)
     lacking = reserved_bandwidth.shortfalls(draft)
-    # Who was there before stays, if that leaves enough; else nobody need.
+    # Earlier streams stay, if that leaves enough; otherwise none has to.
     for before in ([earlier, []] if any(earlier) else [[]]) if may_leave_more(wanted) else []:
         if not lacking:
             break
@@ -78,7 +79,7 @@ def schedule_flows(draft: Draft) -> None:
 
 
 def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) -> None:
-    """Writes what was found into flows and ports."""
+    """Writes the result into flows and ports."""
     for flow, placed in zip(flows, found["outcome"]["placed"], strict=True):
         assert placed is not None  # there are no reasons against it
         _release(draft, flow, placed)
@@ -88,7 +89,7 @@ def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) 
 
 
 def prove(document: PlanDocument, text: str) -> list[str]:
-    """What would go wrong with a Plan's scheduled streams; empty where it is proved that nothing does."""
+    """The violations of a Plan's scheduled streams; empty if it is proved that there are none."""
     if not any("scheduled" in stream for stream in document["streams"]):
         return []
     names = {
@@ -100,7 +101,7 @@ def prove(document: PlanDocument, text: str) -> list[str]:
 
 
 def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
-    """A sentence that calls things by their place, with their names: ``streams 1 and 0``, ``link 3``."""
+    """A sentence with names in place of indices: ``streams 1 and 0``, ``link 3``."""
 
     def name(match: re.Match[str]) -> str:
         known = names[match[1]]
@@ -110,7 +111,7 @@ def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
 
 
 def _check(draft: Draft, flow: Flow) -> None:
-    """What cannot be scheduled; said once per stream."""
+    """Reports requests that cannot be scheduled, once per stream."""
     if flow.number:
         return
     stream, path = flow.stream, f"streams.{flow.group}"
@@ -142,7 +143,7 @@ def _check(draft: Draft, flow: Flow) -> None:
 
 
 def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> Problem:
-    """In the words of ``crates/schedule``: every port is a link."""
+    """The problem in the form of ``crates/schedule``: every port is a link."""
     own = draft.scenario.schedule
     limits: Limits = {
         "entries": own.most_entries,
@@ -210,7 +211,7 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
 
 
 def _window(flow: Flow) -> tuple[int, int]:
-    """Earliest and latest release. An offset that is written is kept; otherwise any is as good."""
+    """Earliest and latest release. A written offset is kept; otherwise all releases are equally good."""
     pattern, window = flow.stream.pattern, flow.stream.release
     assert isinstance(pattern, model.Periodic)
     if window is not None:
@@ -240,7 +241,8 @@ def _release(draft: Draft, flow: Flow, placed: Placed) -> None:
 
 
 def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[GateList]) -> None:
-    """Gates of the ports that scheduled frames take: their classes alone while they pass, else the rest."""
+    """Sets the gates of the ports of scheduled frames: only their classes are open while they pass, otherwise
+    all others."""
     classes: dict[int, dict[int, int]] = defaultdict(dict)
     for flow in flows:
         queue = queues.index(flow.stream.pcp)
@@ -286,7 +288,7 @@ def _gates(port: Port, classes: Mapping[int, int], found: GateList) -> None:
 
 
 def _refused(draft: Draft, flows: list[Flow], reason: Reason, sentence: str, hints: Hints) -> None:
-    """A reason as a mistake at the stream that it is about."""
+    """Reports a reason as a mistake of the stream that it concerns."""
     number = reason.get("stream")
     if number is None and reason["kind"] in ("pair", "together", "without"):
         number = min(streams_of(reason))

@@ -1,1 +1,2 @@
-"""How ports and bridges treat frames: classes, gates, shapers, cyclic queues, filters, pre-emption."""
+"""The treatment of frames in ports and bridges: classes, gates, shapers, cyclic queues, filters,
+pre-emption."""

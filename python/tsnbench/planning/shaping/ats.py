@@ -23,7 +23,7 @@ def shape_asynchronously(draft: Draft) -> None:
             if ats is None or pcp not in ats.pcps or hop.parent is None:
                 continue
             ingress = draft.ports[flow.route[hop.parent].port].peer
-            # One scheduler serves all ports by which a frame goes on.
+            # One scheduler serves all egress ports of a frame.
             if (port.node, ingress, number) in done:
                 continue
             done.add((port.node, ingress, number))
@@ -56,7 +56,8 @@ def shape_asynchronously(draft: Draft) -> None:
 
 
 def _bucket(flow: Flow, rate: int | None, burst: int | None) -> tuple[int, int] | None:
-    """bit/s and bit on the wire; the least that holds all a flow may release, where they are not written."""
+    """bit/s and bit on the wire; if they are not written, the least for everything that a flow may
+    release."""
     pattern = flow.pattern
     if pattern["kind"] == "periodic":
         bits = 8 * _largest_unit(flow)
@@ -70,6 +71,6 @@ def _bucket(flow: Flow, rate: int | None, burst: int | None) -> tuple[int, int] 
 
 
 def _largest_unit(flow: Flow) -> int:
-    """Most octets that one data unit takes on the wire, all its frames together."""
+    """Most octets of one data unit on the wire, over all its frames."""
     more = PHY_OVERHEAD + (R_TAG if flow.redundancy else 0)
     return max(sum(octets + more for octets in unit) for unit in data_units(flow.size))

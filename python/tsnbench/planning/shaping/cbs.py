@@ -2,8 +2,8 @@
 
 IEEE 802.1Q-2022, 8.6.8.2 and annex L; EnGINE eq. 2-6.
 
-All frame sizes here are PHY sizes: preamble, delimiter, frame, FCS and inter-frame gap. Nothing is rounded
-until a parameter is asked for in one of the two systems of units.
+All frame sizes here are PHY sizes: preamble, delimiter, frame, FCS and inter-frame gap. No parameter is
+rounded until it is requested in one of the two systems of units.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 LARGEST_FRAME = 1542
-"""PHY octets of a full VLAN-tagged frame: ``MFS_0`` unless something larger may be in the way."""
+"""PHY octets of a full VLAN-tagged frame: ``MFS_0`` unless a larger frame may interfere."""
 
 
 class CbsError(ValueError):
@@ -23,7 +23,7 @@ class CbsError(ValueError):
 
 
 class Parameters(NamedTuple):
-    """Rounded parameters: bit/s and bit, or kbit/s and octets as ``tc … cbs`` takes them."""
+    """Rounded parameters: bit/s and bit, or kbit/s and octets in the units of ``tc … cbs``."""
 
     idle_slope: int
     send_slope: int
@@ -33,7 +33,7 @@ class Parameters(NamedTuple):
 
 @dataclass(frozen=True)
 class SrClass:
-    """What one stream reservation class needs at a port."""
+    """The needs of one stream reservation class at a port."""
 
     bandwidth: Fraction | int
     """bit/s, PHY."""
@@ -65,7 +65,7 @@ class CreditBasedShaper:
         return Parameters(idle, idle - self.rate, ceil(self.hi_credit), floor(self.lo_credit))
 
     def linux(self) -> Parameters:
-        """kbit/s and octets, as ``tc-cbs(8)`` takes them; same rounding."""
+        """kbit/s and octets, in the units of ``tc-cbs(8)``; with the same rounding."""
         idle = ceil(self.idle_slope / 1000)
         return Parameters(idle, idle - self.rate // 1000, ceil(self.hi_credit / 8), floor(self.lo_credit / 8))
 
@@ -85,19 +85,19 @@ def credit_based_shapers(
     """The shapers of a port's SR classes, highest class first.
 
     Args:
-        classes: highest class first; each class waits for one frame of what is below the SR classes, and
+        classes: highest class first; each class waits for one frame of the classes below the SR classes, and
             for every class before it (EnGINE eq. 5 and 6).
-        rate: the port's rate (``PTR``) in bit/s, the real one where it differs from the nominal.
+        rate: the port's rate (``PTR``) in bit/s, the real one if it differs from the nominal.
         most_other_frame: ``MFS_0``, PHY octets of the largest frame of a lower class.
 
     Raises:
-        CbsError: a class without bandwidth, or with as much as the port has.
+        CbsError: a class without bandwidth, or with at least the bandwidth of the port.
 
     >>> credit_based_shapers([SrClass(100_000_000, 1250)], 1_000_000_000)[0].linux()
     Parameters(idle_slope=100000, send_slope=-900000, hi_credit=155, lo_credit=-1125)
     """
     shapers: list[CreditBasedShaper] = []
-    # What may be in front of the class, as a time in seconds: EnGINE eq. 5, the parenthesis.
+    # The possible interference before the class, as a time in seconds: EnGINE eq. 5, the parenthesis.
     interference = Fraction(most_other_frame * 8, rate)
     for place, sr in enumerate(classes):
         idle_slope = Fraction(sr.bandwidth)

@@ -1,9 +1,9 @@
-"""Cyclic queuing and forwarding: stream gates choose queues by turns, and gates let them send by turns.
+"""Cyclic queuing and forwarding: stream gates choose queues in turn, and gates let them send in turn.
 
-IEEE 802.1Q-2022, annex T. Cycles of all nodes begin at multiples of the cycle, by their clocks. With two
-queues, what comes in one cycle is sent in the next one. What was sent in a cycle comes with the delay of link
-and bridge; where that ends in a later cycle, further queues (multi-cycle) or a pause at the end of each cycle
-keep cycles apart.
+IEEE 802.1Q-2022, annex T. Cycles of all nodes begin at multiples of the cycle, on their clocks. With two
+queues, frames received in one cycle are sent in the next one. Frames sent in a cycle arrive after the delay
+of link and bridge; if that ends in a later cycle, additional queues (multi-cycle) or a pause at the end of
+each cycle keep cycles apart.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ FASTEST = 100_000_000_000
 
 @dataclass(frozen=True)
 class Shift:
-    """How cycles pass a link between two cyclic ports."""
+    """The relation of cycles at the two ends of a link between cyclic ports."""
 
     delay_ns: int
-    """From the last bit out to the queue behind the link, rounded up."""
+    """Delay from the last bit out to the queue after the link, rounded up."""
     cycles: int
     """Whole cycles that a queue waits in addition to the first one."""
     pause_ns: int
-    """At the end of a cycle nothing is sent."""
+    """The pause at the end of a cycle, in which no frame is sent."""
 
 
 def queue_cyclically(draft: Draft) -> None:
@@ -119,14 +119,14 @@ def _possible(draft: Draft, cyclic: list[Port]) -> bool:
 def _shift(draft: Draft, port: Port) -> Shift:
     cqf = port.shaper.cqf
     assert cqf is not None
-    # A nanosecond more: the last bit of a full cycle comes just then.
+    # One nanosecond is added: the last bit of a full cycle arrives exactly then.
     delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].processing_ns + 1
     cycles = min(-(-delay // cqf.cycle), len(cqf.classes) - 2)
     return Shift(delay, cycles, max(0, delay - cycles * cqf.cycle))
 
 
 def _ipvs(draft: Draft, port: Port, cqf: model.Cqf) -> tuple[int, ...] | None:
-    """Per cyclic queue a priority that leads to it."""
+    """A priority for each cyclic queue that leads to it."""
     found = []
     for traffic_class in cqf.classes:
         pcps = [pcp for pcp in range(8) if port.pcp_to_class[pcp] == traffic_class]
@@ -139,7 +139,8 @@ def _ipvs(draft: Draft, port: Port, cqf: model.Cqf) -> tuple[int, ...] | None:
 
 
 def _stream_gate(cqf: model.Cqf, ipvs: tuple[int, ...], shift: Shift | None, processing: int) -> StreamGate:
-    """Which queue takes what a cycle brings; from another cyclic port, the cycle in which it was sent."""
+    """The queue for the frames of each cycle; from another cyclic port, of the cycle in which they were
+    sent."""
     count = len(ipvs)
     later = 1 if shift is None else 1 + shift.cycles
     entries = tuple(
@@ -154,7 +155,7 @@ def _stream_gate(cqf: model.Cqf, ipvs: tuple[int, ...], shift: Shift | None, pro
 def _open(draft: Draft, port: Port, shift: Shift) -> None:
     cqf = port.shaper.cqf
     assert cqf is not None
-    # Behind the last cyclic port, nothing has to keep cycles apart.
+    # After the last cyclic port, cycles need not be kept apart.
     follows = any(
         other.shaper.cqf is not None and other.node == port.to and other.to != port.node
         for other in draft.ports

@@ -1,6 +1,7 @@
-"""The cycle of cyclic queues from what their streams need: the shortest one that holds the worst load.
+"""The cycle of cyclic queues from their streams' needs: the shortest one that contains the worst load.
 
-IEEE 802.1Q-2022, annex T. A longer one delays more: at each hop a frame waits for one cycle and the next.
+IEEE 802.1Q-2022, annex T. A longer cycle means longer delays: at each hop a frame waits for one cycle and the
+next.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ STEPS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100)
 
 @dataclass(frozen=True)
 class _Load:
-    """What cyclic queues of one port carry: (ps on the wire, period and jitter in ns)."""
+    """The load of one port's cyclic queues: (ps on the wire, period and jitter in ns)."""
 
     port: Port
     flows: tuple[tuple[int, int, int], ...]
@@ -28,14 +29,15 @@ class _Load:
     """Flows of classes above the cyclic queues, with the same three numbers as ``flows``."""
 
     def needs(self, cycle: int) -> int:
-        """ps of a cycle, ns, that the worst load takes."""
+        """The part of a cycle of ``cycle`` ns that the worst load needs, ps."""
         every = (*self.flows, *self.beside)
-        # Behind a hop, a cycle holds what came in one: a release that is late by its jitter and the next one.
+        # After a hop, a cycle contains the frames received in one: a release that is late by its jitter and
+        # the next one.
         return self.lower + sum(whole * -(-(cycle + jitter) // period) for whole, period, jitter in every)
 
 
 def choose_cycle(draft: Draft, cyclic: list[Port]) -> None:
-    """Fills in the cycle of ports that leave it to plan."""
+    """Fills in the cycle of ports that leave it to the planner."""
     planned = [port for port in cyclic if port.shaper.cqf is not None and not port.shaper.cqf.cycle]
     if not planned:
         return
@@ -101,7 +103,8 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
 
 
 def _spread(draft: Draft, flow: Flow, port: Port, cyclic: set[int]) -> int:
-    """By how much frames may part before the first cyclic port, ns: one below, all others once."""
+    """The greatest spread of frames before the first cyclic port, ns: one lower frame, and all others
+    once."""
     at = next(hop.parent for hop in flow.route if hop.port == port.number)
     spread = 0
     while at is not None:
@@ -115,7 +118,7 @@ def _spread(draft: Draft, flow: Flow, port: Port, cyclic: set[int]) -> int:
 
 
 def _pause(draft: Draft, port: Port, cycle: int) -> int:
-    """What :func:`tsnbench.planning.shaping.cqf` takes off the end of each cycle, ns."""
+    """The pause of :func:`tsnbench.planning.shaping.cqf` at the end of each cycle, ns."""
     cqf = port.shaper.cqf
     assert cqf is not None
     delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].processing_ns + 1
@@ -138,7 +141,7 @@ def _too_full(draft: Draft, loads: list[_Load], cycle: int) -> None:
 
 
 def _check(draft: Draft, loads: list[_Load], cycle: int) -> None:
-    """Whether the shortest cycle is short enough."""
+    """Checks that the shortest cycle is short enough."""
     cyclic = {load.port.number: load.port for load in loads}
     for flow in draft.flows:
         limit = flow.stream.requires.least_delay
@@ -158,7 +161,8 @@ def _check(draft: Draft, loads: list[_Load], cycle: int) -> None:
 
 
 def _most(draft: Draft, flow: Flow, end: int, cyclic: dict[int, Port], cycle: int) -> tuple[int, int]:
-    """Most from the talker's first bit to the listener's last one, ps, and how many hops are cyclic."""
+    """Greatest delay from the talker's first bit to the listener's last one, ps, and the number of cyclic
+    hops."""
     most, hops = 0, 0
     at: int | None = end
     while at is not None:
@@ -166,7 +170,8 @@ def _most(draft: Draft, flow: Flow, end: int, cyclic: dict[int, Port], cycle: in
         port = draft.ports[hop.port]
         most += port.propagation_ps + draft.nodes[port.node].processing_ns * 1_000 * (hop.parent is not None)
         if port.number in cyclic:
-            # Two cycles for the first, one more for each further one, and those that slow links add.
+            # Two cycles for the first hop, one more for each further one, and the additional cycles of slow
+            # links.
             later = draft.nodes[port.to].processing_ns + -(-port.propagation_ps // 1_000)
             most += (2 if not hops else 1) * cycle * 1_000 + later // cycle * cycle * 1_000
             hops += 1

@@ -1,4 +1,4 @@
-"""Gate control lists that follow another port's: a frame let through here finds its gate open there.
+"""Gate control lists that follow another port's list: a frame that passes here finds its gate open there.
 
 IEEE 802.1Q-2022, 8.6.8.4; FlexTest, Section VI-E.
 """
@@ -18,14 +18,14 @@ from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
 
 Path = tuple[int, int]
-"""In ps: by how much a window here begins, and by how much it ends, before the one there."""
+"""In ps: how long before the window there a window here begins, and how long before it ends."""
 
 _FOLLOWED = {"entries", "by", "base_time", "cycle", "fit_entries", "most_entries", "extension"}
-"""Settings of gates that are in the list that is followed, or make no difference to it."""
+"""Settings of gates that are in the followed list, or have no effect on it."""
 
 
 def follow_gates(draft: Draft) -> None:
-    """Fills ``gates`` of the ports that follow; a port followed may follow itself."""
+    """Fills ``gates`` of the ports that follow; a followed port may follow another one."""
     followers = {port.number: port for port in draft.ports if isinstance(port.shaper.gates, model.Follow)}
     leaders = {number: leader for number, port in followers.items() if (leader := _leader(draft, port))}
     draft.raise_problems()
@@ -63,7 +63,7 @@ def _leader(draft: Draft, port: Port) -> Port | None:
 
 
 def _beyond_a_list(leader: Port) -> str:
-    """Settings of its gates that are more than one list that repeats; nobody can follow those."""
+    """Settings of its gates beyond one repeated list, which cannot be followed."""
     written = leader.shaper.gates
     if not isinstance(written, model.Gates):
         return ""
@@ -103,7 +103,7 @@ def _follow(draft: Draft, port: Port, leader: Port) -> None:
 
 
 def _paths(draft: Draft, flow: Flow, port: Port, leader: Port) -> Iterator[Path]:
-    """Of a flow's smallest and largest frames on every path from one port through the other."""
+    """The times of a flow's smallest and largest frames on every path from one port through the other."""
     route = [plan_hop(hop) for hop in flow.route]
     frames = sizes(flow.size)
     for place, hop in enumerate(flow.route):
@@ -136,12 +136,13 @@ def _path(draft: Draft, flow: Flow, passed: list[tuple[int, int]], octets: int) 
 
 
 def _processing_ns(node: Node) -> tuple[int, int]:
-    """The least and the most that a node takes for a frame."""
+    """The least and the greatest processing time of a node."""
     return node.processing_ns, node.processing_ns
 
 
 def _needed(draft: Draft, before: Port, after: Port, octets: int, pcp: int) -> int:
-    """How much of a frame is in when it goes to its queue, as :func:`tsnbench.plan.delay.cut_octets`."""
+    """How much of a frame must have arrived when it goes to its queue, as
+    :func:`tsnbench.plan.delay.cut_octets`."""
     threshold = draft.nodes[after.node].cut_through_octets
     if threshold is None or after.rate_bps > before.rate_bps:
         return octets
@@ -150,14 +151,14 @@ def _needed(draft: Draft, before: Port, after: Port, octets: int, pcp: int) -> i
 
 
 def _shifted(gates: Gates, traffic_class: int, path: Path, margin: int) -> list[Span] | None:
-    """When frames may go out here, so that they go through there at once; None: always."""
+    """When frames may leave here, so that they pass there at once; None: always."""
     first_ps, last_ps = path
     spans: list[Span] = []
     windows = open_spans(gates.entries, traffic_class)
     if windows is None:
         return None
     for begin, end in windows:
-        # Rounded inwards: no frame is there before its gate, or too late for it.
+        # Times are rounded inwards: no frame arrives before its gate opens, or too late for it.
         opens = -(-(begin * 1_000 - first_ps) // 1_000) + margin
         closes = (end * 1_000 - last_ps) // 1_000 - margin
         if closes > opens:
@@ -167,10 +168,10 @@ def _shifted(gates: Gates, traffic_class: int, path: Path, margin: int) -> list[
 
 
 def _apart(spans: list[Span], cycle: int) -> list[Span]:
-    """Closed for a moment before the next one begins.
+    """Closes the gate for a moment before the next window begins.
 
-    Where this link is the slower one, windows here are longer than there and could meet. A frame that
-    reached from one into the next would be late for the first and early for the second.
+    Where this link is the slower one, windows here are longer than there and could meet. A frame across two
+    windows would be late for the first and early for the second.
     """
     apart: list[Span] = []
     for place, (begin, end) in enumerate(spans):
@@ -182,7 +183,7 @@ def _apart(spans: list[Span], cycle: int) -> list[Span]:
 
 
 def _common(every: list[list[Span] | None], cycle: int) -> list[Span]:
-    """What is open in all of them, within one cycle."""
+    """The intersection of all, within one cycle."""
     common: list[Span] = [(0, cycle)]
     for spans in every:
         if spans is not None:
@@ -197,7 +198,7 @@ def _common(every: list[list[Span] | None], cycle: int) -> list[Span]:
 
 
 def _entries(open_here: dict[int, list[Span]], classes: int, cycle: int) -> tuple[tuple[int, int], ...]:
-    """As a list from the cycle's beginning; classes of no stream that passes there are always open."""
+    """The list from the cycle's begin; classes without streams that pass there are always open."""
     always = sum(1 << number for number in range(classes) if number not in open_here)
     edges = sorted({0, cycle} | {edge for spans in open_here.values() for span in spans for edge in span})
     entries: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""What to write in a gate control list, so that a class gets the window that it needs."""
+"""The changes of a gate control list that give a class the window that it needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tsnbench.scenario.units import DURATION
 
 
 class Cure(NamedTuple):
-    """The part of the scenario to change, and how."""
+    """The part of the scenario to change, and its new value."""
 
     path: str
     hint: str
@@ -59,7 +59,7 @@ def longer(port: Port, traffic_class: int, needs: int) -> Cure:
 
 
 def _written(port: Port) -> model.Gates | None:
-    """The port's list, where the scenario has it entry by entry."""
+    """The port's list, if the scenario has it entry by entry."""
     gates = port.shaper.gates
     if not isinstance(gates, model.Gates) or gates.fit_entries or len(gates.entries) == 0:
         return None

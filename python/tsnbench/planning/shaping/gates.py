@@ -33,7 +33,7 @@ def open_gates(draft: Draft) -> None:
 def read_gates(
     draft: Draft, port: Port, gates: model.Gates, path: str, most: int | None = None
 ) -> Gates | None:
-    """A list as a port would have it, of ``most`` entries; notes what is wrong with it."""
+    """A port's list of at most ``most`` entries; reports its mistakes."""
     most = gates.most_entries if most is None else most
     if not 1 <= len(gates.entries) <= most:
         found = str(len(gates.entries))
@@ -69,7 +69,7 @@ def read_gates(
 
 
 def _fitted(entries: list[tuple[int, int]], cycle: int) -> list[tuple[int, int]]:
-    """Entries behind the end of the cycle are cut; before it, the last states go on.
+    """Entries after the end of the cycle are cut; the last states last until the end.
 
     IEEE 802.1Q-2022, 8.6.9.2.
     """
@@ -87,7 +87,7 @@ def _fitted(entries: list[tuple[int, int]], cycle: int) -> list[tuple[int, int]]
 
 def _mask(draft: Draft, port: Port, gates: model.Gates, numbers: Sequence[int], path: str) -> int:
     """PCPs or classes as a bit mask of classes."""
-    # All eight are how a scenario says all, however many classes the port has.
+    # All eight numbers mean all classes, however many the port has.
     if gates.by == "class" and set(numbers) == _ALL:
         numbers = range(port.classes)
     classes = [_class(port, gates, number) for number in numbers]
@@ -100,7 +100,7 @@ def _mask(draft: Draft, port: Port, gates: model.Gates, numbers: Sequence[int], 
 
 
 def _class(port: Port, gates: model.Gates, number: int) -> int | None:
-    """The class that a number in ``open`` means; None for no class of this port."""
+    """The class of a number in ``open``; None if the port has no such class."""
     if gates.by == "pcp":
         return port.pcp_to_class[number] if 0 <= number <= 7 else None
     return number if 0 <= number < port.classes else None

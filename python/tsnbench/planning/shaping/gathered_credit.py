@@ -1,8 +1,8 @@
-"""The highest credit that a class gathers beside gates, so that none of it is cut off.
+"""The highest credit that a class gathers with gates, so that none of it is cut off.
 
-A frame that does not fit into the rest of a window waits while credit rises. EnGINE eq. 5 and 6, which know
-no gates, give a ``hiCredit`` that cuts this credit off, and the class then passes less than it reserved.
-IEEE 802.1Q-2022, 8.6.8.2 and 8.6.8.4; ``docs/concepts/bounds.md`` derives how much is gathered.
+A frame that does not fit into the rest of a window waits while credit rises. EnGINE eq. 5 and 6, which do not
+consider gates, give a ``hiCredit`` that cuts this credit off, and the class then passes less than it
+reserved. IEEE 802.1Q-2022, 8.6.8.2 and 8.6.8.4; ``docs/concepts/bounds.md`` derives the gathered credit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST = 1 << 40
 
 
 def gather_credit(document: PlanDocument) -> None:
-    """Raises ``hi_credit_bits`` of shapers beside gates to the most that is gathered, where that is known.
+    """Raises ``hi_credit_bits`` of shapers with gates to the gathered credit, if that is known.
 
     Args:
         document: a Plan's document, otherwise finished.
@@ -37,7 +37,7 @@ def gather_credit(document: PlanDocument) -> None:
         try:
             found = json.loads(_native.bounds(json.dumps(asked), False))
         except ValueError:
-            # The Plan contradicts itself; its check says how.
+            # The Plan contradicts itself; its check reports the place.
             return
         most = {
             (port["port"], one["class"]): one["credit_bits"]
@@ -53,9 +53,9 @@ def gather_credit(document: PlanDocument) -> None:
 
 
 def _gated(document: PlanDocument) -> Iterator[tuple[int, int]]:
-    """Port and class of every shaper beside gates whose credit does not run on while they are closed.
+    """Port and class of every shaper with gates whose credit is frozen while they are closed.
 
-    A class that is always open waits for those above it, which come together when their gate opens.
+    A class that is always open waits for those above it, whose frames arrive together when their gate opens.
     """
     for number, port in enumerate(document["ports"]):
         if "gates" not in port:
@@ -67,7 +67,8 @@ def _gated(document: PlanDocument) -> Iterator[tuple[int, int]]:
 
 
 def _undisturbed(document: PlanDocument, shapers: list[tuple[int, int]], place: int) -> PlanDocument:
-    """The Plan with every port's ``place``-th list from the start, no limit of credit, no fault."""
+    """The Plan with every port's ``place``-th list from the start, without limits of credit and without
+    faults."""
     made = copy.deepcopy(document)
     made.pop("clocks", None)
     made.pop("faults", None)

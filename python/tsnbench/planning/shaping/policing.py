@@ -1,4 +1,4 @@
-"""What nodes do with frames as they come in: filters with their gates and meters, regenerated priorities.
+"""Policing of received frames: filters with their gates and meters, regenerated priorities.
 
 IEEE 802.1Q-2022, 6.9.4 and 8.6.5.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def regenerate(draft: Draft) -> None:
-    """Fills ``regeneration``: where two entries meet one port, the later one counts, PCP by PCP."""
+    """Fills ``regeneration``: if two entries name one port, the later one applies, PCP by PCP."""
     tables: dict[int, list[int]] = {}
     for place, entry in enumerate(draft.scenario.policing):
         if isinstance(entry, model.Regeneration):
@@ -51,7 +51,7 @@ def place_filters(draft: Draft) -> None:
 
 
 def _comes(draft: Draft, flow: Flow, ports: list[int]) -> bool:
-    """Whether a flow comes in by one of these ports."""
+    """Whether a flow arrives at one of these ports."""
     return any(draft.ports[hop.port].peer in ports for hop in flow.route)
 
 
@@ -75,7 +75,7 @@ def _add(own: Policing, entry: model.Filter, name: str, ports: list[int], stream
 
 
 def gate_document(gate: model.StreamGate) -> StreamGate:
-    """A stream gate as the Plan spells it."""
+    """A stream gate in the Plan's form."""
     entries: list[StreamGateEntry] = []
     for entry in gate.entries:
         made: StreamGateEntry = {"open": entry.open, "interval_ns": entry.duration}
@@ -123,18 +123,18 @@ def overlay(
     key: Literal["gate", "scheduler"],
     place: int,
 ) -> str | None:
-    """A filter for one flow at one port that does more than what its frames met before.
+    """Adds a function to the frames of one flow at one port, in addition to those that they already have.
 
     Args:
         own: the tables of the node.
-        port: by which the frames arrive.
+        port: the port of arrival.
         stream: the number of the flow.
-        priority: of its frames.
-        name: of the filter, where there is none yet.
-        key: what the frames meet in addition.
-        place: which entry of the node's list of these.
+        priority: the priority of its frames.
+        name: the name of the filter, if it is new.
+        key: the kind of the additional function.
+        place: its index in the node's list of that kind.
 
-    Returns what it clashes with; None where all is well.
+    Returns a conflict; None without one.
     """
     found = matching(own.filters, port, stream, priority)
     if found is None:

@@ -12,11 +12,12 @@ UNCUTTABLE = 123
 PHY = 20
 """Octets around a frame: preamble, delimiter and inter-frame gap."""
 SMALLEST_PART, PART_OVERHEAD = 60, 24
-"""Octets of a frame in its smallest part, and what one part more costs: preamble, mCRC and gap."""
+"""Octets of a frame in its smallest fragment, and the overhead of each further fragment: preamble, mCRC and
+gap."""
 
 
 def set_express(draft: Draft) -> None:
-    """Fills ``express`` of the ports with pre-emption, and when their MAC is held and released.
+    """Fills ``express`` of the ports with pre-emption, and their hold and release advances.
 
     A class is express or preemptable as a whole.
     """
@@ -29,12 +30,12 @@ def set_express(draft: Draft) -> None:
         port.release_advance_ns = own.release_advance
         lists = [port.gates, *(gates for _, gates, _ in port.gate_changes)]
         if own.hold_advance is None and any(gates and "hold" in gates.macs for gates in lists):
-            # Whatever a hold finds on the wire is gone by then, and the gap behind it.
+            # A frame that a hold finds on the wire has left by then, with the gap after it.
             port.hold_advance_ns = -(-(UNCUTTABLE + PHY) * 8 * 10**9 // port.rate_bps)
 
 
 def parts_overhead(phy_octets: int) -> int:
-    """Octets that a frame costs more, at worst, because it is interrupted wherever it can be."""
+    """Greatest number of additional octets of a frame that is interrupted wherever it can be."""
     return max(0, phy_octets - PHY - 64) // SMALLEST_PART * PART_OVERHEAD
 
 

@@ -1,4 +1,4 @@
-"""Which traffic class every priority code point has at every port, and how its queues are limited.
+"""The traffic class of every priority code point at every port, and the limits of queues.
 
 IEEE 802.1Q-2022, 8.6.6 and table 8-5.
 """

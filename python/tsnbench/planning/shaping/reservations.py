@@ -50,7 +50,7 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
             return
         most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
         reserved[traffic_class] = cbs.SrClass(bandwidth, most)
-    # Frames of classes without a shaper can be in the way of every SR class, jumbo frames too.
+    # Frames of classes without a shaper can delay every SR class, jumbo frames too.
     others = (
         _largest(each) for each in flows if port.pcp_to_class[draft.priority(each[0], port)] not in reserved
     )
@@ -71,7 +71,7 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
             if shaper.standard().idle_slope != first[number].standard().idle_slope:
                 slopes[number] = shaper.standard().idle_slope
         every.append(gated)
-    # Limits of credit that no list's slopes overstep.
+    # Limits of credit that the slopes of no list exceed.
     port.gated_cbs = {
         number: replace(
             shaper,
@@ -83,14 +83,14 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
 
 
 def _shapers(port: Port, classes: dict[int, cbs.SrClass], most_other: int) -> Shapers:
-    """The shapers of a port's SR classes; a higher class is in the way of those below it."""
+    """The shapers of a port's SR classes; a higher class interferes with those below it."""
     order = sorted(classes, reverse=True)
     shapers = cbs.credit_based_shapers([classes[number] for number in order], port.planned_bps, most_other)
     return _in_parts(port, dict(zip(order, shapers, strict=True)))
 
 
 def _in_parts(port: Port, shapers: Shapers) -> Shapers:
-    """A preemptable frame that is cut costs more, so credit may go deeper."""
+    """A preemptable frame that is cut has more overhead, so credit may fall lower."""
     if port.express is None:
         return shapers
     made = dict(shapers)
@@ -104,13 +104,14 @@ def _in_parts(port: Port, shapers: Shapers) -> Shapers:
 def _gated(
     draft: Draft, port: Port, gates: Gates, reserved: dict[int, cbs.SrClass], most_other: int
 ) -> Shapers | None:
-    """The shapers with the slopes that a list makes necessary; None where it leaves too little."""
+    """The shapers with the slopes that a list requires; None if the list leaves too little."""
     gated = {number: _while_open(gates, number, own) for number, own in reserved.items()}
     rate = min(port.rate_bps, port.planned_bps)
     for number, sr in gated.items():
         if sr.bandwidth >= rate:
             own = reserved[number]
-            # Its part of the cycle; in every window its last frame may not fit, and another be in the way.
+            # Its part of the cycle; in every window its last frame may not fit, and another one may
+            # interfere.
             lost = Fraction((own.most_frame + most_other) * 8 * 10**9, rate)
             needs = Fraction(own.bandwidth) * gates.cycle_ns / rate + lost * _openings(gates, number)
             cure = longer(port, number, gates.longest_ns(number) + ceil(needs) - gates.open_ns(number))
@@ -131,14 +132,14 @@ def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClas
     """
     open_ns = gates.open_ns(traffic_class)
     if not open_ns:
-        # Nothing passes anyway; the warning about a gate that never opens says so.
+        # No frame passes anyway; there is a warning about a gate that never opens.
         return sr
-    # Whole bit/s, so that what the class is sure of is no less after all rounding.
+    # The bandwidth is in whole bit/s, so that the guaranteed one is not less after all rounding.
     return replace(sr, bandwidth=Fraction(ceil(sr.bandwidth)) * gates.cycle_ns / open_ns)
 
 
 def _openings(gates: Gates, traffic_class: int) -> int:
-    """How many entries open a class."""
+    """Number of entries that open a class."""
     return sum(1 for mask, _ in gates.entries if mask >> traffic_class & 1)
 
 

@@ -1,4 +1,4 @@
-"""Flows, and the addresses of everything: MAC, IPv4, VLAN, UDP port.
+"""Flows, and all addresses: MAC, IPv4, VLAN, UDP port.
 
 IEEE 802-2014, 8.4 (locally administered addresses); RFC 1112, 6.4 (multicast); RFC 2365, 6.2.
 """
@@ -10,7 +10,7 @@ from tsnbench.planning.draft import Draft, Flow, Port
 PROCESS_DATA_PORT = 17224
 """UDP port of TRDP process data."""
 FIRST_UDP_PORT = 5001
-"""Where iperf3's own numbers begin; flows count up from here."""
+"""The first port of iperf3; flows get this number and the following ones."""
 
 
 def _dotted(address: int) -> str:
@@ -32,8 +32,8 @@ def port_mac(node: int, port: int) -> str:
 
 
 def rewritten_mac(flow: int, group: bool) -> str:
-    """``02:cb:ff:ff:ff:ff`` with the flow's number, from 1: where copies go in place of their stream's own
-    destination; a group's address for several listeners."""
+    """``02:cb:ff:ff:ff:ff`` with the flow's number, from 1: the destination of member streams with active
+    identification; a group address for several listeners."""
     return _mac((0x02CB << 32) + (int(group) << 40) + flow + 1)
 
 
@@ -97,7 +97,7 @@ def name_flows(draft: Draft) -> None:
 def address_flows(draft: Draft) -> None:
     """Fills destination addresses and UDP ports; unicast goes to the port where the route ends."""
     for number, flow in enumerate(draft.flows):
-        # Streams are told apart by their payload; the port only has to be a valid one.
+        # Payloads identify streams; the port only has to be a valid one.
         own = PROCESS_DATA_PORT if flow.stream.trdp else flow.stream.udp_port
         flow.udp_port = own or FIRST_UDP_PORT + number % (65_536 - FIRST_UDP_PORT)
         if len(flow.listeners) > 1:

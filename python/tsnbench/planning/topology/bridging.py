@@ -1,4 +1,4 @@
-"""Nodes: what they take for a frame, and the memory that their ports share."""
+"""Nodes: their processing times, and the memory that their ports share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_VALUES = 1 << 16
 
 
 def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
-    """The node; what is wrong with its table of times is noted."""
+    """The node; mistakes in its table of times are reported."""
     least = node.processing
     further: Further | None = None
     spread = node.processing_jitter
@@ -42,7 +42,7 @@ def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
 
 
 def _measured(path: Path) -> tuple[int, ListFurther]:
-    """The least time, and by how much the others are longer, with their counts."""
+    """The least time, and the differences of the others from it, with their counts."""
     counts: dict[int, int] = {}
     for time, count in recording.read_times(path):
         counts[time] = counts.get(time, 0) + count

@@ -1,8 +1,8 @@
-"""Clocks of all nodes, and the tree along which gPTP passes time on, in the words of ``crates/plan``.
+"""Clocks of all nodes, and the tree along which gPTP forwards time, in the form of ``crates/plan``.
 
 Every node that can be reached from the grandmaster over nodes that forward follows it, by the fewest hops. Of
-several such paths, it takes the one whose nodes the scenario names first. An elected grandmaster elects the
-paths, too.
+several such paths, it takes the one whose nodes the scenario names first. An elected grandmaster also elects
+the paths.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def clocks_document(draft: Draft) -> Clocks | None:
-    """None where the scenario has no clocks: then all nodes share one perfect time."""
+    """The clocks; None if the scenario has none: then all nodes share one perfect time."""
     clocks = draft.scenario.clocks
     if clocks is None:
         return None
@@ -50,6 +50,6 @@ def _clock(draft: Draft, name: str, clock: model.Clock) -> NodeClock:
 
 
 def _drawn(address: str, within: int) -> int:
-    """Uniform between minus and plus ``within``; the address alone decides."""
+    """Uniform between minus and plus ``within``; it depends on the address alone."""
     digest = int.from_bytes(hashlib.sha256(address.encode()).digest()[:8], "big")
     return digest * (2 * within + 1) // (1 << 64) - within

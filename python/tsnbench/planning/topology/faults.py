@@ -1,4 +1,4 @@
-"""What goes wrong: every link, port and flow that a fault means, from when to when."""
+"""Faults: every affected link, port and flow, with the period."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def place_faults(draft: Draft) -> None:
-    """Fills ``faults``, as the Plan spells them. One without an end lasts as long as frames may arrive."""
+    """Fills ``faults`` in the Plan's form. A fault without an end lasts as long as frames may arrive."""
     for place, fault in enumerate(draft.scenario.faults):
         span = _span(draft, fault)
         if span is None or isinstance(fault, model.WrongSchedule):
@@ -65,7 +65,7 @@ def place_faults(draft: Draft) -> None:
 
 
 def place_wrong_schedules(draft: Draft) -> None:
-    """The faults that need to know the ports' own gate control lists."""
+    """The faults that depend on the ports' own gate control lists."""
     for place, fault in enumerate(draft.scenario.faults):
         span = _span(draft, fault)
         if span is None or not isinstance(fault, model.WrongSchedule):
@@ -97,7 +97,7 @@ def place_wrong_schedules(draft: Draft) -> None:
 
 
 def _span(draft: Draft, fault: model.Fault) -> Span | None:
-    """From when, until when; None where a run is shorter than its scenario says."""
+    """Begin and end; None if a run is shorter than its scenario."""
     end = draft.scenario.duration + draft.scenario.drain
     until = end if fault.duration is None else min(fault.at + fault.duration, end)
     return {"from_ns": fault.at, "until_ns": until} if fault.at < until else None

@@ -1,4 +1,4 @@
-"""``delta`` of etf and ``txtime-delay`` of taprio from what the host's software takes.
+"""``delta`` of etf and ``txtime-delay`` of taprio from the latencies of the host's software.
 
 tc-etf(8), tc-taprio(8); EnGINE, Section V-D. docs/concepts/windows.md has the formulas.
 """
@@ -16,16 +16,16 @@ WHOLE = 10**6
 
 @dataclass(frozen=True)
 class Chosen:
-    """Why ``delta`` is what it is, in ns."""
+    """The terms of ``delta``, in ns."""
 
     timer: int
     """The quantile of the timer's latency."""
     behind: int
-    """Most from the queueing discipline to the card."""
+    """Greatest latency from the queueing discipline to the card."""
 
     @property
     def delta(self) -> int:
-        """Rounded up to whole microseconds."""
+        """The sum, rounded up to whole microseconds."""
         return -(-(self.timer + self.behind) // MICROSECOND) * MICROSECOND
 
 
@@ -47,14 +47,14 @@ def planned_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> model.Qdisc:
 
 
 def chosen(latencies: dict[str, model.Latency], loss_ppm: int) -> Chosen:
-    """For a share of frames that may be lost."""
+    """The terms for a share of frames that may be lost."""
     timer = latencies.get("timer", latencies.get("wakeup"))
     behind = sum(quantile(latencies.get(stage), 0) for stage in ("driver", "tx"))
     return Chosen(quantile(timer, loss_ppm), behind)
 
 
 def quantile(latency: model.Latency | None, above_ppm: int) -> int:
-    """What all but a share of latencies keep, ns."""
+    """The latency that all but a share of frames do not exceed, ns."""
     if latency is None:
         return 0
     if isinstance(latency, model.Constant):
@@ -71,7 +71,7 @@ def quantile(latency: model.Latency | None, above_ppm: int) -> int:
 
 
 def _loss(draft: Draft, port: Port, pcp: int) -> int:
-    """What share of frames every stream of a class can do without; none where one does not say."""
+    """The share of frames that every stream of a class may lose; none if a stream has no such requirement."""
     asked = [
         flow.stream.requires.loss_ppm or 0
         for flow in draft.flows

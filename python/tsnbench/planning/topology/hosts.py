@@ -1,7 +1,7 @@
-"""Software of hosts: latencies, sockets and queueing disciplines, in the words of ``crates/plan``.
+"""Software of hosts: latencies, sockets and queueing disciplines, in the form of ``crates/plan``.
 
-What the kernel does is taken from the hardware: gates under ``taprio`` without full offload, shapers under
-``cbs`` in software. tc-taprio(8), tc-etf(8), tc-cbs(8).
+Functions of the kernel are removed from the hardware: gates under ``taprio`` without full offload, shapers
+under ``cbs`` in software. tc-taprio(8), tc-etf(8), tc-cbs(8).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def set_hosts(draft: Draft) -> None:
 
 
 def _software(host: model.Host) -> Host:
-    """The latencies that are written; another stage takes no time."""
+    """The written latencies; all other stages take no time."""
     made: Host = {}
     for stage in ("wakeup", "send", "qdisc", "driver", "tx", "kernel_rx", "app_rx", "timer"):
         latency = host.latencies.get(stage.replace("_", "-"))
@@ -121,7 +121,8 @@ def _etf(etf: model.Etf) -> EtfChildQdisc:
 
 
 def _refuse_more(draft: Draft, port: Port, path: str) -> None:
-    """The kernel keeps one list, from its base time on, and nothing that only hardware has."""
+    """The kernel supports one list, from its base time on, and none of the functions that only hardware
+    has."""
     written = port.shaper.gates
     plain = written if isinstance(written, model.Gates) else model.Gates(entries=())
     more = {
@@ -140,7 +141,7 @@ def _refuse_more(draft: Draft, port: Port, path: str) -> None:
 
 
 def _named_alone(draft: Draft, port: Port) -> bool:
-    """Whether a selector that names the port's node, and not many at once, gives it queueing disciplines."""
+    """Whether a selector for the port's node alone gives it queueing disciplines."""
     name = draft.nodes[port.node].name
     return any(
         shaper.qdisc is not None and text.split("->")[0].strip() == name

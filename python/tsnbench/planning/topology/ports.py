@@ -1,4 +1,4 @@
-"""Nodes, and two ports per link; what the scenario says of a port, put together.
+"""Nodes, and two ports per link; with all settings of the scenario for a port.
 
 Later selectors override earlier ones, key by key.
 """
@@ -58,7 +58,7 @@ def name_ports(draft: Draft) -> None:
 
 
 def shape_ports(draft: Draft) -> None:
-    """Gives every port what the selectors that match it say, and its real rate."""
+    """Gives every port the settings of its selectors, and its real rate."""
     queues = [_set_fields(draft.scenario.network.queues) for _ in draft.ports]
     shapers: list[dict[str, Any]] = [{} for _ in draft.ports]
     for text, shaper in draft.scenario.shapers.items():
@@ -77,5 +77,5 @@ def shape_ports(draft: Draft) -> None:
 
 
 def _set_fields(part: Part) -> dict[str, Any]:
-    """What was written, not what it defaults to; parts stay parts."""
+    """The written fields without their defaults; parts stay parts."""
     return {name: getattr(part, name) for name in sorted(part.model_fields_set)}

@@ -1,4 +1,4 @@
-"""Along which links PTP passes time on, who tells it to whom, and who takes part in an election."""
+"""The links over which PTP forwards time, the roles of ports, and the participants of an election."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def gptp_document(draft: Draft, gptp: model.Gptp) -> Gptp:
-    """Everything that is as in gPTP with given roles is left out."""
+    """The Plan's gPTP, without the parts that gPTP with configured roles does not need."""
     links = _links(draft, gptp)
     elected = gptp.bmca is not None
     if gptp.grandmaster is not None:
@@ -53,7 +53,7 @@ def gptp_document(draft: Draft, gptp: model.Gptp) -> Gptp:
 
 
 def clock_faults(draft: Draft) -> list[ClockFault]:
-    """One without an end lasts as long as frames may arrive; what begins later is left out."""
+    """A fault without an end lasts as long as frames may arrive; a fault that begins later is left out."""
     clocks = draft.scenario.clocks
     end = draft.scenario.duration + draft.scenario.drain
     documents: list[ClockFault] = []
@@ -92,12 +92,12 @@ def _slaves(draft: Draft, links: Sequence[Port], grandmaster: int) -> list[int]:
         towards.setdefault((port.node, port.to), port.number)
         neighbours[port.node].add(port.to)
     tree = shortest_ways(draft, [sorted(near) for near in neighbours], grandmaster)
-    # Parents come before children: the tree is in the order in which the search met its nodes.
+    # Parents come before children: the tree is in the order of the search.
     return [towards[node, parent] for node, parent in tree.items() if node != grandmaster]
 
 
 def _best(draft: Draft, gptp: model.Gptp, links: Sequence[Port]) -> int:
-    """The node that is elected without faults, if all nodes are linked."""
+    """The elected node without faults, if all nodes are linked."""
     assert gptp.bmca is not None
     transparent = gptp.ieee_1588.transparent if gptp.ieee_1588 else ()
     taking_part = {port.node for port in links}
@@ -113,7 +113,7 @@ def _best(draft: Draft, gptp: model.Gptp, links: Sequence[Port]) -> int:
 
 
 def _rank(quality: ClockQuality) -> tuple[int, int, int, int, int]:
-    """In the order in which clocks are compared."""
+    """The fields in the order of comparison."""
     announced = (quality["class"], quality["accuracy"], quality["variance"])
     return (quality["priority1"], *announced, quality["priority2"])
 

@@ -1,4 +1,4 @@
-"""Where frames are sighted: the ends by default, and every port that the scenario names.
+"""The taps: the ends by default, and every port that the scenario names.
 
 A tap is named after the link and the direction of its frames: ``a -> b tx`` where they leave a, ``a -> b rx``
 where they reach b. IEEE 802.3-2022, 90.7.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def place_taps(draft: Draft) -> None:
-    """Fills ``taps``; what is asked for twice is there once."""
+    """Fills ``taps``; a tap that is requested twice occurs once."""
     taps = draft.scenario.taps
     wanted: dict[Tap, None] = {}
     for flow in draft.flows:
@@ -56,7 +56,7 @@ _RECEIVING: tuple[Stage, ...] = ("kernel-rx", "app-rx")
 def _host_taps(
     draft: Draft, port: Port, taps: model.Taps, stages: tuple[Stage, ...], wanted: dict[Tap, None]
 ) -> None:
-    """Of these stages, those that are asked for and that the software at their end of the link has."""
+    """The requested ones of these stages that the software at their end of the link has."""
     for stage in stages:
         node = port.to if stage in _RECEIVING else port.node
         if stage in taps.stages and (stage == "send" or draft.nodes[node].host is not None):

@@ -1,1 +1,1 @@
-"""Windows per class, from what streams require."""
+"""Windows per class, from the requirements of streams."""

@@ -1,6 +1,6 @@
-"""What passes a class of a port in every cycle, and when it comes: the demands that windows are made for.
+"""The demands of windows: the data units of a class of a port in every cycle, and their arrivals.
 
-IEEE 802.1Q-2022, 8.6.8.4. All times are ps from where offsets are counted from.
+IEEE 802.1Q-2022, 8.6.8.4. All times are in ps from the origin of offsets.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 INTER_FRAME_GAP = 12
 MOST_UNITS = 1_000
-"""Data units of one flow in a cycle: beyond, a cycle is too long to be looked at unit by unit."""
+"""Data units of one flow in a cycle: with more, a cycle is too long to be examined unit by unit."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A data unit that comes once per cycle: in [``first``, ``last``] and every cycle after."""
+    """A data unit that arrives once per cycle: in [``first``, ``last``] and every cycle after."""
 
     flow: int
-    """Place in the draft's flows; ``hop`` is one in its route."""
+    """Index in the draft's flows; ``hop`` is one in its route."""
     hop: int
     first: int
     last: int
     known: bool = True
-    """False where it comes at any time: ``first`` and ``last`` then mean nothing."""
+    """False if it arrives at any time: ``first`` and ``last`` then have no meaning."""
     count: int = 1
-    """So many come together."""
+    """Number of data units that arrive together."""
     sent: tuple[int, int] | None = None
     """When the first bit left the talker's port, at the earliest and the latest."""
     until: int | None = None
@@ -44,23 +44,23 @@ class Unit:
     released: int | None = None
     """When it was released, in the first cycle."""
     fastest: int = 0
-    """Least that a frame takes from there to here."""
+    """Least delay of a frame from there to here."""
     bounded: bool = True
-    """Whether anything bounds how long it waited before."""
+    """Whether its earlier waits are bounded."""
 
 
 @dataclass(frozen=True)
 class Wire:
-    """How long a flow's data unit takes a port, in ps."""
+    """Times of a flow's data unit at a port, in ps."""
 
     whole: int
     """The largest data unit, with preambles and gaps."""
     least: int
-    """The smallest one."""
+    """The smallest data unit."""
     first: int
-    """From the first bit of its preamble to the last bit of the smallest frame."""
+    """Time from the first bit of its preamble to the last bit of the smallest frame."""
     frame: int
-    """From the first bit of its preamble to the last bit of the largest frame."""
+    """Time from the first bit of its preamble to the last bit of the largest frame."""
 
 
 def wire(flow: Flow, port: Port, tagged: bool) -> Wire:
@@ -82,17 +82,17 @@ def wire(flow: Flow, port: Port, tagged: bool) -> Wire:
 
 
 def gap_ps(port: Port) -> int:
-    """What follows a frame: it may reach into a window."""
+    """The gap after a frame, which may extend into a window."""
     return transmission_ps(INTER_FRAME_GAP, port.rate_bps)
 
 
 def released(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
-    """A periodic flow's data units of one cycle at the talker's queue; None where it has too many."""
+    """A periodic flow's data units of one cycle at the talker's queue; None if there are too many."""
     flow = draft.flows[number]
     pattern = flow.stream.pattern
     assert isinstance(pattern, model.Periodic)
     begin = (flow.start_ns + pattern.offset) * 1_000
-    # A run that begins so early skips it: the pattern is the same in every period.
+    # The begin of the run is left out: the pattern is equal in every period.
     early, late = (begin + late for late in lateness(draft, flow))
     period, cycle = pattern.period * 1_000, cycle_ns * 1_000
     if cycle % period == 0:
@@ -117,7 +117,7 @@ def released(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
 
 
 def lateness(draft: Draft, flow: Flow) -> tuple[int, int]:
-    """How late a periodic flow's data units may be in the talker's queue: least and most, ps."""
+    """Delay of a periodic flow's data units until the talker's queue: least and greatest, ps."""
     pattern = flow.stream.pattern
     least, most = _software(draft, flow)
     jitter = pattern.jitter if isinstance(pattern, model.Periodic) else 0
@@ -125,7 +125,8 @@ def lateness(draft: Draft, flow: Flow) -> tuple[int, int]:
 
 
 def processing(draft: Draft, port: Port) -> tuple[int, int]:
-    """Least and most that a port's node takes from a frame's last bit in to that port's gates, ps."""
+    """Least and greatest processing time of a port's node, from a frame's last bit in to that port's gates,
+    ps."""
     node = draft.nodes[port.node]
     least = most = node.processing_ns
     if node.further is not None:
@@ -138,24 +139,24 @@ def processing(draft: Draft, port: Port) -> tuple[int, int]:
 
 
 def sending(host: model.Host, draft: Draft, port: Port) -> tuple[int, int]:
-    """From the kernel to the port's gates: least and most, ns."""
+    """From the kernel to the port's gates: least and greatest, ns."""
     qdisc = port.shaper.qdisc
     assisted = qdisc is not None and qdisc.taprio == "txtime-assist"
     spans = [
         span(host.latencies.get(stage)) for stage in (("qdisc",) if assisted else ("qdisc", "driver", "tx"))
     ]
-    # The card keeps launch times, which are so much later.
+    # The card keeps launch times, which are later by this delay.
     delay = (planned_qdisc(draft, port, qdisc).txtime_delay or 0) if assisted and qdisc is not None else 0
     return sum(low for low, _ in spans) + delay, sum(high for _, high in spans) + delay
 
 
 def _furthest(further: Further) -> int:
-    """Most that comes on top of a node's least processing time, ns."""
+    """Greatest additional processing time of a node, ns."""
     return further["up_to_ns"] if further["kind"] == "uniform" else max(further["values_ns"], default=0)
 
 
 def _software(draft: Draft, flow: Flow) -> tuple[int, int]:
-    """From the instant that is meant to the port's queue: least and most, ns."""
+    """From the intended instant to the port's queue: least and greatest, ns."""
     node = draft.nodes[flow.talker]
     host = draft.scenario.hosts.get(node.name)
     if host is None:
@@ -168,13 +169,13 @@ def _software(draft: Draft, flow: Flow) -> tuple[int, int]:
     qdisc = port.shaper.qdisc
     etf = qdisc.etf.get(flow.stream.pcp) if qdisc is not None else None
     if send is not None and send.txtime and etf is not None and etf.offload:
-        # The card holds the frame until the instant that is meant.
+        # The card holds the frame until the intended instant.
         low, high = 0, max(high, 0)
     return low, high
 
 
 def span(latency: model.Latency | None) -> tuple[int, int]:
-    """Least and most of a latency, ns."""
+    """Least and greatest value of a latency, ns."""
     if latency is None:
         return 0, 0
     if isinstance(latency, model.Constant):

@@ -1,4 +1,4 @@
-"""Why windows cannot be planned: sentences with numbers, and what would help."""
+"""Why windows cannot be planned: sentences with numbers, and hints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tsnbench.scenario import model
 
 @dataclass(frozen=True)
 class Broken:
-    """Something that windows for one cycle do not keep."""
+    """A requirement that windows for one cycle do not meet."""
 
     path: str
     expected: str
@@ -29,13 +29,13 @@ class Broken:
 
 
 def timely(flow: Flow) -> bool:
-    """Whether a flow requires something that only a window can give."""
+    """Whether a flow has a requirement that needs a window."""
     requires = flow.stream.requires
     return requires.least_delay is not None or bool(requires.percentiles) or bool(requires.jitter)
 
 
 def say(draft: Draft, wrong: list[Broken], outcome: Outcome) -> None:
-    """As mistakes of the scenario."""
+    """Reports them as mistakes of the scenario."""
     for one in dict.fromkeys(wrong):
         draft.problem(
             one.path, one.expected, f"{one.found}, with a cycle of {_ns(outcome.cycle_ns)}", one.hint
@@ -43,7 +43,7 @@ def say(draft: Draft, wrong: list[Broken], outcome: Outcome) -> None:
 
 
 def too_full(draft: Draft, port: Port, classes: Set[int]) -> bool:
-    """Whether the classes with windows ask for more than a port has, whatever the cycle."""
+    """Whether the classes with windows need more than a port has, whatever the cycle."""
     asked = Fraction(0)
     for flow, tagged in draft.flows_through()[port.number]:
         pattern = flow.stream.pattern
@@ -62,7 +62,7 @@ def too_full(draft: Draft, port: Port, classes: Set[int]) -> bool:
 
 
 def broken(draft: Draft, demands: Demands, outcome: Outcome) -> list[Broken]:
-    """What does not hold; empty where all does."""
+    """The violated requirements; empty if all are met."""
     found = [*_full(draft, outcome)]
     if found:
         return found
@@ -141,12 +141,12 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
 
 
 def _apart(flow: Flow, arrived: Arrived) -> int | None:
-    """By how much the gap between two arrivals differs from the period at most."""
+    """Greatest difference of the gap between two arrivals from the period."""
     pattern = flow.stream.pattern
     if arrived.since_due is None or not isinstance(pattern, model.Periodic):
         return None
     least, most = arrived.since_due
-    # Between two frames of one data unit there is no period.
+    # There is no period between two frames of one data unit.
     several = any(len(unit) > 1 for unit in data_units(flow.size))
     return max(most - least, pattern.period * 1_000 if several else 0)
 
@@ -195,7 +195,7 @@ def _rest(draft: Draft, outcome: Outcome, port: Port, classes: Set[int]) -> list
 
 
 def _asked(draft: Draft, port: Port, classes: Set[int]) -> Fraction:
-    """PHY bit/s that streams without a window require, or send where they require that nothing is lost."""
+    """PHY bit/s that streams without a window require, or send if they require that no frame is lost."""
     asked = Fraction(0)
     for flow, tagged in draft.flows_through()[port.number]:
         if port.pcp_to_class[draft.priority(flow, port)] in classes:
@@ -210,7 +210,7 @@ def _asked(draft: Draft, port: Port, classes: Set[int]) -> Fraction:
 
 
 def left_to_rest(draft: Draft, port: Port, classes: Set[int], default: int | None = None) -> int:
-    """How long the longest frame of the other classes takes; a full frame's time where there is none."""
+    """Time of the longest frame of the other classes; a full frame's time if there is none."""
     own = [
         wire(flow, port, tagged).frame + gap_ps(port)
         for flow, tagged in draft.flows_through()[port.number]

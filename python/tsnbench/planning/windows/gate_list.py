@@ -1,4 +1,4 @@
-"""Windows of several classes as one gate control list; classes without a window share the rest.
+"""Windows of several classes as one gate control list; classes without a window share the rest of the cycle.
 
 IEEE 802.1Q-2022, 8.6.8.4.
 """
@@ -24,7 +24,8 @@ def spans_of_rest(windows: Sequence[Window], cycle: int) -> list[tuple[int, int]
 def entries_of(
     windows: Mapping[int, Window], rest: int, cycle_ns: int, guard_ns: int, shortest_ns: int
 ) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Base time in ns, and (bit mask of open classes, ns) from there on; a guard at the end of every rest."""
+    """Base time in ns, and (bit mask of open classes, ns) from there on; with a guard at the end of every
+    other span."""
     order = sorted(windows.items(), key=lambda item: item[1].opens)
     base = order[0][1].opens // 1_000
     entries: list[tuple[int, int]] = []

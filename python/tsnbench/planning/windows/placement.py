@@ -1,4 +1,4 @@
-"""Room for windows in a cycle: several classes' windows at one port do not meet.
+"""Room for windows in a cycle: windows of several classes at one port must not overlap.
 
 IEEE 802.1Q-2022, 8.6.8.4. All times are ps.
 """
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from tsnbench.planning.windows.sizing import Coming, Window, need, passing
 
 MOST_PLACES = 48
-"""Places that are tried for one window."""
+"""Number of places that are tried for one window."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """A port's cycle, and what is taken of it."""
+    """A port's cycle, and its occupied spans."""
 
     cycle: int
     tick: int
@@ -27,7 +27,7 @@ class Room:
     taken: tuple[Window, ...] = ()
 
     def free(self, opens: int, length: int) -> int | None:
-        """The first instant from ``opens`` on at which a window has room; None where there is none."""
+        """The first instant from ``opens`` on at which a window has room; None if there is none."""
         at = self._up(opens)
         end = at + self.cycle
         for _ in range(2 * len(self.taken) + 2):
@@ -40,10 +40,10 @@ class Room:
         return None
 
     def _behind(self, at: int, length: int, other: Window) -> int:
-        """``at``, or where there is room behind another window."""
+        """``at``, or the first instant after another window with room."""
         if length + other.length > self.cycle:
             return at + self.cycle
-        # The other window that opens last before this one closes.
+        # The last opening of the other window before this one closes.
         opens = other.opens + (at + length - other.opens) // self.cycle * self.cycle
         closes = opens + other.length
         if opens < at + length and at < closes:
@@ -58,12 +58,13 @@ class Room:
         return -(-instant // self.tick) * self.tick
 
     def long(self, span: int) -> int:
-        """A window's length that entries can have."""
+        """A window's length that is possible for entries."""
         return self._up(max(span, self.shortest))
 
 
 def gathered(every: Sequence[Coming], room: Room) -> Window | None:
-    """Opens when all have come: what waited leaves without a pause, in the shortest window."""
+    """A window that opens when all data units have arrived: waiting frames leave without a pause, in the
+    shortest window."""
     places = sorted({coming.unit.last % room.cycle for coming in every if coming.unit.known})
     places = places[:: max(1, len(places) // MOST_PLACES)] or [0]
     places += [other.closes % room.cycle for other in room.taken]
@@ -92,11 +93,11 @@ def _gathered(every: Sequence[Coming], room: Room, place: int) -> Window | None:
 
 
 def through(every: Sequence[Coming], room: Room) -> Window | None:
-    """Open while they come: nobody waits but for who is in front."""
+    """A window that is open while data units arrive: they wait only for earlier ones."""
     if not all(coming.unit.known for coming in every):
         return None
     spans = sorted((c.unit.first % room.cycle, c.unit.last - c.unit.first) for c in every)
-    # The longest pause in which nothing comes is where the window is closed.
+    # The window is closed in the longest pause without arrivals.
     reach, pause, opens = max(at + own for at, own in spans) - room.cycle, -1, spans[0][0]
     for first, length in spans:
         if first - reach > pause:

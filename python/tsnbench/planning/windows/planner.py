@@ -1,7 +1,7 @@
-"""Windows per class from what streams require, at the ports whose gates are to plan.
+"""Windows per class from the requirements of streams, at the ports whose gates are to be planned.
 
-IEEE 802.1Q-2022, 8.6.8.4; EnGINE, Section VI-A4. Several cycles and rules of forwarding may keep
-every requirement; of these the plan takes the one that leaves most to the other classes.
+IEEE 802.1Q-2022, 8.6.8.4; EnGINE, Section VI-A4. Several cycles and forwarding rules may meet every
+requirement; the plan chooses the one that leaves most to the other classes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tsnbench.scenario.part import Part
 
 MOST_CYCLES = 24
 MOST_IN_ALL = 400
-"""Data units of all flows in a cycle that is looked at."""
+"""Most data units of all flows in a cycle that is examined."""
 
 
 def plan_windows(draft: Draft) -> None:
-    """Fills ``gates`` of the ports whose gates are to plan."""
+    """Fills ``gates`` of the ports whose gates are to be planned."""
     ports = [port for port in draft.ports if isinstance(port.shaper.gates, model.Planned)]
     if not ports:
         return
@@ -70,7 +70,7 @@ def _refuse(draft: Draft, tried: list[tuple[tuple[int, ...], list[Broken], Outco
 
 
 def _demands(draft: Draft, ports: list[Port]) -> Demands | None:
-    """Classes in which some stream requires a delay or jitter have windows of their own."""
+    """The demands; classes with a stream that requires a delay or jitter get windows of their own."""
     numbers = {port.number for port in ports}
     windowed: set[Queue] = set()
     crossing: dict[Queue, list[tuple[int, int]]] = defaultdict(list)
@@ -116,7 +116,7 @@ def _demands(draft: Draft, ports: list[Port]) -> Demands | None:
 def _followed(
     inside: Set[int], crossing: Mapping[Queue, list[tuple[int, int]]], windowed: Set[Queue]
 ) -> set[int]:
-    """The flows with windows, and those that may be in front of followed ones where these have none."""
+    """The flows with windows, and those that may precede followed ones without windows."""
     followed, more = set(inside), True
     while more:
         least: dict[int, int] = {}
@@ -165,7 +165,7 @@ def _check(draft: Draft, flow: Flow, port: Port, traffic_class: int) -> None:
 
 
 def _check_qdisc(draft: Draft, port: Port, classes: set[int]) -> None:
-    """What the kernel keeps is kept to its timers' latency, which these windows do not count."""
+    """Reports kernels' gates: their timers' latency is not part of these windows."""
     qdisc = port.shaper.qdisc
     if (
         qdisc is None
@@ -184,7 +184,7 @@ def _check_qdisc(draft: Draft, port: Port, classes: set[int]) -> None:
 
 
 def _in_time(draft: Draft, outcome: Outcome) -> bool:
-    """Whether delays also hold from the release on: talkers must not gain by holding frames back."""
+    """Whether delays from the release also hold: talkers must not gain by delaying frames."""
     return all(
         limit is None or (arrived.since_release is not None and arrived.since_release <= limit * 1_000)
         for (number, _), arrived in outcome.arrived.items()
@@ -220,7 +220,7 @@ def _units(patterns: Sequence[Part], cycle: int) -> int:
 
 
 def _left(draft: Draft, outcome: Outcome) -> Fraction:
-    """The share of time that the ports with windows leave to others, a full frame before each window off."""
+    """The share of time that the ports with windows leave to others, less a full frame before each window."""
     left = Fraction(0)
     for number, windows in ports_of(outcome.windows).items():
         rest = spans_of_rest(list(windows.values()), outcome.cycle_ns * 1_000)

@@ -1,4 +1,4 @@
-"""Windows of all ports for one cycle, hop by hop: those of the next hop are later by the hop's delay.
+"""Windows of all ports for one cycle, hop by hop: those of the next hop are later by the delay of the hop.
 
 IEEE 802.1Q-2022, 8.6.8.4; EnGINE, Section VI-A4 and Fig. 25.
 """
@@ -20,61 +20,62 @@ Queue = tuple[int, int]
 """Port and traffic class."""
 Forwarding = Literal["gather", "pass", "pass behind the first", "gather at the last"]
 FORWARDING: tuple[Forwarding, ...] = ("gather", "pass behind the first", "gather at the last", "pass")
-"""Whether windows open when all have come, or as soon as one may: at which hops."""
+"""At which hops windows open when all data units have arrived, or as soon as one may leave."""
 
 
 @dataclass(frozen=True)
 class Demands:
-    """Which classes get windows, and who passes which queue: the same for every cycle."""
+    """The classes with windows, and the flows of each queue: equal for every cycle."""
 
     queues: dict[Queue, list[tuple[int, int]]]
-    """Flows and their hops, at every queue of a flow with a window somewhere, or in front of such a one."""
+    """Flows and their hops, at every queue of a flow with a window, or of one that may precede such a
+    flow."""
     inside: Set[int]
     """The flows with a window somewhere."""
     windowed: set[Queue]
     wires: dict[tuple[int, int], Wire]
     """By flow and hop."""
     extra: dict[Queue, int]
-    """ps in every cycle for what is no stream: PTP."""
+    """ps in every cycle for PTP messages, which are no stream."""
 
 
 @dataclass
 class Arrived:
-    """Of all data units of a flow: from their first bit to a listener's last one; None where not known."""
+    """Times of a flow's data units from their first bit to a listener's last one; None if unknown."""
 
     most: int | None
     least: int
     fastest: int
-    """Least that any windows can give."""
+    """Least possible delay with any windows."""
     since_release: int | None = None
-    """As ``most``, with the wait in the talker's own port."""
+    """As ``most``, including the wait in the talker's own port."""
     since_due: tuple[int, int] | None = None
-    """Least and most from instants that are one period apart: what ``jitter interval`` goes by."""
+    """Least and greatest time from instants that are one period apart, for ``jitter interval``."""
 
     @property
     def varies(self) -> int | None:
-        """By how much the delays of two frames differ at most."""
+        """Greatest difference of the delays of two frames."""
         return None if self.most is None else self.most - self.least
 
 
 @dataclass
 class Outcome:
-    """What came out for one cycle."""
+    """The result for one cycle."""
 
     cycle_ns: int
     windows: dict[Queue, Window] = field(default_factory=dict)
     full: dict[Queue, int] = field(default_factory=dict)
-    """Queues whose windows have no room, and how long they would be, ps."""
+    """Queues whose windows have no room, and the length that they would need, ps."""
     waits: dict[tuple[int, int], int | None] = field(default_factory=dict)
-    """Most from the queue to the last bit, by flow and hop; None where nothing bounds it."""
+    """Greatest delay from the queue to the last bit, by flow and hop; None without a bound."""
     arrived: dict[tuple[int, int], Arrived] = field(default_factory=dict)
     """By flow and the hop that ends at a listener."""
     assumed: list[tuple[int, int]] = field(default_factory=list)
-    """Flows and hops of which it was assumed how late they come: they are in a circle with others."""
+    """Flows and hops with assumed delays, as they are in a cycle with others."""
 
 
 def lay(draft: Draft, demands: Demands, cycle_ns: int, forwarding: Forwarding) -> Outcome | None:
-    """Windows for a cycle; None where it holds too many data units to look at."""
+    """Windows for a cycle; None if it contains too many data units to examine."""
     outcome = Outcome(cycle_ns)
     coming: dict[tuple[int, int], list[Unit]] = {}
     for number, flow in enumerate(draft.flows):
@@ -107,9 +108,9 @@ def _next(
     left: Mapping[Queue, list[tuple[int, int]]],
     coming: Mapping[tuple[int, int], list[Unit]],
 ) -> Queue:
-    """The highest class whose frames have all been followed to here; in a circle the highest class.
+    """The highest class whose frames have all been followed to here; in a cycle of flows the highest class.
 
-    Of classes without windows, one whose higher classes have also been followed to here comes first.
+    Of classes without windows, one whose higher classes have also been followed comes first.
     """
     ready = {queue: all(each in coming for each in flows) for queue, flows in left.items()}
 
@@ -150,7 +151,7 @@ def _queue(
             outcome.windows[queue] = window
             passed = list(passing(every, window, cycle))
     if not all(one.unit.bounded for one in every):
-        # So many may come at once that the others wait, too.
+        # So many data units may arrive at once that the others also wait.
         passed = [None] * len(every)
     for one, result in zip(every, passed, strict=True):
         if one.unit.flow >= 0:
@@ -158,7 +159,7 @@ def _queue(
 
 
 def _any(draft: Draft, outcome: Outcome, flow: int, hop: int) -> list[Unit]:
-    """Arrivals of a flow whose path is part of a circle: at any time, up to two cycles late per hop."""
+    """Arrivals of a flow whose path is part of a cycle: at any time, up to two cycles late per hop."""
     outcome.assumed.append((flow, hop))
     pattern, cycle_ns = draft.flows[flow].stream.pattern, outcome.cycle_ns
     period = pattern.period if isinstance(pattern, model.Periodic) else cycle_ns
@@ -167,7 +168,7 @@ def _any(draft: Draft, outcome: Outcome, flow: int, hop: int) -> list[Unit]:
 
 
 def _before(draft: Draft, flow: int, hop: int) -> list[int]:
-    """The hops of a flow in front of one of them, the next one first."""
+    """The earlier hops of a flow, the nearest one first."""
     route = draft.flows[flow].route
     found: list[int] = []
     at = route[hop].parent
@@ -205,13 +206,13 @@ def _passes(draft: Draft, forwarding: Forwarding, every: list[Coming]) -> bool:
 
 
 def _too_late(draft: Draft, demands: Demands, outcome: Outcome, flow: int, hop: int) -> bool:
-    """Whether a flow may come later than was assumed of one in a circle."""
+    """Whether a flow in a cycle may arrive later than was assumed."""
     late = _late(draft, demands, outcome, flow, hop)
     return late is None or late > 2_000 * outcome.cycle_ns * len(_before(draft, flow, hop))
 
 
 def _late(draft: Draft, demands: Demands, outcome: Outcome, flow: int, hop: int) -> int | None:
-    """By how much later some of a flow's data units come to a queue than others; None where not known."""
+    """Greatest difference between the arrivals of a flow's data units at a queue; None if unknown."""
     route = draft.flows[flow].route
     early, late = lateness(draft, draft.flows[flow])
     at = hop
@@ -229,7 +230,8 @@ def _late(draft: Draft, demands: Demands, outcome: Outcome, flow: int, hop: int)
 def _plain(
     draft: Draft, demands: Demands, outcome: Outcome, queue: Queue, every: list[Coming]
 ) -> list[Passed | None]:
-    """Behind a port without windows: all above and beside it, and one frame below, may be in front."""
+    """At a port without windows: all higher and equal classes, and one lower frame, may precede a data
+    unit."""
     port, cycle = draft.ports[queue[0]], outcome.cycle_ns * 1_000
     plain = port.shaper.gates is None and port.gates is None and not port.shaper.cbs
     if not plain or port.shaper.ats is not None or port.shaper.cqf is not None or port.express is not None:
@@ -251,7 +253,7 @@ def _plain(
             above.append((demands.wires[each].whole, period, max(period, late)))
     wait, before = lower, -1
     while wait != before and wait < 4 * cycle:
-        # Those that were late, one that is due, and who comes meanwhile.
+        # The late ones, the one that is due, and those that arrive meanwhile.
         ahead = sum(whole * (1 + (wait + late) // period) for whole, period, late in above)
         before, wait = wait, lower + ahead
     if wait >= 4 * cycle:
@@ -271,14 +273,14 @@ def _go_on(
     passed: Passed | None,
     coming: dict[tuple[int, int], list[Unit]],
 ) -> None:
-    """To the queues behind this port, and to the listener."""
+    """Passes data units on to the next queues, and to the listener."""
     unit, times = one.unit, one.wire
     port, windowed = draft.ports[queue[0]], queue in demands.windowed
     flow = draft.flows[unit.flow]
     key = (unit.flow, unit.hop)
     waits, before = (None if passed is None else passed.waits), outcome.waits.get(key, 0)
     outcome.waits[key] = None if waits is None or before is None else max(waits, before)
-    # Behind a window all come at one time of the cycle, whenever they came before.
+    # After a window all leave at one time of the cycle, whenever they arrived.
     known = passed is not None and (unit.known or windowed)
     first = passed.starts + times.first + port.propagation_ps if passed else 0
     last = passed.ends + port.propagation_ps if passed else 0
@@ -308,11 +310,11 @@ def _go_on(
 
 
 def _count(flow: Flow, unit: Unit, passed: Passed | None, windowed: bool) -> int:
-    """How many come together behind a port of those that come at any time before it."""
+    """Number of data units that leave a port together, if they arrive at any time."""
     if unit.known or passed is None:
         return unit.count
     if windowed:
-        # What comes while the window is open may leave with what has come before it.
+        # Data units that arrive while the window is open may leave with those that arrived before.
         return 2 * unit.count
     pattern = flow.stream.pattern
     period = pattern.period * 1_000 if isinstance(pattern, model.Periodic) else passed.waits
@@ -333,7 +335,7 @@ def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
 
 
 def _both(one: Arrived, other: Arrived) -> Arrived:
-    """Two data units of one flow: their delays may differ by more than either's own."""
+    """Two data units of one flow together: their delays may differ by more than those of each."""
     dues = [each.since_due for each in (one, other) if each.since_due is not None]
     return Arrived(
         most=_longer(one.most, other.most),
@@ -349,7 +351,7 @@ def _longer(one: int | None, other: int | None) -> int | None:
 
 
 def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
-    """The sum of all waits on the path is also a limit of the delay."""
+    """The sum of all waits on the path is also a bound of the delay."""
     for (number, hop), arrived in outcome.arrived.items():
         route = draft.flows[number].route
         before = [hop, *_before(draft, number, hop)]
@@ -377,7 +379,7 @@ def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
 
 
 def ports_of(windows: Mapping[Queue, Window]) -> dict[int, dict[int, Window]]:
-    """By port and class."""
+    """The windows by port and class."""
     found: dict[int, dict[int, Window]] = defaultdict(dict)
     for (port, traffic_class), window in windows.items():
         found[port][traffic_class] = window

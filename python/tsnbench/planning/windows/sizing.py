@@ -1,7 +1,7 @@
-"""One class at one port: where its window goes, and when what comes has left through it.
+"""One class at one port: the place of its window, and when arriving data units have left through it.
 
-IEEE 802.1Q-2022, 8.6.8.4. A window is long enough if it empties the queue of all that came since the
-window before, whatever came when; so no frame waits for more than one. docs/concepts/windows.md derives it.
+IEEE 802.1Q-2022, 8.6.8.4. A window is long enough if it empties the queue of all arrivals since the previous
+window, whatever their times; so no frame waits for more than one. docs/concepts/windows.md derives it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from tsnbench.planning.windows.demand import Unit, Wire
 
 @dataclass(frozen=True)
 class Window:
-    """Open in [``opens``, ``closes``) of every cycle; what has come until ``cut`` leaves through it."""
+    """Open in [``opens``, ``closes``) of every cycle; data units that have arrived until ``cut`` leave
+    through it."""
 
     opens: int
     cut: int
@@ -27,24 +28,24 @@ class Window:
 
 @dataclass(frozen=True)
 class Passed:
-    """A data unit behind a window: when its first frame starts and its last bit is out."""
+    """A data unit after a window: when its first frame starts and its last bit is out."""
 
     starts: int
     ends: int
     waits: int
-    """Most from the queue to the last bit."""
+    """Greatest delay from the queue to the last bit."""
 
 
 @dataclass(frozen=True)
 class Coming:
-    """A data unit and how long it takes the port."""
+    """A data unit and its time at the port."""
 
     unit: Unit
     wire: Wire
 
 
 def turns(coming: Coming, cut: int, cycle: int) -> int:
-    """How many of a data unit's kind come between two cuts, at most."""
+    """Greatest number of repetitions of a data unit between two cuts."""
     unit = coming.unit
     if not unit.known:
         return unit.count
@@ -52,15 +53,15 @@ def turns(coming: Coming, cut: int, cycle: int) -> int:
 
 
 def need(every: Sequence[Coming], cut: int, cycle: int) -> int:
-    """How long the port takes for all that comes between two cuts, gaps included."""
+    """The port's time for all arrivals between two cuts, gaps included."""
     return sum(turns(coming, cut, cycle) * coming.wire.whole for coming in every)
 
 
 def passing(every: Sequence[Coming], window: Window, cycle: int) -> list[Passed]:
-    """When each data unit goes, at the earliest and the latest.
+    """The earliest and the latest departure of each data unit.
 
-    The gap behind an earlier frame may reach into the window; the one behind the last frame need not
-    be in it.
+    The gap after an earlier frame may extend into the window; the gap after the last frame may be outside of
+    it.
     """
     whole = need(every, window.cut, cycle)
     return [_passing(number, every, window, cycle, whole) for number in range(len(every))]
@@ -75,7 +76,7 @@ def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, w
     turn = _up(unit.last - window.cut, cycle)
     opens = window.opens + turn * cycle
     if turns(every[number], window.cut, cycle) > unit.count:
-        # It may come on either side of a cut.
+        # It may arrive on either side of a cut.
         late = max(unit.last, opens) + whole
         worst = max(window.opens + (turn - 1) * cycle - unit.first, cycle - (window.cut - window.opens))
         return Passed(starts, late, max(worst, 0) + whole)
@@ -85,7 +86,7 @@ def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, w
         if place == number:
             continue
         if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
-            # Later ones of its own flow are behind it, whatever they waited for.
+            # Later ones of its own flow are after it, whatever they waited for.
             count = other.unit.count * (_rank(other.unit, window, cycle) < _rank(unit, window, cycle))
         else:
             count = min(_between(other, before, unit.last, cycle), turns(other, window.cut, cycle))
@@ -95,7 +96,7 @@ def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, w
 
 
 def _between(other: Coming, before: int, until: int, cycle: int) -> int:
-    """How many of a kind may come behind one instant and until another."""
+    """Number of repetitions that may arrive after one instant and until another."""
     unit = other.unit
     if not unit.known:
         return unit.count
@@ -103,14 +104,14 @@ def _between(other: Coming, before: int, until: int, cycle: int) -> int:
 
 
 def _starts(number: int, every: Sequence[Coming], window: Window, cycle: int) -> int:
-    """When a data unit's first frame may start at the earliest."""
+    """The earliest start of a data unit's first frame."""
     unit = every[number].unit
     last = (unit.first - window.opens) // cycle
     closed = window.closes + last * cycle
     if unit.first < closed:
         return unit.first
     opens = window.opens + (last + 1) * cycle
-    # Whatever surely came since the window before closed, and before this one, goes first.
+    # Data units that certainly arrived since the previous window closed, and before this one, leave first.
     ahead = 0
     for place, other in enumerate(every):
         if place == number or not other.unit.known or not _accompanies(other.unit, unit):
@@ -118,20 +119,20 @@ def _starts(number: int, every: Sequence[Coming], window: Window, cycle: int) ->
         if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
             mine = turns(every[number], window.cut, cycle) == unit.count
             if mine and _rank(other.unit, window, cycle) < _rank(unit, window, cycle):
-                # It is in the same window; and before the first cycle there is none.
+                # It leaves in the same window; and before the first cycle there is none.
                 since = _up(unit.last - window.cut, cycle) - _up(other.unit.last - window.cut, cycle)
                 if since >= 0 and other.unit.first + since * cycle >= closed:
                     ahead += other.unit.count * other.wire.least
             continue
         turn = (unit.first - 1 - other.unit.last) // cycle
-        # Before its first one there is none.
+        # There is none before its first one.
         if turn >= 0 and other.unit.first + turn * cycle >= closed:
             ahead += other.unit.count * other.wire.least
     return opens + ahead
 
 
 def _accompanies(other: Unit, unit: Unit) -> bool:
-    """Whether there is one of a kind in every cycle in which there is another."""
+    """Whether there is one of a kind in every cycle with another one."""
     if other.until is None:
         return False
     return other.flow == unit.flow or (unit.until is not None and unit.until <= other.until)

@@ -1,1 +1,2 @@
-"""From what people write to the model: catalogue names resolved, generators expanded, rules between keys."""
+"""From the file's tree to the model: catalogue names resolved, generators expanded, rules between keys
+checked."""

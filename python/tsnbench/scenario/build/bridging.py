@@ -10,7 +10,7 @@ from tsnbench.scenario.text.reading import Reading
 
 
 def processing(reading: Reading, written: Any) -> tuple[int, model.ProcessingJitter | None]:
-    """The least time, and what may come on top of it."""
+    """The least time, and the possible additional time."""
     if not isinstance(written, Fields):
         return written, None
     if written.bad:
@@ -40,7 +40,7 @@ AGEING = 300 * 10**9
 
 
 def learning(reading: Reading, kind: str, node: Fields) -> int | None:
-    """How long a node remembers what it has learned; None where it learns nothing."""
+    """How long a node remembers a learned address; None if it does not learn."""
     forwarding = node.get("forwarding")
     if not isinstance(forwarding, Fields) or not forwarding.get("learning"):
         return None

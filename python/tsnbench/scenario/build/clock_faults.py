@@ -1,4 +1,5 @@
-"""Faults of clocks as written -> the model's. They stand among all others, and belong to the clocks."""
+"""Faults of clocks as written -> the model's. They are listed among all other faults, and belong to the
+clocks."""
 
 from __future__ import annotations
 
@@ -16,14 +17,14 @@ _BY = {"clock-step": Signed(DURATION, LONGEST), "frequency-jump": Signed(DRIFT, 
 
 
 def of_clocks(fields: Fields) -> bool:
-    """Whether a fault is one of these."""
+    """Whether a fault is one of a clock."""
     return any(key in fields.places for key in KINDS)
 
 
 def build(
     reading: Reading, net: Net, written: list[Fields], clocks: model.Clocks | None
 ) -> model.Clocks | None:
-    """The clocks with their faults; mistakes are noted."""
+    """The clocks with their faults; mistakes are reported."""
     found = []
     for fields in written:
         if not isinstance(fields, Fields) or not of_clocks(fields):

@@ -25,7 +25,7 @@ _OWNERS = (
     ("by", ("reorder",), "250 us"),
     ("after", ("duplicate",), ""),
 )
-"""Keys that belong to some kinds only, and an example where those need them."""
+"""Keys that belong to some kinds only, and an example for kinds that need them."""
 _AFTER = 10_000
 """Until a duplicate follows, ns."""
 _RATE = re.compile(r"[0-9](\.[0-9]{1,12})?e-[0-9]{1,2}")
@@ -35,13 +35,13 @@ _PETABIT = 10**15
 def faults(
     reading: Reading, net: Net, written: list[Fields], streams: Mapping[str, model.Stream], ends: int | None
 ) -> tuple[model.Fault, ...]:
-    """Every fault; mistakes are noted. ``ends``: when the last frame may arrive, where that is known."""
+    """Every fault; mistakes are noted. ``ends``: when the last frame may arrive, if that is known."""
     for fields in written:
         if isinstance(fields, Fields) and ends is not None and fields.get("at", 0) >= ends:
             at = fields.at("at"), fields.path_of("at")
             late = f"{DURATION.text(fields['at'])}; the run ends at {DURATION.text(ends)}"
             reading.problem(*at, "a time within the run", late, "duration and drain set the end of the run")
-    # Those of clocks are the clocks' own.
+    # Faults of clocks are handled with the clocks.
     written = [fields for fields in written if not clock_faults.of_clocks(fields)]
     found = (_fault(reading, net, fields, streams) for fields in written)
     return tuple(fault for fault in found if fault is not None)

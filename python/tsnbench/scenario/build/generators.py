@@ -1,4 +1,5 @@
-"""Networks by shape: line, ring, mesh, star, grid, tree. Names and links only; who attaches what is one rule.
+"""Networks by shape: line, ring, mesh, star, grid, tree. Only names and links are generated; one rule
+attaches stations.
 
 Nodes count from 1: ``zgw1``, ``zgw2``; in a grid by row and column: ``b1.1``, ``b1.2``. Attached stations
 carry the number of their node: ``station3`` at ``bridge3``; ``station3.1``, ``station3.2`` where several are.
@@ -78,7 +79,7 @@ def grid(fields: Fields) -> Shape:
 
 
 def tree(fields: Fields) -> Shape:
-    """Numbered level by level from the root, 1."""
+    """A tree, numbered level by level from the root, 1."""
     depth, fanout = fields["depth"], fields["fanout"]
     kind = fields.get("kind", "bridge")
     prefix = fields.get("prefix", kind)
@@ -100,7 +101,7 @@ def _names(fields: Fields, count: int) -> list[tuple[str, str]]:
 
 
 def attach(shape: Shape, fields: Fields) -> None:
-    """Stations at every node that forwards."""
+    """Attaches stations at every node that forwards."""
     each = fields.get("stations", 0)
     own = fields.get("prefix", fields.get("kind", "bridge"))
     prefix = fields.get("station-prefix", "station")

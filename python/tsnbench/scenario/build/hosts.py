@@ -17,7 +17,7 @@ from tsnbench.scenario.text.source import Place
 
 
 def build(reading: Reading, net: Net, written: Fields) -> dict[str, model.Host]:
-    """By node: the default of every station and host, or what the node's own entry says."""
+    """By node: the default of every station and host, or the node's own entry."""
     default = _host(reading, written["default"], written, "default") if "default" in written else None
     found: dict[str, model.Host] = {}
     if default is not None:

@@ -1,4 +1,4 @@
-"""The network as written -> nodes and links, and the ways between them."""
+"""The network as written -> nodes and links, and the paths between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _KINDS = {"stations": "station", "bridges": "bridge", "hosts": "host"}
 class Net:
     """Nodes and links while a scenario is read.
 
-    ``whole``: nothing in it was wrong, so that others may rely on it; ``named``: all nodes are known.
+    ``whole``: the network has no mistakes, so that other parts may rely on it; ``named``: all nodes are
+    known.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -36,7 +37,7 @@ class Net:
         self.queues = model.Queues()
         self.generated = 0
         self.alone: set[str] = set()
-        """Nodes without a link that a mistake names already."""
+        """Nodes without a link that a mistake already names."""
         self.named = True
         self.whole = True
 
@@ -44,7 +45,7 @@ class Net:
         return self.nodes[node].kind != "station"
 
     def node(self, name: Named, what: str = "a node of the network") -> str | None:
-        """The node's name, aliases resolved; notes a mistake where there is none."""
+        """The node's name, aliases resolved; reports a mistake if there is none."""
         known = self.aliases.get(name, str(name)) if name not in self.nodes else str(name)
         if known in self.nodes:
             return known
@@ -55,7 +56,7 @@ class Net:
         return None
 
     def ports(self, text: Named) -> str | None:
-        """The selector of ports as the model writes it; notes a mistake where it selects none."""
+        """The selector of ports in the model's form; reports a mistake if it selects none."""
         return selectors.selector(self, text)
 
     def parallel(self, a: str, b: str) -> int:
@@ -101,12 +102,12 @@ class Net:
             self.between.setdefault((a, b), []).append(number)
 
     def near(self, node: str, partner: str) -> str:
-        """What a node without a link may be linked to: the first bridge from which its partner is reached."""
+        """A possible peer for a node without a link: the first bridge that reaches its partner."""
         forwarding = [other for other in self.nodes if other != node and self.forwards(other)]
         return next((other for other in forwarding if self.reaches(partner, other)), partner)
 
     def bridge_between(self, talker: str, listener: str) -> tuple[str, str] | None:
-        """Two nodes, a link between which would lead from one to the other; None where none would."""
+        """Two nodes between which a link would connect both; None if there are none."""
         forwarding = [
             next((near for near in [node, *self.neighbours[node]] if self.forwards(near)), None)
             for node in (talker, listener)
@@ -115,7 +116,7 @@ class Net:
         return None if a is None or b is None else (a, b)
 
     def reaches(self, talker: str, listener: str) -> bool:
-        """Whether a way leads there; only bridges and hosts forward."""
+        """Whether there is a path; only bridges and hosts forward."""
         return listener in self.neighbours[talker] or not self._islands(talker).isdisjoint(
             self._islands(listener)
         )
@@ -170,7 +171,7 @@ def build(reading: Reading, fields: Fields) -> Net:
 
 
 def _wrong(reading: Reading, fields: Fields, besides_links: bool = False) -> bool:
-    """Whether something in the network, or in how its links are written, has been noted as a mistake."""
+    """Whether a mistake in the network, or in the spelling of its links, has been reported."""
     own = (problem.path for problem in reading.problems if problem.path.startswith(fields.path))
     links = fields.path_of("links")
     return any(not (besides_links and path.startswith(links)) for path in own)
@@ -201,7 +202,7 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
 
 
 def _cut_through(net: Net, kind: str, read: Fields) -> int | None:
-    """After how many octets a node passes longer frames on; None where it stores them whole."""
+    """The number of octets after which a node forwards longer frames; None if it stores them whole."""
     forwarding = read.get("forwarding")
     written = forwarding if isinstance(forwarding, Fields) else Fields(read.place, read.path)
     mode = written.get("mode", "store-and-forward") if written is forwarding else forwarding
@@ -270,7 +271,7 @@ def _links(net: Net, network: Fields, group: Fields | Named) -> None:
 
 
 def _again(net: Net, text: Named, a: str, b: str, here: int) -> None:
-    """A second line for one pair may be meant as a parallel link, or be a slip."""
+    """A second line for one pair may be a parallel link, or a mistake."""
     links = net.parallel(a, b) + here
     if links:
         makes = f"{a} -- {b} is there already: this makes {links + 1} parallel links"

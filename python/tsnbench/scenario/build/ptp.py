@@ -10,7 +10,7 @@ from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 
 _SECOND = 10**9
-# IEEE 802.1AS-2020, 8.6.2, and IEEE 1588-2019, annex I: what a clock says of itself unless it knows better.
+# IEEE 802.1AS-2020, 8.6.2, and IEEE 1588-2019, annex I: the default attributes of a clock.
 _QUALITY = {
     "gptp": {"priority1": 246, "variance": 0x436A, "priority2": 248},
     "ptp": {"priority1": 128, "variance": 0xFFFF, "priority2": 128},
@@ -22,7 +22,7 @@ _PACES: dict[str, dict[str, int]] = {
 
 
 def build(reading: Reading, net: Net, written: Fields) -> model.Gptp | None:
-    """None without either, or where a mistake was noted."""
+    """The model; None without gPTP and PTP, or after a mistake."""
     kinds = [key for key in ("gptp", "ptp") if key in written and not isinstance(written[key], Bad)]
     if len(kinds) == 2:
         reading.problem(written.at("ptp"), written.path_of("ptp"), "gptp or ptp", "both", "leave one out")

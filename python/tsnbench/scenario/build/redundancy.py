@@ -16,7 +16,7 @@ ReadPath = Callable[[Sequence[Named]], "model.StreamPath | None"]
 def redundancy(
     reading: Reading, net: Net, fields: Fields, listeners: list[str], read_path: ReadPath
 ) -> tuple[model.Frer | None, model.Failover | None]:
-    """What ``frer`` and ``failover`` of a stream say; at most one of them."""
+    """``frer`` and ``failover`` of a stream; at most one of them."""
     given = [key for key in ("frer", "failover") if key in fields]
     if not given:
         return None, None

@@ -8,7 +8,7 @@ from tsnbench.scenario.text.reading import Reading
 
 
 def check_release(reading: Reading, fields: Fields, window: model.Release) -> None:
-    """Notes what the keys of a stream say against its window."""
+    """Reports contradictions between the keys of a stream and its window."""
     path, place = fields.path_of("release"), fields.at("release")
     if not fields.get("scheduled", False):
         hint = "write scheduled: true, or an offset in place of the window"

@@ -1,4 +1,4 @@
-"""What a stream requires, and the SR classes that bring their own limits.
+"""The requirements of a stream, and the SR classes with their own limits.
 
 EnGINE Table 1.
 """
@@ -28,7 +28,7 @@ def sr_class(reading: Reading, fields: Fields) -> catalogue.SrClass | None:
 
 
 def requirements(net: Net, fields: Fields, worst_case: bool = False) -> model.Requirements:
-    """What one stream requires; ``worst_case``: whether that counts for all streams that do not say."""
+    """The requirements of one stream; ``worst_case``: the default for streams without that key."""
     reading = net.reading
     written = fields.get("requires")
     if written is None:

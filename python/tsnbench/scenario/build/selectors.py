@@ -1,6 +1,7 @@
-"""Which ports a text means: ``a -> b``, ``a -> all``, ``all -> b``, ``all``, ``a -> b#2``.
+"""Selectors of ports: ``a -> b``, ``a -> all``, ``all -> b``, ``all``, ``a -> b#2``.
 
-``*`` says the same as ``all`` but needs quotes in YAML; ``#`` touches its node, or YAML reads a comment.
+``*`` means the same as ``all`` but needs quotes in YAML; ``#`` must touch its node, otherwise YAML reads a
+comment.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _NUMBERED = re.compile(r"(.*?)\s*#\s*([0-9]{1,5})")
 
 
 def selector(net: Net, text: Named) -> str | None:
-    """The selector as the model writes it; notes a mistake where it selects no port, or is not clear."""
+    """The selector in the model's form; reports a mistake if it selects no port, or is ambiguous."""
     problem = net.reading.problem
     if text in _EVERY:
         return "*"

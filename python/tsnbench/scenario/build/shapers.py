@@ -145,7 +145,7 @@ def gate_list(net: Net, written: Fields) -> model.Gates | None:
 
 
 def _with_changes(net: Net, written: Fields, gates: model.Gates) -> model.Gates | None:
-    """What only the first list says: what is before and after it, and how strict all of them are."""
+    """The settings of the first list only: the states before it, its changes, and the guard of all lists."""
     changes: list[model.GateChange] = []
     for change in written.get("changes", []):
         other = None if change.bad else gate_list(net, change)

@@ -21,7 +21,7 @@ _SIZE = ("frame", "phy", "payload", "units")
 def build(
     reading: Reading, net: Net, streams: dict[Named, Any], worst_case: bool = False
 ) -> dict[str, model.Stream]:
-    """Streams by name; ``worst_case``: whether worst cases count for requirements that do not say."""
+    """Streams by name; ``worst_case``: the default for requirements without that key."""
     built: dict[str, model.Stream] = {}
     for name, fields in streams.items():
         if isinstance(fields, Bad):
@@ -37,7 +37,7 @@ def build(
 
 
 def _flows(reading: Reading, name: Named, count: int, streams: dict[Named, Any]) -> None:
-    """The flows of a stream are called name.1, name.2, …: no other stream may be called so."""
+    """The flows of a stream have the names name.1, name.2, …: no other stream may have one of them."""
     for other in streams:
         number = other.removeprefix(f"{name}.")
         if number != other and number.isdigit() and 1 <= int(number[:9]) <= count:
@@ -109,7 +109,7 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
 
 
 def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
-    """The stream's own keys over its pattern's; a size or rhythm of its own replaces the pattern's."""
+    """The stream's own keys before its pattern's; an own size or period replaces the pattern's."""
     for key, what in (("from", "the talker: from: node1"), ("to", "the listener: to: node2")):
         if key not in written.places and key not in written.bad:
             reading.problem(written.place, written.path, f"the key {key} in a stream", "none", f"name {what}")
@@ -181,7 +181,7 @@ def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] |
 
 
 def _alone(reading: Reading, net: Net, name: Named, node: str, partner: str, what: str) -> bool:
-    """Whether a node has no link at all; noted once per node."""
+    """Whether a node has no link at all; reported once per node."""
     if net.neighbours[node]:
         return False
     if node not in net.alone:
@@ -321,7 +321,7 @@ def _size(
 def _telegram(
     reading: Reading, fields: Fields, trdp: model.Trdp | None, tagged: bool
 ) -> model.FixedSize | None:
-    """The frame around a telegram; TRDP says all that another key would say of it."""
+    """The frame around a telegram; the keys of TRDP determine its size."""
     for key, hint in (
         *((key, "leave it out: data-set says the size") for key in _SIZE),
         ("udp-port", "leave it out: process data goes to port 17224"),

@@ -25,7 +25,7 @@ _FILES = ("engine.yaml", "flextest.yaml")
 
 @dataclass(frozen=True)
 class SrClass:
-    """A stream reservation class; ``letter`` is None for best effort, which reserves nothing."""
+    """A stream reservation class; ``letter`` is None for best effort, which has no reservation."""
 
     pcp: int
     letter: Any
@@ -121,7 +121,7 @@ def patterns() -> Mapping[str, Fields]:
 
 @cache
 def printed() -> Mapping[str, Mapping[str, str]]:
-    """Each pattern's row as its paper prints it, and our note on it, if there is one."""
+    """Each pattern's row as printed in its paper, and a note on it, if there is one."""
     return {
         name: {str(key): str(value) for key, value in fields["printed"].items()}
         | ({"note": str(fields["note"])} if "note" in fields else {})

@@ -1,4 +1,4 @@
-"""The keys of what a node does with frames between its ports: the time it takes, and shared memory."""
+"""The keys of a node's forwarding: its processing time, and shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys of what goes wrong with clocks and with PTP."""
+"""The keys of faults of clocks and PTP."""
 
 from __future__ import annotations
 

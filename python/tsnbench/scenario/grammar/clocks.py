@@ -1,4 +1,4 @@
-"""The keys of clocks: each node's own, and what keeps them together."""
+"""The keys of clocks: each node's own, and their synchronisation."""
 
 from __future__ import annotations
 

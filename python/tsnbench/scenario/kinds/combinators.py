@@ -18,7 +18,7 @@ from tsnbench.scenario.text.source import Mapping, Place, Scalar, Sequence, Valu
 class ListOf:
     """A list; a single value counts as a list of one. ``least`` and ``most`` bound its length.
 
-    ``partial``: what could be read is returned, although something could not.
+    ``partial``: the readable items are returned, although others were not readable.
     """
 
     item: Kind
@@ -27,7 +27,7 @@ class ListOf:
     most: int = 100_000
     partial: bool = False
     once: bool = False
-    """Whether what stands there again does not count."""
+    """Whether a repeated item is ignored."""
 
     @property
     def expected(self) -> str:
@@ -52,7 +52,7 @@ class ListOf:
         return good if self.partial or len(good) == len(items) else BAD
 
     def read_item(self, reading: Reading, item: Value, path: str) -> Any:
-        """One item; a list within the list is not taken for a sweep, which it is hardly meant to be."""
+        """One item; a list within the list is not read as a sweep, which is hardly intended."""
         if isinstance(item, Sequence) and not isinstance(self.item, ListOf):
             hint = "to sweep over lists, name them under parameters: and write ${name} for the whole list"
             return reading.problem(item.place, path, self.item.expected, "a list within a list", hint)
@@ -79,7 +79,7 @@ class Names(Protocol):
 
 
 class Fields(dict[str, Any]):
-    """What a mapping held, without what could not be read; remembers every key's place."""
+    """The values of a mapping, without unreadable ones; with every key's place."""
 
     def __init__(self, place: Place, path: str, record: Record | None = None) -> None:
         super().__init__()
@@ -154,7 +154,7 @@ class Record:
     fields: Map[str, Field]
     patterns: tuple[KeyPattern, ...] = ()
     empty: bool = False
-    """Whether nothing at all counts as no keys."""
+    """Whether an empty value counts as a mapping without keys."""
     common_mistakes: Map[str, str] = field(default_factory=dict)
     """Keys that people write by mistake -> a hint."""
     example: str = ""
@@ -162,8 +162,8 @@ class Record:
     makes: type[Part] | None = None
     """The part whose values the keys are; see :func:`record_of`."""
     rule: Callable[[Reading, Fields, dict[str, Any]], Bad | None] | None = None
-    """Notes what keys say against each other, from the mapping and the part's values that could be read;
-    adds values that no single key says."""
+    """Reports contradictions between keys, from the mapping and the part's readable values; adds values that
+    depend on several keys."""
 
     @property
     def expected(self) -> str:
@@ -297,7 +297,7 @@ class Either:
     listing: Kind | None = None
     mapping: Kind | None = None
     short: str = ""
-    """The key of the mapping for which a text or a list alone stands."""
+    """The key of the mapping that a text or a list alone sets."""
 
     @property
     def expected(self) -> str:

@@ -1,4 +1,4 @@
-"""What several parts of the grammar share: ranges of quantities, names, values by PCP."""
+"""Common parts of the grammar: ranges of quantities, names, values by PCP."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ OBJECT: Schema = {"type": ["object", "string"], "pattern": r"\$\{"}
 
 
 class Kind(Protocol):
-    """Reads one value, or notes why not and returns :data:`BAD`."""
+    """Reads one value, or reports a mistake and returns :data:`BAD`."""
 
     @property
     def expected(self) -> str: ...
@@ -45,10 +45,10 @@ class OneText:
         raise NotImplementedError
 
     def of(self, text: str) -> Any:
-        """What the text means.
+        """The meaning of the text.
 
         Raises:
-            UnitError: it means nothing here.
+            UnitError: the text has no meaning here.
         """
         raise NotImplementedError
 
@@ -235,7 +235,7 @@ class Text:
     pattern: str = ""
     number: bool = False
     listed: bool = False
-    """Whether a list may stand here: what names in a row are meant as."""
+    """Whether a list may be written here: names in sequence."""
     of: str = ""
     """``node`` or ``port``: it is the name of one."""
 

@@ -1,4 +1,4 @@
-"""The nodes' clocks, and what goes wrong with them."""
+"""The nodes' clocks, and their faults."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class FrequencyJump(Part):
 
 
 class PtpDown(Part):
-    """A node neither sends nor takes PTP messages: as grandmaster it is lost."""
+    """A node neither sends nor accepts PTP messages: as grandmaster it is lost."""
 
     node: Name
     at: Duration = 0

@@ -1,4 +1,4 @@
-"""What goes wrong with links, nodes, talkers and gates."""
+"""Faults of links, nodes, talkers and gates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Loss(Part):
 
 
 class Babble(Part):
-    """A stream's talkers send one data unit more every so often."""
+    """A stream's talkers periodically send one additional data unit."""
 
     stream: Name
     every: Duration
@@ -44,7 +44,7 @@ class Babble(Part):
 
 
 class NodeDown(Part):
-    """A node: its links, what it holds, its talkers."""
+    """A node is down, with its links, its waiting frames and its talkers."""
 
     node: Name
     at: Duration = 0
@@ -79,7 +79,7 @@ class Duplicate(Part):
 
 
 class WrongSchedule(Part):
-    """Ports obey another list, their own one shifted, or (neither) none."""
+    """Ports use another list, their own one shifted, or (neither) none."""
 
     port: PortSelector
     gates: Gates | None = None

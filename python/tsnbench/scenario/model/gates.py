@@ -99,7 +99,7 @@ class Gates(Part):
         "gates before the base time: cycles (default), open, closed or [6, 5]",
         default=None,
     )
-    """None: cycles reach back before the base time."""
+    """None: cycles extend to before the base time."""
     guard: bool = key(
         Choice({"length-aware": True, "none": False}, "a guard"),
         "length-aware (default): a frame begins only where all of it fits; or none",
@@ -125,7 +125,8 @@ class GateChange(Part):
 
 
 class Follow(Part):
-    """A gate control list made from another port's: open when what leaves here finds the gate there open.
+    """A gate control list made from another port's: open when frames that leave here find the gate there
+    open.
 
     ``margin``: how much later it opens and how much earlier it closes than perfect clocks would allow.
     """
@@ -137,6 +138,6 @@ class Follow(Part):
 
 
 class Planned(Part):
-    """Windows that the planner makes from what the streams require."""
+    """Windows that the planner makes from the streams' requirements."""
 
     kind: Literal["planned"] = "planned"

@@ -23,7 +23,7 @@ class Uniform(Part):
 
 
 class Histogram(Part):
-    """Bins that begin at ``values`` and are ``width`` wide, and how often each was met."""
+    """Bins that begin at ``values`` and are ``width`` wide, and the number of values in each."""
 
     kind: Literal["histogram"] = "histogram"
     values: tuple[int, ...]
@@ -35,6 +35,6 @@ Latency = Constant | Uniform | Histogram
 
 
 class Host(Part):
-    """How long a node's software takes, by the stage that it leads to; absent: no time."""
+    """Latencies of a node's software, by the stage at their end; an absent one is zero."""
 
     latencies: dict[str, Latency] = {}

@@ -51,12 +51,12 @@ class Node(Part):
     kind: Literal["station", "bridge", "host"]
     processing: Duration = 0
     cut_through: Size | None = None
-    """Longer frames go on after so many octets; None: every frame is stored whole."""
+    """Longer frames are forwarded after this number of octets; None: every frame is stored whole."""
     processing_jitter: ProcessingJitter | None = None
-    """What it takes beyond ``processing``, where that differs from frame to frame."""
+    """The processing time beyond ``processing``, if it differs from frame to frame."""
     buffer: Buffer | None = None
     learning: Duration | None = None
-    """How long a bridge that learns remembers; None: it knows every address from the beginning."""
+    """How long a learning bridge remembers an address; None: it knows every address from the begin."""
 
 
 class Link(Part):

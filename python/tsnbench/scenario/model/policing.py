@@ -104,7 +104,7 @@ class Filter(Part):
 
 
 class Regeneration(Part):
-    """Priorities that frames have once they have come over the links that ``at`` selects."""
+    """Priorities of frames after the links that ``at`` selects."""
 
     at: PortSelector
     pcp: dict[int, Pcp]

@@ -1,4 +1,4 @@
-"""gPTP and PTP: who tells the time, and how the others follow."""
+"""gPTP and PTP: the grandmaster, and how the other clocks follow it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STEP = Quantity(DURATION, 0, LONGEST, zero=True)
 
 
 class ClockQuality(Part):
-    """What a clock says of itself (BMCA): the lower one is the better, field by field."""
+    """The attributes of a clock in the election (BMCA): the lower one is better, field by field."""
 
     priority1: int = key(_OCTET, "255: never grandmaster; 246 in gPTP and 128 in PTP unless given")
     clock_class: int = key(_OCTET, "248 unless given", default=248)
@@ -66,7 +66,7 @@ class Servo(Part, hyphens=False):
 
 
 class Ieee1588(Part):
-    """What IEEE 1588 has and IEEE 802.1AS has not."""
+    """The parts of IEEE 1588 that IEEE 802.1AS does not have."""
 
     delay: Literal["end-to-end", "peer-to-peer"] = key(
         Choice({"e2e": "end-to-end", "p2p": "peer-to-peer"}, "a delay mechanism"),

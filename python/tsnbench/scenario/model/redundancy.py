@@ -38,7 +38,8 @@ def _mac(text: str) -> str:
 
 
 class ActiveIdentification(Part):
-    """What member streams show in place of their stream's own; None: an address drawn, its VLAN, its PCP."""
+    """The fields of member streams that replace their stream's own; None: a generated address, the stream's
+    VLAN, its PCP."""
 
     destination: str | None = key(
         Parsed("a MAC address such as 02:cb:00:00:00:01", parse=_mac),
@@ -67,7 +68,7 @@ class Frer(Part):
     """Member streams over several paths, and their elimination. IEEE 802.1CB-2017, 7."""
 
     paths: tuple[StreamPath, ...] = ()
-    """None: as many disjoint ones as ``disjoint`` says."""
+    """None: as many disjoint paths as ``disjoint``."""
     disjoint: int = key(
         Count(2, 16, "a number of paths"), "so many paths that share no node or link; 2", default=2
     )
@@ -76,7 +77,7 @@ class Frer(Part):
         "where copies meet: sw4, or [sw3, sw4]; the first node from which all paths are the same",
         default=(),
     )
-    """Where member streams merge; none: at the first node from which all paths to a listener are the same."""
+    """Where member streams merge; none: at the first node from which all paths to a listener are equal."""
     recovery: Literal["vector", "match"] = key(
         Choice({"vector": "vector", "match": "match"}, "a recovery"), "vector or match", default="vector"
     )
@@ -90,7 +91,7 @@ class Frer(Part):
         YES_NO, "true: each copy's path has a recovery function of its own as well", default=False
     )
     identification: Literal["null", "source-mac", "ip"] | ActiveIdentification | None = None
-    """None: the first of them that tells the stream apart."""
+    """None: the first function that identifies the stream uniquely."""
     latent_errors: LatentErrorDetection | None = key(
         record_of(LatentErrorDetection, "latent error detection", empty=True),
         "an alarm when copies are missing: {period: 2 s, difference: 10}",

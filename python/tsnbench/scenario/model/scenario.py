@@ -1,4 +1,4 @@
-"""A scenario: the network, its streams, and what happens to them."""
+"""A scenario: the network, its streams, and their faults."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Scenario(Part):
     _origin: ClassVar[Origin | None] = None
     """Where in which file; a scenario that was read has its own."""
     _cautions: ClassVar[tuple[Caution, ...]] = ()
-    """What reading it found to look at before its results are trusted."""
+    """Warnings from reading the file, to check before the results are trusted."""
 
     def read_from(self, origin: Origin, cautions: tuple[Caution, ...] = ()) -> Scenario:
         """A copy of the scenario that knows its places in a file."""
@@ -69,7 +69,7 @@ class Scenario(Part):
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """Warnings from reading the file: what is valid, but hardly intended."""
+        """Warnings from reading the file: valid values that are probably not intended."""
         return self._cautions
 
     def plan(self) -> Plan:

@@ -1,4 +1,4 @@
-"""What shapes the ports: credit, gates, pre-emption, ATS, CQF, queueing disciplines of hosts."""
+"""Shaping of ports: credit, gates, pre-emption, ATS, CQF, queueing disciplines of hosts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SECOND = Quantity(DURATION, 0, 10**9)
 
 
 class CbsClass(Part):
-    """One class under credit-based shaping. Bandwidth from the streams that cross the port unless given."""
+    """One class under credit-based shaping. The bandwidth follows from the streams at the port by default."""
 
     pcp: Pcp
     bandwidth: BitRate | None = key(STREAM_RATE, "idle slope; from the streams unless given", default=None)
@@ -110,7 +110,7 @@ class Etf(Part):
 
 
 class Qdisc(Part):
-    """What the kernel of a host does at a port. ``etf``: by PCP."""
+    """The queueing disciplines of a host's port. ``etf``: by PCP."""
 
     taprio: Literal["software", "txtime-assist", "full-offload"] | None = key(
         Choice({word: word for word in ("software", "txtime-assist", "full-offload")}, "who keeps the gates"),
@@ -145,7 +145,7 @@ class Qdisc(Part):
 
 
 class Shaper(Part):
-    """What shapes the ports of one selector; later selectors override earlier ones, key by key."""
+    """The shaping of the ports of one selector; later selectors override earlier ones, key by key."""
 
     queues: Queues | None = key(QUEUES, "queues of these ports", default=None)
     cbs: tuple[CbsClass, ...] | None = None

@@ -1,4 +1,4 @@
-"""A stream: its talker and listeners, its traffic, its path, and what it requires."""
+"""A stream: its talker and listeners, its traffic, its path, and its requirements."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Requirements(Part):
 
     @property
     def least_delay(self) -> int | None:
-        """The lowest limit of every frame's delay, for who counts from the release; None without one."""
+        """The lowest limit of every frame's delay from the release; None without one."""
         return min((ns for ns in (self.delay, self.release_delay) if ns is not None), default=None)
 
 
 class Send(Part):
-    """A talker's timer is set ``advance`` before the instant for which a frame is meant."""
+    """A talker's timer is set ``advance`` before the intended sending time of a frame."""
 
     advance: Duration = key(
         Quantity(DURATION, 0, 10**9),

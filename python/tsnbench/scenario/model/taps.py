@@ -23,7 +23,8 @@ _POINT = Choice({"start": "start", "end": "end"}, "a point of the frame")
 
 
 class Taps(Part):
-    """Where frames are sighted. ``ends``: a tx tap at every talker's, an rx tap at every listener's port."""
+    """The taps, where frames are observed. ``ends``: a tx tap at every talker's, an rx tap at every
+    listener's port."""
 
     ends: bool = key(YES_NO, "tap every talker's and every listener's port; true unless given", default=True)
     ports: tuple[PortSelector, ...] = key(_PORTS, "further ports: [node1 -> dut, dut -> node0]", default=())

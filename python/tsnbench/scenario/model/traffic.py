@@ -1,4 +1,4 @@
-"""When a stream's talker sends, and frames of which size."""
+"""The times and sizes of a talker's frames."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _ADDRESS = Parsed("a MAC or IP address", parse=_address)
 
 
 class CaptureFilter(Part):
-    """Which frames of a capture: those of which all that is given holds."""
+    """A filter of a capture's frames: all given conditions must hold."""
 
     vlan: int | None = None
     untagged: bool | None = None
@@ -126,7 +126,8 @@ def _passes(text: str) -> int | None:
 
 
 class Replay(Part):
-    """A recording from ``begin`` to ``until``, so often; ``passes`` None: for ever. ``speed``: a fraction."""
+    """A recording from ``begin`` to ``until``, with repetitions; ``passes`` None: for ever. ``speed``: a
+    fraction."""
 
     kind: Literal["replay"] = "replay"
     file: str = key(

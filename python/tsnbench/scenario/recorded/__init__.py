@@ -1,1 +1,1 @@
-"""Files that were measured elsewhere: histograms of cyclictest, traces of an oscillator."""
+"""Files with measurements: histograms of cyclictest, traces of an oscillator."""

@@ -17,7 +17,7 @@ _OVERFLOWS = re.compile(r"#\s*Histogram Overflows:((?:\s+\d{1,15})+)\s*")
 
 
 class CyclictestError(ValueError):
-    """A file that is no histogram; ``hint`` says what to do."""
+    """A file that is no histogram; ``hint`` has a remedy."""
 
     def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)
@@ -25,7 +25,7 @@ class CyclictestError(ValueError):
 
 
 def histogram(path: str | os.PathLike[str], thread: int | None = None) -> dict[int, int]:
-    """Where each bin begins in ns (it is 1 us wide), and how often it was met, by one thread or all.
+    """The begin of each bin in ns (it is 1 us wide), and its number of values, of one thread or all.
 
     Raises:
         CyclictestError: the file cannot be read, is no histogram, or misses what was beyond its last bin.

@@ -1,7 +1,7 @@
 """A measured trace of an oscillator -> changes of its drift.
 
-A CSV file with a header: ``t_s`` and either ``drift_ppm`` (from then on) or ``offset_ns`` (what the clock
-showed too much then; between two lines it gained evenly).
+A CSV file with a header: ``t_s`` and either ``drift_ppm`` (from then on) or ``offset_ns`` (the clock's error
+then; it changes linearly between two lines).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def read(reading: Reading, name: Named) -> dict[str, Any]:
         drifts = [(at, round(ppm * 10**6)) for at, ppm in points]
     if any(abs(drift) > _MOST_DRIFT for _, drift in drifts):
         return wrong("drifts of at most 1000 ppm", f"more in {path}")
-    # A line changes something only where it differs from the one before.
+    # A line is a change only if it differs from the previous one.
     kept = [now for before, now in pairwise([(-1, 0), *drifts]) if now[0] == 0 or now[1] != before[1]]
     start = {"drift": kept[0][1]} if kept and kept[0][0] == 0 else {}
     later = tuple(model.DriftChange(at=at, drift=drift) for at, drift in kept if at > 0)

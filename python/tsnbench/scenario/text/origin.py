@@ -9,7 +9,7 @@ from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """The file's tree. Two scenarios that say the same are equal, wherever they stand."""
+    """The file's tree. Two scenarios with equal content are equal, wherever their parts are in the file."""
 
     file: str
     tree: Mapping
@@ -34,9 +34,9 @@ class Origin:
 
 
 def _step(node: Value, path: str) -> tuple[Place, Value, str] | None:
-    """One key or index further: its place, what is there, and the rest of the path."""
+    """One key or index further: its place, its value, and the rest of the path."""
     if isinstance(node, Mapping):
-        # Keys may hold dots and spaces; the longest that fits is the one that is meant.
+        # Keys may contain dots and spaces; the longest one that fits is used.
         for key, value in sorted(node.entries, key=lambda entry: -len(entry[0].text)):
             after = path.removeprefix(key.text)
             if path.startswith(key.text) and (not after or after[0] in ".[:"):

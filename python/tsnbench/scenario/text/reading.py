@@ -28,7 +28,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
 
 
 class Bad:
-    """What stands for a value that could not be read; its mistake is already noted."""
+    """Stands for an unreadable value, whose mistake is already reported."""
 
     def __repr__(self) -> str:
         return "BAD"
@@ -38,7 +38,7 @@ BAD: Final = Bad()
 
 
 class Named(str):
-    """A text that remembers where it stands."""
+    """A text with its place."""
 
     place: Place
     path: str
@@ -76,7 +76,7 @@ class Parameters(Map[str, Value]):
 
 
 class Reading:
-    """What one pass knows.
+    """The state of one pass.
 
     ``choices``: for each axis, by its path, which value this run takes. ``made``: what earlier passes made.
     """
@@ -97,7 +97,7 @@ class Reading:
         self.most_values = most_values()
 
     def unknown_stream(self, name: Named, streams: Iterable[str]) -> None:
-        """Notes a name that no stream has; silent where that stream is a mistake already noted."""
+        """Reports a name that no stream has; silent if that stream is a mistake already reported."""
         if self.unread is not None and name not in self.unread:
             known = [*streams, *self.unread]
             self.problem(name.place, name.path, "the name of a stream", name, meant(name, known))
@@ -111,11 +111,11 @@ class Reading:
         return BAD
 
     def doubt(self, kind: str, place: Place, path: str, text: str, hint: str) -> None:
-        """Notes what can be obeyed, but is hardly what was meant."""
+        """Reports a valid value that is probably not intended."""
         self.doubts.append(Caution(f"{self.file}:{place.line}:{place.column}", kind, path, text, hint))
 
     def resolve(self, value: Value, path: str) -> Value | Bad:
-        """The value, with ``${…}`` replaced where it is a text."""
+        """The value, with ``${…}`` replaced if it is a text."""
         self.values += 1
         if self.values > self.most_values:
             raise too_many(self.file, value.place)
@@ -156,7 +156,7 @@ class Reading:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """A hint for a word that is not known: the one that was probably meant, or all there are."""
+    """A hint for an unknown word: the one that was probably intended, or all possible ones."""
     words = list(known)
     for other in words:
         if word.lower() in (other.lower(), other.lower().rpartition("/")[2]):

@@ -1,6 +1,6 @@
-"""YAML text -> a tree in which everything knows its place; no value is interpreted here.
+"""YAML text -> a tree in which everything has its place; no value is interpreted here.
 
-YAML 1.2. Scalars stay text (``1:30`` and ``on`` are what they look like); the grammar says what each means.
+YAML 1.2. Scalars stay text (``1:30`` and ``on`` are read as they are written); the grammar interprets them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ Value = Scalar | Sequence | Mapping
 
 
 def describe(value: Value | None) -> str:
-    """What was found, in few words and without control characters."""
+    """The found value, in few words and without control characters."""
     if value is None:
         return "nothing"
     if isinstance(value, Sequence):
@@ -103,7 +103,7 @@ class Subject:
     start: str
     """How such a file can begin."""
     smaller: str = ""
-    """How a file says the same in fewer octets."""
+    """How a file can be written in fewer octets."""
 
 
 SCENARIO = Subject(
@@ -280,7 +280,7 @@ class Builder:
 
 
 def _behind_a_comma(before: Value, key: Value, value: Value) -> bool:
-    """Whether a key is what follows the comma of a number: ``{period: 0,5 ms}``."""
+    """Whether a key is the part after the decimal comma of a number: ``{period: 0,5 ms}``."""
     return (
         isinstance(before, Scalar)
         and before.plain

@@ -62,7 +62,7 @@ class _Reader:
 
 
 def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
-    """A YAML library's complaint in a beginner's words."""
+    """A YAML library's message in a beginner's words."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = str(getattr(error, "problem", "") or "")
     context = str(getattr(error, "context", "") or "")

@@ -12,7 +12,7 @@ from tsnbench.scenario.text.source import Mapping, Place, Scalar, Sequence, Valu
 from tsnbench.scenario.units import DURATION, LENGTH, RATE, SHARE, SIZE
 
 MOST_RUNS = 10_000
-"""Runs of one scenario file."""
+"""Most runs of one scenario file."""
 
 _NUMBER = re.compile(r"\s*(-?[0-9]{1,20}(?:\.[0-9]{1,20})?)\s*(\S{0,10})\s*")
 _EXPRESSION = re.compile(r"\$\{([^{}\n]*)\}")
@@ -101,7 +101,7 @@ def _spread(values: Sequence) -> tuple[Value, ...]:
 
 
 def _steps(first: Value, second: Value, last: Scalar) -> list[Scalar]:
-    """What follows ``second`` in the steps from ``first`` to ``second``, up to and with ``last``."""
+    """The values after ``second`` in the steps from ``first`` to ``second``, up to and with ``last``."""
     texts = [value.text if isinstance(value, Scalar) else "" for value in (first, second, last)]
     numbers: list[Fraction] = []
     unit = ""
@@ -130,7 +130,7 @@ def _steps(first: Value, second: Value, last: Scalar) -> list[Scalar]:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two texts say the same value: ``45us``, ``45 us`` and ``0.045 ms``.
+    """Whether two texts are equal values: ``45us``, ``45 us`` and ``0.045 ms``.
 
     >>> same("45us", "0.045 ms"), same("7", "7.0"), same("45us", "45 ms"), same("gates", "cbs")
     (True, True, False, False)

@@ -1,4 +1,4 @@
-"""Time that the exact engine has: counted in its work, so that a problem always has the same answer."""
+"""The time of the exact engine, counted in its work, so that a problem always has the same answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Budget:
     left: float
 
     def solve(self, model: Any, most: float | None = None) -> tuple[Answer, Any]:
-        """Solves a model within what is left, at most ``most`` of it; gives the solver with its values."""
+        """Solves a model within the rest of the budget, at most ``most`` of it; returns the solver with its
+        values."""
         from ortools.sat.python import cp_model
 
         solver: Any = cp_model.CpSolver()

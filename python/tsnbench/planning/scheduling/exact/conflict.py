@@ -1,6 +1,7 @@
-"""Streams that can never have their times together: a small set, and whether each of them is needed for that.
+"""Streams that cannot be scheduled together: a small set, and whether each of them is needed for the
+conflict.
 
-QuickXplain (Junker 2004), with the exact engine as the judge: what it cannot say within its time counts as
+QuickXplain (Junker 2004), with the exact engine as the judge: a stream without an answer in time counts as
 needed, and then the set is not called minimal.
 """
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Problem
 
 QUESTION = 1.0
-"""Deterministic seconds for one question at most."""
+"""Most deterministic seconds for one question."""
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Judge:
     known: dict[frozenset[int], bool] = field(default_factory=dict)
 
     def impossible(self, numbers: Sequence[int]) -> bool:
-        """Whether it is proved that some streams alone have no schedule, independent of all others."""
+        """Whether it is proved that these streams alone have no schedule, independent of all others."""
         key = frozenset(numbers)
         if key not in self.known:
             self.known[key] = self._ask(numbers)
@@ -55,11 +56,11 @@ class Judge:
 
 
 def reduced(problem: Problem, jobs: Sequence[Job], numbers: Sequence[int], budget: Budget) -> Conflict:
-    """The part of an impossible set without which nothing is proved any more."""
+    """The part of an impossible set that is needed for the proof."""
     judge = Judge(problem, jobs, budget)
     judge.known[frozenset(numbers)] = True
     found = _reduce(judge, [], False, list(numbers))
-    # What could not be told in time may have left more, or other ones, than there need be.
+    # Questions without an answer in time may have left more streams, or other ones, than necessary.
     if not judge.sure and not judge.impossible(found):
         return Conflict(sorted(numbers), minimal=False)
     return Conflict(sorted(found), judge.sure)

@@ -1,4 +1,5 @@
-"""Places streams where the heuristic is stuck, or all of them for the best; or proves that none can be."""
+"""Places streams that the heuristic cannot place, or all of them for the optimum; or proves that there is no
+schedule."""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Placed, Problem
 
 WAYS = 4
-"""Per stream, where they are free."""
+"""Number of paths per stream, if paths are free."""
 REGION = 48
-"""Streams that are placed anew where some are stuck."""
+"""Number of streams that are placed again if some have no place."""
 MOST = 400
-"""More streams than these are not put into one model."""
+"""Most streams in one model."""
 
 
 @dataclass
@@ -29,9 +30,9 @@ class Outcome:
     answer: Answer
     placed: dict[int, Placed]
     conflict: Conflict | None = None
-    """Where there is no schedule: who finds none together."""
+    """The streams that cannot be scheduled together, if there is no schedule."""
     all_paths: bool = True
-    """Whether every path that streams may take was looked at, not some of those that are free."""
+    """Whether every possible path was examined, or only some of the free ones."""
 
 
 def solve(
@@ -44,11 +45,11 @@ def solve(
     """A schedule for all streams of a problem.
 
     Args:
-        before: by stream, where the heuristic has it.
-        seconds: deterministic ones.
-        objective: what to make best; None: any schedule will do.
-        earlier: where streams were in an earlier plan. First those that still are there stay; where that does
-            not work out, as few as possible move. An objective is about the others.
+        before: by stream, its place in the heuristic's result.
+        seconds: deterministic seconds.
+        objective: the value to optimise; None: any schedule.
+        earlier: places of streams in an earlier plan. First all streams that still exist stay; if that is
+            impossible, as few as possible move. The objective concerns the others.
     """
     earlier = earlier or {}
     jobs = jobs_of(problem, WAYS)
@@ -105,11 +106,11 @@ def _place(
     most: float,
     earlier: Mapping[int, Placed] | None = None,
 ) -> dict[int, Placed] | None:
-    """Times for a region, all others staying where they are; few leave where they were earlier."""
+    """Times for a region, with all other streams fixed; few leave their earlier places."""
     inside = set(region)
     stay = {number: own for number, own in placed.items() if number not in inside}
     paths = {job.number: job.paths for job in jobs}
-    # The model has no variable for a path that only the heuristic knows.
+    # The model has no variable for a path that only the heuristic has.
     known = {number: [list(path.tree) for path in paths[number]] for number in stay}
     if any(list(own["tree"]) not in known[number] for number, own in stay.items()):
         return None
@@ -138,11 +139,11 @@ def _place(
 def _conflict(
     problem: Problem, jobs: Sequence[Job], numbers: Sequence[int], budget: Budget
 ) -> Conflict | None:
-    """Whether some streams are proved to have no schedule, and which of them are enough for that."""
+    """Whether it is proved that some streams have no schedule, and which of them suffice for that."""
     if len(numbers) > MOST:
         return None
     some = [jobs[number] for number in numbers]
-    # Without waiting there are fewer numbers to choose: often all fit so.
+    # Without waiting there are fewer variables: often all streams fit.
     if budget.solve(Model(problem, some, waits=False).model, budget.left / 8)[0] is Answer.FOUND:
         return None
     model = Model(problem, some, waits=True, assume=True)

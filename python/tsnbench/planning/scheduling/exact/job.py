@@ -1,4 +1,4 @@
-"""What the exact engine knows of streams: paths, what they take of links, and how the times of two may lie.
+"""Streams in the exact engine: paths, occupied times of links, and the allowed distances of two streams.
 
 All times in ps.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import CandidatePath, Problem, TreeEntry
 
 Spans = list[tuple[int, int]]
-"""Closed intervals, ascending and apart."""
+"""Closed intervals, ascending and disjoint."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Part:
-    """What frames that go on at once take of a link, margins included, from the release."""
+    """The occupied time of a link, margins included, from the release, by frames that are forwarded at
+    once."""
 
     link: int
     at: int
@@ -51,7 +52,7 @@ class Path:
     tree: Sequence[TreeEntry]
     steps: tuple[Step, ...]
     starts: tuple[int, ...]
-    """First bits out of frames that go on at once."""
+    """First bits out of frames that are forwarded at once."""
     parts: tuple[Part, ...]
     delay: int
     late: int
@@ -72,11 +73,11 @@ class Job:
 
     @property
     def waits(self) -> bool:
-        """Whether its frames may wait: a copy would go in the window of another."""
+        """Whether its frames may wait: a copy would leave in the window of another one."""
         return self.copies == 1
 
     def keeps(self, path: Path) -> bool:
-        """Whether a path keeps its limits, others apart."""
+        """Whether a path alone keeps its limits."""
         return (
             path.delay + path.late <= self.deadline
             and all(part.length <= self.period for part in path.parts)
@@ -85,7 +86,7 @@ class Job:
 
 
 def jobs_of(problem: Problem, most_ways: int) -> list[Job]:
-    """Every stream of a problem; those without a path that keeps their limits have none."""
+    """Every stream of a problem; a stream without a valid path has none."""
     found: list[list[CandidatePath]] = json.loads(_native.candidate_paths(json.dumps(problem), most_ways))
     jobs = []
     for number, (stream, paths) in enumerate(zip(problem["streams"], found, strict=True)):
@@ -149,9 +150,10 @@ def _path(problem: Problem, found: CandidatePath) -> Path:
 
 
 def apart(one: Path, other: Path, common: int, grain: int) -> Spans:
-    """By how much later than one stream, modulo the gcd of their periods, another may be released, in grains.
+    """By how much later than one stream, modulo the gcd of their periods, another one may be released, in
+    grains.
 
-    Both go on at once. All that is left over where they share no link is everything.
+    Frames of both are forwarded at once. Without a shared link, all distances are allowed.
     """
     size = common // grain
     allowed: Spans = [(0, size - 1)]
@@ -176,7 +178,7 @@ def folded(low: int, high: int, grain: int, size: int) -> Spans:
 
 
 def meet(one: Spans, other: Spans) -> Spans:
-    """What is in both."""
+    """The intersection of both."""
     both = [(max(a, c), min(b, d)) for a, b in one for c, d in other]
     return sorted((low, high) for low, high in both if low <= high)
 

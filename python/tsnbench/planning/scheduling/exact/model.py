@@ -1,7 +1,7 @@
 """Streams as a constraint model: releases, paths, queues and waits that keep all frames apart.
 
-Two streams meet on a link if and only if their intervals do modulo the greatest common divisor of their
-periods: one number says by how many of these they are apart, so that nothing is unrolled.
+Two streams overlap on a link if and only if their intervals overlap modulo the greatest common divisor of
+their periods: one number is their distance modulo it, so that no cycle is unrolled.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from tsnbench.planning.scheduling.exact.job import Job, Path, apart, common_peri
 if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Placed, Problem
 
-"""As ``crates/schedule`` has it."""
+"""The types of ``crates/schedule``."""
 
 
 @dataclass
 class Stream:
-    """One stream's variables; by path where it has several."""
+    """One stream's variables, by path."""
 
     job: Job
     release: Any
-    """In grains."""
+    """The release in grains."""
     taken: list[Any]
-    """By path: whether it is taken."""
+    """By path: whether it is used."""
     queues: list[Any]
-    """By queue: whether it is taken."""
+    """By queue: whether it is used."""
     starts: list[list[Any]] = field(default_factory=list)
-    """By path and entry: first bit out, ps; empty where frames go on at once."""
+    """By path and entry: first bit out, ps; empty for frames that are forwarded at once."""
     comes: list[list[Any]] = field(default_factory=list)
-    """When its time in the queue begins, margins included, ps."""
+    """The begin of its time in the queue, margins included, ps."""
     ends: list[list[Any]] = field(default_factory=list)
     delays: list[Any] = field(default_factory=list)
     fixed: bool = False
 
 
 class Model:
-    """A model of some streams of a problem beside others that stay where they are."""
+    """A model of some streams of a problem, with all others fixed."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Model:
         self.queues = max((link["queues"] for link in problem["links"]), default=1)
         self.waits = waits
         self.together: list[tuple[Stream, Stream, int, Any]] = []
-        """Pairs that share links: how much later the second is, in grains modulo so many."""
+        """Pairs that share links: the distance of the second one in grains, modulo the given number."""
         self.assumed: dict[int, Any] = {}
         stay = stay or {}
         self.streams = [self._stream(job, stay.get(job.number)) for job in jobs]
@@ -95,7 +95,7 @@ class Model:
         return own
 
     def _times(self, own: Stream, path: Path, chosen: Any, placed: Placed | None) -> None:
-        """First bits out, entry by entry: at once, or at a tick of the gates once the frame has come."""
+        """First bits out, entry by entry: at once, or at a tick of the gates after the frame's arrival."""
         model, job = self.model, own.job
         released = own.release * self.grain
         far = job.latest + max(job.deadline, path.delay) + 1
@@ -215,7 +215,7 @@ class Model:
         self.model.add(a[0] + common - b[1] + common * turns >= 0).only_enforce_if(literals)
 
     def hint(self, placed: Mapping[int, Placed]) -> None:
-        """Where to begin."""
+        """Sets the start of the search."""
         for own in self.streams:
             before = placed.get(own.job.number)
             if before is None or own.fixed:
@@ -225,7 +225,7 @@ class Model:
                 self.model.add_hint(chosen, _same(path, before))
 
     def move_few(self, earlier: Mapping[int, Placed]) -> None:
-        """As few streams as can be are somewhere else than they were."""
+        """Minimises the number of streams that leave their earlier places."""
         moved = []
         for own in self.streams:
             before = earlier.get(own.job.number)
@@ -253,7 +253,7 @@ class Model:
             self.model.minimize(sum(moved))
 
     def placed(self, solver: Any) -> dict[int, Placed]:
-        """What a solution says."""
+        """The placements of a solution."""
         found: dict[int, Placed] = {}
         for own in self.streams:
             at = next(place for place, chosen in enumerate(own.taken) if solver.boolean_value(chosen))
@@ -274,7 +274,7 @@ class Model:
 
 
 def same(one: Placed, other: Placed | None) -> bool:
-    """Whether both say the same of releases, paths and times."""
+    """Whether both have equal releases, paths and times."""
     if other is None or one["offset_ns"] != other["offset_ns"] or one["queue"] != other["queue"]:
         return False
     return one["tree"] == other["tree"] and one["starts_ps"] == other["starts_ps"]
@@ -289,7 +289,7 @@ def _range(job: Job, grain: int) -> tuple[int, int]:
 
 
 def _delay(path: Path, starts: list[int]) -> int:
-    """Release to the last bit in at the listener that is reached last."""
+    """Delay from the release to the last bit at the last listener."""
     arrivals: list[list[int]] = []
     delay = 0
     for step, start in zip(path.steps, starts, strict=True):

@@ -1,7 +1,7 @@
-"""What a schedule can be best at: few gate entries, short delays, much bandwidth left to others.
+"""The objectives of a schedule: few gate entries, short delays, much bandwidth for others.
 
-Windows that follow each other without a gap are one: that saves entries, and the time before a window in
-which others' frames do not fit any more.
+Windows that follow each other without a gap count as one: that saves entries, and the time before a window in
+which others' frames do not fit.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def make_best(
     budget: Budget,
     stay: Mapping[int, Placed] | None = None,
 ) -> dict[int, Placed]:
-    """The best schedule that is found in time, as the model counts; the one given where none is.
+    """The best schedule found in time, by the model's count; the given one if there is none.
 
     Args:
-        stay: those that are not moved.
+        stay: streams that are not moved.
     """
     by_number = {job.number: job for job in jobs}
     waiting = any(
@@ -42,7 +42,7 @@ def make_best(
         for path in by_number[number].paths
         if list(path.tree) == list(own["tree"])
     )
-    # Who waits has longer delays and more windows: without, if that can be.
+    # Waits mean longer delays and more windows: a schedule without them is tried first.
     bound = any(
         list(own["starts_ps"]) != list(path.starts)
         for number, own in (stay or {}).items()
@@ -64,7 +64,7 @@ def make_best(
 
 
 def _delays(model: Model) -> Any:
-    """All streams' delays together, ns."""
+    """The sum of all streams' delays, ns."""
     terms: list[Any] = []
     for own in model.streams:
         for place, (path, chosen) in enumerate(zip(own.job.paths, own.taken, strict=True)):
@@ -78,7 +78,8 @@ def _delays(model: Model) -> Any:
 
 
 def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
-    """Time taken from others by frames and before windows, or entries; less for windows that are one."""
+    """The time that frames and the guards before windows take from others, or the number of entries; less for
+    windows that are one."""
     cycles: dict[int, int] = defaultdict(lambda: 1)
     for own in model.streams:
         for path in own.job.paths:
@@ -87,7 +88,7 @@ def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
     terms: list[Any] = []
 
     def price(link: int, period: int, length: int) -> int:
-        """Of a window: in entries, or in parts of 10^9 of the link's time."""
+        """The cost of a window: in entries, or in parts of 10^9 of the link's time."""
         if entries:
             return 2 * (cycles[link] // period)
         lost: int = LARGEST * 10**12 // problem["links"][link]["rate_bps"]

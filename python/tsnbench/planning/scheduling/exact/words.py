@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def impossible(outcome: Outcome, stuck: Collection[int]) -> tuple[Reason, str]:
-    """Streams that have no schedule together. The reason names one of the ``stuck`` streams."""
+    """Streams that cannot be scheduled together. The reason names one of the ``stuck`` streams."""
     conflict = outcome.conflict
     assert conflict is not None
     numbers = conflict.streams
