@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tsnbench import report
+from tsnbench.cli.main import app
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -58,18 +60,21 @@ def browse(url: str, profile: Path, width: int) -> subprocess.CompletedProcess[s
 
 @needs_chromium
 def test_no_console_message_and_no_request_but_the_page(
-    in_vehicle: Path, star: Path, hops: list[Path], tmp_path: Path
+    in_vehicle: Path, star: Path, hops: list[Path], ends: tuple[Path, Path], tmp_path: Path
 ) -> None:
     site = tmp_path / "site"
     report.write(in_vehicle, into=site / "run.html")
     report.write(star, into=site / "star.html")
     report.write(hops, into=site / "sweep.html")
+    tx, rx = map(str, ends)
+    for words in (["measure", tx, rx, "--report"], ["inspect", tx, "--report"]):
+        assert CliRunner().invoke(app, [*words, str(site / f"{words[0]}.html")]).exit_code == 0
     with served(site) as (url, asked):
-        for name in ("run", "star", "sweep"):
+        for name in ("run", "star", "sweep", "measure", "inspect"):
             shown = browse(f"{url}/{name}.html", tmp_path / "profile", 1200)
             assert "CONSOLE" not in shown.stderr
             assert "<footer>" in shown.stdout
-    assert asked == ["/run.html", "/star.html", "/sweep.html"]
+    assert asked == ["/run.html", "/star.html", "/sweep.html", "/measure.html", "/inspect.html"]
 
 
 @needs_chromium

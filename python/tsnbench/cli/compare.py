@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say, tell, told
+from tsnbench.cli.console.output import Exit, fail, figure_kinds, print_json, print_table, say, tell, told
 
 if TYPE_CHECKING:
     from tsnbench.compare import Comparison
@@ -47,9 +47,7 @@ def compare(
     from tsnbench.compare import captured, opened
     from tsnbench.compare import compare as hold_together
 
-    kinds = tuple(kind for kind in figures.split(",") if kind)
-    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
-        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    kinds = figure_kinds(figures, to, "--to")
     if bool(tx) != bool(rx):
         fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
     names = dict(word.partition("=")[::2] for word in rename or [])

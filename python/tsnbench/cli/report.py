@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, print_json, say, tell, told
+from tsnbench.cli.console.output import figure_kinds, print_json, say, tell, told
 from tsnbench.cli.console.progress import busy
 
 
@@ -23,9 +23,7 @@ def report(
     from tsnbench.runs import Run
     from tsnbench.runs.sweep import earlier_among
 
-    kinds = tuple(kind for kind in figures.split(",") if kind)
-    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
-        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    kinds = figure_kinds(figures, Path())
     with told():
         for folder in earlier_among(folders):
             said = f"note: {folder} is of an earlier sweep: the sweep has these values no longer"

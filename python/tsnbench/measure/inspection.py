@@ -71,12 +71,17 @@ class Inspection(TypedDict):
     warnings: list[str]
 
 
-def inspect_capture(path: str | os.PathLike[str], window_ns: int = WINDOW_NS) -> Inspection:
+def inspect_capture(
+    path: str | os.PathLike[str],
+    window_ns: int = WINDOW_NS,
+    frames: str | os.PathLike[str] | None = None,
+) -> Inspection:
     """Looks into one capture.
 
     Args:
         path: pcap or pcapng file.
         window_ns: bursts are counted in every window of this length.
+        frames: where to write one row per frame (Parquet).
 
     Returns:
         A dictionary of the format ``tsnbench-inspection/1``; ``["streams"]`` has one entry per stream.
@@ -85,12 +90,12 @@ def inspect_capture(path: str | os.PathLike[str], window_ns: int = WINDOW_NS) ->
         MeasureError: the file is no readable capture, or holds no frame.
     """
     with tempfile.TemporaryDirectory(prefix="tsnbench-") as folder:
-        table = Path(folder) / "frames.parquet"
-        measures = measure_captures(path, path, frames=table)
-        frames = foreign.read_parquet(table)
+        kept = Path(folder) / "frames.parquet" if frames is None else Path(frames)
+        measures = measure_captures(path, path, frames=kept)
+        table = foreign.read_parquet(kept)
     source = measures["source"]
     made = [
-        _stream(one, frames.filter(frames["path"] == place), window_ns)
+        _stream(one, table.filter(table["path"] == place), window_ns)
         for place, one in enumerate(measures["paths"])
     ]
     return {

@@ -107,13 +107,20 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
 
 
-def gather_captured(measures: Measures, frames: Path, like: RunFacts) -> RunFacts:
-    """The results of captures, for streams of another run's Plan."""
+NO_NETWORK = Network(
+    name="captures", variant={}, seed=0, duration_ns=0, hash="", nodes=(), ports=(), flows=(), taps=()
+)
+"""What is known of the network that captures are from, where no Plan tells."""
+
+
+def gather_captured(measures: Measures, frames: Path, like: RunFacts | None = None) -> RunFacts:
+    """The results of captures, for streams of another run's Plan where there is one."""
     found: foreign.Json = {**measures}
-    flows = _told_apart(_flows(found, like.network))
+    network = NO_NETWORK if like is None else replace(like.network, hash="", taps=())
+    flows = _told_apart(_flows(found, network))
     return RunFacts(
-        manifest={"backend": "captures", "state": "complete", "title": like.title},
-        network=replace(like.network, hash="", taps=()),
+        manifest={"backend": "captures", "state": "complete", "title": like.title if like else ""},
+        network=network,
         flows=flows,
         groups=_told_apart(_groups(found, flows)),
         offset=found.get("offset"),

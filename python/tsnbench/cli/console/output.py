@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
@@ -127,3 +128,13 @@ def told() -> Iterator[None]:
         fail(Exit.INPUT_WRONG, f"{error.filename}: no permission")
     except KeyboardInterrupt:
         fail(Exit.INTERRUPTED, "interrupted; what was measured until then is kept")
+
+
+def figure_kinds(words: str, into: Path | None, option: str = "--report") -> tuple[str, ...]:
+    """The kinds of figure files that ``--figures`` names; without a page beside them it is an error."""
+    kinds = tuple(kind for kind in words.split(",") if kind)
+    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
+        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    if kinds and into is None:
+        fail(Exit.INPUT_WRONG, f"--figures: expected {option}")
+    return kinds

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, print_json, print_table, say, tell, told
+from tsnbench.cli.console.output import Exit, fail, figure_kinds, print_json, print_table, say, tell, told
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import Measures
 
 
 def measure(
-    folder: Annotated[
-        Path | None,
-        argument("FOLDER", "Run folder, one capture with TRDP telegrams, or a log of another tool."),
+    what: Annotated[
+        list[Path] | None,
+        argument(
+            "FOLDER",
+            "Run folder, a log of another tool, one capture with TRDP telegrams, or two captures: at the "
+            "talker and at the listener.",
+        ),
     ] = None,
     tx: Annotated[list[Path] | None, option("FILE", "Capture at the talker; may be repeated.")] = None,
     rx: Annotated[list[Path] | None, option("FILE", "Capture at the listener; may be repeated.")] = None,
@@ -44,6 +51,13 @@ def measure(
             "--stages", help="Latency and jitter at every stage of hosts, with a box plot (stages.svg)."
         ),
     ] = False,
+    report: Annotated[
+        Path | None,
+        option("PATH", "Of captures, also write a report: an HTML file, or a folder for report.html."),
+    ] = None,
+    figures: Annotated[
+        str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png.")
+    ] = "",
     everything: Annotated[
         bool, typer.Option("--all", help="All rows of all tables, not only the most important.")
     ] = False,
@@ -52,11 +66,15 @@ def measure(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The measures as JSON on stdout.")] = False,
 ) -> None:
-    """Measure delay, jitter and loss per stream: of a run folder, or of captures (--tx, --rx).
+    """Measure delay, jitter and loss per stream: of a run folder, or of captures (A B, or --tx, --rx).
 
     Of one capture: the TRDP telegrams in it. Of a log of isochron, netlatency, RTC-Testbench or
     cyclictest: its figures.
     """
+    drawn = figure_kinds(figures, report)
+    folder, tx, rx = _given(what or [], tx or [], rx or [])
+    if report is not None and not (tx and rx):
+        _no_report(folder)
     if sync is not None:
         if folder is not None or tx or rx or stages:
             fail(Exit.INPUT_WRONG, "--sync: expected one log and no run folder or capture")
@@ -114,15 +132,62 @@ def measure(
         if not tx or not rx:
             fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
         _only_captures([*tx, *rx])
-        measures = measure_captures(tx, rx, offset=offset, frames=frames)
+        if report is None:
+            measures, page = measure_captures(tx, rx, offset=offset, frames=frames), None
+        else:
+            measures, page = _reported(tx, rx, offset, frames, report, drawn)
     for warning in measures.get("source", {}).get("warnings", []):
         tell(f"warning: {warning}")
     if measures["offset"]:
         tell(measures["offset"]["text"])
+    if page is not None:
+        tell(f"report: {page}")
     if as_json:
         print_json(measures)
     else:
         print_table(measures_table(measures, most=most))
+
+
+def _given(what: list[Path], tx: list[Path], rx: list[Path]) -> tuple[Path | None, list[Path], list[Path]]:
+    """A folder or file, or the captures of both ends: two files without options are these."""
+    if len(what) == 2 and not (tx or rx) and not any(one.is_dir() for one in what):
+        return None, what[:1], what[1:]
+    if len(what) > 1:
+        fail(
+            Exit.INPUT_WRONG,
+            "expected one run folder or file, or two captures: at the talker, at the listener",
+        )
+    return (what[0] if what else None), tx, rx
+
+
+def _no_report(what: Path | None) -> NoReturn:
+    """Where the report of something else than two captures is, if it has one."""
+    text = "--report: expected captures of both ends"
+    if what is not None:
+        command = "report" if what.is_dir() else "inspect"
+        more = "" if what.is_dir() else " --report PATH"
+        text += f"\nhint: tsnbench {command} {what}{more}"
+    fail(Exit.INPUT_WRONG, text)
+
+
+def _reported(
+    tx: list[Path],
+    rx: list[Path],
+    offset: str | None,
+    frames: Path | None,
+    into: Path,
+    kinds: tuple[str, ...],
+) -> tuple[Measures, Path]:
+    """The measures of captures, and the page that was written of them."""
+    from tempfile import TemporaryDirectory
+
+    from tsnbench.measure import measure_captures
+    from tsnbench.report.captured_page import write_captures
+
+    with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
+        table = Path(scratch) / "frames.parquet" if frames is None else frames
+        measures = measure_captures(tx, rx, offset=offset, frames=table)
+        return measures, write_captures(measures, table, into, kinds)
 
 
 def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: bool) -> None:

@@ -21,10 +21,10 @@ def left_out(panels: Sequence[Panel]) -> str:
     missing = sum(panel.left_out for panel in panels)
     if not missing:
         return ""
+    known = any(panel.title.startswith("Priority") for panel in panels)
     return (
-        f" Of each priority the six streams with the greatest delay are drawn; {count(missing)} more are "
-        "in the "
-        "statistics table."
+        f" {'Of each priority the' if known else 'The'} six streams with the greatest delay are drawn; "
+        f"{count(missing)} more are in the statistics table."
     )
 
 

@@ -99,7 +99,8 @@ def panels(run: RunFacts) -> tuple[Panel, ...]:
         kept = {id(group) for group in slowest[:MOST_CURVES]}
         drawn = [curve for group in groups if id(group) in kept and (curve := curve_of(run, group))]
         if drawn:
-            title = "Several priorities" if pcp is None else f"Priority {pcp}"
+            unknown = "Several priorities" if run.network.flows else "Streams"
+            title = unknown if pcp is None else f"Priority {pcp}"
             found.append(Panel(title, tuple(drawn), len(groups) - len(drawn)))
     return tuple(found)
 
@@ -189,29 +190,32 @@ def _over_time(table: pl.DataFrame) -> Envelope | None:
     import polars as pl
 
     sent = table.filter(pl.col("t_tx_ns").is_not_null())
-    if sent.is_empty():
-        return None
-    first, last = sent["t_tx_ns"].min(), sent["t_tx_ns"].max()
+    return None if sent.is_empty() else envelope(sent, "t_tx_ns", "delay_ns")
+
+
+def envelope(table: pl.DataFrame, time: str, value: str) -> Envelope:
+    """Values over time, both in ns and without gaps; the table has a row at least."""
+    import polars as pl
+
+    first, last = table[time].min(), table[time].max()
     assert isinstance(first, int)
     assert isinstance(last, int)
     width = max(1, -(-(last - first + 1) // COLUMNS))
-    single = sent.height <= COLUMNS
-    column = (
-        pl.col("t_tx_ns") if single else (pl.col("t_tx_ns") - first) // width * width + first + width // 2
-    )
+    single = table.height <= COLUMNS
+    column = pl.col(time) if single else (pl.col(time) - first) // width * width + first + width // 2
     found = (
-        sent.group_by(column.alias("t"))
+        table.group_by(column.alias("at"))
         .agg(
-            pl.col("delay_ns").min().alias("low"),
-            pl.col("delay_ns").mean().alias("mean"),
-            pl.col("delay_ns").max().alias("high"),
+            pl.col(value).min().alias("low"),
+            pl.col(value).mean().alias("mean"),
+            pl.col(value).max().alias("high"),
         )
-        .sort("t")
+        .sort("at")
     )
     return Envelope(
-        t=tuple(value - origin(first) for value in found["t"]),
-        low=tuple(value / 1e3 for value in found["low"]),
-        mean=tuple(value / 1e3 for value in found["mean"]),
-        high=tuple(value / 1e3 for value in found["high"]),
+        t=tuple(at - origin(first) for at in found["at"]),
+        low=tuple(at / 1e3 for at in found["low"]),
+        mean=tuple(at / 1e3 for at in found["mean"]),
+        high=tuple(at / 1e3 for at in found["high"]),
         single=single,
     )

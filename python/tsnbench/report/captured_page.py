@@ -1,0 +1,196 @@
+"""The pages of captures: what two of them measure together, and what one of them shows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench.quantities import UNKNOWN
+from tsnbench.report import formatting
+from tsnbench.report.data import gather_captured
+from tsnbench.report.definitions import definitions
+from tsnbench.report.facts import Measure
+from tsnbench.report.figures.distributions import ccdf, jitter
+from tsnbench.report.figures.intervals import gaps, gaps_over_time, moments
+from tsnbench.report.figures.style import Drawing
+from tsnbench.report.figures.time import delay_over_time
+from tsnbench.report.files import destination, write_figures, write_text
+from tsnbench.report.page import charts, environment, statistics
+from tsnbench.report.parts.curves import panels
+from tsnbench.report.parts.intervals import gap_panel, lost_shares, rates
+from tsnbench.report.parts.losses import gaps as missing
+
+if TYPE_CHECKING:
+    from tsnbench.measure.inspection import InspectedStream, Inspection
+    from tsnbench.measure.types import Measures, SourceFile
+    from tsnbench.report.facts import RunFacts
+
+INSPECTED = (
+    ("interval", "the gap between two frames of a stream that follow each other in number."),
+    ("burst", "the most frames of a stream within the window that the table names."),
+    (
+        "missing",
+        "numbers without a frame. Only the sequence number of a payload proves that a frame is missing; a "
+        "stream without one has a dash.",
+    ),
+    ("octets", "length of the frames from destination address to FCS. Rates count the same octets."),
+)
+
+
+def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequence[str] = ()) -> Path:
+    """Write the page of captures of both ends, and figure files for papers beside it.
+
+    Args:
+        measures: ``tsnbench-measures/1`` of captures.
+        frames: the table of single frames that was written with them.
+        into: the folder for ``report.html`` and ``figures/``, or the HTML file itself.
+        figures: kinds of figure files: ``svg``, ``pdf``, ``png``.
+
+    Returns:
+        The HTML file.
+    """
+    run = gather_captured(measures, frames)
+    drawn = _captured(run, frames)
+    sent, received, lost = (
+        sum(one.counts.get(key, 0) for one in run.groups) for key in ("sent", "received", "lost")
+    )
+    source = measures["source"]
+    text = (
+        environment()
+        .get_template("captures.html")
+        .render(
+            title=" and ".join(Path(one["path"]).name for one in source["files"][:2]),
+            kind="tsnbench report of captures",
+            outcome=formatting.outcome((), run.groups).replace("; none has a requirement", ""),
+            facts=[
+                ("streams", formatting.count(len(run.groups))),
+                ("frames sent", formatting.count(sent)),
+                ("received", formatting.count(received)),
+                ("lost", formatting.count(lost)),
+            ],
+            warnings=run.warnings,
+            charts=charts(drawn),
+            groups=run.groups,
+            statistics=statistics,
+            gaps=missing(run),
+            definitions=[
+                *(pair for pair in definitions(run) if pair[0] not in ("verdict", "margin", "bound", "hop")),
+            ],
+            provenance=_files(source["files"], source["formats"]),
+        )
+    )
+    return _write(into, text, drawn, figures)
+
+
+def _captured(run: RunFacts, frames: Path) -> list[Drawing]:
+    shown = panels(run)
+    found = []
+    if shown:
+        found.append(ccdf(shown))
+        if any(curve.jitter for panel in shown for curve in panel.curves):
+            found.append(jitter(shown))
+        if any(curve.over_time for panel in shown for curve in panel.curves):
+            found.append(delay_over_time(shown))
+    ends = (
+        gap_panel(frames, run.groups, "t_tx_ns", "As sent"),
+        gap_panel(frames, run.groups, "t_rx_ns", "As received"),
+    )
+    if there := [end for end in ends if end is not None]:
+        found += [gaps(there), gaps_over_time(there)]
+    if lost := lost_shares(frames, run.groups):
+        found.append(
+            moments(
+                "losses-over-time",
+                "Losses over time",
+                "Share of the frames sent in each moment that were not received, by time of sending; the "
+                "streams that lost the most.",
+                "lost frames (%)",
+                lost,
+            )
+        )
+    return found
+
+
+def write_inspection(found: Inspection, frames: Path, into: Path, figures: Sequence[str] = ()) -> Path:
+    """Write the page of one capture, and figure files for papers beside it.
+
+    Args:
+        found: ``tsnbench-inspection/1``.
+        frames: the table of single frames that was written with it.
+        into: the folder for ``report.html`` and ``figures/``, or the HTML file itself.
+        figures: kinds of figure files: ``svg``, ``pdf``, ``png``.
+
+    Returns:
+        The HTML file.
+    """
+    streams = [_stream(one, place) for place, one in enumerate(found["streams"])]
+    drawn = []
+    if (panel := gap_panel(frames, streams, "t_tx_ns", "Streams")) is not None:
+        drawn += [gaps([panel]), gaps_over_time([panel])]
+    if flowed := rates(frames, streams):
+        drawn.append(
+            moments(
+                "rates-over-time",
+                "Rates over time",
+                "Octets of each stream's frames in each moment, destination address to FCS; the streams with "
+                "the most frames.",
+                "rate (Mbit/s)",
+                flowed,
+            )
+        )
+    many = len(streams)
+    frames_of = formatting.count(sum(one["frames"] for one in found["streams"]))
+    text = (
+        environment()
+        .get_template("inspection.html")
+        .render(
+            title=Path(found["file"]).name,
+            kind="tsnbench report of one capture",
+            outcome=f"{frames_of} frames of {formatting.count(many)} {'stream' if many == 1 else 'streams'}.",
+            facts=[
+                ("frames", formatting.count(found["frames"])),
+                ("payloads", ", ".join(found["payloads"]) or UNKNOWN),
+            ],
+            warnings=found["warnings"],
+            charts=charts(drawn),
+            found=found,
+            definitions=INSPECTED,
+            provenance=[("Capture", found["file"]), ("Unreadable frames", str(found["unreadable_frames"]))],
+        )
+    )
+    return _write(into, text, drawn, figures)
+
+
+def _stream(one: InspectedStream, place: int) -> Measure:
+    return Measure(
+        stream=one["stream"],
+        group=one["stream"],
+        listener="",
+        counts={"sent": one["frames"]},
+        lost_where=(),
+        delay=None,
+        jitter={},
+        spread_ns=None,
+        rates={},
+        paths=(place,),
+    )
+
+
+def _files(files: Sequence[SourceFile], payloads: Sequence[str]) -> list[tuple[str, str]]:
+    sides = {"tx": "Capture at the talker", "rx": "Capture at the listener"}
+    return [
+        *(
+            (sides.get(one["side"], one["side"]), f"{one['path']}, {formatting.count(one['frames'])} frames")
+            for one in files
+        ),
+        ("Payloads", ", ".join(payloads) or UNKNOWN),
+    ]
+
+
+def _write(into: Path, text: str, drawn: Sequence[Drawing], figures: Sequence[str]) -> Path:
+    page = destination([], into)
+    write_text(page, text)
+    if figures:
+        write_figures(page.parent / "figures", drawn, figures)
+    return page

@@ -1,0 +1,135 @@
+"""Pages of captures: what their figures draw against numbers worked out here, and their commands."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench.cli.main import app
+from tsnbench.measure import measure_captures
+from tsnbench.report.data import gather_captured
+from tsnbench.report.facts import Measure
+from tsnbench.report.parts.intervals import MOMENTS, gap_panel, lost_shares, rates
+
+
+def table(rows: Sequence[tuple[int, int, int | None, int | None]], into: Path) -> Path:
+    """Frames of one path: number, t_tx, t_rx, octets."""
+    columns = {
+        "path": pl.UInt32,
+        "seq": pl.UInt64,
+        "t_tx_ns": pl.Int64,
+        "t_rx_ns": pl.Int64,
+        "octets": pl.UInt32,
+    }
+    pl.DataFrame([(0, *row) for row in rows], schema=columns, orient="row").write_parquet(into)
+    return into
+
+
+def stream(**counts: int) -> Measure:
+    return Measure("s", "s", "", {"sent": 4, **counts}, (), None, {}, None, {}, paths=(0,))
+
+
+def test_gaps_at_both_ends(tmp_path: Path) -> None:
+    rows = [(1, 1_000, 50_000, 64), (2, 3_000, 40_000, 64), (3, 9_000, None, 64), (4, 10_000, 70_000, 64)]
+    frames = table(rows, tmp_path / "frames.parquet")
+    sent = gap_panel(frames, [stream()], "t_tx_ns", "As sent")
+    arrived = gap_panel(frames, [stream()], "t_rx_ns", "As received")
+    assert sent is not None
+    assert arrived is not None
+    (left,), (reached,) = sent.curves, arrived.curves
+    assert left.distribution.x == (1.0, 2.0, 6.0)
+    assert left.distribution.y == (1 / 3, 2 / 3, 1)
+    # Arrivals are in the order of time: 40, 50, 70 us.
+    assert (reached.distribution.x, reached.over_time.mean) == ((10.0, 20.0), (10.0, 20.0))
+    assert gap_panel(table(rows[:1], tmp_path / "one.parquet"), [stream()], "t_tx_ns", "") is None
+
+
+def test_shares_of_lost_frames_and_rates(tmp_path: Path) -> None:
+    # 100 moments of 10 ns: frames 0, 1 in the first, 2 in the last.
+    rows = [(0, 0, None, 100), (1, 5, 7, 100), (2, 999, None, 50)]
+    frames = table(rows, tmp_path / "frames.parquet")
+    (lost,) = lost_shares(frames, [stream(lost=2)])
+    assert (lost.t, lost.y, lost.width_ns) == ((0.0, 990.0), (50.0, 100.0), 10)
+    assert lost_shares(frames, [stream(lost=0)]) == []
+    assert lost_shares(frames, [stream(lost=2, missing_timestamp=1)]) == []
+    (flowed,) = rates(frames, [stream()])
+    # 200 octets in 10 ns are 160 Gbit/s.
+    assert (len(flowed.y), flowed.y[0], flowed.y[1], flowed.y[-1]) == (MOMENTS, 160_000.0, 0.0, 40_000.0)
+
+
+def test_the_page_of_two_captures(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    tx, rx = map(str, ends)
+    given = CliRunner().invoke(
+        app, ["measure", tx, rx, "--json", "--report", str(tmp_path / "site"), "--figures", "svg"]
+    )
+    assert given.exit_code == 0, given.output
+    assert json.loads(given.stdout) == json.loads(json.dumps(measure_captures(tx, rx)))
+    page = (tmp_path / "site/report.html").read_text()
+    assert "100 of 5\u202f100 frames of rtc vlan 100 pcp 6 were lost." in page
+    names = sorted(one.stem for one in (tmp_path / "site/figures").iterdir())
+    assert names == [
+        "ccdf", "delay-over-time", "intervals", "intervals-over-time", "jitter-ecdf", "losses-over-time"
+    ]  # fmt: skip
+    assert all(f'id="{name}-title"' in page for name in names)
+
+
+def test_without_losses_there_is_no_figure_of_losses(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copy(ends[0], ends[1])
+    given = CliRunner().invoke(app, ["measure", *map(str, ends), "--report", str(tmp_path / "page.html")])
+    assert given.exit_code == 0
+    assert "losses-over-time" not in (tmp_path / "page.html").read_text()
+
+
+def test_the_page_of_one_capture(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    page = tmp_path / "one.html"
+    given = CliRunner().invoke(app, ["inspect", str(ends[1]), "--report", str(page)])
+    assert given.exit_code == 0, given.output
+    text = page.read_text()
+    assert "5\u202f000 frames of 1 stream." in text
+    assert '<td class="n">999</td><td class="n">100</td>' in text
+    assert all(
+        f'id="{name}-title"' in text for name in ("intervals", "intervals-over-time", "rates-over-time")
+    )
+
+
+def test_streams_of_captures_have_no_priority(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    frames = tmp_path / "frames.parquet"
+    run = gather_captured(measure_captures(*ends, frames=frames), frames)
+    assert [group.pcp for group in run.groups] == [None]
+    assert run.network.flows == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["measure", "{tx}", "--report", "p.html"], "hint: tsnbench inspect {tx} --report PATH"),
+        (["measure", "{folder}", "--report", "p.html"], "hint: tsnbench report {folder}"),
+        (["measure", "--report", "p.html"], "--report: expected captures of both ends"),
+        (["measure", "{tx}", "{rx}", "--figures", "svg"], "--figures: expected --report"),
+        (
+            ["inspect", "{tx}", "--report", "p.html", "--figures", "gif"],
+            "expected svg, pdf or png, found gif",
+        ),
+        (["measure", "{tx}", "{rx}", "{tx}"], "expected one run folder or file, or two captures"),
+        (["measure", "{folder}", "{rx}"], "expected one run folder or file, or two captures"),
+    ],
+)
+def test_mistakes(ends: tuple[Path, Path], tmp_path: Path, words: list[str], said: str) -> None:
+    names = {"tx": str(ends[0]), "rx": str(ends[1]), "folder": str(tmp_path)}
+    given = CliRunner().invoke(app, [word.format(**names) for word in words])
+    assert given.exit_code == 2
+    assert said.format(**names) in given.output.replace("\n", " ").replace("  ", " ")
+
+
+def test_a_page_of_somebody_else_stays(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<html>mine</html>")
+    given = CliRunner().invoke(app, ["measure", *map(str, ends), "--report", str(page)])
+    assert given.exit_code == 2
+    assert page.read_text() == "<html>mine</html>"
