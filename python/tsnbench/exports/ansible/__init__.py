@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 PHASES = ("install", "setup", "scenario", "process")
 """Of EnGINE's framework, II-D."""
-_PROGRAM = (
-    "python3 -c 'import tsnbench, pathlib; "
-    'print(pathlib.Path(tsnbench.__file__).with_name("tsnbench-traffic"))\''
-)
+# Quotes of two kinds only: Ansible's templates of 2.19 and later keep a backslash before a quote.
+_PROGRAM = 'python3 -c "from tsnbench.backends.kernel import traffic; print(traffic.program())"'
 
 
 def files(network: Network, profile: Profile, notes: Notes) -> dict[str, str]:
@@ -63,6 +61,7 @@ def _inventory(network: Network, profile: Profile) -> str:
 
     lines = [
         "# The hosts of one Plan. Add ansible_host and ansible_user where a name is no address.",
+        "# With ansible_user root, set ansible_become to false: such hosts may have no sudo.",
         "# Interfaces are named by --interface of tsnbench plan.",
         "all:",
         "  hosts:",
@@ -75,9 +74,10 @@ def _inventory(network: Network, profile: Profile) -> str:
             f"      tsnbench_ports: {json.dumps(ports)}",
         ]
     values = {
+        "ansible_become": True,
         "tsnbench_wires": [f"{end(a)} - {end(b)}" for a, b in network.links()],
         "tsnbench_target": "/var/tmp/tsnbench",
-        "tsnbench_talker": f"{{{{ lookup('ansible.builtin.pipe', {json.dumps(_PROGRAM)}) }}}}",
+        "tsnbench_talker": f"{{{{ lookup('ansible.builtin.pipe', '{_PROGRAM}') }}}}",
         "tsnbench_ptp": "gptp" in document.get("clocks", {}),
         "tsnbench_lead_s": 30,
         "tsnbench_run_s": -(-(document["duration_ns"] + document["drain_ns"]) // 10**9),
@@ -120,7 +120,8 @@ def _run(network: Network, node: int, profile: Profile) -> str:
         lines += [
             f"tcpdump -i {word} -j {stamps} --time-stamp-precision=nano -s {CAPTURED_OCTETS} "
             f'-U --immediate-mode -w results/{word}.pcap 2> results/{word}.txt & captures="$captures $!"',
-            f'until grep -qs "listening on" results/{word}.txt; do kill -0 $! || exit 1; sleep 0.1; done',
+            f'until grep -qs "listening on" results/{word}.txt; do '
+            f"kill -0 $! 2> /dev/null || {{ cat results/{word}.txt >&2; exit 1; }}; sleep 0.1; done",
         ]
     # A late node reports that, and does not begin at another instant than all others.
     lines.append('[ "$(now)" -lt "$epoch" ] || { echo "the zero of the Plan has passed" >&2; exit 1; }')
@@ -129,7 +130,7 @@ def _run(network: Network, node: int, profile: Profile) -> str:
         ports = " ".join(f"--port {port}={shlex.quote(profile.interface(network, port))}" for port in own)
         lines.append(
             f'./tsnbench-traffic talk plan.json --node {node} {ports} --epoch "$epoch" '
-            "--log results/talk.json & talker=$!"
+            "--log results/talk.txt & talker=$!"
         )
     whole = document["duration_ns"] + document["drain_ns"]
     lines.append(f"sleep $(( (epoch + {whole} - $(now)) / 1000000000 + 3 ))")

@@ -36,9 +36,12 @@ MaxSessions 100
 
 def missing(sshd: Path | None = None) -> str:
     """Why ssh to hosts of a lab is not possible here; empty if it is."""
-    if server(sshd) is None or not shutil.which("ssh") or not shutil.which("ssh-keygen"):
-        return "packages are missing: openssh-server (unpacked is enough: TSNBENCH_SSHD), openssh-client"
-    return ""
+    gone = []
+    if server(sshd) is None:
+        gone.append("openssh-server (unpacked is enough: name its sshd in TSNBENCH_SSHD)")
+    if not shutil.which("ssh") or not shutil.which("ssh-keygen"):
+        gone.append("openssh-client")
+    return f"packages are missing: {', '.join(gone)}" if gone else ""
 
 
 def server(sshd: Path | None = None) -> Path | None:
