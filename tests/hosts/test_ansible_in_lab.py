@@ -100,8 +100,9 @@ def test_plays_measure_what_a_run_on_hosts_measures(made: tuple[Plan, lab.Lab], 
     left = subprocess.run([*ssh, "a", "ls /var/tmp"], capture_output=True, text=True, check=True).stdout
     assert not left
     results = tmp_path / "out/ansible/results"
-    words = ["measure", "--tx", results / "a/eth1.pcap", "--rx", results / "b/eth1.pcap", "--json"]
-    done = subprocess.run([sys.executable, "-m", "tsnbench", *words], capture_output=True, text=True, check=True)
+    captures = ["--tx", results / "a/eth1.pcap", "--rx", results / "b/eth1.pcap"]
+    words = [sys.executable, "-m", "tsnbench", "measure", *captures, "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     # A capture of a port has frames of both directions.
     of_plays = counted(json.loads(done.stdout), lambda path: path["stream"].startswith("tsnbench/"))
     run = plan.run(on=Hosts(load_inventory(up.inventory)), into=tmp_path / "run")
