@@ -32,6 +32,7 @@ QUICK = (
     "flextest/sender-precision",
     "ocora/frer",
     "ocora/planned-windows",
+    "ocora/trdp-ring",
     "ocora/two-windows",
 )
 """Run again by the tests, at their own durations: small ones of each kind."""
@@ -295,3 +296,12 @@ def test_outliers_are_those_of_a_box_plot() -> None:
     # The box is from 24 to 75, and reaches from -52.5 to 151.5.
     assert _outliers(pl.Series([*range(101), -52, 151])) == 0
     assert _outliers(pl.Series([*range(101), -53, 152])) == 2
+
+
+def test_names_of_stages_have_dashes_too() -> None:
+    from paper_figures.taking import _two
+
+    assert _two("interval-start-app-rx") == ("interval-start", "app-rx")
+    assert _two("driver-rx") == ("driver", "rx")
+    with pytest.raises(NoQuantityError, match="no two stages: driver"):
+        _two("driver")

@@ -7,7 +7,7 @@ Scenario file, values of its parameters in brackets, whose quantity, and a path 
 path                        what
 ==========================  ================================================================================
 ``delay.mean``              a stream's measures, all its flows together; any path in ``measures.json``
-``driver-rx/delay.mean``    the same between other stages
+``driver-rx/delay.mean``    the same between other stages (``interval-start-app-rx/delay.mean``)
 ``jitter.max``              of the step from frame to frame, absolute
 ``frames.at=12240``         share of frames with this delay in ns; subject ``*``: of all streams
 ``frames.above=100000``     how many frames have a greater delay

@@ -12,6 +12,7 @@ from paper_figures.quantity import Quantity
 from tsnbench.measure import measure_run
 from tsnbench.plan.gates import open_share
 from tsnbench.runs import Run
+from tsnbench.scenario.model.hosts import STAGES
 
 Value = float | int
 Document = dict[str, Any]
@@ -55,9 +56,8 @@ class Taken:
 
     def _between(self, stages: str) -> Document:
         if stages not in self._measures:
-            start, _, end = stages.partition("-")
             self._measures[stages] = (
-                measure_run(self.run.folder, start, end) if stages else self.run.measures()
+                measure_run(self.run.folder, *_two(stages)) if stages else self.run.measures()
             )
         return self._measures[stages]
 
@@ -129,6 +129,15 @@ class Taken:
         first = port["gates"]["entries"][0]
         opens = int(port["gates"].get("base_time_ns", 0))
         return opens if rest == "opens" else opens + int(first["interval_ns"])
+
+
+def _two(stages: str) -> tuple[str, str]:
+    """``interval-start-app-rx``: from ``interval-start`` to ``app-rx``. Names of stages have dashes, too."""
+    for start in STAGES:
+        end = stages.removeprefix(f"{start}-")
+        if end != stages and end in STAGES:
+            return start, end
+    raise NoQuantityError(f"no two stages: {stages}")
 
 
 def _one(rows: Iterable[Document], key: str, name: str) -> Document:
