@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
@@ -99,8 +100,9 @@ def test_the_table_names_the_reason(line: Plan) -> None:
 
 
 def test_a_plan_that_contradicts_itself_is_refused(line: Plan) -> None:
-    line.document["streams"][0]["route"][0]["port"] = 99
+    document = copy.deepcopy(line.document)
+    document["streams"][0]["route"][0]["port"] = 99
     with pytest.raises(BoundsError, match="route"):
-        bounds(line)
+        bounds(Plan(document))
     with pytest.raises(ValueError, match="cannot be read"):
         _native.bounds("{}")

@@ -38,7 +38,7 @@ pub use policing::{
 };
 pub use port::{Cbs, CbsLinux, Class, Node, NodeKind, Port, Preemption};
 pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
-pub use read::{PlanError, content_hash};
+pub use read::{PlanError, content_hash, digest};
 pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Rewritten,
     Span,

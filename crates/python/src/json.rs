@@ -14,34 +14,30 @@ fn json_indented(py: Python<'_>, text: &str) -> PyResult<String> {
 fn indented(text: &str) -> Result<String, serde_json::Error> {
     serde_json::from_str::<serde::de::IgnoredAny>(text)?;
     let mut out = String::with_capacity(2 * text.len());
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    let mut letters =
-        text.chars().filter(|letter| !letter.is_ascii_whitespace() || *letter == ' ').peekable();
+    let mut depth = 0_usize;
     let line = |out: &mut String, depth: usize| {
         out.push('\n');
         (0..depth).for_each(|_| out.push_str("  "));
     };
-    while let Some(letter) = letters.next() {
-        if quoted {
-            out.push(letter);
-            (quoted, escaped) = (letter != '"' || escaped, letter == '\\' && !escaped);
-            continue;
-        }
+    let mut rest = text.trim_start();
+    while let Some(letter) = rest.chars().next() {
         match letter {
             '"' => {
-                quoted = true;
-                out.push('"');
+                let (string, behind) = rest.split_at(string_end(rest.as_bytes()));
+                out.push_str(string);
+                rest = behind.trim_start();
+                continue;
             }
-            ' ' => {}
             '{' | '[' => {
                 out.push(letter);
-                while letters.next_if_eq(&' ').is_some() {}
-                if let Some(close) = letters.next_if(|next| matches!(next, '}' | ']')) {
+                let within = rest[1..].trim_start();
+                if let Some(close) = within.chars().next().filter(|next| matches!(next, '}' | ']')) {
                     out.push(close);
-                } else {
-                    depth += 1;
-                    line(&mut out, depth);
+                    rest = within[1..].trim_start();
+                    continue;
                 }
+                depth += 1;
+                line(&mut out, depth);
             }
             '}' | ']' => {
                 depth = depth.saturating_sub(1);
@@ -53,10 +49,29 @@ fn indented(text: &str) -> Result<String, serde_json::Error> {
                 line(&mut out, depth);
             }
             ':' => out.push_str(": "),
-            _ => out.push(letter),
+            _ => {
+                let end = rest.find(|c: char| ",]}: \n\r\t".contains(c)).unwrap_or(rest.len());
+                out.push_str(&rest[..end]);
+                rest = rest[end..].trim_start();
+                continue;
+            }
         }
+        rest = rest[1..].trim_start();
     }
     Ok(out)
+}
+
+/// Where a text behind its first quotation mark ends: behind the second one that no backslash precedes.
+fn string_end(text: &[u8]) -> usize {
+    let mut place = 1;
+    while let Some(octet) = text.get(place) {
+        match octet {
+            b'"' => return place + 1,
+            b'\\' => place += 2,
+            _ => place += 1,
+        }
+    }
+    text.len()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

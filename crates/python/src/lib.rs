@@ -1,6 +1,7 @@
 //! The native half of the Python package: conversions only, no decisions.
 
 mod bounds;
+mod canonical;
 mod disk;
 mod json;
 mod measure;
@@ -17,6 +18,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bounds::register(module)?;
+    canonical::register(module)?;
     json::register(module)?;
     measure::register(module)?;
     plan::register(module)?;

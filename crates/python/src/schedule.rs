@@ -25,7 +25,7 @@ struct Delays {
 
 /// Places the streams of a problem (JSON) with an effort (JSON); returns the decisions and every link's gate list as
 /// JSON. `earlier_json`: by stream the decision of an earlier plan, or null; earlier decisions are kept where
-/// possible.
+/// possible. A path that the problem gives is not returned: its stream has an empty `tree`.
 ///
 /// Raises ValueError if the problem is invalid.
 #[pyfunction]
@@ -36,7 +36,7 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
     let effort: Effort = serde_json::from_str(effort_json).map_err(|error| refuse(&error))?;
     let earlier: Vec<Option<Placed>> = serde_json::from_str(earlier_json).map_err(|error| refuse(&error))?;
     let found = py.detach(|| {
-        let outcome = solve_keeping(problem.clone(), &earlier, &effort)?;
+        let mut outcome = solve_keeping(problem.clone(), &earlier, &effort)?;
         let mut reasons = explain(&problem, &outcome.refused, &Depth::default());
         let mut gates = Vec::new();
         for list in gate_lists(&problem, &outcome.placed) {
@@ -46,19 +46,15 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
             }
         }
         let sentences = reasons.iter().map(ToString::to_string).collect();
+        for (stream, placed) in problem.streams.iter().zip(&mut outcome.placed) {
+            if let (Some(_), Some(placed)) = (&stream.tree, placed) {
+                placed.tree.clear();
+            }
+        }
         Ok(Found { outcome, gates, reasons, sentences })
     });
     let found = found.map_err(|error: tsn_schedule::ProblemError| refuse(&error))?;
     serde_json::to_string(&found).map_err(|error| refuse(&error))
-}
-
-/// The violations of the scheduled streams of a plan's JSON text: sentences, which name streams, ports and nodes by
-/// their index. Raises ValueError if the plan cannot be used.
-#[pyfunction]
-fn verify(py: Python<'_>, plan_json: &str) -> PyResult<Vec<String>> {
-    let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let report = py.detach(|| tsn_verify::verify(&plan, &tsn_verify::Known::default()));
-    Ok(report.violations.iter().map(ToString::to_string).collect())
 }
 
 /// The greatest possible delays of the scheduled streams of a plan's JSON text, by the proof of its schedule, as
@@ -90,7 +86,6 @@ fn proven_windows(py: Python<'_>, plan_json: &str) -> PyResult<String> {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schedule, module)?)?;
-    module.add_function(wrap_pyfunction!(verify, module)?)?;
     module.add_function(wrap_pyfunction!(proven_delays, module)?)?;
     module.add_function(wrap_pyfunction!(proven_windows, module)?)
 }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, print_json, print_table, say, tell, told
+from tsnbench.cli.console.output import Exit, data, print_json, print_json_text, print_table, say, tell, told
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ def plan(
         list[str] | None, option("PORT=NAME", "Interface of a port: 'sw1 -> sw2=enp3s0'.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="The processor time of each planning pass, on stderr.")
+    ] = False,
 ) -> None:
     """Plan a scenario: paths, classes, shapers, loads, or the worst case; as tables, JSON or files."""
     from tsnbench.planning import plan as make_plan
@@ -84,7 +88,10 @@ def plan(
         for name, value in (("--to", to), ("--yang", yang), ("--interface", interface)):
             if value and export is None:
                 raise InputError(f"{name}: expected --export with it, found none\n  hint: add --export out")
+        done = Timing().done if timing else _untimed
+        done("start")
         scenarios = selected(load_variants(file), only or [])
+        done("read")
         if keep is not None:
             from tsnbench.cli.incremental import kept
 
@@ -94,7 +101,7 @@ def plan(
                 print_json({"plan": json.loads(made.to_json()), "changes": changes})
                 return
         else:
-            plans = [make_plan(scenario) for scenario in scenarios]
+            plans = [make_plan(scenario, done=done) for scenario in scenarios]
         if strict:
             refuse_warnings(plans)
         if report is not None:
@@ -109,13 +116,32 @@ def plan(
             _bounds(plans, as_json, judge, everything)
             return
         if as_json:
-            documents = [json.loads(one.to_json()) for one in plans]
-            print_json(documents[0] if len(documents) == 1 else documents)
+            texts = [one.to_json() for one in plans]
+            print_json_text(texts[0] if len(texts) == 1 else f"[{','.join(texts)}]")
+            done("print")
             return
         from tsnbench.cli.console.plan_tables import print_plan
 
         for one in plans:
             print_plan(one, data(), everything)
+        done("print")
+
+
+class Timing:
+    """Prints how long each step took, in processor time of the whole process."""
+
+    def __init__(self) -> None:
+        self.before = 0.0
+
+    def done(self, step: str) -> None:
+        """A step has ended."""
+        now = process_time()
+        tell(f"{step:<24}{now - self.before:8.3f} s")
+        self.before = now
+
+
+def _untimed(_: str) -> None:
+    """Nobody asked for times."""
 
 
 def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> None:

@@ -5,13 +5,13 @@ IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import sizes
-from tsnbench.plan.paths import paths_to
+from tsnbench.plan.paths import path_to, paths_to
 from tsnbench.plan.regeneration import priorities_of
 from tsnbench.scenario.sizes import PREAMBLE, START_DELIMITER
 
@@ -75,10 +75,8 @@ def smallest_delay_ps(
         points = stamped_points(document)
     if octets is None:
         octets = sizes(stream["size"]).largest
-    priorities = priorities_of(document, stream)
-    pcps = {hop["port"]: pcp for hop, pcp in zip(stream["route"], priorities, strict=True)}
-    stored = _stored(stream)
-    return min(_smallest(document, each, octets, pcps, points, stored) for each in paths_to(stream, listener))
+    paths = paths_to(stream, listener)
+    return min([_smallest(document, stream, each, octets, points) for each in paths])
 
 
 def _stored(stream: Stream) -> set[int]:
@@ -91,34 +89,96 @@ def _stored(stream: Stream) -> set[int]:
 
 def _smallest(
     document: PlanDocument,
+    stream: Stream,
     passed: list[tuple[int, int]],
     octets: int,
-    pcps: Mapping[int, int],
     points: Mapping[str, str],
-    stored: Set[int],
 ) -> int:
+    ports, nodes = document["ports"], document["nodes"]
+    delay, cuts = 0, False
+    for number, tag in passed:
+        port = ports[number]
+        node = nodes[port["node"]]
+        # Of the first node, where frames are made, nothing is counted: it is taken off below.
+        delay += node["processing_ns"] * 1_000 + port["propagation_ps"]
+        delay += transmission_ps(BEFORE_STAMP + octets + tag, port["rate_bps"])
+        cuts = cuts or "cut_through_octets" in node
+    first, last = ports[passed[0][0]], ports[passed[-1][0]]
+    delay -= nodes[first["node"]]["processing_ns"] * 1_000
+    if cuts:
+        delay -= _not_waited_for(document, stream, passed, octets)
+    sent = [BEFORE_STAMP + octets + tag for _, tag in (passed[0], passed[-1])]
+    return delay - _outside_stamps(first, last, sent, points)
+
+
+def _outside_stamps(first: Port, last: Port, sent: Sequence[int], points: Mapping[str, str]) -> int:
+    """What the talker's stamp and the listener's stamp leave out of a delay, in ps.
+
+    ``sent``: octets of the frame with its preamble, as the first and as the last port send it.
+    """
+    before_point = {"start": BEFORE_STAMP, RELEASE: 0}
+    stamped = before_point.get(points.get(f"{first['name']} tx", "start"), sent[0])
+    outside = transmission_ps(stamped, first["rate_bps"])
+    if points.get(f"{last['name']} rx") == "start":
+        outside += transmission_ps(sent[-1], last["rate_bps"])
+        outside -= transmission_ps(BEFORE_STAMP, last["rate_bps"])
+    return outside
+
+
+class SmallestDelays:
+    """The smallest delays of many streams of one Plan: what a frame takes at a port is computed once.
+
+    Args:
+        document: the Plan's document, which does not change meanwhile.
+    """
+
+    def __init__(self, document: PlanDocument) -> None:
+        self._document = document
+        self._points = stamped_points(document)
+        self._plain = not any("cut_through_octets" in node for node in document["nodes"])
+        self._takes: dict[int, list[int]] = {}
+
+    def ns(self, stream: Stream, listener: int, octets: int) -> int:
+        """As :func:`smallest_delay_ns` says, for a frame of so many octets."""
+        if not self._plain or "redundancy" in stream:
+            return smallest_delay_ns(self._document, stream, listener, octets, self._points)
+        takes = self._takes.get(octets)
+        if takes is None:
+            takes = self._takes[octets] = [self._at(port, octets) for port in self._document["ports"]]
+        passed = path_to(stream, listener)
+        delay = sum([takes[number] for number in passed])
+        first, last = (self._document["ports"][number] for number in (passed[0], passed[-1]))
+        delay -= self._document["nodes"][first["node"]]["processing_ns"] * 1_000
+        sent = [BEFORE_STAMP + octets] * 2
+        return (delay - _outside_stamps(first, last, sent, self._points)) // 1_000
+
+    def since_release_ns(self, stream: Stream, listener: int, octets: int) -> int:
+        """The same, counted from the frame's release."""
+        points = since_release(self._document, stream, self._points)
+        return smallest_delay_ns(self._document, stream, listener, octets, points)
+
+    def _at(self, port: Port, octets: int) -> int:
+        processing: int = self._document["nodes"][port["node"]]["processing_ns"] * 1_000
+        return processing + port["propagation_ps"] + transmission_ps(BEFORE_STAMP + octets, port["rate_bps"])
+
+
+def _not_waited_for(
+    document: PlanDocument, stream: Stream, passed: list[tuple[int, int]], octets: int
+) -> int:
+    """How much earlier a frame is there because nodes begin to send it before it is in, in ps."""
+    stored = _stored(stream)
+    priorities = priorities_of(document, stream)
+    pcps = {hop["port"]: pcp for hop, pcp in zip(stream["route"], priorities, strict=True)}
     ports = [document["ports"][number] for number, _ in passed]
-    sent = [BEFORE_STAMP + octets + tag for _, tag in passed]
-    first, last = ports[0], ports[-1]
-    delay: int = sum(port["propagation_ps"] for port in ports)
-    delay += sum(transmission_ps(size, port["rate_bps"]) for size, port in zip(sent, ports, strict=True))
-    delay += sum(document["nodes"][port["node"]]["processing_ns"] * 1_000 for port in ports[1:])
+    earlier = 0
     for place, (before, after) in enumerate(pairwise(ports)):
         number, tag = passed[place]
         if number in stored:
             continue
         whole = transmission_ps(BEFORE_STAMP + octets + tag, before["rate_bps"])
-        in_time = (
-            BEFORE_STAMP + octets + tag - cut_octets(document, before, after, octets + tag, pcps[number])
-        )
-        delay -= whole - transmission_ps(in_time, before["rate_bps"])
-    before_point = {"start": BEFORE_STAMP, RELEASE: 0}
-    stamped = before_point.get(points.get(f"{first['name']} tx", "start"), sent[0])
-    delay -= transmission_ps(stamped, first["rate_bps"])
-    if points.get(f"{last['name']} rx") == "start":
-        delay -= transmission_ps(sent[-1], last["rate_bps"])
-        delay += transmission_ps(BEFORE_STAMP, last["rate_bps"])
-    return delay
+        cut = cut_octets(document, before, after, octets + tag, pcps[number])
+        earlier += whole - transmission_ps(BEFORE_STAMP + octets + tag - cut, before["rate_bps"])
+    return earlier
 
 
 def since_release(document: PlanDocument, stream: Stream, points: Mapping[str, str]) -> Mapping[str, str]:

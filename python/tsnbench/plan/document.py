@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,26 +29,12 @@ FORMAT = "tsnbench-plan/1"
 
 def canonical(document: object) -> str:
     """JSON with sorted keys and no white space, byte for byte what ``crates/plan`` hashes."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _native.canonical(document)
 
 
 def content_hash(document: PlanDocument) -> str:
     """SHA-256 of the canonical JSON without the field ``hash``, as lower-case hex."""
-    return _digest(_canonical_values(without_hash(document)))
-
-
-def _canonical_values(document: PlanDocument) -> dict[str, str]:
-    """The canonical JSON of each value of the document."""
-    return {key: canonical(value) for key, value in sorted(document.items())}
-
-
-def _joined(values: dict[str, str]) -> str:
-    """The canonical JSON of the document with these values."""
-    return "{" + ",".join(f"{canonical(key)}:{text}" for key, text in sorted(values.items())) + "}"
-
-
-def _digest(values: dict[str, str]) -> str:
-    return hashlib.sha256(_joined(values).encode()).hexdigest()
+    return _native.plan_text(document)[1]
 
 
 def without_hash(document: PlanDocument) -> PlanDocument:
@@ -77,9 +62,14 @@ class Plan:
         """Warnings: what to look at before you trust a result."""
         return warnings(self.document, self.places)
 
+    @cached_property
+    def _text(self) -> tuple[str, str]:
+        """The canonical JSON with its hash, and the hash: written once, as the document does not change."""
+        return _native.plan_text(self.document)
+
     @property
     def hash(self) -> str:
-        return content_hash(self.document)
+        return self._text[1]
 
     @property
     def name(self) -> str:
@@ -87,9 +77,7 @@ class Plan:
 
     def to_json(self) -> str:
         """The canonical content with its hash; the same scenario gives the same bytes."""
-        # Each value becomes text once, for the hash and for the document that contains it.
-        values = _canonical_values(self.document)
-        return _joined({**values, "hash": canonical(_digest(values))}) + "\n"
+        return self._text[0]
 
     @classmethod
     def read(cls, path: str | Path) -> Plan:
@@ -125,7 +113,7 @@ class Plan:
 
 
 def check(text: str, document: Any) -> None:
-    """Proves that a Plan's text can be obeyed.
+    """Checks that a Plan's text can be obeyed.
 
     Raises:
         ValueError: with the first problem.

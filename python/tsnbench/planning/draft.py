@@ -10,7 +10,7 @@ and flows are in the order in which the scenario names them; that order breaks e
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tsnbench.plan.regeneration import priorities_along, rewriting
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
@@ -110,8 +110,7 @@ class Port:
         return max(self.pcp_to_class) + 1
 
 
-@dataclass(frozen=True)
-class Hop:
+class Hop(NamedTuple):
     """One egress port of a flow's tree, and the index in the tree of the previous hop."""
 
     port: int
@@ -183,8 +182,7 @@ class Policing:
     regeneration: list[plan_types.Regeneration] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Tap:
+class Tap(NamedTuple):
     """A place where frames are observed."""
 
     name: str
@@ -234,6 +232,8 @@ class Draft:
 
     def priorities(self, flow: Flow) -> list[int]:
         """The priority with which a flow's frames leave by each entry of its route."""
+        if not self.policing and not flow.redundancy:
+            return [flow.stream.pcp] * len(flow.route)
         tables = {table["port"]: table["pcp"] for own in self.policing.values() for table in own.regeneration}
         route = [(hop.parent, self.ports[hop.port].peer) for hop in flow.route]
         copies = [flow.copy(place) for place in range(len(route))]

@@ -13,7 +13,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
-from tsnbench.plan.delay import since_release, smallest_delay_ns, stamped_points
+from tsnbench.plan.delay import SmallestDelays
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists, open_windows
 from tsnbench.plan.load import flow_rate
@@ -47,6 +47,7 @@ def refuse_impossible(draft: Draft, document: PlanDocument) -> None:
 
 
 def _gates(draft: Draft, document: PlanDocument) -> Iterator[Impossible]:
+    largest = {stream["name"]: sizes(stream["size"]).largest for stream in document["streams"]}
     for (number, traffic_class), streams in crossing_classes(document).items():
         port = document["ports"][number]
         if "gates" not in port:
@@ -62,7 +63,8 @@ def _gates(draft: Draft, document: PlanDocument) -> Iterator[Impossible]:
             yield Impossible(cure.path, expected, "no entry that opens it", cure.hint)
         elif all(one is not None for one in windows) and not may_overrun(port, traffic_class):
             longest = max(length for one in windows for length in one or ())
-            yield from _too_short(draft, number, traffic_class, streams, longest)
+            frames = [largest[stream["name"]] + tag for stream, tag in streams]
+            yield from _too_short(draft, number, traffic_class, streams, frames, longest)
 
 
 def _pcps(draft: Draft, number: int, streams: list[Crossing]) -> list[int]:
@@ -78,11 +80,15 @@ def _pcps(draft: Draft, number: int, streams: list[Crossing]) -> list[int]:
 
 
 def _too_short(
-    draft: Draft, number: int, traffic_class: int, streams: list[Crossing], longest: int
+    draft: Draft,
+    number: int,
+    traffic_class: int,
+    streams: list[Crossing],
+    largest: list[int],
+    longest: int,
 ) -> Iterator[Impossible]:
     port = draft.ports[number]
     # Only the first of the streams with the largest frames is checked: checking all of them would take long.
-    largest = [sizes(stream["size"]).largest + tag for stream, tag in streams]
     octets = max(largest)
     needs = ceil(Fraction(needs_ps(octets, port.rate_bps), 1_000))
     if needs > longest:
@@ -96,7 +102,7 @@ def _too_short(
 def _limits(document: PlanDocument) -> Iterator[Impossible]:
     """Limits that no frame can keep; with the least possible value over all flows and listeners of a
     stream."""
-    points = stamped_points(document)
+    delays = SmallestDelays(document)
     least: dict[tuple[str, str], tuple[int, int, str]] = {}
     rates: dict[str, tuple[int, Fraction]] = {}
     for stream in document["streams"]:
@@ -111,8 +117,8 @@ def _limits(document: PlanDocument) -> Iterator[Impossible]:
                 # Every frame must keep the first limit, also the largest one; for a share the smallest frame
                 # suffices.
                 octets = frames.largest if name in ("delay", FROM_RELEASE) else frames.smallest
-                begun = since_release(document, stream, points) if name == FROM_RELEASE else points
-                takes = smallest_delay_ns(document, stream, place, octets, begun)
+                find = delays.since_release_ns if name == FROM_RELEASE else delays.ns
+                takes = find(stream, place, octets)
                 if takes > max(limit, least.get((group, name), (0,))[0]):
                     least[group, name] = (takes, limit, document["nodes"][listener["node"]]["name"])
         offered = flow_rate(stream["pattern"], stream["size"])

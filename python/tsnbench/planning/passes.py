@@ -60,13 +60,18 @@ def queue_cyclically(draft: Draft) -> None:
         cqf.queue_cyclically(draft)
 
 
-def prove(made: Plan, text: str | None = None) -> list[str]:
-    """The violations of scheduled streams; empty if there are none. ``text``: the Plan as JSON."""
+def prove(made: Plan) -> list[str]:
+    """The violations of scheduled streams; empty if there are none.
+
+    Raises:
+        ValueError: the Plan contradicts itself.
+    """
     if not any("scheduled" in stream for stream in made.document["streams"]):
+        check(made.to_json(), made.document)
         return []
     from tsnbench.planning.scheduling import schedule
 
-    return schedule.prove(made.document, text or made.to_json())
+    return schedule.prove(made.document, made.to_json())
 
 
 PASSES: tuple[Callable[[Draft], None], ...] = (
@@ -111,8 +116,14 @@ REVISES: dict[str, frozenset[str]] = {
 """The filled values that a pass may change. Every other pass only fills empty parts."""
 
 
-def draft(scenario: Scenario, earlier: Plan | None = None) -> Draft:
+def _ignored(_: str) -> None:
+    """The end of a pass, if nobody asked for it."""
+
+
+def draft(scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], None] = _ignored) -> Draft:
     """All decisions, still typed; an ``earlier`` Plan's schedule is kept where possible.
+
+    ``done`` is called with the name of each pass when it ends.
 
     Raises:
         PlanningErrors: all problems of the first pass that found any.
@@ -121,30 +132,35 @@ def draft(scenario: Scenario, earlier: Plan | None = None) -> Draft:
     for each in PASSES:
         each(result)
         result.raise_problems()
+        done(each.__name__)
     return result
 
 
-def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
+def plan(scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], None] = _ignored) -> Plan:
     """The Plan of a scenario, proven consistent; the same scenario always gives the same bytes.
 
     Args:
         scenario: the scenario to plan.
         earlier: a Plan whose schedule is kept where possible
             (:func:`tsnbench.planning.scheduling.incremental.changes` lists the changes).
+        done: called with the name of each pass at its end.
 
     Raises:
         PlanningErrors: the scenario cannot be planned.
     """
-    finished = draft(scenario, earlier)
+    finished = draft(scenario, earlier, done)
     document = assemble(finished)
     finished.raise_problems()
     gather_credit(document)
     made = Plan(document, ScenarioPlaces(scenario))
+    done("assemble")
     refuse_impossible(finished, document)
     finished.raise_problems()
-    text = made.to_json()
+    done("refuse_impossible")
+    made.to_json()
+    done("write_text")
     try:
-        check(text, made.document)
+        wrong = prove(made)
     except ValueError as error:
         # A value that the passes accept and no backend supports, such as a duration of years.
         path, _, problem = str(error).partition(": ")
@@ -152,7 +168,6 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
         raise PlanningErrors(
             [PlanningProblem(path, "a plan that can be obeyed", problem, where=where)]
         ) from error
-    wrong = prove(made, text)
     if wrong:
         raise PlanningErrors(
             [
@@ -162,4 +177,5 @@ def plan(scenario: Scenario, earlier: Plan | None = None) -> Plan:
                 for sentence in wrong
             ]
         )
+    done("prove")
     return made

@@ -61,6 +61,8 @@ class Part:
     """The names of values that are empty dictionaries unless given."""
     _keys: ClassVar[dict[str, Key]] = {}
     """How values are written, by the value's name, where one key says one value."""
+    _written: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """The same values' names, each with its key."""
     model_fields_set: frozenset[str]
     """The names that were given when the part was made, in place of their defaults."""
 
@@ -77,6 +79,7 @@ class Part:
                 delattr(cls, name)
             else:
                 setattr(cls, name, one.default)
+        cls._written = tuple((name, one.written) for name, one in cls._keys.items())
         cls._defaults = cls._defaults | {name: own.get(name, _MISSING) for name in named}
         cls._empty = tuple(name for name, value in cls._defaults.items() if value == {})
 

@@ -102,9 +102,14 @@ def fail(code: Exit, text: str) -> NoReturn:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
+    print_json_text(json.dumps(value, ensure_ascii=False))
+
+
+def print_json_text(text: str) -> None:
+    """One JSON document on stdout, which is text already."""
     from tsnbench.plan.indented import indented
 
-    sys.stdout.write(indented(json_text(json.dumps(value, ensure_ascii=False))) + "\n")
+    sys.stdout.write(indented(json_text(text)) + "\n")
 
 
 @contextmanager

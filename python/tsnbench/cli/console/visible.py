@@ -19,6 +19,8 @@ def visible(text: str) -> str:
 
 def json_text(text: str) -> str:
     """A JSON document without characters that a terminal obeys; JSON itself escapes C0 control characters."""
+    if text.isascii() and "\x7f" not in text:
+        return text
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

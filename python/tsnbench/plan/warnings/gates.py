@@ -89,10 +89,18 @@ def crossing_classes(document: PlanDocument) -> dict[tuple[int, int], list[Cross
         return {}
     crossing: dict[tuple[int, int], list[Crossing]] = defaultdict(list)
     chosen = chosen_by_gates(document)
+    classes = [port["pcp_to_class"] for port in document["ports"]]
+    regenerated = "policing" in document
     for number, stream in enumerate(document["streams"]):
+        if not regenerated and not chosen and "redundancy" not in stream:
+            plain, pcp = (stream, 0), stream["pcp"]
+            for hop in stream["route"]:
+                port = hop["port"]
+                crossing[port, classes[port][pcp]].append(plain)
+            continue
         pcps = priorities_of(document, stream)
         for place, hop in enumerate(stream["route"]):
-            traffic_class = document["ports"][hop["port"]]["pcp_to_class"][pcps[place]]
+            traffic_class = classes[hop["port"]][pcps[place]]
             if (number, place) in chosen:
                 continue
             crossing[hop["port"], traffic_class].append((stream, tag_octets(stream, place)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
-from tsnbench.plan.delay import since_release, smallest_delay_ns, stamped_points
+from tsnbench.plan.delay import SmallestDelays
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.load import flow_rate
 from tsnbench.plan.warnings.doubt import Doubt
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def stream_doubts(document: PlanDocument) -> Iterator[Doubt]:
     """Kinds: impossible-delay, impossible-rate, silent, untagged-priority, etf-drops."""
-    points = stamped_points(document)
+    delays = SmallestDelays(document)
     for stream in document["streams"]:
         where = stream["group"]
         first = stream["start_ns"] + _first(stream["pattern"])
@@ -29,7 +29,7 @@ def stream_doubts(document: PlanDocument) -> Iterator[Doubt]:
             text = f"has priority {stream['pcp']}, but its frames have no tag to carry it"
             text = f"{text}: other bridges treat them as priority 0"
             yield Doubt("untagged-priority", where, text, f"streams.{where}.pcp")
-        yield from _delay(document, stream, points)
+        yield from _delay(document, stream, delays)
         yield from _rate(stream)
         yield from _etf(document, stream)
 
@@ -41,7 +41,7 @@ def _first(pattern: Pattern) -> int:
     return pattern["gaps_ns"][0] if pattern["kind"] == "trace" else 0
 
 
-def _delay(document: PlanDocument, stream: Stream, points: Mapping[str, str]) -> Iterator[Doubt]:
+def _delay(document: PlanDocument, stream: Stream, delays: SmallestDelays) -> Iterator[Doubt]:
     required = stream["requirements"]
     limits = []
     if "delay_ns" in required:
@@ -57,8 +57,8 @@ def _delay(document: PlanDocument, stream: Stream, points: Mapping[str, str]) ->
         for name, limit in limits:
             # Every frame must keep the first limit, the largest too; for a share the smallest ones may do.
             octets = frames.largest if name in ("delay", "delay from release") else frames.smallest
-            released = since_release(document, stream, points) if name == "delay from release" else points
-            least = smallest_delay_ns(document, stream, place, octets, released)
+            find = delays.since_release_ns if name == "delay from release" else delays.ns
+            least = find(stream, place, octets)
             if least > limit:
                 to = document["nodes"][listener["node"]]["name"]
                 text = f"{name} {quantities.time(limit)} can never hold"

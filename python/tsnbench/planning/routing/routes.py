@@ -6,7 +6,7 @@ Flows of one stream take parallel links in turn. Only bridges and hosts forward.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -58,15 +58,14 @@ def route_flows(draft: Draft) -> None:
 def shortest_ways(draft: Draft, neighbours: list[list[int]], talker: int) -> Tree:
     """The tree of shortest paths from ``talker`` to every reachable node."""
     before: dict[int, int] = {}
-    waiting = deque([talker])
-    while waiting:
-        node = waiting.popleft()
-        if node != talker and not draft.nodes[node].forwards:
-            continue
+    waiting = [talker]
+    for node in waiting:
+        # The list grows while it is read: in this order, a node's path has the fewest hops.
         for to in neighbours[node]:
-            if to != talker and to not in before:
+            if to not in before and to != talker:
                 before[to] = node
-                waiting.append(to)
+                if draft.nodes[to].forwards:
+                    waiting.append(to)
     return before
 
 
@@ -122,6 +121,9 @@ def _problem(draft: Draft, flow: Flow, field: str, expected: str, found: str) ->
 
 def _grow(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int], int]) -> None:
     """Keeps the tree's parts that lead to listeners: the talker's ports first, parents before children."""
+    if len(flow.listeners) == 1:
+        _grow_path(flow, tree, links, chosen)
+        return
     depth = {flow.talker: 0}
     for listener in flow.listeners:
         path = []
@@ -143,3 +145,17 @@ def _grow(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int],
         route.append(Hop(port, place.get(parent)))
     flow.route = tuple(route)
     flow.ends = tuple(place[listener] for listener in flow.listeners)
+
+
+def _grow_path(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int], int]) -> None:
+    """The same for the only listener of a flow, as most have: the path to it."""
+    node = flow.listeners[0]
+    ports: list[int] = []
+    while node != flow.talker:
+        hop = tree[node], node
+        parallel = links[hop]
+        ports.append(parallel[chosen.get(hop, flow.number) % len(parallel)])
+        node = hop[0]
+    ports.reverse()
+    flow.route = tuple([Hop(port, place - 1 if place else None) for place, port in enumerate(ports)])
+    flow.ends = (len(ports) - 1,)

@@ -33,7 +33,7 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
         problem: the problem.
         earlier: by stream the decision of an earlier plan; both engines keep it where possible.
     """
-    text = json.dumps(problem)
+    text = _native.compact(problem)
     found: Found = json.loads(_native.schedule(text, "{}", json.dumps(list(earlier))))
     asked = wanted.engine == "exact" or wanted.objective is not None
     here = find_spec("ortools") is not None
@@ -41,6 +41,7 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
         return {**found, "reasons": [MISSING], "sentences": [NO_ORTOOLS]}
     if wanted.engine == "heuristic" or not here or not (asked or _stuck(found)) or not _open(found):
         return _shared(text, earlier) or found if _stuck(found) and _open(found) else found
+    _name_paths(problem, found)
     objective = wanted.objective
     short_of_entries = any(_entries(reason) for reason in found["reasons"])
     if objective is None and short_of_entries:
@@ -70,6 +71,13 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
         "reasons": [reason, *(own for own, _ in kept)],
         "sentences": [sentence, *(own for _, own in kept)],
     }
+
+
+def _name_paths(problem: Problem, found: Found) -> None:
+    """The paths that the problem gives, at the streams that were placed on them."""
+    for stream, placed in zip(problem["streams"], found["outcome"]["placed"], strict=True):
+        if placed is not None and "tree" in stream:
+            placed["tree"] = stream["tree"]
 
 
 def _shared(text: str, earlier: Sequence[Placed | None]) -> Found | None:

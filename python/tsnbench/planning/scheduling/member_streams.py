@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import R_TAG
@@ -68,10 +69,10 @@ def gathered(flow: Flow, starts_ps: Sequence[int]) -> list[list[int]]:
 
 
 def tree_of(hops: Sequence[Hop]) -> list[TreeEntry]:
-    """Hops in the form of ``crates/schedule``."""
-    entries: list[TreeEntry] = []
-    for hop in hops:
-        entries.append({"link": hop.port})
-        if hop.parent is not None:
-            entries[-1]["parent"] = hop.parent
-    return entries
+    """Hops in the form of ``crates/schedule``; equal entries are one object, which does not change."""
+    return [_entry(hop) for hop in hops]
+
+
+@lru_cache(maxsize=1 << 16)
+def _entry(hop: Hop) -> TreeEntry:
+    return {"link": hop.port} if hop.parent is None else {"link": hop.port, "parent": hop.parent}

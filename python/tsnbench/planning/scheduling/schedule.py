@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from tsnbench import _native
@@ -35,8 +35,9 @@ def schedule_flows(draft: Draft) -> None:
     flows = [flow for flow in draft.flows if flow.stream.scheduled]
     if not flows:
         return
+    hindered = {port.number for port in draft.ports if _hinders(draft, port)}
     for flow in flows:
-        _check(draft, flow)
+        _check(draft, flow, hindered)
     draft.raise_problems()
     queues = queues_of(draft, flows)
     problem = _problem(draft, flows, queues)
@@ -89,15 +90,20 @@ def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) 
 
 
 def prove(document: PlanDocument, text: str) -> list[str]:
-    """The violations of a Plan's scheduled streams; empty if it is proved that there are none."""
-    if not any("scheduled" in stream for stream in document["streams"]):
+    """The violations of a Plan's scheduled streams; empty if it is proved that there are none.
+
+    Raises:
+        ValueError: the Plan contradicts itself.
+    """
+    wrong = _native.check_plan(text, prove=True)
+    if not wrong:
         return []
     names = {
         "stream": [stream["name"] for stream in document["streams"]],
         "port": [port["name"] for port in document["ports"]],
         "node": [node["name"] for node in document["nodes"]],
     }
-    return [_named(sentence, names) for sentence in _native.verify(text)]
+    return [_named(sentence, names) for sentence in wrong]
 
 
 def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
@@ -110,8 +116,14 @@ def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
     return re.sub(rf"\b({'|'.join(names)})(s?) (\d+(?:(?:, | and )\d+)*)\b(?! of| more)", name, sentence)
 
 
-def _check(draft: Draft, flow: Flow) -> None:
-    """Reports requests that cannot be scheduled, once per stream."""
+def _hinders(draft: Draft, port: Port) -> bool:
+    """Whether scheduled frames cannot leave by this port, or only the frames of its own node."""
+    node = draft.nodes[port.node]
+    return port.shaper.gates is not None or node.cut_through_octets is not None or node.further is not None
+
+
+def _check(draft: Draft, flow: Flow, hindered: Set[int]) -> None:
+    """Reports requests that cannot be scheduled, once per stream. ``hindered``: see :func:`_hinders`."""
     if flow.number:
         return
     stream, path = flow.stream, f"streams.{flow.group}"
@@ -126,6 +138,8 @@ def _check(draft: Draft, flow: Flow) -> None:
         hint = "write frer in place of failover: the times of all its copies are planned"
         draft.problem(f"{path}.scheduled", "a scheduled stream without failover", "failover", hint)
     for place, hop in enumerate(flow.route):
+        if hop.port not in hindered:
+            continue
         port = draft.ports[hop.port]
         node = draft.nodes[port.node]
         if place and (node.cut_through_octets is not None or node.further is not None):
@@ -186,7 +200,6 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
         draft.problem(
             f"streams.{flow.group}.{field}", f"a release that is a multiple of {time(step)}", found, hint
         )
-    fixed = own.ways == "shortest" or flow.stream.via is not None or bool(flow.redundancy)
     copies = expanded(flow) if flow.redundancy else None
     path: Sequence[Hop] = flow.route if copies is None else copies.tree
     limits = [limit.limit for limit in flow.stream.requires.jitter]
@@ -205,9 +218,15 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
         made["jitter_ns"] = min(limits)
     if copies is not None:
         made["copies"], made["more_octets"] = copies.most, copies.more_octets
-    if fixed:
+    if _keeps_its_path(draft, flow):
         made["tree"] = tree_of(path)
     return made
+
+
+def _keeps_its_path(draft: Draft, flow: Flow) -> bool:
+    """Whether the search may not choose another path."""
+    ways = draft.scenario.schedule.ways
+    return ways == "shortest" or flow.stream.via is not None or bool(flow.redundancy)
 
 
 def _window(flow: Flow) -> tuple[int, int]:
@@ -228,9 +247,10 @@ def _release(draft: Draft, flow: Flow, placed: Placed) -> None:
     if flow.redundancy:
         starts = gathered(flow, placed["starts_ps"])
     else:
-        flow.route = tuple(Hop(entry["link"], entry.get("parent")) for entry in placed["tree"])
-        last = {draft.ports[hop.port].to: place for place, hop in enumerate(flow.route)}
-        flow.ends = tuple(last[listener] for listener in flow.listeners)
+        if not _keeps_its_path(draft, flow):
+            flow.route = tuple(Hop(entry["link"], entry.get("parent")) for entry in placed["tree"])
+            last = {draft.ports[hop.port].to: place for place, hop in enumerate(flow.route)}
+            flow.ends = tuple(last[listener] for listener in flow.listeners)
         starts = [[start] for start in placed["starts_ps"]]
     margin = draft.scenario.schedule.margin * 1_000
     flow.scheduled = {"starts_ps": starts}
@@ -244,12 +264,13 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
     """Sets the gates of the ports of scheduled frames: only their classes are open while they pass, otherwise
     all others."""
     classes: dict[int, dict[int, int]] = defaultdict(dict)
+    tables = [port.pcp_to_class for port in draft.ports]
     for flow in flows:
         queue = queues.index(flow.stream.pcp)
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
-            port = draft.ports[hop.port]
-            traffic = port.pcp_to_class[pcp]
+            traffic = tables[hop.port][pcp]
             if classes[hop.port].setdefault(traffic, queue) != queue:
+                port = draft.ports[hop.port]
                 pcps = (
                     f"PCP {queues[classes[hop.port][traffic]]} and PCP {queues[queue]} share class {traffic}"
                 )
@@ -276,14 +297,15 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
 def _gates(port: Port, classes: Mapping[int, int], found: GateList) -> None:
     """``classes``: traffic class to queue."""
     rest = ((1 << port.classes) - 1) & ~sum(1 << traffic for traffic in classes)
-    entries = (
-        (
-            sum(1 << traffic for traffic, queue in classes.items() if entry["queues"] >> queue & 1)
-            | (rest if entry["others"] else 0),
-            entry["interval_ns"],
-        )
-        for entry in found["entries"]
-    )
+    masks: dict[tuple[int, bool], int] = {}
+    entries: list[tuple[int, int]] = []
+    for entry in found["entries"]:
+        # A list has hundreds of entries and few different masks.
+        opens = (entry["queues"], entry["others"])
+        if opens not in masks:
+            own = sum(1 << traffic for traffic, queue in classes.items() if opens[0] >> queue & 1)
+            masks[opens] = own | (rest if opens[1] else 0)
+        entries.append((masks[opens], entry["interval_ns"]))
     port.gates = Gates(found["base_ns"], tuple(entries))
 
 

@@ -13,6 +13,8 @@ from tsnbench.scenario.sizes import PHY_OVERHEAD
 
 def shape_asynchronously(draft: Draft) -> None:
     """Fills ``schedulers`` and ``groups``; adds the schedulers to the nodes' filters."""
+    if all(port.shaper.ats is None for port in draft.ports):
+        return
     groups: dict[tuple[int, int, int], int] = {}
     done: set[tuple[int, int, int]] = set()
     for number, flow in enumerate(draft.flows):

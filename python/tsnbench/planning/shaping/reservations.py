@@ -26,6 +26,8 @@ Shapers = dict[int, cbs.CreditBasedShaper]
 
 def reserve(draft: Draft) -> None:
     """Fills ``cbs`` and ``gated_cbs``; a class with neither stream nor bandwidth gets no shaper there."""
+    if not any(port.shaper.cbs for port in draft.ports):
+        return
     for port, flows in zip(draft.ports, draft.flows_through(), strict=True):
         if port.shaper.cbs:
             _reserve_port(draft, port, flows)

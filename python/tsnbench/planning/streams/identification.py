@@ -21,6 +21,8 @@ def identify(draft: Draft) -> None:
     apart from every other one at the nodes where it acts."""
     for number, flow in enumerate(draft.flows):
         _rewrite(draft, number, flow)
+    if not any("recovery" in flow.redundancy for flow in draft.flows):
+        return
     passing = [_passed(draft, flow) for flow in draft.flows]
     for number, flow in enumerate(draft.flows):
         recovery = flow.redundancy.get("recovery")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -97,8 +97,7 @@ class Fields(dict[str, Any]):
 
     def given(self, names: Names, part: type[Part]) -> dict[str, Any]:
         """The values of a part that are written, by their names there; :data:`BAD` for a wrong one."""
-        keys = part._keys.items()
-        return {name: made(names, self[key.written]) for name, key in keys if key.written in self}
+        return {name: made(names, self[key]) for name, key in part._written if key in self}
 
     def part(self, names: Names, **more: Any) -> Any:
         """The record's part, with more values than are written; :data:`BAD` where a mistake was noted."""
@@ -180,20 +179,33 @@ class Record:
             hint = f"write {path.rsplit('.', 1)[-1]}: {how}"
             return reading.problem(found.place, path, self.expected, describe(found), hint)
         fields = Fields(found.place, path, self)
-        for key, part in keys_of(reading, found, path):
-            spec = self.fields.get(key) or self.by_pattern(key)
-            if spec is None:
-                known = [*self.fields, *(pattern.example for pattern in self.patterns)]
-                hint = self.common_mistakes.get(key) or meant(key, known)
-                reading.problem(key.place, key.path, f"a key of {self.what}", shown(key), hint)
-                fields.bad.add(hint.removeprefix("did you mean ").removesuffix("?"))
-                continue
-            fields.places[key] = part.place
-            content = spec.kind.read(reading, part, key.path)
-            if isinstance(content, Bad):
-                fields.bad.add(key)
+        unknown: set[str] = set()
+        for key, part in found.entries:
+            name: str = key.text
+            spec = self.fields.get(name)
+            if spec is not None and name not in fields.places:
+                # As almost all keys of large files are: what `key_of` would make of it is there already.
+                reading.resolve(key, path)
+                own = f"{path}.{name}" if path else name
             else:
-                fields[key] = content
+                named = key_of(reading, key, path, fields.places.keys() | unknown)
+                if named is None:
+                    continue
+                name, own = named, named.path
+                spec = self.fields.get(name) or self.by_pattern(name)
+                if spec is None:
+                    unknown.add(name)
+                    known = [*self.fields, *(pattern.example for pattern in self.patterns)]
+                    hint = self.common_mistakes.get(name) or meant(name, known)
+                    reading.problem(named.place, own, f"a key of {self.what}", shown(name), hint)
+                    fields.bad.add(hint.removeprefix("did you mean ").removesuffix("?"))
+                    continue
+            fields.places[name] = part.place
+            content = spec.kind.read(reading, part, own)
+            if isinstance(content, Bad):
+                fields.bad.add(name)
+            else:
+                fields[name] = content
         for name, spec in self.fields.items():
             if spec.example and name not in fields.places and name not in fields.bad:
                 hint = f"add {name}: {spec.example}"
@@ -272,20 +284,27 @@ def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Nam
     """Keys with parameters replaced, and their values; two that become the same are a mistake."""
     seen: set[str] = set()
     for key, value in mapping.entries:
-        name = reading.resolve(key, path)
-        if isinstance(name, Bad):
-            continue
-        if not isinstance(name, Scalar):
-            reading.problem(key.place, path, "a plain parameter in a key", shown(key.text))
-            continue
-        # Hundreds of thousands of keys are words already.
-        text = name.text if name.text.isidentifier() else " ".join(name.text.split())
-        own = f"{path}.{shown(text)}" if path else shown(text)
-        if text in seen:
-            reading.problem(key.place, own, "each key once", f"{shown(text)} again")
-            continue
-        seen.add(text)
-        yield Named.at(text, key.place, own), value
+        named = key_of(reading, key, path, seen)
+        if named is not None:
+            seen.add(named)
+            yield named, value
+
+
+def key_of(reading: Reading, key: Scalar, path: str, seen: Set[str]) -> Named | None:
+    """A key with its parameters replaced; None where a mistake was noted, such as one that was ``seen``."""
+    name = reading.resolve(key, path)
+    if isinstance(name, Bad):
+        return None
+    if not isinstance(name, Scalar):
+        reading.problem(key.place, path, "a plain parameter in a key", shown(key.text))
+        return None
+    # Hundreds of thousands of keys are words already.
+    text = name.text if name.text.isidentifier() else " ".join(name.text.split())
+    own = f"{path}.{shown(text)}" if path else shown(text)
+    if text in seen:
+        reading.problem(key.place, own, "each key once", f"{shown(text)} again")
+        return None
+    return Named.at(text, key.place, own)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ BAD: Final = Bad()
 class Named(str):
     """A text with its place."""
 
+    __slots__ = ("of", "path", "place")
+
     place: Place
     path: str
     of: str

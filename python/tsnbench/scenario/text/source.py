@@ -39,8 +39,7 @@ class Place(NamedTuple):
 _START = Place(1, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A text; ``plain``: written without quotes."""
 
     place: Place
@@ -52,15 +51,13 @@ class Scalar:
         return 1
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(NamedTuple):
     place: Place
     items: tuple[Value, ...]
     weight: int
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(NamedTuple):
     """Entries in the order of the file; keys are unique."""
 
     place: Place
@@ -190,10 +187,18 @@ def _native_tree(text: str, file: str) -> Builder | None:
     builder = Builder(file)
     events = array("I", octets)
     numbers = iter(events)
+    opened = builder.open
+    # What the classes themselves call, without the function in between.
+    new = tuple.__new__
     # Five numbers of one iterator: the fields of each event.
     for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
         if kind <= _QUOTED:
-            builder.add(Scalar(Place(line, column), texts[at], kind == _PLAIN), anchor)
+            scalar = new(Scalar, (new(Place, (line, column)), texts[at], kind == _PLAIN))
+            if opened and not anchor:
+                # As `add` does, for nine of ten events.
+                opened[-1][3].append(scalar)
+            else:
+                builder.add(scalar, anchor)
         elif kind == _END:
             builder.end()
         elif kind == _ALIAS:
@@ -235,7 +240,7 @@ class Builder:
     def end(self) -> None:
         """Ends the mapping or sequence that was begun last."""
         place, mapping, anchor, values = self.open.pop()
-        weight = 1 + sum([value.weight for value in values])
+        weight = 1 + sum([1 if type(value) is Scalar else value.weight for value in values])
         if weight > self.most_values:
             raise too_many(self.file, place)
         if mapping:
@@ -253,10 +258,16 @@ class Builder:
             self.top = value
 
     def entries(self, values: list[Value]) -> tuple[tuple[Scalar, Value], ...]:
+        keys, contents = values[::2], values[1::2]
+        texts = {key.text for key in keys if type(key) is Scalar}
+        # The second field of every kind of value is what it holds: nothing is left out, nor given twice.
+        if len(texts) == len(keys) and "<<" not in texts and "" not in [value[1] for value in contents]:
+            return tuple(zip(keys, contents, strict=True))  # type: ignore[arg-type]
         seen: dict[str, Scalar] = {}
         entries: list[tuple[Scalar, Value]] = []
-        for key, value in zip(values[::2], values[1::2], strict=True):
-            if entries and _behind_a_comma(entries[-1][1], key, value):
+        for key, value in zip(keys, contents, strict=True):
+            empty = isinstance(value, Scalar) and not value.text
+            if entries and empty and _behind_a_comma(entries[-1][1], key, value):
                 name, whole = entries.pop()
                 whole = Scalar(whole.place, f"{_text(whole)},{_text(key)}")
                 entries.append((name, whole))
@@ -282,12 +293,12 @@ class Builder:
 def _behind_a_comma(before: Value, key: Value, value: Value) -> bool:
     """Whether a key is the part after the decimal comma of a number: ``{period: 0,5 ms}``."""
     return (
-        isinstance(before, Scalar)
+        value == Scalar(value.place, "")
+        and isinstance(before, Scalar)
         and before.plain
         and re.fullmatch(r"-?[0-9]+", before.text) is not None
         and isinstance(key, Scalar)
         and re.fullmatch(r"[0-9]+( ?[^0-9\s]+)?", key.text) is not None
-        and value == Scalar(value.place, "")
         and key.place == Place(before.place.line, before.place.column + len(before.text) + 1)
     )
 
