@@ -5,8 +5,8 @@
 //! Events are handled in one total order that does not depend on the machine:
 //! 1. time, in integer picoseconds;
 //! 2. phase: at one instant, first all events at which a frame reaches a queue (a talker's release, a frame that
-//!   leaves a bridge's forwarding process), then all events at which a port chooses among queues (the port is free
-//!   again, a gate opens, credit is back), then all events of clocks and PTP messages;
+//!    leaves a bridge's forwarding process), then all events at which a port chooses among queues (the port is free
+//!    again, a gate opens, credit is back), then all events of clocks and PTP messages;
 //! 3. node, in the Plan's order;
 //! 4. a counter per node, in the order in which events for this node were scheduled.
 //!

@@ -1,8 +1,8 @@
 //! Arrival curves: how much data of some flows can arrive within any span of time, both ends included.
 //!
-//! A periodic flow whose frames reach a queue within a window of `jitter` after their nominal times has at most `unit
-//! * (floor((t + jitter) / period) + 1)`. The staircase is kept up to a horizon; after it the curve is its tangent,
-//! the token bucket. Thiele & Ernst 2016, equation 1; Le Boudec & Thiran, section 1.2.
+//! A periodic flow whose frames reach a queue within a window of `jitter` after their nominal times has at most
+//! `unit * (floor((t + jitter) / period) + 1)`. The staircase is kept up to a horizon; after it the curve is its
+//! tangent, the token bucket. Thiele & Ernst 2016, equation 1; Le Boudec & Thiran, section 1.2.
 
 use crate::curve::common_divisor;
 use crate::curve::{BIT, Curve, Data, Ps, Rate, Segment};
