@@ -120,7 +120,7 @@ def test_a_bound_is_drawn_at_its_own_run_only(hops: list[Path]) -> None:
     from tsnbench.report.figures.sweep import along_axis, overlay
 
     def bounded(measure: Measure, place: int) -> Measure:
-        most = measure.delay.max if measure.delay else 0
+        most = measure.delay["max"] if measure.delay else 0
         # The last run has no bound, the others have one each.
         return replace(measure, bound=Bound(None, "none") if place == 3 else Bound(most + 1_000 * place))
 

@@ -49,12 +49,12 @@ def test_distributions_agree_with_the_measures(runs: dict[str, list[Path]]) -> N
             assert curve is not None
             stat, box = measure.delay, curve.box
             assert (box.low, box.median, box.p99, box.high) == (
-                stat.min / 1e3, stat.median / 1e3, stat.p99 / 1e3, stat.max / 1e3
+                stat["min"] / 1e3, stat["median"] / 1e3, stat["p99"] / 1e3, stat["max"] / 1e3
             )  # fmt: skip
             step = measure.jitter["delay-step-abs"]
             assert (curve.jitter is None) == (step is None)
             if curve.jitter and step:
-                assert (curve.jitter.x[0], curve.jitter.x[-1]) == (step.min / 1e3, step.max / 1e3)
+                assert (curve.jitter.x[0], curve.jitter.x[-1]) == (step["min"] / 1e3, step["max"] / 1e3)
             seen += 1
     assert seen > 5
 

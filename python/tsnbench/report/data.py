@@ -13,10 +13,10 @@ from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.measure.outcome import outcome
 from tsnbench.plan.gates import gate_lists
+from tsnbench.plan.paths import path_to
 from tsnbench.report.facts import (
     ClassCount,
     Counted,
-    Flow,
     Gates,
     Judged,
     Measure,
@@ -24,8 +24,6 @@ from tsnbench.report.facts import (
     Port,
     PortCount,
     RunFacts,
-    Stat,
-    Tap,
 )
 from tsnbench.report.parts.bounds import bound_of, read_bounds
 from tsnbench.report.parts.faults import fault_spans
@@ -186,8 +184,8 @@ def _network(plan: plan_types.PlanDocument, counted: foreign.Json) -> Network:
         hash=plan.get("hash") or "",
         nodes=tuple((node["name"], node["kind"]) for node in plan["nodes"]),
         ports=tuple(_port(port, in_force.get(port["name"], ())) for port in plan["ports"]),
-        flows=tuple(_flow(stream) for stream in plan["streams"]),
-        taps=tuple(Tap(t["name"], t["port"], t["stage"], t["point"]) for t in plan["taps"]),
+        flows=tuple(plan["streams"]),
+        taps=tuple(plan["taps"]),
     )
 
 
@@ -230,31 +228,6 @@ def _in_turn(gates: plan_types.Gates, in_force: Sequence[foreign.Json]) -> tuple
     return tuple(found)
 
 
-def _flow(stream: plan_types.Stream) -> Flow:
-    return Flow(
-        name=stream["name"],
-        group=stream["group"],
-        talker=stream["talker"],
-        pcp=stream["pcp"],
-        route=tuple((hop["port"], hop.get("parent")) for hop in stream["route"]),
-        listeners=tuple((listener["node"], listener["route"]) for listener in stream["listeners"]),
-    )
-
-
-def _stat(value: foreign.Json | None) -> Stat | None:
-    if value is None:
-        return None
-    whole = {key: int(value[key]) for key in ("count", "min", "max", "median", "p90", "p99", "p99_9")}
-    return Stat(
-        **whole,
-        mean=float(value["mean"]),
-        std=float(value["std"]),
-        min_seq=value.get("min_seq"),
-        max_seq=value.get("max_seq"),
-        max_stream=value.get("max_stream"),
-    )
-
-
 def _measure(value: foreign.Json, **more: Any) -> Measure:
     tx, rx = (
         " on clock ".join(
@@ -268,10 +241,10 @@ def _measure(value: foreign.Json, **more: Any) -> Measure:
         listener=value["listener"],
         counts=value["count"],
         lost_where=tuple((str(at["after_tap"]), int(at["frames"])) for at in value.get("lost_where") or ()),
-        delay=_stat(value.get("delay")),
-        jitter={kind: _stat(stat) for kind, stat in (value.get("jitter") or {}).items()},
-        send_to_tx=_stat(value.get("send_to_tx")),
-        release_delay=_stat(value.get("release_delay")),
+        delay=value.get("delay"),
+        jitter=value.get("jitter") or {},
+        send_to_tx=value.get("send_to_tx"),
+        release_delay=value.get("release_delay"),
         uncertainty=value.get("uncertainty"),
         spread_ns=value.get("spread"),
         rates={key: number for key, number in (value.get("rate") or {}).items() if number is not None},
@@ -283,16 +256,16 @@ def _measure(value: foreign.Json, **more: Any) -> Measure:
 
 
 def _flows(measures: foreign.Json, network: Network) -> tuple[Measure, ...]:
-    planned = {flow.name: flow for flow in network.flows}
+    planned = {flow["name"]: flow for flow in network.flows}
     node_names = [name for name, _ in network.nodes]
     found = []
     for number, path in enumerate(measures.get("paths", ())):
         flow = planned.get(path["stream"])
         hops = None
         if flow is not None:
-            paths = [len(flow.path(e)) for node, e in flow.listeners if node_names[node] == path["listener"]]
-            hops = paths[0] if paths else None
-        found.append(_measure(path, paths=(number,), pcp=flow.pcp if flow else None, hops=hops))
+            at = [node_names[listener["node"]] for listener in flow["listeners"]]
+            hops = len(path_to(flow, at.index(path["listener"]))) if path["listener"] in at else None
+        found.append(_measure(path, paths=(number,), pcp=flow["pcp"] if flow else None, hops=hops))
     return tuple(found)
 
 

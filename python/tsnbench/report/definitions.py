@@ -100,7 +100,8 @@ def _points(run: RunFacts) -> str:
         "end": "its end (last bit of the FCS)",
     }
     points = {
-        side: sorted({tap.point for tap in run.network.taps if tap.stage == side}) for side in ("tx", "rx")
+        side: sorted({tap["point"] for tap in run.network.taps if tap["stage"] == side})
+        for side in ("tx", "rx")
     }
     if not points["tx"] or not points["rx"]:
         return "Which point of the frame a stamp means depends on what captured it."

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.outcome import Outcome
-from tsnbench.plan.paths import entries_to
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
+    from tsnbench.measure.types import Stat
+    from tsnbench.plan.types import Stream, Tap
     from tsnbench.report.parts.planned import Planned
 
 
@@ -47,36 +48,6 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Flow:
-    """One talker's sequence of frames, with its tree of egress ports."""
-
-    name: str
-    group: str
-    talker: int
-    pcp: int
-    route: tuple[tuple[int, int | None], ...]
-    """(port, index of the previous entry)."""
-    listeners: tuple[tuple[int, int], ...]
-    """(node, last entry of its route)."""
-
-    def path(self, entry: int) -> tuple[int, ...]:
-        """The egress ports from the talker to the end of one entry of the route."""
-        return tuple(
-            self.route[place][0] for place in entries_to([parent for _, parent in self.route], entry)
-        )
-
-
-@dataclass(frozen=True)
-class Tap:
-    """A place where frames are observed."""
-
-    name: str
-    port: int
-    stage: str
-    point: str
-
-
-@dataclass(frozen=True)
 class Network:
     """The parts of the Plan that a report shows."""
 
@@ -88,31 +59,13 @@ class Network:
     nodes: tuple[tuple[str, str], ...]
     """(name, kind)."""
     ports: tuple[Port, ...]
-    flows: tuple[Flow, ...]
+    flows: tuple[Stream, ...]
     taps: tuple[Tap, ...]
 
     @property
     def priorities(self) -> tuple[int, ...]:
         """The priority code points that streams use."""
-        return tuple(sorted({flow.pcp for flow in self.flows}))
-
-
-@dataclass(frozen=True)
-class Stat:
-    """One measure's statistics in ns, from exact integers; see the measures for each definition."""
-
-    count: int
-    min: int
-    max: int
-    mean: float
-    std: float
-    median: int
-    p90: int
-    p99: int
-    p99_9: int
-    min_seq: int | None = None
-    max_seq: int | None = None
-    max_stream: str | None = None
+        return tuple(sorted({flow["pcp"] for flow in self.flows}))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, badge, worst
 from tsnbench.report import formatting
 from tsnbench.report.definitions import definitions
-from tsnbench.report.facts import FaultSpan, Measure, RunFacts, Stat
+from tsnbench.report.facts import FaultSpan, Measure, RunFacts
 from tsnbench.report.figures.clocks import clock_error
 from tsnbench.report.figures.distributions import boxes, ccdf, jitter
 from tsnbench.report.figures.faults import faults_over_time
@@ -33,6 +33,8 @@ from tsnbench.report.parts.verdicts import KINDS, every_flow, notes, rows, summa
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from tsnbench.measure.types import Stat
 
 
 @lru_cache(maxsize=1)

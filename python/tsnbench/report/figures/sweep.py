@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tsnbench.report.facts import Bound
 from tsnbench.report.figures.distributions import delay_axis, draw_boxes, draw_ccdf, log_share
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STATISTICS = ("max", "p99", "mean", "median")
+STATISTICS: tuple[Literal["max", "p99", "mean", "median"], ...] = ("max", "p99", "mean", "median")
 
 
 def drawings(sweep: Sweep) -> list[Drawing]:
@@ -76,13 +76,13 @@ def along_axis(sweep: Sweep) -> Drawing:
             for x, m in zip(sweep.axis.at, along.measures, strict=True)
             if m is not None and m.delay
         ]
-        highest = max(stat.max for _, stat in there) / 1e3
+        highest = max(stat["max"] for _, stat in there) / 1e3
         for place, statistic in enumerate(STATISTICS):
             # Between runs that differ in kind a line would have no meaning.
             aside = 0.0 if sweep.axis.numeric else (place - 1.5) * 0.12
             at.plot(
                 [x + aside for x, _ in there],
-                [getattr(stat, statistic) / 1e3 for _, stat in there],
+                [stat[statistic] / 1e3 for _, stat in there],
                 color=COLOURS[place],
                 linestyle=DASHES[place] if sweep.axis.numeric else "none",
                 marker=MARKERS[place],
@@ -95,7 +95,7 @@ def along_axis(sweep: Sweep) -> Drawing:
                 along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"
             )
         _bound_marks(at, sweep.axis.at, along, highest)
-        delay_axis(at, "y", min(stat.median for _, stat in there) / 1e3, highest)
+        delay_axis(at, "y", min(stat["median"] for _, stat in there) / 1e3, highest)
         if not sweep.axis.numeric:
             at.set_xlim(-0.6, len(sweep.runs) - 0.4)
         _ticks(at, sweep, sweep.axis.at, last=last)
@@ -113,7 +113,7 @@ def along_axis(sweep: Sweep) -> Drawing:
         "; ".join(
             f"{along.name}: "
             + ", ".join(
-                f"{label} mean {micros(m.delay.mean)}, maximum {micros(m.delay.max)} µs"
+                f"{label} mean {micros(m.delay['mean'])}, maximum {micros(m.delay['max'])} µs"
                 for label, m in zip(sweep.labels, along.measures, strict=True)
                 if m is not None and m.delay is not None
             )

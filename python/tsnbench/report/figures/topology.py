@@ -153,14 +153,14 @@ def _lanes(network: Network, routes: Sequence[Sequence[int]]) -> dict[tuple[int,
 
 def _routes(network: Network) -> dict[tuple[int, ...], str]:
     """Different paths through the network, each with the streams that take it."""
-    paths = {flow.name: tuple(port for port, _ in flow.route) for flow in network.flows}
+    paths = {flow["name"]: tuple(hop["port"] for hop in flow["route"]) for flow in network.flows}
     of_group: dict[str, set[tuple[int, ...]]] = {}
     for flow in network.flows:
-        of_group.setdefault(flow.group, set()).add(paths[flow.name])
+        of_group.setdefault(flow["group"], set()).add(paths[flow["name"]])
     names: dict[tuple[int, ...], list[str]] = {}
     for flow in network.flows:
-        own = names.setdefault(paths[flow.name], [])
-        name = flow.group if len(of_group[flow.group]) == 1 else flow.name
+        own = names.setdefault(paths[flow["name"]], [])
+        name = flow["group"] if len(of_group[flow["group"]]) == 1 else flow["name"]
         if name not in own:
             own.append(name)
     return {ports: shortened(", ".join(found), 60) for ports, found in names.items()}

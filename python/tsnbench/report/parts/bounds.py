@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.plan.bounds import BoundsError, bounds
-from tsnbench.report.facts import Bound, Flow, Measure, RunFacts
+from tsnbench.report.facts import Bound, Measure, RunFacts
 from tsnbench.report.formatting import THIN, micros
 from tsnbench.runs.bounds import bounds_of_run
 
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
+    from tsnbench.plan.types import Stream
 
 NEAR = 3.0
 """A bound is drawn up to this multiple of the greatest delay; a greater one would compress the curves."""
@@ -74,9 +75,9 @@ def planned_rows(plan: Plan) -> list[PlannedRow]:
     ]
 
 
-def bound_of(bounds: dict[tuple[str, str], Bound], flows: Sequence[Flow], measure: Measure) -> Bound | None:
+def bound_of(bounds: dict[tuple[str, str], Bound], flows: Sequence[Stream], measure: Measure) -> Bound | None:
     """The bound of a flow, or the greatest bound of a stream's flows; without one, the first reason."""
-    members = [flow.name for flow in flows if measure.stream in (flow.name, flow.group)]
+    members = [flow["name"] for flow in flows if measure.stream in (flow["name"], flow["group"])]
     own = [bounds[name, measure.listener] for name in members if (name, measure.listener) in bounds]
     lacking = [bound for bound in own if bound.upper_ns is None]
     return lacking[0] if lacking else max(own, key=lambda bound: bound.upper_ns or 0, default=None)
@@ -93,7 +94,7 @@ def exceeded(run: RunFacts) -> list[str]:
 
 
 def _row(measure: Measure, bound: Bound) -> Row:
-    most = measure.delay.max if measure.delay else None
+    most = measure.delay["max"] if measure.delay else None
     measured = "no sample" if most is None else micros(most)
     if bound.upper_ns is None:
         return Row(measure.label, "no bound", measured, "", f"no bound: {bound.reason}", "")

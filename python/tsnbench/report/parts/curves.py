@@ -95,7 +95,7 @@ def panels(run: RunFacts) -> tuple[Panel, ...]:
             by_pcp.setdefault(group.pcp, []).append(group)
     found = []
     for pcp, groups in by_pcp.items():
-        slowest = sorted(groups, key=lambda g: (-(g.delay.max if g.delay else 0), g.stream, g.listener))
+        slowest = sorted(groups, key=lambda g: (-(g.delay["max"] if g.delay else 0), g.stream, g.listener))
         kept = {id(group) for group in slowest[:MOST_CURVES]}
         drawn = [curve for group in groups if id(group) in kept and (curve := curve_of(run, group))]
         if drawn:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.foreign import table_errors
-from tsnbench.report.facts import Network, Port, RunFacts, Tap
+from tsnbench.report.facts import Network, Port, RunFacts
 from tsnbench.report.parts.curves import origin
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from tsnbench.plan.types import Tap
 
 WIRE_EXTRA = 20
 """Octets of a frame's overhead on the wire: preamble 7, start delimiter 1, inter-frame gap 12. IEEE
@@ -92,8 +94,8 @@ def tapped_ports(network: Network) -> list[Tapped]:
     found: dict[int, Tapped] = {}
     for stage in ("rx", "tx"):
         for number, tap in enumerate(network.taps):
-            if tap.stage == stage:
-                egress = tap.port if stage == "tx" else network.ports[tap.port].peer
+            if tap["stage"] == stage:
+                egress = tap["port"] if stage == "tx" else network.ports[tap["port"]].peer
                 found[egress] = Tapped(number, tap, egress)
     return [found[egress] for egress in sorted(found)]
 

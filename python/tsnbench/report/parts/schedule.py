@@ -67,9 +67,9 @@ def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped | None) -> Fol
 
     if run.observations is None or tapped is None:
         return Folded(port, gates, {}, 0, 0, derived=False, tapped=False)
-    derived = tapped.tap.stage == "rx"
+    derived = tapped.tap["stage"] == "rx"
     octet_ns = 8e9 / port.rate_bps
-    stamped = pl.col("octets") if tapped.tap.point == "end" else pl.lit(0)
+    stamped = pl.col("octets") if tapped.tap["point"] == "end" else pl.lit(0)
     before = ((stamped + PREAMBLE) * octet_ns).round(0).cast(pl.Int64)
     if derived:
         before = before + round(port.propagation_ps / 1000)
