@@ -16,7 +16,7 @@ import pytest
 
 from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError, InputError
-from tsnbench.hosts.remote import agent as agents
+from tsnbench.hosts.remote import connection
 from tsnbench.hosts.remote.agent import Agent
 from tsnbench.hosts.remote.answers import AgentLost, Step
 from tsnbench.hosts.remote.reach import Space, Ssh, reach
@@ -144,8 +144,8 @@ def test_the_end_of_the_connection_undoes_everything(here: Here, tmp_path: Path)
     host.open()
     host.steps([touch(tmp_path / "a")])
     host.start("sleeper", ["sh", "-c", f"trap '' TERM; touch {tmp_path}/b; sleep 60"])
-    assert host._process is not None
-    host._process.kill()
+    assert host._connection._process is not None
+    host._connection._process.kill()
     # The process that is killed is the agent itself here: nobody is left to undo.
     host.restore()
     assert (tmp_path / "a").exists()
@@ -157,14 +157,14 @@ def test_the_end_of_the_connection_undoes_everything(here: Here, tmp_path: Path)
 
 
 def test_silence_undoes_everything(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agents, "PATIENCE_MS", 500)
-    monkeypatch.setattr(agents, "BEAT_S", 0.1)
+    monkeypatch.setattr(connection, "PATIENCE_MS", 500)
+    monkeypatch.setattr(connection, "BEAT_S", 0.1)
     host = connect(here)
     host.open()
     host.steps([touch(tmp_path / "a")])
     time.sleep(1)
     assert (tmp_path / "a").exists()
-    host._closing.set()
+    host._connection._closing.set()
     assert gone(tmp_path / "a", 5) < 2
     host.restore()
 
@@ -172,8 +172,8 @@ def test_silence_undoes_everything(here: Here, tmp_path: Path, monkeypatch: pyte
 def test_a_long_step_does_not_silence_the_beats(
     here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agents, "PATIENCE_MS", 500)
-    monkeypatch.setattr(agents, "BEAT_S", 0.1)
+    monkeypatch.setattr(connection, "PATIENCE_MS", 500)
+    monkeypatch.setattr(connection, "BEAT_S", 0.1)
     host = connect(here)
     host.open()
     assert host.steps([Step(("sleep", "1.5"))])[0].code == 0
@@ -267,15 +267,15 @@ def test_what_is_no_order_is_answered_or_ends_the_conversation(here: Here, tmp_p
     host.open()
     host.steps([touch(tmp_path / "a")])
     with pytest.raises(BackendError, match="dance"):
-        host._ask({"do": "dance"})
+        host._connection.ask({"do": "dance"})
     with pytest.raises(BackendError):
-        host._ask({"do": "start", "name": "../x", "argv": ["true"]})
+        host._connection.ask({"do": "start", "name": "../x", "argv": ["true"]})
     with pytest.raises(BackendError, match="no such program runs"):
         host.tell("nobody", "x")
-    assert host._process is not None
-    assert host._process.stdin is not None
-    host._process.stdin.write(b"\x00garbage\n" * 3)
-    host._process.stdin.flush()
+    assert host._connection._process is not None
+    assert host._connection._process.stdin is not None
+    host._connection._process.stdin.write(b"\x00garbage\n" * 3)
+    host._connection._process.stdin.flush()
     gone(tmp_path / "a", 5)
     host.restore()
 

@@ -17,10 +17,8 @@ from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.netns.capabilities import missing
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
-from tsnbench.hosts import attempt, devices, facts, job, tuning, wiring
+from tsnbench.hosts import attempt, devices, facts, job, records, tuning, wiring
 from tsnbench.hosts.attempt import Rejected
-from tsnbench.hosts.clocks import stamps
-from tsnbench.hosts.clocks.stamps import Stamping
 from tsnbench.hosts.clocks.synchronisation import Synchronisation, unsynchronised
 from tsnbench.hosts.mapping import Mapped, map_plan
 from tsnbench.hosts.remote.agent import Agent, run_all
@@ -29,7 +27,6 @@ from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, late_at, merge
 from tsnbench.quantities import some
 from tsnbench.runs import manifest
-from tsnbench.runs import stamps as runs_stamps
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
@@ -53,8 +50,6 @@ TAKEN = (
     "# instant of TAI in a run. Cards that keep gates get flags 0x2; Linux before 6.3 has other numbers of\n"
     "# traffic classes."
 )
-HOSTS = "hosts"
-"""Folder of a run with a folder for each host."""
 
 
 class Hosts(Backend):
@@ -169,9 +164,9 @@ class Hosts(Backend):
     def _with_devices(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
         """Runs all attempts while devices with NETCONF have the Plan's configuration."""
         assert self._mapped is not None
-        record = folder / HOSTS / DEPLOYED
+        record = folder / records.HOSTS / DEPLOYED
         if devices.by_netconf(self.inventory, self._mapped):
-            claim(folder, [f"{HOSTS}/{DEPLOYED}"])
+            claim(folder, [f"{records.HOSTS}/{DEPLOYED}"])
             record.parent.mkdir(exist_ok=True)
         with devices.deployed(self.inventory, plan.document, self._mapped, record) as changed:
             told = self._run(plan, folder, pcap, progress)
@@ -334,18 +329,19 @@ class Hosts(Backend):
         except BackendError as error:
             late = late_at(returned, document, kernel.latest_ns)
             raise Rejected(self._mapped.machines[late] if late else "the hosts", str(error)) from error
-        self._record(folder, jobs)
-        for host, own in done.others.items():
-            claim(folder, [f"{HOSTS}/{host}/{name}" for name in own])
-            for name, octets in own.items():
-                (folder / HOSTS / host / name).write_bytes(octets)
+        used = {host: agents[host] for host in jobs}
+        records.write(folder, used, self._facts, self._confirmed, done.others)
         # Clock readings are in the hosts' time, which differs from that of a stretched Plan.
-        unseen = self._stamps(document, folder, done, jobs) if self.dilate == 1 else []
+        unseen = []
+        if self.dilate == 1:
+            unseen = records.write_stamps(
+                self.inventory, self._facts, self._clocks, document, folder, done, jobs
+            )
         if self._clocks.on:
             claim(folder, ["sync.parquet"])
             self._clocks.write(folder)
         return {
-            "hosts": {name: self._described(name, jobs[name]) for name in jobs},
+            "hosts": {name: records.described(self._facts[name], jobs[name]) for name in jobs},
             "devices": {
                 name: {"node": self._mapped.node(name), "configured": "by hand"} for name in self._confirmed
             },
@@ -364,32 +360,6 @@ class Hosts(Backend):
             **seen,
         }
 
-    def _stamps(
-        self, document: PlanDocument, folder: Path, done: attempt.Attempt, jobs: Mapping[str, HostJob]
-    ) -> list[str]:
-        """Writes the uncertainty of the hosts' timestamps; returns, in words, the clocks without a
-        reading."""
-        boots = {name: one.ready.boot for name, one in self._facts.items()}
-        first = {boot: name for name, boot in reversed(boots.items())}
-        stamping = {}
-        for host, own in jobs.items():
-            machine = self.inventory.hosts[host]
-            by = {str(done.captures[one.name].get("stamps")) for one in own.captures}
-            by |= {stamps.HARDWARE for one in own.armed if "--hardware" in one.argv}
-            handed = {tap["port"] for tap in document["taps"] if tap["stage"] not in ("tx", "rx")}
-            # The timestamp of handing over is made by the system's clock.
-            by |= {stamps.SOFTWARE for port in own.names if port in handed}
-            if not by:
-                continue
-            name = document["nodes"][own.node]["name"]
-            kernel = first[boots[host]]
-            stamping[host] = Stamping(name, kernel, frozenset(by), machine.clock, machine.unseen_ns)
-        told, not_seen = stamps.nodes(
-            stamping, self._clocks.readings, self._clocks.hosts, done.epoch_ns, self.inventory.sync
-        )
-        runs_stamps.write(folder, told, not_seen)
-        return not_seen
-
     def _cards(self, host: str, own: HostJob) -> dict[int, str]:
         """Ports of the Plan that are network cards there; virtual interfaces have no rate."""
         known = self._facts[host].interfaces
@@ -405,38 +375,6 @@ class Hosts(Backend):
             links=frozenset.intersection(*(one.links for one in all_of)),
             bridge_vlans=all(one.bridge_vlans for one in all_of),
         )
-
-    def _described(self, host: str, own: HostJob) -> dict[str, Any]:
-        found = self._facts[host]
-        return {
-            "node": own.node,
-            "kernel": found.ready.kernel,
-            "machine": found.ready.machine,
-            "hostname": found.ready.hostname,
-            "ports": {
-                name: one.driver or one.kind or "unknown"
-                for name in own.names.values()
-                if (one := found.interfaces[name])
-            },
-            "left_by_a_killed_agent": found.ready.left,
-        }
-
-    def _record(self, folder: Path, jobs: Mapping[str, HostJob]) -> None:
-        """Writes the logs of all commands, the earlier state, and the confirmations for devices."""
-        names = [f"{HOSTS}/{host}/{file}" for host in jobs for file in ("commands.jsonl", "before.json")]
-        names += [f"{HOSTS}/{device}/{devices.FILE}" for device in self._confirmed]
-        claim(folder, names)
-        for host in jobs:
-            own = folder / HOSTS / host
-            own.mkdir(parents=True, exist_ok=True)
-            lines = "".join(json.dumps(one) + "\n" for one in self._agents[host].log)
-            (own / "commands.jsonl").write_text(lines, encoding="utf-8")
-            settings = tuning.state(self._facts[host].before)
-            before = json.dumps({**self._facts[host].state, **settings}, indent=1, sort_keys=True)
-            (own / "before.json").write_text(before + "\n", encoding="utf-8")
-        for device, content in self._confirmed.items():
-            (folder / HOSTS / device).mkdir(parents=True, exist_ok=True)
-            (folder / HOSTS / device / devices.FILE).write_text(content, encoding="utf-8")
 
     def _other_settings(self, agent: Agent, known: Facts) -> list[str]:
         """The settings of cards, processors and interrupts that differ from the earlier ones, in words."""
