@@ -10,7 +10,7 @@ import pytest
 from support.networks import links, network, periodic, saturating
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.planning.windows.demand import Unit, Wire
-from tsnbench.planning.windows.sizing import Coming, Window, need, passing
+from tsnbench.planning.windows.sizing import Arrival, Window, departures, time_needed
 from tsnbench.scenario import model
 from tsnbench.scenario.loader import read_scenario
 
@@ -241,21 +241,21 @@ shapers: {all: {gates: plan}}
     assert {len(entries) for _, entries in lists(scenario).values()} == {3}
 
 
-def coming(first: int, last: int, whole: int = 10, count: int = 1, flow: int = 0) -> Coming:
-    return Coming(Unit(flow, 0, first, last, count=count), Wire(whole, whole, whole, whole))
+def coming(first: int, last: int, whole: int = 10, count: int = 1, flow: int = 0) -> Arrival:
+    return Arrival(Unit(flow, 0, first, last, count=count), Wire(whole, whole, whole, whole))
 
 
 def test_a_unit_on_a_cut_counts_twice() -> None:
-    assert need([coming(10, 20)], 20, 100) == 10
-    assert need([coming(10, 20)], 10, 100) == 20
-    assert need([coming(10, 20)], 9, 100) == 10
-    assert need([coming(10, 20)], 15, 100) == 20
+    assert time_needed([coming(10, 20)], 20, 100) == 10
+    assert time_needed([coming(10, 20)], 10, 100) == 20
+    assert time_needed([coming(10, 20)], 9, 100) == 10
+    assert time_needed([coming(10, 20)], 15, 100) == 20
     # Later than a cycle: three of them between two cuts.
-    assert need([coming(10, 215)], 20, 100) == 30
+    assert time_needed([coming(10, 215)], 20, 100) == 30
 
 
 def test_frames_keep_their_order() -> None:
-    first, second = passing([coming(0, 5), coming(6, 8, flow=1)], Window(20, 20, 60), 100)
+    first, second = departures([coming(0, 5), coming(6, 8, flow=1)], Window(20, 20, 60), 100)
     assert (first.starts, first.ends) == (20, 30)
     # Nobody knows that the first one comes in every cycle, so the second may be alone.
     assert (second.starts, second.ends) == (20, 40)

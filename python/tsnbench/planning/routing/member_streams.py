@@ -15,7 +15,7 @@ Key = tuple[int | None, tuple[int, ...]]
 
 
 @dataclass
-class Woven:
+class MergedRoute:
     """A route with its merge points. ``copies``: 0 for frames without a tag."""
 
     route: list[Hop] = field(default_factory=list)
@@ -55,7 +55,9 @@ def _join(draft: Draft, paths: Sequence[Sequence[int]], at: Sequence[int]) -> bo
     return all(passed)
 
 
-def weave(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], nodes: Sequence[int]) -> Woven:
+def split_and_merge(
+    draft: Draft, paths: Sequence[Sequence[Sequence[int]]], nodes: Sequence[int]
+) -> MergedRoute:
     """One entry for every port and every path by which frames arrive there without an earlier merge.
 
     Args:
@@ -63,7 +65,7 @@ def weave(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], nodes: Sequenc
         paths: per listener, ports from the talker on.
         nodes: the merge points.
     """
-    woven = Woven()
+    merged_route = MergedRoute()
     places: dict[Key, int] = {}
     arriving: dict[int, list[int]] = {node: [] for node in nodes}
     parts = [(number, _parts(draft, path, arriving)) for own in paths for number, path in enumerate(own, 1)]
@@ -71,15 +73,15 @@ def weave(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], nodes: Sequenc
     for level in range(max(len(part) for _, part in parts)):
         for number, part in parts:
             if level < len(part):
-                _add(draft, woven, places, arriving, part[level], number)
-    woven.merges = [entries for entries in arriving.values() if len(entries) > 1]
+                _add(draft, merged_route, places, arriving, part[level], number)
+    merged_route.merges = [entries for entries in arriving.values() if len(entries) > 1]
     for own in paths:
         start, passed = _parts(draft, own[0], arriving)[-1]
         end = places[start, passed]
-        meeting = next((entries for entries in woven.merges if end in entries), [end])
-        woven.ends.append(meeting[0])
-    _untag(woven, paths, places)
-    return woven
+        meeting = next((entries for entries in merged_route.merges if end in entries), [end])
+        merged_route.ends.append(meeting[0])
+    _untag(merged_route, paths, places)
+    return merged_route
 
 
 def _parts(draft: Draft, path: Sequence[int], arriving: Mapping[int, object]) -> list[Key]:
@@ -98,7 +100,7 @@ def _parts(draft: Draft, path: Sequence[int], arriving: Mapping[int, object]) ->
 
 def _add(
     draft: Draft,
-    woven: Woven,
+    merged_route: MergedRoute,
     places: dict[Key, int],
     arriving: Mapping[int, list[int]],
     part: Key,
@@ -109,16 +111,18 @@ def _add(
     for count, port in enumerate(ports, 1):
         key = start, ports[:count]
         if key not in places:
-            places[key] = len(woven.route)
-            woven.route.append(Hop(port, parent))
-            woven.copies.append(number)
+            places[key] = len(merged_route.route)
+            merged_route.route.append(Hop(port, parent))
+            merged_route.copies.append(number)
             to = draft.ports[port].to
             if to in arriving:
                 arriving[to].append(places[key])
         parent = places[key]
 
 
-def _untag(woven: Woven, paths: Sequence[Sequence[Sequence[int]]], places: Mapping[Key, int]) -> None:
+def _untag(
+    merged_route: MergedRoute, paths: Sequence[Sequence[Sequence[int]]], places: Mapping[Key, int]
+) -> None:
     """Frames carry their sequence number from where paths part until the last merge point."""
     all_paths = [path for own in paths for path in own]
     shared = 0
@@ -127,21 +131,23 @@ def _untag(woven: Woven, paths: Sequence[Sequence[Sequence[int]]], places: Mappi
     for count in range(1, shared + 1):
         place = places.get((None, tuple(all_paths[0][:count])))
         if place is not None:
-            woven.copies[place] = 0
-    merged = {entry for entries in woven.merges for entry in entries}
+            merged_route.copies[place] = 0
+    merged = {entry for entries in merged_route.merges for entry in entries}
     ahead = set(merged)
-    for _ in woven.route:
+    for _ in merged_route.route:
         before = len(ahead)
         ahead |= {
-            hop.parent for place, hop in enumerate(woven.route) if place in ahead and hop.parent is not None
+            hop.parent
+            for place, hop in enumerate(merged_route.route)
+            if place in ahead and hop.parent is not None
         }
-        for entries in woven.merges:
+        for entries in merged_route.merges:
             # An entry that leads to one of them leads to all their successors.
-            follows = [place for place, hop in enumerate(woven.route) if hop.parent in entries]
+            follows = [place for place, hop in enumerate(merged_route.route) if hop.parent in entries]
             if any(place in ahead for place in follows):
                 ahead |= set(entries)
         if len(ahead) == before:
             break
-    for place in range(len(woven.route)):
+    for place in range(len(merged_route.route)):
         if place not in ahead:
-            woven.copies[place] = 0
+            merged_route.copies[place] = 0

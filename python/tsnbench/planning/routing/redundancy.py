@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Flow, Hop
 from tsnbench.planning.routing.disjoint import disjoint_paths
-from tsnbench.planning.routing.member_streams import meetings, weave
+from tsnbench.planning.routing.member_streams import meetings, split_and_merge
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
     if nodes is None:
         _problem(draft, flow, "frer.at", "a node where the paths to each listener meet", ", ".join(frer.at))
         return
-    woven = weave(draft, paths, nodes)
-    if not woven.merges or any(len(own) > 1 and _contained(own) for own in paths):
+    merged_route = split_and_merge(draft, paths, nodes)
+    if not merged_route.merges or any(len(own) > 1 and _contained(own) for own in paths):
         _problem(draft, flow, "frer", "paths that differ", "one that is a part of another")
         return
-    flow.route, flow.ends = tuple(woven.route), tuple(woven.ends)
+    flow.route, flow.ends = tuple(merged_route.route), tuple(merged_route.ends)
     flow.redundancy = {
-        "merges": [{"from": entries} for entries in woven.merges],
-        "copies": woven.copies,
+        "merges": [{"from": entries} for entries in merged_route.merges],
+        "copies": merged_route.copies,
         "recovery": _recovery(frer),
     }
 

@@ -60,7 +60,7 @@ def expanded(flow: Flow) -> Copies:
     return made
 
 
-def gathered(flow: Flow, starts_ps: Sequence[int]) -> list[list[int]]:
+def by_route_entry(flow: Flow, starts_ps: Sequence[int]) -> list[list[int]]:
     """Times by entry of the tree as times by entry of the route."""
     times: list[list[int]] = [[] for _ in flow.route]
     for entry, start in zip(expanded(flow).entries, starts_ps, strict=True):

@@ -19,7 +19,7 @@ from tsnbench.planning.scheduling import reserved_bandwidth
 from tsnbench.planning.scheduling.engines import may_leave_more, search
 from tsnbench.planning.scheduling.hints import Hints, streams_of
 from tsnbench.planning.scheduling.incremental import placed_before
-from tsnbench.planning.scheduling.member_streams import expanded, gathered, tree_of
+from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded, tree_of
 from tsnbench.planning.scheduling.queues import give_queue, queues_of
 from tsnbench.quantities import time
 from tsnbench.scenario import model
@@ -245,7 +245,7 @@ def _release(draft: Draft, flow: Flow, placed: Placed) -> None:
     assert flow.pattern["kind"] == "periodic"
     flow.pattern["offset_ns"] = (placed["offset_ns"] - flow.start_ns) % flow.pattern["period_ns"]
     if flow.redundancy:
-        starts = gathered(flow, placed["starts_ps"])
+        starts = by_route_entry(flow, placed["starts_ps"])
     else:
         if not _keeps_its_path(draft, flow):
             flow.route = tuple(Hop(entry["link"], entry.get("parent")) for entry in placed["tree"])

@@ -14,12 +14,12 @@ from tsnbench.plan.load import flow_rate
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.windows.demand import gap_ps, wire
 from tsnbench.planning.windows.gate_list import spans_of_rest
-from tsnbench.planning.windows.propagation import Arrived, Demands, Outcome, ports_of
+from tsnbench.planning.windows.propagation import Demands, FlowDelays, Outcome, ports_of
 from tsnbench.scenario import model
 
 
 @dataclass(frozen=True)
-class Broken:
+class Violation:
     """A requirement that windows for one cycle do not meet."""
 
     path: str
@@ -28,13 +28,13 @@ class Broken:
     hint: str
 
 
-def timely(flow: Flow) -> bool:
+def needs_window(flow: Flow) -> bool:
     """Whether a flow has a requirement that needs a window."""
     requires = flow.stream.requires
     return requires.least_delay is not None or bool(requires.percentiles) or bool(requires.jitter)
 
 
-def say(draft: Draft, wrong: list[Broken], outcome: Outcome) -> None:
+def report_violations(draft: Draft, wrong: list[Violation], outcome: Outcome) -> None:
     """Reports them as mistakes of the scenario."""
     for one in dict.fromkeys(wrong):
         draft.problem(
@@ -61,19 +61,19 @@ def too_full(draft: Draft, port: Port, classes: Set[int]) -> bool:
     return True
 
 
-def broken(draft: Draft, demands: Demands, outcome: Outcome) -> list[Broken]:
+def violations(draft: Draft, demands: Demands, outcome: Outcome) -> list[Violation]:
     """The violated requirements; empty if all are met."""
     found = [*_full(draft, outcome)]
     if found:
         return found
-    for (number, _), arrived in outcome.arrived.items():
-        found += _late(draft.flows[number], arrived)
+    for (number, _), delays in outcome.delays.items():
+        found += _late(draft.flows[number], delays)
     for number, windows in ports_of(outcome.windows).items():
         found += _rest(draft, outcome, draft.ports[number], set(windows))
     return found
 
 
-def _full(draft: Draft, outcome: Outcome) -> list[Broken]:
+def _full(draft: Draft, outcome: Outcome) -> list[Violation]:
     found = []
     for (number, traffic_class), long in outcome.full.items():
         port = draft.ports[number]
@@ -81,7 +81,7 @@ def _full(draft: Draft, outcome: Outcome) -> list[Broken]:
         taken = sum(window.length for window in others)
         beside = f", of which other classes' windows take {_ps(taken)}" if taken else ""
         found.append(
-            Broken(
+            Violation(
                 f"shapers.{port.name}.gates",
                 f"a window for class {traffic_class} at {port.name}",
                 f"{_ps(long)} that it needs of {_ns(outcome.cycle_ns)}{beside}",
@@ -91,18 +91,18 @@ def _full(draft: Draft, outcome: Outcome) -> list[Broken]:
     return found
 
 
-def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
-    most = arrived.most
+def _late(flow: Flow, delays: FlowDelays) -> list[Violation]:
+    most = delays.most
     requires, path = flow.stream.requires, f"streams.{flow.group}.requires"
     limits = [
         ("delay", requires.delay, most),
-        ("delay from release", requires.release_delay, arrived.since_release),
+        ("delay from release", requires.release_delay, delays.since_release),
     ]
     limits += [(f"delay p{share / 10_000:g}", at, most) for share, at in requires.percentiles.items()]
     found = []
-    if most is None and timely(flow):
+    if most is None and needs_window(flow):
         return [
-            Broken(
+            Violation(
                 path,
                 "windows at all ports on its path, or something else that bounds the wait there",
                 "one without",
@@ -111,14 +111,14 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
         ]
     for name, limit, longest in limits:
         if limit is not None and longest is not None and longest > limit * 1_000:
-            small = arrived.fastest > limit * 1_000
+            small = delays.fastest > limit * 1_000
             hint = (
-                f"no window helps: it takes {_ps(arrived.fastest)} at least; a faster link or smaller frame"
+                f"no window helps: it takes {_ps(delays.fastest)} at least; a faster link or smaller frame"
                 if small
                 else "a shorter cycle, an offset at the window, or fewer streams in its class"
             )
             found.append(
-                Broken(
+                Violation(
                     f"{path}.{name}",
                     f"windows that bring it within {_ns(limit)}",
                     f"up to {_ps(longest)}",
@@ -126,11 +126,11 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
                 )
             )
     for kind in requires.jitter:
-        varies = _apart(flow, arrived) if kind.kind == "interval" else arrived.varies
+        varies = _apart(flow, delays) if kind.kind == "interval" else delays.varies
         if varies is not None and varies > kind.limit * 1_000:
             hint = "fewer streams in its class, frames of one size, or scheduled: true"
             found.append(
-                Broken(
+                Violation(
                     f"{path}.jitter",
                     f"windows that keep its jitter within {_ns(kind.limit)}",
                     f"up to {_ps(varies)}",
@@ -140,31 +140,31 @@ def _late(flow: Flow, arrived: Arrived) -> list[Broken]:
     return found
 
 
-def _apart(flow: Flow, arrived: Arrived) -> int | None:
+def _apart(flow: Flow, delays: FlowDelays) -> int | None:
     """Greatest difference of the gap between two arrivals from the period."""
     pattern = flow.stream.pattern
-    if arrived.since_due is None or not isinstance(pattern, model.Periodic):
+    if delays.since_due is None or not isinstance(pattern, model.Periodic):
         return None
-    least, most = arrived.since_due
+    least, most = delays.since_due
     # There is no period between two frames of one data unit.
     several = any(len(unit) > 1 for unit in data_units(flow.size))
     return max(most - least, pattern.period * 1_000 if several else 0)
 
 
-def _rest(draft: Draft, outcome: Outcome, port: Port, classes: Set[int]) -> list[Broken]:
+def _rest(draft: Draft, outcome: Outcome, port: Port, classes: Set[int]) -> list[Violation]:
     """Classes without a window that have no room for a frame, or for the messages of PTP."""
     cycle = outcome.cycle_ns * 1_000
     windows = [window for (number, _), window in outcome.windows.items() if number == port.number]
     spans = spans_of_rest(windows, cycle)
     guard = left_to_rest(draft, port, classes) if draft.scenario.windows.guard_band else 0
     longest = max((length for _, length in spans), default=0) - guard
-    found: list[Broken] = []
+    found: list[Violation] = []
     path = f"shapers.{port.name}.gates"
     hint = "a longer cycle, or fewer streams with windows"
     frames = left_to_rest(draft, port, classes, default=0)
     if frames > longest:
         found.append(
-            Broken(
+            Violation(
                 path,
                 f"{_ps(frames)} for a frame of the other classes at {port.name}",
                 _ps(max(0, longest)),
@@ -177,14 +177,14 @@ def _rest(draft: Draft, outcome: Outcome, port: Port, classes: Set[int]) -> list
         room = ptp_traffic.together_ps(port.rate_bps)
         if room > longest:
             found.append(
-                Broken(path, f"{_ps(room)} for PTP's messages at {port.name}", _ps(max(0, longest)), hint)
+                Violation(path, f"{_ps(room)} for PTP's messages at {port.name}", _ps(max(0, longest)), hint)
             )
     free = sum(max(0, length - guard) for _, length in spans)
     asked = _asked(draft, port, classes)
     if asked * cycle > free * port.rate_bps:
         left = Fraction(free * port.rate_bps, cycle)
         found.append(
-            Broken(
+            Violation(
                 path,
                 f"{quantities.rate(asked)} that streams of the other classes at {port.name} require",
                 quantities.rate(left),

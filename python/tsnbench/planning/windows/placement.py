@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tsnbench.planning.windows.sizing import Coming, Window, need, passing
+from tsnbench.planning.windows.sizing import Arrival, Window, departures, time_needed
 
 MOST_PLACES = 48
 """Number of places that are tried for one window."""
@@ -62,29 +62,29 @@ class Room:
         return self._up(max(span, self.shortest))
 
 
-def gathered(every: Sequence[Coming], room: Room) -> Window | None:
+def store_and_release(every: Sequence[Arrival], room: Room) -> Window | None:
     """A window that opens when all data units have arrived: waiting frames leave without a pause, in the
     shortest window."""
-    places = sorted({coming.unit.last % room.cycle for coming in every if coming.unit.known})
+    places = sorted({arrival.unit.last % room.cycle for arrival in every if arrival.unit.known})
     places = places[:: max(1, len(places) // MOST_PLACES)] or [0]
     places += [other.closes % room.cycle for other in room.taken]
     found: list[tuple[tuple[int, int], Window]] = []
     for place in places:
-        window = _gathered(every, room, place)
+        window = _store_and_release(every, room, place)
         if window is not None:
-            most = max(passed.waits for passed in passing(every, window, room.cycle))
+            most = max(departure.waits for departure in departures(every, window, room.cycle))
             found.append(((window.length, most), window))
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
-def _gathered(every: Sequence[Coming], room: Room, place: int) -> Window | None:
+def _store_and_release(every: Sequence[Arrival], room: Room, place: int) -> Window | None:
     at = place
     for _ in range(4):
-        length = room.long(need(every, room._up(at), room.cycle) + room.margin)
+        length = room.long(time_needed(every, room._up(at), room.cycle) + room.margin)
         opens = room.free(at, length)
         if opens is None or length > room.cycle:
             return None
-        long_enough = need(every, opens, room.cycle) + room.margin
+        long_enough = time_needed(every, opens, room.cycle) + room.margin
         if long_enough <= length:
             turn = opens // room.cycle * room.cycle
             return Window(opens - turn, opens - turn, opens - turn + length)
@@ -92,9 +92,9 @@ def _gathered(every: Sequence[Coming], room: Room, place: int) -> Window | None:
     return None
 
 
-def through(every: Sequence[Coming], room: Room) -> Window | None:
+def pass_through(every: Sequence[Arrival], room: Room) -> Window | None:
     """A window that is open while data units arrive: they wait only for earlier ones."""
-    if not all(coming.unit.known for coming in every):
+    if not all(arrival.unit.known for arrival in every):
         return None
     spans = sorted((c.unit.first % room.cycle, c.unit.last - c.unit.first) for c in every)
     # The window is closed in the longest pause without arrivals.
@@ -107,7 +107,7 @@ def through(every: Sequence[Coming], room: Room) -> Window | None:
         return None
     cut = opens + room.cycle - pause
     begin = opens // room.tick * room.tick
-    length = room.long(cut - begin + need(every, cut, room.cycle) + room.margin)
+    length = room.long(cut - begin + time_needed(every, cut, room.cycle) + room.margin)
     if length > room.cycle or room.free(begin, length) != begin:
         return None
     return Window(begin, cut, begin + length)

@@ -14,9 +14,16 @@ from math import gcd, lcm
 from tsnbench.plan import ptp_traffic
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.windows.demand import wire
-from tsnbench.planning.windows.diagnosis import Broken, broken, left_to_rest, say, timely, too_full
+from tsnbench.planning.windows.diagnosis import (
+    Violation,
+    left_to_rest,
+    needs_window,
+    report_violations,
+    too_full,
+    violations,
+)
 from tsnbench.planning.windows.gate_list import entries_of, spans_of_rest
-from tsnbench.planning.windows.propagation import FORWARDING, Demands, Outcome, Queue, lay, ports_of
+from tsnbench.planning.windows.propagation import FORWARDING, Demands, Outcome, Queue, lay_out, ports_of
 from tsnbench.planning.windows.sizing import Window
 from tsnbench.scenario import model
 from tsnbench.scenario.part import Part
@@ -34,14 +41,14 @@ def plan_windows(draft: Draft) -> None:
     demands = _demands(draft, ports)
     if demands is None:
         return
-    tried: list[tuple[tuple[int, ...], list[Broken], Outcome]] = []
+    tried: list[tuple[tuple[int, ...], list[Violation], Outcome]] = []
     best: tuple[tuple[bool, Fraction, int, int], Outcome] | None = None
     for cycle in _cycles(draft, demands):
         for place, forwarding in enumerate(FORWARDING):
-            outcome = lay(draft, demands, cycle, forwarding)
+            outcome = lay_out(draft, demands, cycle, forwarding)
             if outcome is None:
                 break
-            wrong = broken(draft, demands, outcome)
+            wrong = violations(draft, demands, outcome)
             if wrong:
                 tried.append(((len(outcome.full), len(wrong)), wrong, outcome))
                 continue
@@ -55,7 +62,7 @@ def plan_windows(draft: Draft) -> None:
         _open(draft, draft.ports[number], windows, best[1].cycle_ns)
 
 
-def _refuse(draft: Draft, tried: list[tuple[tuple[int, ...], list[Broken], Outcome]]) -> None:
+def _refuse(draft: Draft, tried: list[tuple[tuple[int, ...], list[Violation], Outcome]]) -> None:
     if not tried:
         own = draft.scenario.windows
         draft.problem(
@@ -66,7 +73,7 @@ def _refuse(draft: Draft, tried: list[tuple[tuple[int, ...], list[Broken], Outco
         )
         return
     _, wrong, outcome = min(tried, key=lambda entry: entry[0])
-    say(draft, wrong, outcome)
+    report_violations(draft, wrong, outcome)
 
 
 def _demands(draft: Draft, ports: list[Port]) -> Demands | None:
@@ -78,7 +85,7 @@ def _demands(draft: Draft, ports: list[Port]) -> Demands | None:
         for hop, (entry, pcp) in enumerate(zip(flow.route, draft.priorities(flow), strict=True)):
             queue = (entry.port, draft.ports[entry.port].pcp_to_class[pcp])
             crossing[queue].append((number, hop))
-            if entry.port in numbers and timely(flow):
+            if entry.port in numbers and needs_window(flow):
                 windowed.add(queue)
     if not windowed:
         draft.problem(
@@ -186,8 +193,8 @@ def _check_qdisc(draft: Draft, port: Port, classes: set[int]) -> None:
 def _in_time(draft: Draft, outcome: Outcome) -> bool:
     """Whether delays from the release also hold: talkers must not gain by delaying frames."""
     return all(
-        limit is None or (arrived.since_release is not None and arrived.since_release <= limit * 1_000)
-        for (number, _), arrived in outcome.arrived.items()
+        limit is None or (delays.since_release is not None and delays.since_release <= limit * 1_000)
+        for (number, _), delays in outcome.delays.items()
         for limit in (draft.flows[number].stream.requires.least_delay,)
     )
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 from tsnbench.planning.draft import Draft, Flow
 from tsnbench.planning.windows.demand import Unit, Wire, gap_ps, lateness, processing, released, wire
-from tsnbench.planning.windows.placement import Room, gathered, through
-from tsnbench.planning.windows.sizing import Coming, Passed, Window, need, passing
+from tsnbench.planning.windows.placement import Room, pass_through, store_and_release
+from tsnbench.planning.windows.sizing import Arrival, Departure, Window, departures, time_needed
 from tsnbench.scenario import model
 
 Queue = tuple[int, int]
@@ -40,7 +40,7 @@ class Demands:
 
 
 @dataclass
-class Arrived:
+class FlowDelays:
     """Times of a flow's data units from their first bit to a listener's last one; None if unknown."""
 
     most: int | None
@@ -68,16 +68,16 @@ class Outcome:
     """Queues whose windows have no room, and the length that they would need, ps."""
     waits: dict[tuple[int, int], int | None] = field(default_factory=dict)
     """Greatest delay from the queue to the last bit, by flow and hop; None without a bound."""
-    arrived: dict[tuple[int, int], Arrived] = field(default_factory=dict)
+    delays: dict[tuple[int, int], FlowDelays] = field(default_factory=dict)
     """By flow and the hop that ends at a listener."""
     assumed: list[tuple[int, int]] = field(default_factory=list)
     """Flows and hops with assumed delays, as they are in a cycle with others."""
 
 
-def lay(draft: Draft, demands: Demands, cycle_ns: int, forwarding: Forwarding) -> Outcome | None:
+def lay_out(draft: Draft, demands: Demands, cycle_ns: int, forwarding: Forwarding) -> Outcome | None:
     """Windows for a cycle; None if it contains too many data units to examine."""
     outcome = Outcome(cycle_ns)
-    coming: dict[tuple[int, int], list[Unit]] = {}
+    arrivals: dict[tuple[int, int], list[Unit]] = {}
     for number, flow in enumerate(draft.flows):
         if any((number, 0) in flows for flows in demands.queues.values()):
             first = _talker(draft, demands, number, cycle_ns)
@@ -85,11 +85,11 @@ def lay(draft: Draft, demands: Demands, cycle_ns: int, forwarding: Forwarding) -
                 return None
             for hop, entry in enumerate(flow.route):
                 if entry.parent is None:
-                    coming[number, hop] = [replace(unit, hop=hop) for unit in first]
+                    arrivals[number, hop] = [replace(unit, hop=hop) for unit in first]
     left = dict(demands.queues)
     while left:
-        queue = _next(draft, demands, left, coming)
-        _queue(draft, demands, outcome, queue, left.pop(queue), coming, forwarding)
+        queue = _next(draft, demands, left, arrivals)
+        _queue(draft, demands, outcome, queue, left.pop(queue), arrivals, forwarding)
     if any(_too_late(draft, demands, outcome, *each) for each in outcome.assumed):
         outcome.waits = dict.fromkeys(outcome.waits)
     _sum_up(draft, demands, outcome)
@@ -106,13 +106,13 @@ def _next(
     draft: Draft,
     demands: Demands,
     left: Mapping[Queue, list[tuple[int, int]]],
-    coming: Mapping[tuple[int, int], list[Unit]],
+    arrivals: Mapping[tuple[int, int], list[Unit]],
 ) -> Queue:
     """The highest class whose frames have all been followed to here; in a cycle of flows the highest class.
 
     Of classes without windows, one whose higher classes have also been followed comes first.
     """
-    ready = {queue: all(each in coming for each in flows) for queue, flows in left.items()}
+    ready = {queue: all(each in arrivals for each in flows) for queue, flows in left.items()}
 
     def first(queue: Queue) -> tuple[bool, bool, int, int]:
         above = all(own for other, own in ready.items() if other[0] == queue[0] and other[1] > queue[1])
@@ -128,34 +128,34 @@ def _queue(
     outcome: Outcome,
     queue: Queue,
     flows: list[tuple[int, int]],
-    coming: dict[tuple[int, int], list[Unit]],
+    arrivals: dict[tuple[int, int], list[Unit]],
     forwarding: Forwarding,
 ) -> None:
     cycle = outcome.cycle_ns * 1_000
     every = [
-        Coming(unit, demands.wires[flow, hop])
+        Arrival(unit, demands.wires[flow, hop])
         for flow, hop in flows
-        for unit in coming.get((flow, hop)) or _any(draft, outcome, flow, hop)
+        for unit in arrivals.get((flow, hop)) or _any(draft, outcome, flow, hop)
     ]
     if queue not in demands.windowed:
-        passed = _plain(draft, demands, outcome, queue, every)
+        leaving = _plain(draft, demands, outcome, queue, every)
     else:
         extra = demands.extra.get(queue, 0)
         if extra:
-            every.append(Coming(Unit(-1, 0, 0, 0, known=False), Wire(extra, 0, 0, 0)))
+            every.append(Arrival(Unit(-1, 0, 0, 0, known=False), Wire(extra, 0, 0, 0)))
         window = _window(draft, outcome, queue, every, forwarding)
         if window is None:
-            outcome.full[queue] = need(every, 0, cycle)
-            passed = [None] * len(every)
+            outcome.full[queue] = time_needed(every, 0, cycle)
+            leaving = [None] * len(every)
         else:
             outcome.windows[queue] = window
-            passed = list(passing(every, window, cycle))
+            leaving = list(departures(every, window, cycle))
     if not all(one.unit.bounded for one in every):
         # So many data units may arrive at once that the others also wait.
-        passed = [None] * len(every)
-    for one, result in zip(every, passed, strict=True):
+        leaving = [None] * len(every)
+    for one, result in zip(every, leaving, strict=True):
         if one.unit.flow >= 0:
-            _go_on(draft, demands, outcome, queue, one, result, coming)
+            _go_on(draft, demands, outcome, queue, one, result, arrivals)
 
 
 def _any(draft: Draft, outcome: Outcome, flow: int, hop: int) -> list[Unit]:
@@ -179,7 +179,7 @@ def _before(draft: Draft, flow: int, hop: int) -> list[int]:
 
 
 def _window(
-    draft: Draft, outcome: Outcome, queue: Queue, every: list[Coming], forwarding: Forwarding
+    draft: Draft, outcome: Outcome, queue: Queue, every: list[Arrival], forwarding: Forwarding
 ) -> Window | None:
     own = draft.scenario.windows
     room = Room(
@@ -190,13 +190,13 @@ def _window(
         taken=tuple(window for (number, _), window in outcome.windows.items() if number == queue[0]),
     )
     if _passes(draft, forwarding, every):
-        window = through(every, room)
+        window = pass_through(every, room)
         if window is not None:
             return window
-    return gathered(every, room)
+    return store_and_release(every, room)
 
 
-def _passes(draft: Draft, forwarding: Forwarding, every: list[Coming]) -> bool:
+def _passes(draft: Draft, forwarding: Forwarding, every: list[Arrival]) -> bool:
     if forwarding in ("gather", "pass"):
         return forwarding == "pass"
     units = [one.unit for one in every if one.unit.flow >= 0]
@@ -228,8 +228,8 @@ def _late(draft: Draft, demands: Demands, outcome: Outcome, flow: int, hop: int)
 
 
 def _plain(
-    draft: Draft, demands: Demands, outcome: Outcome, queue: Queue, every: list[Coming]
-) -> list[Passed | None]:
+    draft: Draft, demands: Demands, outcome: Outcome, queue: Queue, every: list[Arrival]
+) -> list[Departure | None]:
     """At a port without windows: all higher and equal classes, and one lower frame, may precede a data
     unit."""
     port, cycle = draft.ports[queue[0]], outcome.cycle_ns * 1_000
@@ -259,7 +259,7 @@ def _plain(
     if wait >= 4 * cycle:
         return [None] * len(every)
     return [
-        Passed(one.unit.first, one.unit.last + wait, wait) if one.unit.known else Passed(0, 0, wait)
+        Departure(one.unit.first, one.unit.last + wait, wait) if one.unit.known else Departure(0, 0, wait)
         for one in every
     ]
 
@@ -269,32 +269,32 @@ def _go_on(
     demands: Demands,
     outcome: Outcome,
     queue: Queue,
-    one: Coming,
-    passed: Passed | None,
-    coming: dict[tuple[int, int], list[Unit]],
+    one: Arrival,
+    departure: Departure | None,
+    arrivals: dict[tuple[int, int], list[Unit]],
 ) -> None:
     """Passes data units on to the next queues, and to the listener."""
     unit, times = one.unit, one.wire
     port, windowed = draft.ports[queue[0]], queue in demands.windowed
     flow = draft.flows[unit.flow]
     key = (unit.flow, unit.hop)
-    waits, before = (None if passed is None else passed.waits), outcome.waits.get(key, 0)
+    waits, before = (None if departure is None else departure.waits), outcome.waits.get(key, 0)
     outcome.waits[key] = None if waits is None or before is None else max(waits, before)
     # After a window all leave at one time of the cycle, whenever they arrived.
-    known = passed is not None and (unit.known or windowed)
-    first = passed.starts + times.first + port.propagation_ps if passed else 0
-    last = passed.ends + port.propagation_ps if passed else 0
+    known = departure is not None and (unit.known or windowed)
+    first = departure.starts + times.first + port.propagation_ps if departure else 0
+    last = departure.ends + port.propagation_ps if departure else 0
     fastest = unit.fastest + times.first + port.propagation_ps
     sent = unit.sent
-    if flow.route[unit.hop].parent is None and unit.known and passed is not None:
-        sent = (passed.starts, passed.ends - times.first)
+    if flow.route[unit.hop].parent is None and unit.known and departure is not None:
+        sent = (departure.starts, departure.ends - times.first)
     unit = replace(
         unit,
         known=known,
-        count=_count(flow, unit, passed, windowed),
+        count=_count(flow, unit, departure, windowed),
         sent=sent,
         fastest=fastest,
-        bounded=passed is not None,
+        bounded=departure is not None,
     )
     if unit.hop in flow.ends and unit.flow in demands.inside:
         _arrive(outcome, unit, first, last)
@@ -306,23 +306,23 @@ def _go_on(
         later = replace(
             unit, hop=hop, first=first + least - margin, last=last + most + margin, fastest=fastest + least
         )
-        coming.setdefault((unit.flow, hop), []).append(later)
+        arrivals.setdefault((unit.flow, hop), []).append(later)
 
 
-def _count(flow: Flow, unit: Unit, passed: Passed | None, windowed: bool) -> int:
+def _count(flow: Flow, unit: Unit, departure: Departure | None, windowed: bool) -> int:
     """Number of data units that leave a port together, if they arrive at any time."""
-    if unit.known or passed is None:
+    if unit.known or departure is None:
         return unit.count
     if windowed:
         # Data units that arrive while the window is open may leave with those that arrived before.
         return 2 * unit.count
     pattern = flow.stream.pattern
-    period = pattern.period * 1_000 if isinstance(pattern, model.Periodic) else passed.waits
-    return unit.count + -(-passed.waits // max(1, period))
+    period = pattern.period * 1_000 if isinstance(pattern, model.Periodic) else departure.waits
+    return unit.count + -(-departure.waits // max(1, period))
 
 
 def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
-    one = Arrived(None, unit.fastest, unit.fastest)
+    one = FlowDelays(None, unit.fastest, unit.fastest)
     if unit.known and unit.sent is not None:
         one.most = last - unit.sent[0]
         one.least = max(unit.fastest, first - unit.sent[1])
@@ -330,14 +330,14 @@ def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
         one.since_release = last - unit.released
         one.since_due = first - unit.released, last - unit.released
     key = (unit.flow, unit.hop)
-    before = outcome.arrived.get(key)
-    outcome.arrived[key] = one if before is None else _both(before, one)
+    before = outcome.delays.get(key)
+    outcome.delays[key] = one if before is None else _both(before, one)
 
 
-def _both(one: Arrived, other: Arrived) -> Arrived:
+def _both(one: FlowDelays, other: FlowDelays) -> FlowDelays:
     """Two data units of one flow together: their delays may differ by more than those of each."""
     dues = [each.since_due for each in (one, other) if each.since_due is not None]
-    return Arrived(
+    return FlowDelays(
         most=_longer(one.most, other.most),
         least=min(one.least, other.least),
         fastest=other.fastest,
@@ -352,7 +352,7 @@ def _longer(one: int | None, other: int | None) -> int | None:
 
 def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
     """The sum of all waits on the path is also a bound of the delay."""
-    for (number, hop), arrived in outcome.arrived.items():
+    for (number, hop), delays in outcome.delays.items():
         route = draft.flows[number].route
         before = [hop, *_before(draft, number, hop)]
         total = demands.wires[number, before[-1]].frame
@@ -363,19 +363,19 @@ def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
                 continue
             waits = outcome.waits[number, at]
             if waits is None:
-                arrived.most = arrived.since_release = arrived.since_due = None
+                delays.most = delays.since_release = delays.since_due = None
                 break
             total += waits + processing(draft, port)[1]
         else:
-            arrived.most = total if arrived.most is None else min(total, arrived.most)
+            delays.most = total if delays.most is None else min(total, delays.most)
             first = outcome.waits[number, before[-1]]
             if first is not None:
                 whole = total - demands.wires[number, before[-1]].frame + first
-                known = arrived.since_release
-                arrived.since_release = whole if known is None else min(whole, known)
-                if arrived.since_due is None:
+                known = delays.since_release
+                delays.since_release = whole if known is None else min(whole, known)
+                if delays.since_due is None:
                     early, late = lateness(draft, draft.flows[number])
-                    arrived.since_due = early + arrived.fastest, late + whole
+                    delays.since_due = early + delays.fastest, late + whole
 
 
 def ports_of(windows: Mapping[Queue, Window]) -> dict[int, dict[int, Window]]:

@@ -27,7 +27,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Passed:
+class Departure:
     """A data unit after a window: when its first frame starts and its last bit is out."""
 
     starts: int
@@ -37,41 +37,41 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Coming:
+class Arrival:
     """A data unit and its time at the port."""
 
     unit: Unit
     wire: Wire
 
 
-def turns(coming: Coming, cut: int, cycle: int) -> int:
+def turns(arrival: Arrival, cut: int, cycle: int) -> int:
     """Greatest number of repetitions of a data unit between two cuts."""
-    unit = coming.unit
+    unit = arrival.unit
     if not unit.known:
         return unit.count
     return unit.count * (1 + _up(unit.last - cut, cycle) - _up(unit.first - cut, cycle))
 
 
-def need(every: Sequence[Coming], cut: int, cycle: int) -> int:
+def time_needed(every: Sequence[Arrival], cut: int, cycle: int) -> int:
     """The port's time for all arrivals between two cuts, gaps included."""
-    return sum(turns(coming, cut, cycle) * coming.wire.whole for coming in every)
+    return sum(turns(arrival, cut, cycle) * arrival.wire.whole for arrival in every)
 
 
-def passing(every: Sequence[Coming], window: Window, cycle: int) -> list[Passed]:
+def departures(every: Sequence[Arrival], window: Window, cycle: int) -> list[Departure]:
     """The earliest and the latest departure of each data unit.
 
     The gap after an earlier frame may extend into the window; the gap after the last frame may be outside of
     it.
     """
-    whole = need(every, window.cut, cycle)
-    return [_passing(number, every, window, cycle, whole) for number in range(len(every))]
+    whole = time_needed(every, window.cut, cycle)
+    return [_departure(number, every, window, cycle, whole) for number in range(len(every))]
 
 
-def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, whole: int) -> Passed:
+def _departure(number: int, every: Sequence[Arrival], window: Window, cycle: int, whole: int) -> Departure:
     unit, wire = every[number].unit, every[number].wire
     if not unit.known:
         waits = cycle - (window.cut - window.opens) + whole
-        return Passed(window.opens, window.cut + whole, waits)
+        return Departure(window.opens, window.cut + whole, waits)
     starts = _starts(number, every, window, cycle)
     turn = _up(unit.last - window.cut, cycle)
     opens = window.opens + turn * cycle
@@ -79,7 +79,7 @@ def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, w
         # It may arrive on either side of a cut.
         late = max(unit.last, opens) + whole
         worst = max(window.opens + (turn - 1) * cycle - unit.first, cycle - (window.cut - window.opens))
-        return Passed(starts, late, max(worst, 0) + whole)
+        return Departure(starts, late, max(worst, 0) + whole)
     before = window.cut + (turn - 1) * cycle
     ahead = 0
     for place, other in enumerate(every):
@@ -92,10 +92,10 @@ def _passing(number: int, every: Sequence[Coming], window: Window, cycle: int, w
             count = min(_between(other, before, unit.last, cycle), turns(other, window.cut, cycle))
         ahead += count * other.wire.whole
     own = ahead + unit.count * wire.whole
-    return Passed(starts, max(unit.last, opens) + own, max(opens - unit.first, 0) + own)
+    return Departure(starts, max(unit.last, opens) + own, max(opens - unit.first, 0) + own)
 
 
-def _between(other: Coming, before: int, until: int, cycle: int) -> int:
+def _between(other: Arrival, before: int, until: int, cycle: int) -> int:
     """Number of repetitions that may arrive after one instant and until another."""
     unit = other.unit
     if not unit.known:
@@ -103,7 +103,7 @@ def _between(other: Coming, before: int, until: int, cycle: int) -> int:
     return unit.count * max(0, (until - unit.first) // cycle - (before - unit.last) // cycle)
 
 
-def _starts(number: int, every: Sequence[Coming], window: Window, cycle: int) -> int:
+def _starts(number: int, every: Sequence[Arrival], window: Window, cycle: int) -> int:
     """The earliest start of a data unit's first frame."""
     unit = every[number].unit
     last = (unit.first - window.opens) // cycle
