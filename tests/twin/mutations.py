@@ -12,9 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+from support import guest_batch as batch
 from tsnbench.backends.kernel.environment import Environment
 from tsnbench.backends.kernel.tsnport import TSNPORT
-from tsnbench.backends.vm import VirtualMachine, batch
+from tsnbench.backends.vm import VirtualMachine
 from tsnbench.errors import BackendError
 from tsnbench.plan.document import Plan
 from twin import prp

@@ -12,8 +12,9 @@ from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from support import guest_batch as batch
 from tsnbench.backends.simulation import Simulation
-from tsnbench.backends.vm import VirtualMachine, batch, unavailable
+from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.errors import BackendError, InputError
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan as make_plan

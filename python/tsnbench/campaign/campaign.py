@@ -23,14 +23,11 @@ from tsnbench.runs.manifest import note
 from tsnbench.runs.names import folder_names
 
 if TYPE_CHECKING:
-    from tsnbench.backends.protocol import Backend
+    from tsnbench.backends.protocol import Backend, Progress
     from tsnbench.foreign import Json
     from tsnbench.measure.types import Measures, Verdict
     from tsnbench.plan.document import Plan
     from tsnbench.scenario.model import Scenario
-
-Progress = Callable[[int, int], None]
-"""Called with (simulated ns, frame-hops so far)."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 
+from support import guest_batch as batch
 from tsnbench import load
-from tsnbench.backends.vm import VirtualMachine, batch, initramfs, unavailable
+from tsnbench.backends.vm import VirtualMachine, initramfs, unavailable
 from tsnbench.errors import InputError
 
 TEXT = """

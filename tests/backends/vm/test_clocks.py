@@ -13,12 +13,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from support.guest_batch import Part, execute
 from tsnbench.backends.kernel.tsnport import TSNPORT, clocks, shaping
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine, unavailable
-from tsnbench.backends.vm.batch import Part, execute
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan as make_plan
 from tsnbench.runs import Run

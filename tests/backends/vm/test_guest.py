@@ -15,10 +15,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from support import guest_batch as batch
 from tsnbench import Simulation, load
 from tsnbench.backends.kernel.environment import Environment
 from tsnbench.backends.kernel.tsnport import TSNPORT
-from tsnbench.backends.vm import VirtualMachine, batch, unavailable
+from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.errors import BackendError
 from tsnbench.plan.document import Plan
 from tsnbench.runs import Run
