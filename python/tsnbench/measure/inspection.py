@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench import foreign
 from tsnbench.measure.captures import measure_captures
+from tsnbench.measure.conformance import Against, Conformance, conformance
 from tsnbench.quantities import UNKNOWN, count, exact, micros, rate
 from tsnbench.sheet import Column, Sheet
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tsnbench.measure.types import PathReport, Stat
+    from tsnbench.plan.document import Plan
 
 FORMAT = "tsnbench-inspection/1"
 WINDOW_NS = 1_000_000
@@ -68,6 +70,8 @@ class Inspection(TypedDict):
     payloads: list[str]
     window_ns: int
     streams: list[InspectedStream]
+    gates: Conformance | None
+    """The frames against a Plan's gates, where a Plan was given."""
     warnings: list[str]
 
 
@@ -75,6 +79,7 @@ def inspect_capture(
     path: str | os.PathLike[str],
     window_ns: int = WINDOW_NS,
     frames: str | os.PathLike[str] | None = None,
+    against: Against | None = None,
 ) -> Inspection:
     """Looks into one capture.
 
@@ -82,18 +87,24 @@ def inspect_capture(
         path: pcap or pcapng file.
         window_ns: bursts are counted in every window of this length.
         frames: where to write one row per frame (Parquet).
+        against: a Plan's gates that the frames are held against.
 
     Returns:
         A dictionary of the format ``tsnbench-inspection/1``; ``["streams"]`` has one entry per stream.
 
     Raises:
-        MeasureError: the file is no readable capture, or holds no frame.
+        MeasureError: the file is no readable capture, or holds no frame; the Plan has no such gates.
     """
     with tempfile.TemporaryDirectory(prefix="tsnbench-") as folder:
         kept = Path(folder) / "frames.parquet" if frames is None else Path(frames)
         measures = measure_captures(path, path, frames=kept)
         table = foreign.read_parquet(kept)
     source = measures["source"]
+    if against is not None:
+        _rename(measures["paths"], against.plan)
+    names = [one["stream"] for one in measures["paths"]]
+    held = None if against is None else conformance(path, table, names, against)
+    warnings = [*source["warnings"], *(held["warnings"] if held else ())]
     made = [
         _stream(one, table.filter(table["path"] == place), window_ns)
         for place, one in enumerate(measures["paths"])
@@ -106,8 +117,18 @@ def inspect_capture(
         "payloads": source["formats"],
         "window_ns": window_ns,
         "streams": made,
-        "warnings": list(dict.fromkeys(source["warnings"])),
+        "gates": held,
+        "warnings": list(dict.fromkeys(warnings)),
     }
+
+
+def _rename(paths: list[PathReport], plan: Plan) -> None:
+    """Streams of tsnbench's payload have the number of a stream of the Plan."""
+    streams = plan.document["streams"]
+    for one in paths:
+        tool, _, number = one["stream"].partition("/")
+        if tool == "tsnbench" and number.isdecimal() and int(number) < len(streams):
+            one["stream"] = streams[int(number)]["name"]
 
 
 def _stream(path: PathReport, frames: pl.DataFrame, window_ns: int) -> InspectedStream:

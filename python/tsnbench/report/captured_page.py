@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench.measure.conformance import STAMPS, in_words, kept
 from tsnbench.quantities import UNKNOWN
 from tsnbench.report import formatting
 from tsnbench.report.data import gather_captured
@@ -35,6 +36,14 @@ INSPECTED = (
         "stream without one has a dash.",
     ),
     ("octets", "length of the frames from destination address to FCS. Rates count the same octets."),
+)
+
+GATES = (
+    (
+        "began, ended while closed",
+        "a frame is on the wire from its preamble to the last bit of its FCS. It has to begin while the gate "
+        "of its traffic class is open, and to end before this gate closes.",
+    ),
 )
 
 
@@ -155,7 +164,10 @@ def write_inspection(found: Inspection, frames: Path, into: Path, figures: Seque
             warnings=found["warnings"],
             charts=charts(drawn),
             found=found,
-            definitions=INSPECTED,
+            gates_kept=found["gates"] is not None and kept(found["gates"]),
+            stamps=STAMPS[found["gates"]["stamp"]] if found["gates"] else "",
+            in_words=in_words,
+            definitions=[*INSPECTED, *(GATES if found["gates"] else ())],
             provenance=[("Capture", found["file"]), ("Unreadable frames", str(found["unreadable_frames"]))],
         )
     )

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, fail, figure_kinds, print_json, print_table, tell, told
 
+if TYPE_CHECKING:
+    from tsnbench.measure.conformance import Against
+
 
 def inspect(
     file: Annotated[Path, argument("FILE", "Capture (pcap or pcapng).")],
     window: Annotated[
         str | None, option("TIME", "Length of the window in which bursts are counted; 1ms unless given.")
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        option("FILE", "Plan whose gates the frames are held against: plan.json, or a run folder."),
+    ] = None,
+    port: Annotated[
+        str | None, option("NAME", "Of --plan: the port that the frames leave; needed if several have gates.")
+    ] = None,
+    stamp: Annotated[
+        str | None,
+        option(
+            "POINT",
+            "Of --plan: what stamps mean: start or end (of the frame where it leaves), or received (end, at "
+            "the other end of the link); as at the Plan's tap unless given.",
+        ),
+    ] = None,
+    base_time: Annotated[
+        str | None,
+        option(
+            "TIME", "Of --plan: begin of a cycle on the capture's clock; the Plan's base time unless given."
+        ),
+    ] = None,
+    tolerance: Annotated[
+        str | None, option("TIME", "Of --plan: how far from its window a frame may be; 2ns unless given.")
     ] = None,
     report: Annotated[
         Path | None, option("PATH", "Also write a report: an HTML file, or a folder for report.html.")
@@ -25,15 +52,21 @@ def inspect(
     everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON on stdout.")] = False,
 ) -> None:
-    """Look into one capture: its streams, rates, intervals, bursts, and numbers that are missing."""
+    """Look into one capture: its streams, rates, intervals, bursts, and numbers that are missing.
+
+    With --plan also the frames outside the windows of their gates; exit code 1 if there are any.
+    """
     from tempfile import TemporaryDirectory
 
     from tsnbench.foreign_files import recognise
     from tsnbench.foreign_files.formats import no_measure
     from tsnbench.live.receiving import read_duration
     from tsnbench.measure import MOST_ROWS
+    from tsnbench.measure.conformance import conformance_table, kept
     from tsnbench.measure.inspection import WINDOW_NS, inspect_capture, inspection_table
 
+    if plan is None and (port or stamp or base_time or tolerance):
+        fail(Exit.INPUT_WRONG, "--port, --stamp, --base-time, --tolerance: expected --plan")
     drawn = figure_kinds(figures, report)
     page = None
     with told(), TemporaryDirectory(prefix="tsnbench-inspect-") as scratch:
@@ -44,7 +77,8 @@ def inspect(
         if length <= 0:
             fail(Exit.INPUT_WRONG, "--window: expected more than 0")
         table = Path(scratch) / "frames.parquet"
-        found = inspect_capture(file, length, table)
+        against = None if plan is None else _against(plan, port, stamp, base_time, tolerance)
+        found = inspect_capture(file, length, table, against)
         if report is not None:
             from tsnbench.report.captured_page import write_inspection
 
@@ -57,3 +91,27 @@ def inspect(
         print_json(found)
     else:
         print_table(inspection_table(found, None if everything else MOST_ROWS))
+        if found["gates"] is not None:
+            print_table(conformance_table(found["gates"]))
+    if found["gates"] is not None and not kept(found["gates"]):
+        raise typer.Exit(Exit.REQUIREMENT_FAILED)
+
+
+def _against(
+    plan: Path, port: str | None, stamp: str | None, base_time: str | None, tolerance: str | None
+) -> Against:
+    """The gates that the options name."""
+    from tsnbench.live.receiving import read_duration
+    from tsnbench.measure.conformance import STAMPS, TOLERANCE_NS, Against
+    from tsnbench.plan.document import Plan
+
+    meant = next((one for one in STAMPS if one == stamp), None)
+    if stamp is not None and meant is None:
+        fail(Exit.INPUT_WRONG, f"--stamp: expected {', '.join(STAMPS)}, found {stamp}")
+    return Against(
+        Plan.read(plan / "plan.json" if plan.is_dir() else plan),
+        port,
+        meant,
+        None if base_time is None else read_duration("--base-time", base_time),
+        TOLERANCE_NS if tolerance is None else read_duration("--tolerance", tolerance),
+    )

@@ -1,0 +1,305 @@
+"""Whether the frames of one capture kept to a port's gate control list.
+
+IEEE 802.1Q-2022, 8.6.8.4: a frame begins while the gate of its class is open, and ends before it closes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from tsnbench import _native
+from tsnbench.measure.errors import MeasureError
+from tsnbench.plan.gates import clock_spans, gate_lists
+from tsnbench.quantities import count, exact, micros
+from tsnbench.sheet import Column, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tsnbench.plan.document import Plan
+    from tsnbench.plan.types import Gates, Port
+
+Stamp = Literal["start", "end", "received"]
+"""What a stamp means: where the frame leaves the bit after the start delimiter, or the last bit; or the last
+bit at the other end of the link."""
+STAMPS: dict[Stamp, str] = {
+    "start": "start of the frame where it leaves",
+    "end": "last bit where the frame leaves",
+    "received": "last bit at the other end of the link",
+}
+TOLERANCE_NS = 2
+"""Timestamps are rounded to ns."""
+BEFORE_STAMP = 8
+"""Octets on the wire before the bit that a stamp at the frame's start means: preamble and start delimiter."""
+TAG_OCTETS = 4
+MOST_NAMED = 5
+"""Frames outside their windows that are named per class; all are counted."""
+DATE_NS = 10 * 86_400 * 10**9
+"""A stamp beyond is a date, and no time of a run."""
+
+
+class Outside(TypedDict):
+    """A frame that was on the wire while its gate was closed; times in ns."""
+
+    stream: str | None
+    sequence: int | None
+    """None where the capture has another frame with the same stamp."""
+    t_ns: int
+    in_cycle_ns: int
+    """When the frame began, from the begin of the cycle."""
+    over_ns: int | None
+    """How long its end was behind the end of its window; None where it began outside of all windows."""
+
+
+class ClassConformance(TypedDict):
+    """One traffic class of the port."""
+
+    traffic_class: int
+    frames: int
+    began_closed: int
+    ended_closed: int
+    first: list[Outside]
+
+
+class Conformance(TypedDict):
+    """The frames of a capture against the gates of one port."""
+
+    port: str
+    base_time_ns: int
+    cycle_ns: int
+    stamp: Stamp
+    tolerance_ns: int
+    classes: list[ClassConformance]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Against:
+    """Which gates a capture is held against, and what its stamps mean."""
+
+    plan: Plan
+    port: str | None = None
+    """The port where the frames leave; needed where several have gates."""
+    stamp: Stamp | None = None
+    """What a stamp means; as at the Plan's tap of this port unless given, ``start`` where it has none."""
+    base_time_ns: int | None = None
+    """The begin of a cycle on the capture's clock; the Plan's own unless given."""
+    tolerance_ns: int = TOLERANCE_NS
+
+
+def conformance(
+    path: str | os.PathLike[str], frames: pl.DataFrame, names: Sequence[str], to: Against
+) -> Conformance:
+    """Holds every frame of a capture against the gates of a port.
+
+    Args:
+        path: pcap or pcapng file.
+        frames: its table of frames (``path``, ``seq``, ``t_tx_ns``).
+        names: the streams, by the number in the column ``path``.
+        to: the gates, and what the stamps mean.
+
+    Raises:
+        MeasureError: the Plan has no such port or gates, or several lists; the capture is damaged.
+    """
+    port = _port(to.plan, to.port)
+    gates = port["gates"]
+    base = gates["base_time_ns"] if to.base_time_ns is None else to.base_time_ns
+    stamp = to.stamp or _tapped(to.plan, port)
+    after_ps = port["propagation_ps"] if stamp == "received" else 0
+    stamped, warnings = _stamped(os.fspath(path), port), []
+    if to.base_time_ns is None and len(stamped) and stamped["t"].max() >= DATE_NS > base:  # type: ignore[operator]
+        warnings.append(
+            "the stamps of the capture are dates, and the base time of the Plan is a time of the run: "
+            "--base-time names the begin of a cycle on the clock of the capture"
+        )
+    made = [
+        _class(own, _timed(table, port["rate_bps"], stamp, after_ps), gates, base, to, frames, names)
+        for (own,), table in sorted(stamped.partition_by("class", as_dict=True).items())
+    ]
+    return {
+        "port": port["name"],
+        "base_time_ns": base,
+        "cycle_ns": gates["cycle_ns"],
+        "stamp": stamp,
+        "tolerance_ns": to.tolerance_ns,
+        "classes": made,
+        "warnings": warnings,
+    }
+
+
+def _port(plan: Plan, name: str | None) -> Port:
+    gated = [port for port in plan.document["ports"] if port.get("gates")]
+    there = ", ".join(port["name"] for port in gated[:8]) + (", …" if len(gated) > 8 else "")
+    if not gated:
+        raise MeasureError("the Plan has no gates")
+    if name is None and len(gated) > 1:
+        raise MeasureError(f"--port: expected one of the ports with gates: {there}")
+    found = [port for port in gated if name is None or port["name"] == name]
+    if not found:
+        raise MeasureError(f"--port: expected a port with gates, found {name}\nhint: {there}")
+    if len(gate_lists(found[0]["gates"])) > 1:
+        raise MeasureError(
+            f"{found[0]['name']}: expected one gate control list, found a port whose list changes"
+        )
+    return found[0]
+
+
+def _tapped(plan: Plan, port: Port) -> Stamp:
+    """What stamps mean at the Plan's tap of a port, or at the other end of its link."""
+    number = plan.document["ports"].index(port)
+    for tap in plan.document["taps"]:
+        if tap["stage"] == "tx" and tap["port"] == number:
+            return tap["point"]
+    for tap in plan.document["taps"]:
+        if tap["stage"] == "rx" and tap["port"] == port["peer"] and tap["point"] == "end":
+            return "received"
+    return "start"
+
+
+def _stamped(path: str, port: Port) -> pl.DataFrame:
+    """Stamp, octets from destination address to FCS, and traffic class of every frame."""
+    import polars as pl
+
+    parts = []
+    for pcp in (None, *range(8)):
+        wanted = {"untagged": True} if pcp is None else {"pcp": pcp}
+        try:
+            _, found = _native.capture_trace(path, json.dumps(wanted))
+        except ValueError as error:
+            raise MeasureError(f"{path}: {error}") from error
+        more, own = (0 if pcp is None else TAG_OCTETS), port["pcp_to_class"][pcp or 0]
+        parts.append(
+            pl.DataFrame(found, schema={"t": pl.Int64, "octets": pl.Int64}, orient="row").select(
+                "t", pl.col("octets") + more, pl.lit(own).alias("class")
+            )
+        )
+    empty = pl.DataFrame(schema={"t": pl.Int64, "octets": pl.Int64, "class": pl.Int32})
+    return pl.concat(parts) if parts else empty
+
+
+def _timed(table: pl.DataFrame, rate_bps: int, stamp: Stamp, after_ps: int) -> pl.DataFrame:
+    """When every frame began, from its preamble, and how long it was on the wire."""
+    import polars as pl
+
+    octet_ns = 8e9 / rate_bps
+    length = ((pl.col("octets") + BEFORE_STAMP) * octet_ns).round(0).cast(pl.Int64)
+    before = pl.lit(round(BEFORE_STAMP * octet_ns)) if stamp == "start" else length + round(after_ps / 1000)
+    return table.with_columns(length.alias("length"), (pl.col("t") - before).alias("begin")).sort("begin")
+
+
+def _class(
+    own: int,
+    timed: pl.DataFrame,
+    gates: Gates,
+    base: int,
+    to: Against,
+    frames: pl.DataFrame,
+    names: Sequence[str],
+) -> ClassConformance:
+    import polars as pl
+
+    cycle = gates["cycle_ns"]
+    # The spans begin at multiples of the cycle time; the base time is in them.
+    spans = clock_spans({"base_time_ns": base, "cycle_ns": cycle, "entries": gates["entries"]}, own)
+    began, over = _spans_of(timed, spans, cycle, to.tolerance_ns)
+    if "initial" in gates:
+        # Before the base time the gates stand still.
+        still = timed["begin"] < base
+        is_open = bool(gates["initial"] >> own & 1)
+        began = pl.select(pl.when(still).then(is_open).otherwise(began)).to_series()
+        over = pl.select(pl.when(still).then(0).otherwise(over)).to_series()
+    closed, late = ~began, began & (over > to.tolerance_ns)
+    worst = timed.with_columns(
+        ((pl.col("begin") - base) % cycle).alias("at"),
+        pl.when(late).then(over).otherwise(None).alias("over"),
+    ).filter(closed | late)
+    return {
+        "traffic_class": own,
+        "frames": len(timed),
+        "began_closed": int(closed.sum()),
+        "ended_closed": int(late.sum()),
+        "first": [_named(row, frames, names) for row in worst.head(MOST_NAMED).iter_rows(named=True)],
+    }
+
+
+def _spans_of(
+    timed: pl.DataFrame, spans: Sequence[tuple[int, int]], cycle: int, tolerance: int
+) -> tuple[pl.Series, pl.Series]:
+    """Per frame: whether it began in a window, and by how much it ended behind that window."""
+    import polars as pl
+
+    if spans == [(0, cycle)]:
+        nothing = pl.Series([0]).new_from_index(0, len(timed))
+        return nothing == 0, nothing
+    if not spans:
+        nothing = pl.Series([0]).new_from_index(0, len(timed))
+        return nothing != 0, nothing
+    # Windows of three cycles, those across the end of a cycle whole: the middle one holds the frame's begin.
+    unrolled: list[tuple[int, int]] = []
+    for turn in (-1, 0, 1):
+        for begin, end in spans:
+            if unrolled and unrolled[-1][1] == begin + turn * cycle:
+                unrolled[-1] = (unrolled[-1][0], end + turn * cycle)
+            else:
+                unrolled.append((begin + turn * cycle, end + turn * cycle))
+    begins, ends = (pl.Series([window[side] for window in unrolled]) for side in (0, 1))
+    at = timed["begin"] % cycle
+    # A frame that began up to the tolerance before a window belongs to that window.
+    window = begins.search_sorted(at + tolerance, side="right").cast(pl.Int64) - 1
+    until = ends.gather(window)
+    return at < until + tolerance, at + timed["length"] - until
+
+
+def _named(row: dict[str, int], frames: pl.DataFrame, names: Sequence[str]) -> Outside:
+    same = frames.filter(frames["t_tx_ns"] == row["t"])
+    alone = same.row(0, named=True) if len(same) == 1 else None
+    return {
+        "stream": None if alone is None else names[alone["path"]],
+        "sequence": None if alone is None else alone["seq"],
+        "t_ns": row["t"],
+        "in_cycle_ns": row["at"],
+        "over_ns": row["over"],
+    }
+
+
+def kept(found: Conformance) -> bool:
+    """Whether no frame was outside its window."""
+    return not any(one["began_closed"] or one["ended_closed"] for one in found["classes"])
+
+
+def conformance_table(found: Conformance) -> Sheet:
+    """One row per traffic class; the first frames outside their windows below."""
+    columns = [
+        Column("class"),
+        Column("frames"),
+        Column("began while closed"),
+        Column("ended while closed"),
+        Column("", left=True),
+    ]
+    captions = [
+        f"{found['port']}: cycle {exact(found['cycle_ns'])}, base time {exact(found['base_time_ns'])}; "
+        f"stamps: {STAMPS[found['stamp']]}; tolerance {exact(found['tolerance_ns'])}"
+    ]
+    sheet = Sheet("gates", columns, captions=captions)
+    for one in found["classes"]:
+        word = "kept" if not one["began_closed"] + one["ended_closed"] else "OUTSIDE"
+        numbers = (one["frames"], one["began_closed"], one["ended_closed"])
+        sheet.rows.append([str(one["traffic_class"]), *map(count, numbers), word])
+        captions += [f"class {one['traffic_class']}: {in_words(row)}" for row in one["first"]]
+    return sheet
+
+
+def in_words(row: Outside) -> str:
+    """One frame outside its window."""
+    frame = "a frame" if row["stream"] is None else f"{row['stream']} frame {row['sequence']}"
+    began = f"began {micros(row['in_cycle_ns'])} us after the begin of the cycle"
+    if row["over_ns"] is None:
+        return f"{frame} {began}, while its gate was closed (stamp {row['t_ns']})"
+    return (
+        f"{frame} {began} and ended {micros(row['over_ns'])} us after its gate closed (stamp {row['t_ns']})"
+    )

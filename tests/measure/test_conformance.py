@@ -1,0 +1,169 @@
+"""Frames of one capture against a gate control list: every edge of a window, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench.cli.main import app
+from tsnbench.measure import MeasureError
+from tsnbench.measure.conformance import Against, Outside, kept
+from tsnbench.measure.inspection import inspect_capture
+from tsnbench.plan.document import Plan
+from tsnbench.scenario import load
+
+SCENARIO = """
+name: gates
+duration: 5 ms
+network:
+  stations: [a, b]
+  bridges: [s]
+  links: {rate: 1 Gbit/s, cable: 20 m, between: [a -- s, s -- b]}
+streams:
+  loop: {from: a, to: b, pcp: 6, period: 250 us, payload: 100 B}
+shapers:
+  s -> b:
+    queues: {classes: {6: 1, 0: 0}}
+    gates: {cycle: 250 us, entries: [{open: [6], for: 40 us}, {open: [0], for: 210 us}]}
+"""
+OCTETS = 100
+ON_WIRE = (OCTETS + 8) * 8
+"""ns of a frame with its preamble and start delimiter at 1 Gbit/s."""
+STAMP = 64
+"""ns from the begin of a frame to its first bit after the start delimiter."""
+CLOSES = 40_000
+CYCLE = 250_000
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    path = tmp_path_factory.mktemp("plan") / "gates.yaml"
+    path.write_text(SCENARIO)
+    return load(path).plan()
+
+
+def capture(begins: list[int], into: Path, pcp: int = 6) -> Path:
+    """One tagged frame of the Plan's stream per begin, stamped at its start; without FCS."""
+    content = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
+    for number, begin in enumerate(begins):
+        payload = b"TSN\x01" + struct.pack(">I", 0) + number.to_bytes(6, "big") + bytes(8)
+        payload = payload.ljust(OCTETS - 4 - 18 - 20 - 8, b"\0")
+        udp = struct.pack(">HHHH", 5000, 5001, 8 + len(payload), 0) + payload
+        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0, bytes(4), bytes(4))
+        tag = struct.pack(">HHH", 0x8100, pcp << 13 | 1, 0x0800)
+        frame = bytes.fromhex("020000000001020000000002") + tag + ip + udp
+        assert len(frame) == OCTETS - 4
+        content += struct.pack("<IIII", *divmod(begin + STAMP, 10**9), len(frame), len(frame)) + frame
+    into.write_bytes(content)
+    return into
+
+
+def judged(path: Path, against: Against) -> tuple[int, int, list[Outside]]:
+    found = inspect_capture(path, against=against)["gates"]
+    assert found is not None
+    (one,) = found["classes"]
+    assert kept(found) == (one["began_closed"] + one["ended_closed"] == 0)
+    return one["began_closed"], one["ended_closed"], one["first"]
+
+
+@pytest.mark.parametrize(
+    ("begin", "began", "ended", "over"),
+    [
+        (0, 0, 0, None),
+        (CLOSES - ON_WIRE, 0, 0, None),
+        (CLOSES - ON_WIRE + 2, 0, 0, None),
+        (CLOSES - ON_WIRE + 3, 0, 1, 3),
+        (CLOSES + 1, 0, 1, ON_WIRE + 1),
+        (CLOSES + 2, 1, 0, None),
+        (CYCLE - 3, 1, 0, None),
+        (CYCLE - 2, 0, 0, None),
+        (7 * CYCLE + 1, 0, 0, None),
+    ],
+)
+def test_every_edge(plan: Plan, tmp_path: Path, begin: int, began: int, ended: int, over: int | None) -> None:
+    path = capture([begin], tmp_path / "one.pcap")
+    found = judged(path, Against(plan, stamp="start"))
+    assert found[:2] == (began, ended)
+    if not began + ended:
+        assert found[2] == []
+        return
+    (one,) = found[2]
+    assert (one["stream"], one["sequence"], one["t_ns"]) == ("loop", 0, begin + STAMP)
+    assert (one["in_cycle_ns"], one["over_ns"]) == (begin % CYCLE, over)
+
+
+def test_a_window_across_the_end_of_a_cycle(plan: Plan, tmp_path: Path) -> None:
+    # With this base time class 0 is open from 60 us to 270 us: a frame may be on the wire at 250 us.
+    against = Against(plan, stamp="start", base_time_ns=20_000)
+    path = capture(
+        [CYCLE - 100, CYCLE + 20_000 - ON_WIRE, CYCLE + 20_000 - ON_WIRE + 3], tmp_path / "a", pcp=0
+    )
+    began, ended, first = judged(path, against)
+    assert (began, ended) == (0, 1)
+    assert [(one["sequence"], one["over_ns"]) for one in first] == [(2, 3)]
+
+
+def test_tolerance_and_the_first_frames(plan: Plan, tmp_path: Path) -> None:
+    path = capture([100_000 + n * 1_000 for n in range(8)], tmp_path / "eight.pcap")
+    began, _, first = judged(path, Against(plan, stamp="start"))
+    assert (began, [one["sequence"] for one in first]) == (8, [0, 1, 2, 3, 4])
+    assert judged(path, Against(plan, stamp="start", tolerance_ns=64_000))[0] == 4
+
+
+def test_initial_gates_hold_before_the_base_time(plan: Plan, tmp_path: Path) -> None:
+    document = json.loads(json.dumps(plan.document))
+    (gates,) = [port["gates"] for port in document["ports"] if "gates" in port]
+    gates["base_time_ns"], gates["initial"] = 500_000, 1
+    path = capture([10_000, 510_000], tmp_path / "two.pcap")
+    began, _, first = judged(path, Against(Plan(document), stamp="start"))
+    assert (began, [one["sequence"] for one in first]) == (1, [0])
+
+
+def test_stamps_at_the_other_end_of_the_link(plan: Plan, tmp_path: Path) -> None:
+    # The frame's last bit arrives 100 ns after it left: 20 m.
+    path = capture([CLOSES - STAMP + 100], tmp_path / "one.pcap")
+    assert judged(path, Against(plan, stamp="received"))[:2] == (0, 0)
+    assert judged(path, Against(plan, stamp="end"))[:2] == (0, 1)
+    assert judged(path, Against(plan, stamp="start"))[:2] == (1, 0)
+
+
+def test_a_simulated_run_keeps_its_gates(plan: Plan, tmp_path: Path) -> None:
+    scenario = tmp_path / "gates.yaml"
+    scenario.write_text(SCENARIO)
+    run = tmp_path / "run"
+    assert CliRunner().invoke(app, ["run", str(scenario), "--pcap", "--into", str(run)]).exit_code == 0
+    arrived = str(run / "captures/s-b-rx.pcapng")
+    given = CliRunner().invoke(app, ["inspect", arrived, "--plan", str(run), "--json"])
+    assert given.exit_code == 0, given.output
+    gates = json.loads(given.stdout)["gates"]
+    assert (gates["port"], gates["stamp"]) == ("s -> b", "received")
+    assert gates["classes"] == [
+        {"traffic_class": 1, "frames": 20, "began_closed": 0, "ended_closed": 0, "first": []}
+    ]
+    late = ["inspect", arrived, "--plan", str(run / "plan.json"), "--base-time", "100us"]
+    given = CliRunner().invoke(app, late)
+    assert given.exit_code == 1
+    assert "OUTSIDE" in given.stdout
+    page = tmp_path / "page.html"
+    assert CliRunner().invoke(app, [*late, "--report", str(page)]).exit_code == 1
+    assert "loop frame 0 began" in page.read_text()
+
+
+def test_dates_and_a_base_time_of_the_run_do_not_fit(plan: Plan, tmp_path: Path) -> None:
+    begin = 1_795_234_296 * 10**9
+    path = capture([begin], tmp_path / "dated.pcap")
+    assert "--base-time" in inspect_capture(path, against=Against(plan))["warnings"][0]
+    assert inspect_capture(path, against=Against(plan, base_time_ns=begin))["warnings"] == []
+
+
+def test_ports_that_do_not_fit(plan: Plan, tmp_path: Path) -> None:
+    path = capture([0], tmp_path / "one.pcap")
+    with pytest.raises(MeasureError, match="expected a port with gates, found a -> s\nhint: s -> b"):
+        inspect_capture(path, against=Against(plan, port="a -> s"))
+    given = CliRunner().invoke(app, ["inspect", str(path), "--port", "s -> b"])
+    assert given.exit_code == 2
+    assert "expected --plan" in given.output
