@@ -53,7 +53,9 @@ def plan(
     to: Annotated[
         str | None,
         option(
-            "FORMATS", "With --export: some of tc, ptp4l, yang, inet, tsnkit, csv, ansible; all unless given."
+            "FORMATS",
+            "With --export: some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp; all but the last two "
+            "unless given.",
         ),
     ] = None,
     taprio: Annotated[

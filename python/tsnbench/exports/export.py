@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
-from tsnbench.exports import ansible, inet, spreadsheets, tsnkit
+from tsnbench.exports import ansible, inet, spreadsheets, trdp, tsnkit
 from tsnbench.linux import files as linux_files
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.network import Network
@@ -49,6 +49,7 @@ FORMATS: dict[str, Writer] = {
     "tsnkit": lambda network, _, notes: tsnkit.files(network, notes),
     "csv": lambda network, _, notes: spreadsheets.files(network, notes),
     "ansible": ansible.files,
+    "trdp": lambda network, _, notes: trdp.files(network, notes),
 }
 NEEDS = {"ansible": ("tc", "ptp4l")}
 """Formats that need the files of others, which are written with them."""
@@ -59,7 +60,8 @@ def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = 
 
     Args:
         document: ``plan.document``.
-        to: names of formats: ``tc``, ``ptp4l``, ``yang``, ``inet``, ``tsnkit``, ``csv``, ``ansible``.
+        to: names of formats: ``tc``, ``ptp4l``, ``yang``, ``inet``, ``tsnkit``, ``csv``, ``ansible``,
+            ``trdp``.
         profile: names of interfaces and options for Linux.
 
     Raises:

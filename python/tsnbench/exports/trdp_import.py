@@ -217,7 +217,7 @@ def _streams(interfaces: Sequence[Interface], notes: _Notes) -> Iterator[str]:
 
 def _line(name: str, own: Interface, telegram: Telegram, to: str, listeners: Sequence[Interface]) -> str:
     waiting = [
-        found.time_out_us for one in listeners for found in one.telegrams if found.com_id == telegram.com_id
+        found.time_out_us for one in listeners for found in one.telegrams if _subscribes(found, telegram, own)
     ]
     time_out = exact(min(waiting or [telegram.time_out_us]) * 1_000)
     size = f"com-id: {telegram.com_id}, data-set: {telegram.octets} B"
@@ -242,10 +242,15 @@ def _listeners(
         one
         for one in others
         for found in one.telegrams
-        if found.com_id == telegram.com_id
-        and found.sources
-        and (not any(found.sources) or own.address in found.sources or own.device in found.sources)
+        if found.sources and _subscribes(found, telegram, own)
     ]
+
+
+def _subscribes(found: Telegram, telegram: Telegram, own: Interface) -> bool:
+    """Whether a subscription is of this telegram; its sources name the publishers that it takes."""
+    return found.com_id == telegram.com_id and (
+        not any(found.sources) or own.address in found.sources or own.device in found.sources
+    )
 
 
 def _address(uri: str) -> str:
