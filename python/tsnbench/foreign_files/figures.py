@@ -135,5 +135,6 @@ def foreign_table(measures: ForeignMeasures, most: int | None = None) -> Sheet:
             f"{UNKNOWN if number is None else f'{number:,}'} {COUNTS.get(name, name)}"
             for name, number in stream["counts"].items()
         )
-        sheet.captions.append(f"{stream['stream']}: {counted}")
+        if counted:
+            sheet.captions.append(f"{stream['stream']}: {counted}")
     return sheet

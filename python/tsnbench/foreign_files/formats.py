@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
-from tsnbench.foreign_files import cyclictest, isochron, netlatency, rtc_testbench
+from tsnbench.foreign_files import cyclictest, isochron, netlatency, omnetpp, rtc_testbench
 from tsnbench.foreign_files.figures import ForeignMeasures
 
 LARGEST_FILE = 1 << 28
@@ -36,7 +36,6 @@ _PACKED = (
     (b"PK\x03\x04", "unzip"),
 )
 _LINUXPTP = re.compile(rb"(?:^|\s)(?:ptp4l|phc2sys|ts2phc)(?:\[\d+(?:\.\d+)?\])?: ", re.MULTILINE)
-_OMNETPP = re.compile(rb"version [23]\r?\n(?:run |\r?\n)")
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,9 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "omnetpp",
         "a result file of OMNeT++ (.vec or .sca)",
-        "tsnbench has no reader for it; opp_scavetool exports it as CSV",
-        lambda head: _OMNETPP.match(head) is not None,
+        _MEASURE,
+        omnetpp.recognised,
+        omnetpp.measure,
     ),
     Format(
         "omnetpp-ini",
@@ -192,7 +192,7 @@ def recognise(path: str | os.PathLike[str]) -> Format | None:
 
 
 def measure_foreign(path: str | os.PathLike[str]) -> ForeignMeasures:
-    """The figures of a file of another tool: isochron, netlatency, RTC-Testbench, cyclictest.
+    """The figures of a file of another tool: isochron, netlatency, RTC-Testbench, cyclictest, OMNeT++.
 
     Returns:
         A dictionary of the format ``tsnbench-foreign/1``: ``["streams"]`` has counts and figures in ns;

@@ -69,7 +69,7 @@ def measure(
     """Measure delay, jitter and loss per stream: of a run folder, or of captures (A B, or --tx, --rx).
 
     Of one capture: the TRDP telegrams in it. Of a log of isochron, netlatency, RTC-Testbench or
-    cyclictest: its figures.
+    cyclictest, or of a result file of OMNeT++: its figures.
     """
     drawn = figure_kinds(figures, report)
     folder, tx, rx = _given(what or [], tx or [], rx or [])

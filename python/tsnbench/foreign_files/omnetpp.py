@@ -1,0 +1,223 @@
+"""Result files of OMNeT++ (``.vec``, ``.sca``): delays and counts that INET records.
+
+OMNeT++ Simulation Manual, "Result File Formats". Values are seconds; a time is rounded to ns.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
+
+from tsnbench.errors import InputError
+from tsnbench.foreign_files.figures import FORMAT, Figure, ForeignMeasures, ForeignStream, figure, known
+
+TOOL = "OMNeT++"
+DELAYS = {
+    "meanBitLifeTimePerPacket": "delay since creation",
+    "packetLifeTime": "delay since creation (packet)",
+    "endToEndDelay": "end-to-end delay",
+    "queueingTime": "queueing time",
+}
+"""Statistics of INET that are times of single packets, and their name in tables."""
+ARRIVALS = "meanBitLifeTimePerPacket"
+"""Recorded once per packet by sinks: the instants of its vector are arrivals."""
+_COUNT = re.compile(r"(packet(?:Sent|Received|Drop\w*)|droppedPackets\w*):count")
+_HEAD = re.compile(rb"version [23]\r?\n(?:run |\r?\n)")
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+_MOST_STREAMS = 100_000
+_FIELDS = ("count", "min", "max", "mean")
+
+
+@dataclass
+class _Vector:
+    """One vector: instants and values, in ns."""
+
+    module: str
+    statistic: str
+    columns: str
+    times: list[int] = field(default_factory=list)
+    values: list[int] = field(default_factory=list)
+    missing: int = 0
+
+
+@dataclass
+class _Found:
+    """What is read of a file, by module."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    vectors: dict[str, _Vector] = field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    statistics: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    others: int = 0
+
+
+def recognised(head: bytes) -> bool:
+    """Whether a file begins as result files of OMNeT++ 4 to 6 do."""
+    return _HEAD.match(head) is not None
+
+
+def measure(file: str, content: bytes) -> ForeignMeasures:
+    """Delays and arrivals of vectors, extremes and means of statistics, counts of packets; by module.
+
+    A sink has the name of its stream where the file has the ``display-name`` of its application.
+
+    Raises:
+        InputError: a line is damaged, or the file has no delays and no counts of packets.
+    """
+    found = _Found()
+    statistic: dict[str, str] = {}
+    warnings: list[str] = []
+    lines = content.decode("utf-8", errors="replace").split("\n")
+    for place, line in enumerate(lines):
+        try:
+            statistic = _take(line.rstrip("\r"), found, statistic)
+        except (ValueError, InvalidOperation, IndexError, OverflowError):
+            if place >= len(lines) - 2 and line[:1].isdigit():
+                warnings.append(f"line {place + 1} breaks off and was left out")
+                continue
+            raise InputError(
+                f"{file}: line {place + 1}: expected a line of OMNeT++, found {line[:60]!r}"
+            ) from None
+    streams = [_stream(module, found) for module in _modules(found)]
+    if not streams:
+        raise InputError(
+            f"{file}: expected delays or counts of packets, found {found.others} other results\n"
+            "hint: INET's sinks record meanBitLifeTimePerPacket:vector; an omnetpp.ini of tsnbench asks for "
+            "it (tsnbench plan SCENARIO --export FOLDER --to inet)"
+        )
+    if len(streams) > _MOST_STREAMS:
+        raise InputError(
+            f"{file}: expected at most {_MOST_STREAMS} modules with packets, found {len(streams)}"
+        )
+    if found.others:
+        warnings.append(f"{found.others} results are neither delays nor counts of packets and were left out")
+    return {"format": FORMAT, "file": file, "tool": TOOL, "streams": streams, "warnings": warnings}
+
+
+def _take(line: str, found: _Found, statistic: dict[str, str]) -> dict[str, str]:
+    """Reads one line; returns the fields of the statistic that the next lines belong to."""
+    if line[:1].isdigit():
+        _datum(line, found)
+        return statistic
+    word, _, rest = line.partition(" ")
+    if word == "field":
+        key, number = _words(rest)
+        statistic[key] = number
+        return statistic
+    if word in ("attr", "bin"):
+        return statistic
+    if word == "vector":
+        parts = _words(rest)
+        name = parts[2].removesuffix(":vector")
+        if name in DELAYS:
+            found.vectors[parts[0]] = _Vector(parts[1], name, parts[3] if len(parts) > 3 else "TV")
+        else:
+            found.others += 1
+    elif word == "scalar":
+        module, name, value = _words(rest)
+        if counted := _COUNT.fullmatch(name):
+            own = found.counts.setdefault(module, {})
+            own[counted[1]] = own.get(counted[1], 0) + int(Decimal(value))
+        else:
+            found.others += 1
+    elif word == "statistic":
+        module, name = _words(rest)
+        fields: dict[str, str] = {}
+        if name.partition(":")[0] in DELAYS:
+            found.statistics[module, name.partition(":")[0]] = fields
+        else:
+            found.others += 1
+        return fields
+    elif word in ("config", "param"):
+        key, *values = _words(rest)
+        if key.endswith(".display-name") and values:
+            found.names[_application(key.removesuffix(".display-name"))] = values[0].strip('"')
+    return {}
+
+
+def _datum(line: str, found: _Found) -> None:
+    """``vector<TAB>event<TAB>time<TAB>value``, in the order that the vector's declaration names."""
+    number, *parts = line.split()
+    vector = found.vectors.get(number)
+    if vector is None:
+        return
+    if len(parts) != len(vector.columns):
+        raise ValueError("columns")
+    by_column = dict(zip(vector.columns, parts, strict=True))
+    if by_column["V"].lstrip("-") in ("nan", "inf"):
+        vector.missing += 1
+        return
+    time, value = _ns(by_column["T"]), _ns(by_column["V"])
+    vector.times.append(time)
+    vector.values.append(value)
+
+
+def _ns(seconds: str) -> int:
+    found = Decimal(seconds)
+    if not found.is_finite() or abs(found) > 10**9:
+        raise ValueError(seconds)
+    return int((found * 10**9).to_integral_value())
+
+
+def _words(text: str) -> list[str]:
+    """Words of a line; quoted ones without their quotes."""
+    return [
+        re.sub(r"\\(.)", r"\1", quoted) if plain == "" else plain for quoted, plain in _WORD.findall(text)
+    ]
+
+
+def _application(module: str) -> str:
+    """``host.app[0]`` of ``Network.host.app[0].sink``: without the network, without what is inside."""
+    inner = module.partition(".")[2] if "." in module else module
+    found = re.match(r"(.*?\.app\[\d+\])(?:\.|$)", inner)
+    return found[1] if found else inner
+
+
+def _modules(found: _Found) -> list[str]:
+    keys = [
+        *(one.module for one in found.vectors.values()),
+        *(module for module, _ in found.statistics),
+        *(module for module, counts in found.counts.items() if any(counts.values())),
+    ]
+    return list(dict.fromkeys(_application(module) for module in keys))
+
+
+def _stream(module: str, found: _Found) -> ForeignStream:
+    counts: dict[str, int | None] = {}
+    for whole, own in found.counts.items():
+        # An application has modules within it that count the same packets: one of them is enough.
+        if _application(whole) == module:
+            counts |= {_called(name): value for name, value in own.items() if value}
+    figures: list[Figure] = []
+    for vector in found.vectors.values():
+        if _application(vector.module) != module:
+            continue
+        figures.append(figure(DELAYS[vector.statistic], vector.values, vector.missing))
+        if vector.statistic == ARRIVALS:
+            gaps = [after - before for before, after in pairwise(vector.times)]
+            figures.append(figure("between arrivals", gaps))
+    there = {one["name"] for one in figures}
+    for (whole, statistic), fields in found.statistics.items():
+        if _application(whole) == module and DELAYS[statistic] not in there:
+            figures.append(_summary(DELAYS[statistic], fields))
+    return {"stream": found.names.get(module, module), "counts": counts, "figures": figures}
+
+
+def _called(name: str) -> str:
+    return {"packetSent": "sent", "packetReceived": "received"}.get(name, name)
+
+
+def _summary(name: str, fields: dict[str, str]) -> Figure:
+    """A statistic of a scalar file: extremes and mean, without single packets."""
+    numbers = {key: Decimal(fields[key]) for key in _FIELDS if key in fields}
+    numbers = {key: number for key, number in numbers.items() if number.is_finite()}
+    ns = {key: number * 10**9 for key, number in numbers.items()}
+    return known(
+        name,
+        least=int(ns["min"].to_integral_value()) if "min" in ns else None,
+        most=int(ns["max"].to_integral_value()) if "max" in ns else None,
+        mean=float(ns["mean"]) if "mean" in ns else None,
+        samples=int(numbers["count"]) if "count" in numbers else None,
+    )
