@@ -233,6 +233,40 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_both_ways() {
+        let kinds = [Kind::Notify, Kind::Request, Kind::Reply, Kind::ReplyQuery, Kind::Confirm, Kind::Error];
+        for (kind, letters) in kinds.into_iter().zip([b"Mn", b"Mr", b"Mp", b"Mq", b"Mc", b"Me"]) {
+            assert_eq!((kind as u16).to_be_bytes(), *letters);
+            assert_eq!(Kind::from_number(kind as u16), Some(kind));
+        }
+    }
+
+    #[test]
+    fn what_a_receiver_refuses() {
+        let whole = |change: fn(&mut Vec<u8>)| {
+            let mut octets = Vec::new();
+            Header::default().emit(&[], &mut octets).unwrap();
+            octets.truncate(HEADER - 4);
+            change(&mut octets);
+            check_sequence::append(0, &mut octets);
+            Header::parse(&octets)
+        };
+        assert!(whole(|_| {}).is_ok());
+        assert!(whole(|octets| octets[5] = 1).is_ok(), "a minor version");
+        assert_eq!(whole(|octets| octets[4] = 3), Err(Error::Version(0x0300)));
+        assert_eq!(whole(|octets| octets[7] = b'x'), Err(Error::Kind(0x4d78)));
+        assert_eq!(
+            whole(|octets| octets[20..24].copy_from_slice(&65_389_u32.to_be_bytes())),
+            Err(Error::DataSet { octets: 65_389, most: 65_388 })
+        );
+        let mut octets = Vec::new();
+        assert!(Header::default().emit(&vec![0; LONGEST], &mut octets).is_ok());
+        assert!(Header::parse(&octets).is_ok());
+        assert!(Header::default().emit(&vec![0; LONGEST + 1], &mut octets).is_err());
+        assert!(matches!(Header::parse(&octets[..115]), Err(Error::Size { found: 115, .. })));
+    }
+
+    #[test]
     fn a_uri_has_room_for_31_characters() {
         assert_eq!(Uri::new(&"a".repeat(31)).unwrap().text().len(), 31);
         assert_eq!(Uri::new(&"a".repeat(32)), Err(Error::Uri));

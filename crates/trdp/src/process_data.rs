@@ -230,6 +230,15 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_both_ways() {
+        let kinds = [Kind::Push, Kind::Reply, Kind::Request, Kind::Error];
+        for (kind, letters) in kinds.into_iter().zip([b"Pd", b"Pp", b"Pr", b"Pe"]) {
+            assert_eq!((kind as u16).to_be_bytes(), *letters);
+            assert_eq!(Kind::from_number(kind as u16), Some(kind));
+        }
+    }
+
+    #[test]
     fn a_data_set_is_padded_and_says_its_length() {
         for (length, whole) in [(0, 40), (1, 44), (4, 44), (5, 48), (256, 296), (1432, 1472)] {
             let mut written = Vec::new();

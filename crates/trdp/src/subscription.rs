@@ -219,6 +219,18 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_source_is_forgotten() {
+        let mut one = Subscription::new(None);
+        let source = |number: u32| (number.to_be_bytes(), 0);
+        for number in 0..=MOST_SOURCES as u32 {
+            one.receive(0, source(number), 5);
+        }
+        assert_eq!(one.receive(0, source(MOST_SOURCES as u32), 5), Arrival::Repeated, "the newest");
+        assert_eq!(one.receive(0, source(1), 5), Arrival::Repeated, "the oldest that is left");
+        assert_eq!(one.receive(0, source(0), 5), Arrival::Taken { missed: 0 }, "forgotten");
+    }
+
+    #[test]
     fn a_time_out_is_counted_once_and_ends_with_any_number() {
         let mut one = Subscription::new(Some(100 * MS));
         assert_eq!((one.due_ns(), one.look(i64::MAX)), (None, false), "nothing has come yet");
@@ -243,5 +255,12 @@ mod tests {
             assert_eq!(arrival != Arrival::Topography, fits, "{counters:?}");
         }
         assert_eq!((one.counts().topography, one.counts().taken), (1, 3));
+        let mut both = Subscription::new(None).with_topography(5, 7);
+        for (counters, fits) in
+            [((5, 7), true), ((5, 8), false), ((0, 8), false), ((6, 7), false), ((5, 0), true)]
+        {
+            let arrival = both.receive_with_topography(0, A, 0, counters);
+            assert_eq!(arrival != Arrival::Topography, fits, "{counters:?}");
+        }
     }
 }

@@ -193,6 +193,29 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_and_the_service_both_ways() {
+        for (number, kind) in
+            [Kind::Plain, Kind::Safe, Kind::MultiSafe, Kind::Reserved].into_iter().enumerate()
+        {
+            assert_eq!(kind as usize, number + 1);
+            let header = Header { kind, service_id: 0x0102_0304, ..Header::default() };
+            let mut written = Vec::new();
+            header.emit(&[], &mut written).unwrap();
+            assert_eq!(written[12..16], [1, 2, 3, 4]);
+            assert_eq!(Header::parse(&written), Ok(header));
+        }
+    }
+
+    #[test]
+    fn a_short_header_may_be_all_of_a_telegram() {
+        let header = Header { com_id: 9, length: Length::Sixteen, ..Header::default() };
+        let mut written = Vec::new();
+        header.emit(&[], &mut written).unwrap();
+        assert_eq!(written.len(), SHORT_HEADER);
+        assert_eq!(Header::parse(&written), Ok(header));
+    }
+
+    #[test]
     fn what_a_receiver_refuses() {
         let mut octets = Vec::new();
         Header::default().emit(&[0; LONGEST], &mut octets).unwrap();
