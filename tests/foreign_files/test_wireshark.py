@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import struct
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from tsnbench.cli.main import app
-from tsnbench.foreign_files.wireshark import FOLDER, NAME, dissector
+from tsnbench.errors import InputError
+from tsnbench.foreign_files.wireshark import FOLDER, NAME, PROFILE, dissector, install
 
 AT_NS = 1_795_234_296_009_049_381
 FIELDS = ("_ws.col.Protocol", "tsnbench.stream", "tsnbench.sequence", "tsnbench.intended", "tsnbench.late")
@@ -35,12 +38,13 @@ def capture(payloads: list[bytes], into: Path) -> Path:
     return into
 
 
-def dissected(path: Path, home: Path) -> list[list[str]]:
+def dissected(path: Path, home: Path, *words: str) -> list[list[str]]:
     """The fields that tshark prints, with the plugins of this home."""
     tshark = shutil.which("tshark")
     if tshark is None:
         pytest.skip("needs tshark")
-    words = [tshark, "-r", str(path), "-T", "fields", *(word for name in FIELDS for word in ("-e", name))]
+    fields = [word for name in FIELDS for word in ("-e", name)]
+    words = (tshark, "-r", str(path), *(words or ("-T", "fields", *fields)))
     home_of = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
     done = subprocess.run(words, capture_output=True, text=True, env=home_of, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
@@ -50,6 +54,7 @@ def dissected(path: Path, home: Path) -> list[list[str]]:
 
 def test_tshark_prints_every_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
     done = CliRunner().invoke(app, ["wireshark", "install"])
     assert done.exit_code == 0
     assert (tmp_path / FOLDER / NAME).read_text() == dissector()
@@ -81,5 +86,76 @@ def test_an_own_file_is_replaced_and_no_other(tmp_path: Path) -> None:
     path.write_text("-- mine\n")
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 2
-    assert done.stderr == f"{path}: expected a dissector of tsnbench or no file, found another file\n"
+    assert done.stderr == f"{path}: expected a file of tsnbench or no file, found another file\n"
     assert path.read_text() == "-- mine\n"
+
+
+RECORDED = Path(__file__).parents[1] / "captures"
+TELEGRAM = ("type", "fcs_good", "version", "length")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "trdp_process_data",
+            {
+                ("process data", "1", "256", "1432"): 167,
+                ("process data", "1", "256", "256"): 167,
+                ("pull reply", "1", "256", "1432"): 15,
+                ("pull reply", "1", "256", "256"): 15,
+                ("pull request", "1", "256", "0"): 12,
+                ("pull request", "1", "256", "256"): 12,
+            },
+        ),
+        # Half of them have a header of 16 octets.
+        ("trdp_version_2", {("process data (TSN)", "1", "2", "24"): 40}),
+        (
+            "trdp_message_data",
+            {
+                ("request", "1", "256", "64"): 10,
+                ("reply, confirm requested", "1", "256", "23"): 10,
+                ("confirm", "1", "256", "0"): 10,
+                ("", "", "", ""): 40,
+            },
+        ),
+    ],
+)
+def test_telegrams_of_tcnopen(tmp_path: Path, name: str, expected: dict[tuple[str, ...], int]) -> None:
+    install(tmp_path / FOLDER)
+    path = tmp_path / f"{name}.pcap"
+    path.write_bytes(gzip.decompress((RECORDED / f"{name}.pcap.gz").read_bytes()))
+    fields = [word for one in TELEGRAM for word in ("-e", f"tsnbench.trdp.{one}")]
+    rows = dissected(path, tmp_path, "-T", "fields", *fields)
+    found = Counter(
+        (kind, good, str(int(version or "0", 16)) if version else "", length)
+        for kind, good, version, length in rows
+    )
+    assert found == expected
+
+
+def test_a_damaged_telegram_has_a_wrong_check_sequence(tmp_path: Path) -> None:
+    install(tmp_path / FOLDER)
+    content = bytearray(gzip.decompress((RECORDED / "trdp_process_data.pcap.gz").read_bytes()))
+    # The begin of the file, of the frame, of UDP's payload: the second octet of the sequence counter.
+    content[24 + 16 + 42 + 1] ^= 1
+    path = tmp_path / "damaged.pcap"
+    path.write_bytes(content)
+    rows = dissected(path, tmp_path, "-T", "fields", "-e", "tsnbench.trdp.fcs_good")
+    assert (rows[0], Counter(good for (good,) in rows)) == (["0"], {"0": 1, "1": 387})
+
+
+def test_names_and_columns_of_the_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    written = install(names=["loop", 'a "b" \\ ] ü'])
+    assert [path.name for path in written] == [NAME, "preferences"]
+    frames = [payload(1, 5, AT_NS - 7), payload(2, 6, None)]
+    rows = dissected(capture(frames, tmp_path / "named.pcap"), tmp_path, "-C", PROFILE, "-T", "tabs")
+    assert [row[6:10] for row in rows] == [
+        ['a "b" \\ ] ü', "5", str(AT_NS - 7), "7"],
+        ["2", "6", "", ""],
+    ]
+    written[1].write_text("mine")
+    with pytest.raises(InputError, match="found another file"):
+        install()

@@ -1,4 +1,4 @@
-"""``tsnbench wireshark``: a dissector of tsnbench's test payload."""
+"""``tsnbench wireshark``: a dissector of tsnbench's test payload and of TRDP."""
 
 from __future__ import annotations
 
@@ -10,23 +10,40 @@ import typer
 from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import say, told
 
-app = typer.Typer(help="A dissector of tsnbench's test payload.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="A dissector of tsnbench's test payload and of TRDP.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.callback()
 def root() -> None:
-    """A dissector of tsnbench's test payload."""
+    """A dissector of tsnbench's test payload and of TRDP."""
 
 
 @app.command("install")
 def install(
     folder: Annotated[
         Path | None,
-        option("FOLDER", "Where; ~/.local/lib/wireshark/plugins unless given.", "--folder"),
+        option(
+            "FOLDER",
+            "Where, without the profile; ~/.local/lib/wireshark/plugins unless given.",
+            "--folder",
+        ),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        option("FILE", "Plan with the names of the streams: plan.json, or a run folder.", "--plan"),
     ] = None,
 ) -> None:
-    """Install the dissector for Wireshark and tshark; print its path."""
+    """Install the dissector for Wireshark and tshark, and a profile with columns; print their paths."""
     from tsnbench.foreign_files.wireshark import install as write
 
     with told():
-        say(str(write(folder)))
+        names = []
+        if plan is not None:
+            from tsnbench.plan.document import Plan
+
+            document = Plan.read(plan / "plan.json" if plan.is_dir() else plan).document
+            names = [stream["name"] for stream in document["streams"]]
+        for path in write(folder, names):
+            say(str(path))
